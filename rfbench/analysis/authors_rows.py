@@ -1,4 +1,4 @@
-"""The authors' own runs compared with ours: per fold on the same rows, else by their means.
+"""Comparison of the authors' own runs with our runs: per fold on the same rows, else of the means.
 
 Points are hundredths of the metric: of an accuracy, or of an RMSE in standard deviations of the
 target.
@@ -18,15 +18,15 @@ from rfbench import papers
 from rfbench.analysis import verdicts
 from rfbench.analysis.selection import Selection
 
-# Points per unit of the metric, by definition of the verdicts: an accuracy in percent is in points,
-# and an RMSE of 1 for targets in [-1, 1] is 100 points.
+# Number of points per unit of the metric, by definition of the verdicts. An accuracy in percent is
+# already in points, and an RMSE of 1 for targets in [-1, 1] is 100 points.
 UNIT_FACTORS = {"accuracy": 1.0, "rmse": 100.0}
-# Half a unit of the last digit, by definition: the authors print four digits of an accuracy. Twice
-# as large, numbers with different last digits would count as equal.
+# Half a unit of the last digit, by definition: the authors print four digits of an accuracy. With
+# twice this value, numbers with different last digits would count as equal.
 FOUR_DIGITS = 0.005  # points
-# Number of test rows within which an accuracy is called near. Chosen without a measurement: a
-# different version of a library changes one or two rows. Doubled, more folds are near; the number
-# of equal folds is unchanged.
+# An accuracy is called near if it differs by at most this number of test rows. The value was chosen
+# without a measurement: a different version of a library changes one or two rows. With twice this
+# value, more folds are near; the number of equal folds is unchanged.
 FEW_ROWS = 2
 
 
@@ -38,32 +38,33 @@ class AuthorsRuns(NamedTuple):
     method: str
     metric: str
     experiment: str  # name of our results folder
-    beside: str  # difference of the protocol, if the runs are shown but not judged
+    beside: str  # how the protocol differs, if the runs are shown but not judged
     same_rows: bool
     folds: int
     draws: int  # number of our trials per fold
-    published: float  # means over the folds, with their standard deviations
+    published: float  # means over the folds, and their standard deviations
     published_sd: float
     measured: float
     measured_sd: float
-    # number of folds that agree to four digits; NaN unless rows are the same with one draw per fold
+    # number of folds that agree to four digits; NaN unless the rows are the same and each fold has
+    # one draw
     equal: float
-    near: float  # number of further folds within two test rows, under the same conditions
+    near: float  # number of other folds that differ by at most two test rows
     difference: float  # in points
-    half_width: float  # half the width of its 90 % interval
+    half_width: float  # half the width of the 90 % interval of the difference
     verdict: str
 
 
 def compare(selection: Selection, paper: str | None = None) -> tuple[AuthorsRuns, ...]:
-    """Compare the rows in each paper's rows.csv with ours on the same data set.
+    """Compare the rows in each paper's rows.csv with our rows on the same data set.
 
     Notes
     -----
-    If the rows are the same and each fold has several of our draws, only draws vary. The mean of
-    the differences over F folds then has the variance s^2 (1 + 1 / draws) / F, with the variance
-    s^2 of ours within folds. With one trial per fold, the interval is the paired interval of the F
-    differences. On different rows it is Welch's interval over folds. This is approximate, because
-    folds share training rows.
+    If the rows are the same and each fold has several of our draws, only the draws vary. The mean
+    of the differences over F folds then has the variance s^2 (1 + 1 / draws) / F, where s^2 is the
+    variance of our values within folds. With one trial per fold, the interval is the paired
+    interval of the F differences. On different rows it is Welch's interval over folds. This
+    interval is approximate, because folds share training rows.
     """
     lines: list[AuthorsRuns] = []
     measured = selection.collection.groups
@@ -101,7 +102,7 @@ def _lines(
     same: bool = False,
     beside: str = "",
 ) -> Iterator[AuthorsRuns]:
-    """Yield the line of the group with the most trials; nothing if no trial was measured."""
+    """Yield the line of the group with the most trials; nothing if no trial was run."""
     if not groups["trials"].any():
         return
     group = groups.iloc[int(groups["trials"].to_numpy().argmax())]

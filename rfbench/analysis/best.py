@@ -1,4 +1,4 @@
-"""Best methods at each place of a curve, and the places where two methods differ."""
+"""Best method at each value of the axis, and the values at which two methods differ."""
 
 from __future__ import annotations
 
@@ -16,24 +16,25 @@ from rfbench.analysis.statistics import paired_t
 from rfbench.analysis.summary import BASELINE, SMALLER_IS_BETTER, find_axis, summarise_collection
 from rfbench.results import Results
 
-# Level of the interval of paired differences, as for the verdicts: 1 - 2 ALPHA. With the share
-# outside halved (0.95), more lines tie.
+# Level of the interval of paired differences: 1 - 2 ALPHA, as for the verdicts. If the share
+# outside the interval is halved (level 0.95), more lines tie.
 TIE_LEVEL = 0.90
 
 
 @dataclass(frozen=True)
 class Point:
-    """Two methods at one place of the curve.
+    """Two methods at one value of the axis.
 
     Attributes
     ----------
     x : float or str
-        Value of the axis, see `rfbench.analysis.summary.find_axis`; a text if it has no number.
+        Value of the axis, see `rfbench.analysis.summary.find_axis`; a string if it is not a number.
     first, second : pairs of float
-        Mean and standard error; the error is NaN for one trial. NaN for a missing second method.
+        Mean and standard error; the error is NaN for one trial. Without a second method, `second`
+        is NaN.
     verdict : str
-        Verdict on the first method by the paired interval, ``better``, ``worse``, ``alike``; empty
-        if there are less than two common trials.
+        Verdict on the first method by the paired interval: ``better``, ``worse`` or ``alike``. The
+        verdict is empty if there are less than two common trials.
     """
 
     x: Any
@@ -44,10 +45,11 @@ class Point:
 
 @dataclass(frozen=True)
 class FirstAnswer:
-    """Best method on a data set compared with plain features, or else with the second best.
+    """Best method on a data set, compared with plain features or with the second best method.
 
-    The best method has the best mean at any place. It is chosen on the same test rows, which is
-    optimistic. If plain features are the best, they are compared with the next method.
+    The best method has the best mean at any value of the axis. It is selected on the test rows of
+    the comparison, which is optimistic. If plain features are the best, they are compared with the
+    next method.
     """
 
     dataset: str
@@ -75,13 +77,13 @@ class FirstAnswer:
 
     @property
     def shown(self) -> Point:
-        """Point to report: the largest difference if the methods differ, else the last point."""
+        """Point with the largest difference if the methods differ, else the last point."""
         among = self.at("better") or self.at("worse") or list(self.points)[-1:]
         return max(among, key=lambda point: abs(point.second[0] - point.first[0]))
 
 
 def list_answers(collection: Collection, results: Results) -> list[FirstAnswer]:
-    """Return the answer for each data set with a successful trial."""
+    """Return the answer for each data set that has a successful trial."""
     table = summarise_collection(collection, results)
     if table.empty:
         return []
@@ -118,7 +120,7 @@ def _answer(collection: Collection, part: pd.DataFrame, varied: str) -> FirstAns
 
 
 def best_or_tied(collection: Collection, table: pd.DataFrame) -> pd.Series[bool]:
-    """Return True for each line that has the best mean of its data set and place, or ties with it.
+    """Return True for each line with the best mean of its data set and place, or a tie with it.
 
     A line ties if the `TIE_LEVEL` interval of its paired differences from the best contains zero. A
     place with a single method has no best line. The same holds if the best line has no trial in

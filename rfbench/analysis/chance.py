@@ -18,7 +18,7 @@ CHANCE, NOTHING_LEARNT, CONSTANT = "chance", "nothing learnt", "constant kernel"
 def beats_constant(
     collection: Collection, groups: NDArray[np.intp], sources: Iterable[Source]
 ) -> NDArray[np.float64]:
-    """Return 1 for each group that is better than a constant, else 0; NaN if it is not known.
+    """Return 1 for each group that is better than a constant, 0 if not, and NaN if unknown.
 
     A classifier has to exceed the share of the majority class, as stated in the paper's folder, by
     more than `CHANCE_POINTS`. A regression needs an R^2 of at least `LEARNT`.

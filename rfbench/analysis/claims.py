@@ -37,9 +37,9 @@ def evaluate(
 
 
 def _judge_safely(claim: Claim, selection: Selection, unprinted: Effect) -> list[Outcome]:
-    """Return `judge_claim`; a claim outside of rfbench whose code fails, or may not run, is marked.
+    """Return the result of `judge_claim`, or mark the claim if its own code fails or may not run.
 
-    Its error does not stop the other claims.
+    Only claims outside of rfbench have such code. An error does not stop the other claims.
     """
     folder = papers.find_folder(claim.paper)
     why = "its claims.py needs --allow-imports"
@@ -59,7 +59,7 @@ def _judge_safely(claim: Claim, selection: Selection, unprinted: Effect) -> list
 def judge_claim(
     claim: Claim, selection: Selection, unprinted: Effect = return_no_effect
 ) -> list[Outcome]:
-    """Return the verdict on one claim for each protocol that was run, or one 'not run'.
+    """Return the verdict on one claim for each protocol that was run, or one verdict 'not run'.
 
     `unprinted` adds the range of an effect over settings that the paper does not state.
 
@@ -93,7 +93,7 @@ def judge_claim(
 
 @dataclass
 class _Collected:
-    """Quantities of the parts of a claim under one protocol, each with the number of its part."""
+    """Quantities of a claim under one protocol, each paired with the index of the claim's part."""
 
     quantities: list[tuple[int, Quantity]] = field(default_factory=list)
     missing: dict[str, list[tuple[str, str]]] = field(default_factory=dict)  # see `Outcome`
@@ -112,7 +112,7 @@ def _collect(claim: Claim, selection: Selection, protocol: str, stand_in: bool) 
             here: list[Quantity] = []
             names = collection.fact("dataset")[groups]
             if part.at == "own" and len(groups) and make is None:
-                make = find_own_function(claim)  # code is imported only if there are rows for it
+                make = find_own_function(claim)  # import the code only if there are rows for it
             for name in dict.fromkeys(names):
                 named = groups[names == name]
                 if why := _why_undecided(part, collection, named, sources[dataset]):
@@ -128,7 +128,7 @@ def _collect(claim: Claim, selection: Selection, protocol: str, stand_in: bool) 
 
 
 def find_own_function(claim: Claim) -> OneOff:
-    """Return the claim's own function, from the dictionary CLAIMS of the paper's claims.py.
+    """Return the claim-specific function, from the dictionary CLAIMS of the paper's claims.py.
 
     Raises ConfigError if the function does not exist.
     """
@@ -182,7 +182,7 @@ def judge(
     missing: Mapping[str, Sequence[tuple[str, str]]] | None = None,
     unprinted: Effect = return_no_effect,
 ) -> Outcome:
-    """Return the verdict on a claim from its quantities, each with the number of its part."""
+    """Return the verdict on a claim, given pairs of a part's index and a quantity."""
     tested = [
         compare_with_bounds(claim.parts[number], number, quantity)
         for number, quantity in quantities
@@ -192,7 +192,7 @@ def judge(
         replace(comparison, p_outside=float(p))
         for comparison, p in zip(tested, outside, strict=True)
     ]
-    if protocol == PRINTED:  # other protocols do not interpret the text
+    if protocol == PRINTED:  # other protocols do not depend on how we interpret the text
         comparisons = [unprinted(claim, comparison) for comparison in comparisons]
     wanted = {name for part in claim.parts if _counts(part, protocol) for name in part.datasets}
     complete = wanted - set(missing or {})
@@ -218,8 +218,9 @@ def _least_favourable(
 ) -> tuple[ClaimComparison | None, float]:
     """Return the comparison that decides the verdict, with its p-value.
 
-    The part is the one with the smallest p outside if any comparison is outside, else with the
-    largest p inside. Within the part, the comparison farthest outside its bounds decides.
+    If any comparison is outside its bounds, the part with the smallest p-value outside decides,
+    else the part with the largest p-value inside. Within this part, the comparison that is farthest
+    outside its bounds decides.
     """
     outside = [one for one in comparisons if verdicts.lies_outside(one)]
     among = outside or [one for one in comparisons if not verdicts.lies_inside(one)] or comparisons
@@ -232,13 +233,14 @@ def _least_favourable(
 
 
 def tabulate_outcomes(outcomes: Sequence[Outcome]) -> pd.DataFrame:
-    """Return the verdicts, a line per claim and protocol, without their details.
+    """Return the verdicts as a table with a line per claim and protocol, without details.
 
     ``metric``, ``method``, ``against``, ``dataset``, ``along`` and ``x`` identify the decisive
-    comparison. ``tested`` of ``datasets`` data sets are complete. ``reason`` explains an
-    inconclusive verdict. ``on_stand_ins`` is the verdict on substitutes alone. ``low`` and ``high``
-    are the ends of the 90 % interval of the effect. ``depends_on`` lists the unstated settings that
-    decide. The verdict has a mark if these were not varied.
+    comparison. ``tested`` is the number of complete data sets among the ``datasets`` of the claim.
+    ``reason`` explains an inconclusive verdict. ``on_stand_ins`` is the verdict on substitutes
+    alone. ``low`` and ``high`` are the ends of the 90 % interval of the effect. ``depends_on``
+    lists the unstated settings on which the verdict depends. The verdict has a mark if these
+    settings were not varied.
     """
     return pd.DataFrame([_line(outcome) for outcome in outcomes])
 
@@ -246,8 +248,8 @@ def tabulate_outcomes(outcomes: Sequence[Outcome]) -> pd.DataFrame:
 def tabulate_comparisons(outcomes: Iterable[Outcome]) -> pd.DataFrame:
     """Return the comparisons of the given outcomes, one per line, the least favorable first.
 
-    The columns are ``effect`` with its 90 % interval, ``excess`` over the bound (negative inside)
-    and ``side`` of the bounds.
+    The columns are ``effect`` with its 90 % interval, ``excess`` over the bound (negative inside
+    the bounds) and ``side`` of the bounds.
     """
     facts = ("against", "dataset", "x", "effect", "low", "high", "excess", "trials")
     lines = [

@@ -21,7 +21,7 @@ ORDERS = tuple(COMMIT_ORDER_LABELS)
 
 @dataclass(frozen=True)
 class Settings:
-    """Keys of the configurations of a paper's runs under one protocol, by their order.
+    """Order of the settings of a paper's runs under one protocol, by key of the configuration.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ class Settings:
 
 
 def list_settings_order(name: str) -> list[Settings]:
-    """Return the order of the settings of a paper, a line per protocol."""
+    """Return the `Settings` of a paper, one per protocol."""
     lines = [line for line in papers.find_folder(name).history if line.kind == "setting"]
     found = []
     for protocol in dict.fromkeys(_protocol(line) for line in lines):

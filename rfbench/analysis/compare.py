@@ -20,11 +20,11 @@ COMPARISON_COLUMNS = [
     *COMPARISON_KEYS, "variant", "metric", "mean_first", "mean_second", "difference", "low", "high",
     "trials", "p", "p_holm", "note",
 ]  # fmt: skip
-MAX_TABLE_LINES = 60  # largest number of printed lines; pandas also prints 60
+MAX_TABLE_LINES = 60  # maximum number of printed lines; pandas also prints 60
 
 
 class Comparison(pd.DataFrame):
-    """Lines of `compare`; `print` shows the varying columns."""
+    """Lines of `compare`; `print` shows only the columns that vary."""
 
     @property
     def _constructor(self) -> type[Comparison]:

@@ -12,9 +12,9 @@ from rfbench.analysis.paired import Quantity
 class EffectRange:
     """Change of the effect of a comparison over the settings that a paper does not state.
 
-    `low` and `high` are the smallest and the largest change from our reading, in the same trials;
-    for a quotient, the change of its logarithm. `varied` and `fixed` are the settings that concern
-    the comparison.
+    `low` and `high` are the smallest and the largest change relative to the effect with our default
+    settings, in the same trials. For a quotient, they are changes of its logarithm. `varied` and
+    `fixed` are the settings that concern the comparison.
     """
 
     low: float
@@ -28,21 +28,21 @@ class EffectRange:
 class ClaimComparison(Quantity):
     """Comparison of a claim: a paired quantity with its test results."""
 
-    part: int = 0  # number of the claim's part
+    part: int = 0  # index of the part of the claim
     effect: float = math.nan  # mean difference, or geometric mean of the quotients
     low: float = math.nan  # 90 % interval of the effect
     high: float = math.nan
-    # distance of the mean from its bound, negative inside; logarithmic for quotients
+    # distance of the mean from its bound, negative inside the bounds; logarithmic for quotients
     excess: float = math.nan
     p_inside: float = math.nan  # p-value of the hypothesis that the mean is not inside its bounds
-    # p-value of the hypothesis that it is not outside, with Holm's correction over the claim
+    # p-value of the hypothesis that the mean is not outside, with Holm's correction over the claim
     p_outside: float = math.nan
     over_gaps: EffectRange | None = None  # range of the effect over unstated settings
     depends_on: tuple[str, ...] = ()  # varied settings, if they change the side of a bound
 
     @property
     def name(self) -> str:
-        """Name in an audit of the claim: part, other method, place."""
+        """Name of the comparison in an audit of the claim: part, other method, place."""
         return " ".join(map(str, filter(None, (self.part + 1, self.against, self.x, self.joint))))
 
     @property

@@ -1,4 +1,4 @@
-"""Measured share of each table and figure of a paper, from configurations and rows."""
+"""Measured share of each table and figure of a paper, from configurations and result rows."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Coverage:
     absent : list of str
         Data sets without rows.
     not_run : list of str
-        Runs of the configurations without rows, except runs on data sets that no run measured.
+        Runs of the configurations that have no rows, except runs on data sets that no run measured.
     short : dict
         Number of trials without a row and number of planned trials, per run.
     numbers : tuple of int
@@ -77,7 +77,7 @@ def cover(verification: Verification, configured: Configurations) -> list[Covera
 
 
 def count_missing(results: Results) -> tuple[int, int]:
-    """Return the number of planned trials without a row and of planned trials; zeros if unknown."""
+    """Return the numbers of missing and of planned trials; zeros if the plan is unknown."""
     planned = results.manifest.get("trials")
     if not isinstance(planned, list):
         return 0, 0

@@ -16,9 +16,10 @@ from rfbench.errors import ResultsError, suggest_nearest
 from rfbench.results import Results
 from rfbench.results.schema import ROW_TIMES, STRING
 
-# Wall time divided by CPU time of one-thread rows above which the machine counts as busy. Chosen
-# without a measurement: it is about 1 on an idle machine, and 2 if two processes share a core.
-# Doubled to 2.4, even that would not be reported.
+# The machine counts as busy if the wall time of one-thread rows, divided by their CPU time, is
+# above this value. The value was chosen without a measurement. The quotient is about 1 on an idle
+# machine, and 2 if two processes share a core. With twice this value, 2.4, not even two processes
+# per core would be reported.
 BUSY = 1.2
 
 
@@ -45,7 +46,7 @@ class Fault:
 
 
 def wall_over_cpu(rows: pd.DataFrame) -> float:
-    """Return the wall time of one-thread rows divided by their CPU time; NaN if it is not known.
+    """Return the wall time of one-thread rows divided by their CPU time; NaN if unknown.
 
     It is about 1 on an idle machine, or less if BLAS uses more than one thread.
     """
@@ -88,7 +89,7 @@ def find_faults(results: Results) -> list[Fault]:
 
 @dataclass(frozen=True)
 class Check:
-    """A statement of the configuration about its rows, and its evaluation."""
+    """A statement of the configuration about its rows, and the result of checking it."""
 
     asked: Mapping[str, Any]  # entry of the configuration
     rows: int  # number of rows with a value

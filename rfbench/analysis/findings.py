@@ -36,7 +36,7 @@ SAME = ["dataset", "protocol", "method", "solver", "variant", "d", "M"]
 
 @dataclass(frozen=True)
 class Bar:
-    """A value behind a finding and the ends of its range; NaN if it has no range."""
+    """A number that supports a finding, and the ends of its range; NaN if there is no range."""
 
     name: str
     value: float
@@ -46,7 +46,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class Finding:
-    """A finding: the facts of its sentence, and the values behind it."""
+    """A finding: the facts of its sentence, and the numbers that support it."""
 
     key: str
     facts: Mapping[str, Any]
@@ -68,7 +68,7 @@ def gather(verification: Verification) -> list[Finding]:
 
 
 def build_numbers_finding(verification: Verification) -> Finding | None:
-    """Return the finding on reproduced numbers per class."""
+    """Return the finding on the reproduced numbers of each class."""
     bars = [
         Bar(f"{paper}, {', '.join(each.called)}: {each.near} of {each.compared}",
             100 * each.near / each.compared)
@@ -84,9 +84,10 @@ def build_numbers_finding(verification: Verification) -> Finding | None:
 
 
 def build_claims_finding(verification: Verification) -> Finding | None:
-    """Return the finding on the papers' claims that hold per class, see `ledger.holds`.
+    """Return the finding on the papers' claims that hold, for each class; see `ledger.holds`.
 
-    ``holding`` lists their names by the order of form and rows and by the class of settings.
+    ``holding`` lists the names of these claims by the order of form and rows, and by the class of
+    settings.
     """
     counts = [
         each
@@ -152,9 +153,9 @@ def build_gains_finding(verification: Verification) -> Finding | None:
 
 
 def build_splits_finding(verification: Verification) -> Finding | None:
-    """Return the finding on larger errors if whole groups or blocks of time are held out.
+    """Return the finding that errors are larger if whole groups or blocks of time are held out.
 
-    It is for the largest M. It is omitted unless every interval is above zero.
+    The finding is about the largest M. It is omitted unless every interval is above zero.
     """
     table = pair_splits(verification.selection.collection)
     table = table[table["M"] == table["M"].max()]
@@ -241,7 +242,7 @@ def tabulate_gains(selection: Selection) -> pd.DataFrame:
 def _of_pair(
     selection: Selection, place: tuple[str, str, str], pair: tuple[str, str], source: Source
 ) -> Iterator[tuple[Any, ...]]:
-    """Yield the gains on one data set of a table, for each protocol."""
+    """Yield the gains of a pair of methods on one data set of a table, for each protocol."""
     (paper, item, dataset), collection = place, selection.collection
     printed = {
         (n.method, n.size): n.value if n.metric == "accuracy" else -n.value

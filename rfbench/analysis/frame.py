@@ -54,12 +54,12 @@ class Collection:
     Attributes
     ----------
     rows : DataFrame
-        One row per trial. Additional columns to ``trials.csv``:
+        One row per trial, with the columns of ``trials.csv`` and:
 
         - `experiment` (the name of the results), `folder`, `paper`, `items`, `smoke`.
         - `metric`: metric of the configuration, or ``""``.
         - `follows`: True if M is the size of another method, or of a paper's rows.
-        - `own_settings`: True if the parameters are also from there. They are then omitted.
+        - `own_settings`: True if the parameters are taken from there, too. They are then omitted.
         - The sums of times (`SUMS`, seconds).
         - `error_percent` (misclassification, else 100 times the error of the regression) and
           `accuracy_percent`.
@@ -74,7 +74,7 @@ class Collection:
         Rows that failed before `d` was known get the `d` of their data set. `parameters` are JSON
         with sorted keys.
     groups : DataFrame
-        One line per folder and `IDENTITY`, in the order of first appearance. Additional columns:
+        One line per folder and `IDENTITY`, in the order of first appearance. The other columns:
 
         - `experiment`, `paper`, `items`, `smoke`.
         - `M`: NaN if it follows another method.
@@ -100,7 +100,7 @@ class Collection:
 
     @cached_property
     def counted(self) -> pd.DataFrame:
-        """Rows that count, sorted by group; kernel errors only of features that are estimates."""
+        """Rows that count, sorted by group; kernel errors only if the features are estimates."""
         counted = np.flatnonzero(self.rows["counts"])
         order = np.argsort(self.rows["group"].to_numpy()[counted], kind="stable")
         # The rows of a group have to be a slice for `_starts`.
@@ -190,8 +190,8 @@ class Collection:
         starts, stops = self._starts[groups], self._starts[groups + 1]
         rows = [np.arange(start, stop) for start, stop in zip(starts, stops, strict=True)]
         every = np.concatenate([*rows, np.array([], dtype=np.intp)])
-        # There is a line for each pair, even if not all groups have it: the caller drops incomplete
-        # lines.
+        # There is a line for each pair, even if not all groups have the pair: the caller drops
+        # incomplete lines.
         pairs, lines = np.unique(self.values("pair")[every], return_inverse=True)
         columns = np.repeat(np.arange(len(groups)), stops - starts)
         return pairs.astype(np.intp), (every, lines, columns)

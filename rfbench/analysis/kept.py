@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-# Our reading of "near (1, 1) and (-1, -1)" and of "near 0 and pi" (Sinha and Duchi 2016, section 4,
-# Figure 1a); the paper has no number. Doubled, OFFSET_WIDTH would include half of all offsets drawn
-# at random, and the discs would touch the origin.
+# Our interpretation of "near (1, 1) and (-1, -1)" and of "near 0 and pi" (Sinha and Duchi 2016,
+# section 4, Figure 1a); the paper states no number. With twice OFFSET_WIDTH, half of all offsets
+# drawn at random would be near. With twice CORNER_RADIUS, the discs would touch the origin.
 CORNER_RADIUS = 0.75
 OFFSET_WIDTH = np.pi / 8
 

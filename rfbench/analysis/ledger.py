@@ -1,4 +1,4 @@
-"""The ledger: all totals of numbers and claims, each within one class of provenance.
+"""The ledger: the totals of numbers and claims, separately for each class of provenance.
 
 The classes separate numbers in tables, means of the authors' raw runs, and settings from a text,
 from code, or tuned to match the numbers. Numbers of different classes are never added.
@@ -23,8 +23,8 @@ from rfbench.escaping import to_json_value
 from rfbench.papers.models import PLAIN, SECONDS, TUNED_TO_MATCH
 
 TABLE_KEYS = ["paper", "item", "dataset"]
-OF_NUMBERS = ("source", "settings")  # the class of a number
-# the class of a claim
+OF_NUMBERS = ("source", "settings")  # keys of the class of a number
+# keys of the class of a claim
 OF_CLAIMS = ("whose", "form", "settings")
 OWN_SETTINGS = "ours"
 # Rules that removed numbers from a total after results were known, with the commit of each rule.
@@ -155,7 +155,7 @@ def count_by_paper(entries: pd.DataFrame, by: Sequence[str]) -> list[tuple[str, 
 
 @dataclass(frozen=True)
 class LeftOut:
-    """Numbers of one class that left a total by a rule made after results were known.
+    """Numbers of one class that were removed from a total by a rule made after results were known.
 
     Attributes
     ----------
@@ -176,7 +176,7 @@ class LeftOut:
 
 
 def list_left_out(verification: Verification) -> list[LeftOut]:
-    """Return the groups of numbers that left a total after results were known, per class."""
+    """Return the groups of numbers that were removed after results were known, for each class."""
     return [
         LeftOut(
             group,
@@ -197,7 +197,7 @@ def count_with_left_out(verification: Verification) -> dict[tuple[str, ...], Cou
 
 
 def _groups(verification: Verification) -> Iterator[tuple[str, str, pd.DataFrame]]:
-    """Yield each group of `LeftOut` with its rule's commit and entries, judged by intervals."""
+    """Yield each group of `LeftOut`, its rule's commit, and its entries judged by intervals."""
     every = verification.numbers
     every = every[(every["unit"] != SECONDS) & (every["same_as"] == "") & (every["trials"] > 0)]
     every = every.assign(verdict=every["by_interval"], place=every["paper"])
@@ -257,10 +257,10 @@ def count_claims(outcomes: Iterable[Outcome]) -> list[Count]:
 def holds(outcome: Outcome) -> bool:
     """Return True if a claim counts as holding.
 
-    The claim is the paper's, and it holds under settings that were not tuned to match the numbers,
-    over all settings that the paper leaves open (`Outcome.unvaried`). The numbers that it compares
-    do not differ from the paper's (`Outcome.differing`). `rfbench.papers.find_claim_order` returns
-    the order of its form and its rows.
+    The claim has to be the paper's, and it has to hold under settings that were not tuned to match
+    the numbers, over all settings that the paper leaves open (`Outcome.unvaried`). The numbers that
+    the claim compares must not differ from the paper's (`Outcome.differing`).
+    `rfbench.papers.find_claim_order` returns the order of the claim's form and its rows.
     """
     claim, settings = (
         outcome.claim,

@@ -14,7 +14,7 @@ from rfbench.results.schema import STRING
 
 
 def parse_parameters(text: str) -> dict[str, Any]:
-    """Return parameters from a cell of JSON; empty for a cell that is empty or not an object."""
+    """Return parameters from a cell of JSON; empty if the cell is empty or not a JSON object."""
     try:
         parameters = json.loads(text)
     except (ValueError, RecursionError):
@@ -69,7 +69,7 @@ def name_methods(table: pd.DataFrame, varied: str, settings: list[str]) -> list[
 
 
 def _terms(variant: str, varied: str) -> str:
-    """Return the variant's settings except the one on the axis, with keys without their path."""
+    """Return the variant's settings except the setting on the axis; keys have no path."""
     pairs = [term.strip().partition("=") for term in variant.split(",")]
     short = [key.rpartition(".")[2] for key, _, _ in pairs]
     return ", ".join(
@@ -109,7 +109,7 @@ def format_dataset_name(table: pd.DataFrame) -> str:
 
 
 def format_dataset_title(table: pd.DataFrame) -> str:
-    """Return the title that the catalog has for a data set, or the name of one's own data.
+    """Return the title of a data set in the catalog, or the name of user data.
 
     Parameters
     ----------

@@ -29,7 +29,7 @@ Effect = Callable[[Claim, ClaimComparison], ClaimComparison]
 
 
 def return_no_effect(_: Claim, comparison: ClaimComparison) -> ClaimComparison:
-    """Return the comparison unchanged: the `Effect` if nothing was varied."""
+    """Return the comparison unchanged; this is the `Effect` if no setting was varied."""
     return comparison
 
 
@@ -74,7 +74,7 @@ class Outcome:
 
     @property
     def unvaried(self) -> bool:
-        """True if the verdict depends on a reading of the text that was not fully varied.
+        """True if the verdict depends on an interpretation of the text that was not fully varied.
 
         A claim that holds depends on all of its comparisons. A claim that fails needs one
         comparison that is outside its bounds over all settings that the paper leaves open.
@@ -94,7 +94,7 @@ class Outcome:
 
     @property
     def least_favourable(self) -> list[ClaimComparison]:
-        """All comparisons: the decisive one, then those outside, farthest first."""
+        """All comparisons: the decisive one, then those outside their bounds, farthest first."""
         return sorted(
             self.comparisons,
             key=lambda one: (one is not self.decisive, not lies_outside(one), -one.excess),

@@ -26,10 +26,11 @@ class Quantity:
     """A paired quantity with one value per trial."""
 
     values: Values  # shape (n_trials,): differences, or logarithms of quotients
-    x: int | None = None  # place on the axis; None if M follows, or the values are for all places
+    # place on the axis; None if M follows another method, or the values are for all places
+    x: int | None = None
     other_x: int | None = None  # place of the other method, if it is different
     seconds: float = math.nan  # time at which two methods are compared
-    joint: str = ""  # description of the values of a claim's own function, such as 'slope over d'
+    joint: str = ""  # what the values of a claim-specific function are, such as 'slope over d'
     share: bool = False  # True if each value is 0 or 1
     found: int = 1  # number of places of the axis that this pair of methods has
     dataset: str = ""  # name in the rows
@@ -59,7 +60,7 @@ class Trials:
         return np.flatnonzero(self.collection.of_method(self.facts["group"], method)).tolist()
 
     def at(self, method: str, size: float, metric: str) -> Values:
-        """Return a metric of a method at a size: the column with the most values, or all NaN."""
+        """Return a metric of a method at a size (the column with the most values), or all NaN."""
         columns = [self.table(metric)[:, a] for a in self.of_method(method)
                    if self.facts["M"][a] == size]  # fmt: skip
         none = np.full(len(self.pairs), np.nan)
@@ -112,14 +113,14 @@ class Pairing:
         return curve
 
     def table(self, metric: str) -> Values:
-        """Return a metric on the scale of the part."""
+        """Return the table of a metric, in the units of the part of the claim."""
         table = self.trials.table(metric)
         if self.part.scale == "difference":
             return table
         return np.log(table, where=table > 0, out=np.full_like(table, np.nan))
 
     def difference(self, columns: Sequence[int], other_columns: Sequence[int] | None) -> Values:
-        """Return the values of the experiments that have the most trials in common.
+        """Return the paired differences, for the experiments with the most trials in common.
 
         Methods that no experiment ran together are paired across experiments. If `other_columns` is
         None, the result is the values of `columns`.
@@ -137,7 +138,7 @@ class Pairing:
         return max(candidates, key=lambda values: np.isfinite(values).sum(), default=none)
 
     def steps(self, curve: Curve, other_curve: Curve | None) -> dict[int, Values]:
-        """Return the differences along the axis, without places that have no value."""
+        """Return the differences at each place on the axis, without places that have no value."""
         every = {
             x: self.difference(columns, None if other_curve is None else other_curve.get(x, []))
             for x, columns in curve.items()
@@ -149,7 +150,7 @@ OneOff = Callable[[Pairing, Curve, Curve | None], list[Quantity]]
 
 
 def change(steps: Sequence[Values], joint: str) -> list[Quantity]:
-    """Return the last of several steps along the axis minus the first, called `joint`."""
+    """Return the change from the first to the last of several steps along the axis."""
     if len(steps) < 2:
         return []
     return [Quantity(steps[-1] - steps[0], joint=joint, found=len(steps))]

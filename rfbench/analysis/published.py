@@ -145,9 +145,10 @@ def _judged(every: pd.DataFrame) -> tuple[NDArray[np.str_], NDArray[np.bool_]]:
     digit = every["half_digit"] / theirs
     error, many = every["published_error"] / theirs, every["published_trials"]
     own = every["standard_error"] / ours
-    # For papers that drew their rows once. Our trials draw rows and features. Theirs draw features
-    # alone, with the variance of their printed standard deviation, averaged over `repeats` kernel
-    # matrices. The difference of the two variances is the variance of a draw of rows.
+    # The following is for papers that drew their rows once. Our trials draw rows and features. The
+    # trials of such a paper draw features alone; their variance is the square of the printed
+    # standard deviation, averaged over `repeats` kernel matrices. The difference of the two
+    # variances is the variance of a draw of rows.
     of_features = (every["published_spread"] / theirs) ** 2 / every["repeats"]
     # sigma_rows^2 = s^2 - s_features^2, where s^2 = n se^2 is the variance of one of our n trials.
     # Without this term, a paper's single lucky split would be compared with the spread of a mean

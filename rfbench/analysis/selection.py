@@ -16,14 +16,14 @@ from rfbench import papers
 from rfbench.analysis.frame import Collection
 from rfbench.papers.models import Source
 
-# Relative difference in the number of rows up to which the rows count as the paper's own. Chosen
-# without a measurement: published copies of a data set differ by a few rows. Doubled, a copy
-# without one row in 25 would count as the paper's.
+# Rows count as the paper's own rows if their number differs at most by this share. The value was
+# chosen without a measurement: published copies of a data set differ by a few rows. With twice this
+# value, a copy that lacks one row in 25 would count as the paper's data.
 ROWS_TOLERANCE = 0.02
 
 
 class Selection:
-    """Groups that belong to each item, data set and protocol of a paper.
+    """Groups of trials that belong to each item, data set and protocol of a paper.
 
     Smoke runs, rows of a sweep, stale rows and results without a paper do not belong to any paper.
     """
@@ -79,7 +79,7 @@ class Selection:
 
 
 def split_items(items: str) -> list[str]:
-    """Split ``'table3, figure1'``."""
+    """Split a string such as ``'table3, figure1'`` into items."""
     return re.split(r"[,;\s]+", items.strip())
 
 
@@ -91,7 +91,7 @@ def _targets(
     n_train: float,
     n_test: float,
 ) -> Iterator[tuple[str, str, bool]]:
-    """Yield item, the paper's name of the data set, and True if the data are only a substitute."""
+    """Yield the item, the paper's name of the data set, and True if the data are a substitute."""
     for target, source_names in datasets.items():
         if source != source_names.dataset and source not in source_names.stand_ins:
             continue
@@ -101,7 +101,7 @@ def _targets(
 
 
 def is_subset(source: Source, item: str, sampled: float, n_train: float, n_test: float) -> bool:
-    """Return True if rows are a subset of the paper's, or other rows.
+    """Return True if rows are a subset of the paper's rows, or other rows.
 
     A subset has ``[N rows]`` in its name, except for data sets that the paper itself sampled. Other
     rows differ by more than 2 % in the number of training or test rows. NaN means not known.

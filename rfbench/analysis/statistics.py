@@ -50,14 +50,15 @@ class Test:
 
 
 def paired_t(a: ArrayLike, b: ArrayLike | float = 0.0) -> Test:
-    """Test, on both sides, if the mean difference of paired values is zero.
+    """Two-sided paired t-test whether the mean of paired differences is zero.
 
     If every trial splits the same rows again, the test is about these rows, over new splits and new
-    draws of the features. If the split is given, it is about new draws alone. It is not about new
-    rows. Given the rows, trials are independent and identically distributed, so the level is the
-    nominal one up to the shape of their distribution; `tests/analysis/test_level.py` checks it by
-    simulation. Nadeau and Bengio's correction for overlapping training rows is for new rows: it
-    rejects equal methods in less than one of a thousand cases here.
+    draws of the features. If the split is predefined, the test is about new draws alone. The test
+    is not about new rows. For fixed rows, trials are independent and identically distributed, so
+    the level is the nominal level, up to the shape of the distribution;
+    `tests/analysis/test_level.py` checks this by simulation. Nadeau and Bengio's correction for
+    overlapping training rows is meant for new rows: here it rejects equal methods in less than one
+    of a thousand cases.
 
     Parameters
     ----------

@@ -21,7 +21,7 @@ from rfbench.results import Results
 from rfbench.results.schema import INTEGER, METRICS, SCHEMA
 
 BASELINE = "rks"
-# Error that corresponds to a measure for which larger is better.
+# The error that corresponds to each metric for which larger values are better.
 SMALLER_IS_BETTER = {"accuracy": "error", "r2": "relative_squared_error"}
 
 DASH = "\N{EN DASH}"
@@ -60,7 +60,7 @@ def _setting(variant: str) -> tuple[str, float | None]:
 def find_metrics(results: Results, metric: str | None = None) -> dict[str, str]:
     """Return the metric to show for each data set.
 
-    It is the given metric, else the configuration's. Otherwise it is the first of
+    The metric is the given one, else the metric of the configuration. Otherwise it is the first of
     misclassification, relative squared error and kernel error that has values.
 
     Raises ResultsError if the metric is not known.
@@ -115,7 +115,7 @@ def summarise(results: Results, metric: str | None = None) -> pd.DataFrame:
 def summarise_collection(
     collection: Collection, results: Results, metric: str | None = None
 ) -> pd.DataFrame:
-    """Return `summarise` for results in a collection, with ``group``, the line in its groups."""
+    """Return `summarise` for results in a collection; ``group`` is a line of its `groups`."""
     if results.rows.empty:
         return pd.DataFrame()
     groups = collection.groups
@@ -141,7 +141,7 @@ def summarise_collection(
 
 
 def _along_variants(table: pd.DataFrame, varied: str) -> pd.DataFrame:
-    """Add ``x``; a method that the sweep does not concern gets a line at each value."""
+    """Add ``x``; a method without the swept setting gets a line at each value."""
     values = table["variant"]
     if varied == "variant":
         table = table.assign(x=values.replace("", DASH))

@@ -1,4 +1,4 @@
-"""Results without a comparison, and the cause of each."""
+"""Results that were not compared with any paper, and the reasons."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ OTHER_DATA, NO_NUMBER = "other data", "no number"
 
 @dataclass(frozen=True)
 class Uncompared:
-    """Results that were compared with nothing.
+    """Results that were not compared with any paper.
 
     Attributes
     ----------
@@ -24,9 +24,9 @@ class Uncompared:
     cause : str
         One of the constants of this module.
     paper : str
-        The paper that they name; empty if they name none.
+        The paper that the results name; empty if they name none.
     found : tuple of str
-        What was found: data sets, changed settings, or the item.
+        What the results contain: data sets, changed settings, or the item.
     expected : tuple of str
         The data sets of the paper.
     """
@@ -39,7 +39,7 @@ class Uncompared:
 
 
 def list_uncompared(held: Verification, others: Iterable[Verification] = ()) -> list[Uncompared]:
-    """Return the causes why results were compared with nothing, smoke runs and sweeps apart.
+    """Return the results without a comparison and the reasons; smoke runs and sweeps are ignored.
 
     The rows that come with rfbench are left out, and results of papers that `held` does not cover.
     `others` are verifications of the same results for papers that are not part of rfbench.

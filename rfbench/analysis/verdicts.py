@@ -11,35 +11,39 @@ if TYPE_CHECKING:
 
     from rfbench.analysis.comparisons import ClaimComparison
 
-# The usual level of a test. Halved, 278 of the 549 judged numbers are undecided, doubled 185 (238
-# with this level).
+# The usual level of a test. With this level, 238 of the 549 judged numbers are undecided. With half
+# this level 278 numbers are undecided, with twice this level 185.
 ALPHA = 0.05
-# Chosen without a measurement: limits for numbers that agree, or are close (CLOSE_POINTS).
-# AGREES_RATIO and CLOSE_RATIO are limits for the quotient of numbers that are not percentages, in
-# either direction. Of the 549 numbers that are judged, 79 agree, 126 are close, 238 are undecided
-# and 106 differ. With all four limits halved these are 15, 64, 337 and 133; doubled, 205, 137, 122
-# and 85.
+# Limits for the verdicts that numbers agree (AGREES_POINTS) or are close (CLOSE_POINTS). For
+# numbers that are not percentages, AGREES_RATIO and CLOSE_RATIO limit the quotient of the measured
+# and the published number, or its inverse. The values were chosen without a measurement. Of the 549
+# judged numbers, 79 agree, 126 are close, 238 are undecided and 106 differ. With all four limits
+# halved, 15 agree, 64 are close, 337 are undecided and 133 differ. With all four limits doubled,
+# 205 agree, 137 are close, 122 are undecided and 85 differ.
 AGREES_POINTS = 0.5
 CLOSE_POINTS = 1.0
 AGREES_RATIO = 1.05
 CLOSE_RATIO = 1.1
-# In points. Most papers print two decimals of a percentage, and half a unit of the last decimal is
-# lost. Other numbers have their own half digit.
+# Half a unit of the last printed digit, in points. Most papers print percentages with two decimals,
+# so rounding changes a number by up to this value. Other numbers have their own half digit.
 HALF_A_DIGIT = 0.005
-# Points above the share of the majority class, and R^2 (LEARNT), from which on a method is better
-# than a constant. Chosen without a measurement. Doubled, more sizes of a curve would be marked as
-# at chance; no verdict would change.
+# A classifier is better than a constant if its accuracy exceeds the share of the majority class by
+# more than CHANCE_POINTS; a regression if its R^2 is at least LEARNT. The values were chosen
+# without a measurement. With twice these values, more sizes of a curve would be marked as at
+# chance; no verdict would change.
 CHANCE_POINTS = 1.0
 LEARNT = 0.05
-# Relative spectral error of plain features, times the root of their number. If all entries off the
-# diagonal are k, it is about (1 - k^2) / sqrt(2) by definition: 0.05 is reached at k = 0.964.
-# Doubled, it is reached at k = 0.927.
+# A kernel matrix counts as constant if the relative spectral error of plain features, times the
+# root of the number of features, is below this value. If all entries off the diagonal are k, this
+# product is about (1 - k^2) / sqrt(2) by definition; it is 0.05 for k = 0.964. Twice this value is
+# reached for k = 0.927.
 CONSTANT_KERNEL = 0.05
 # With fewer trials, not even a one-sided sign test is significant: 1/2^4 is more than ALPHA, and
-# 1/2^5 is less. Doubled, claims with five to nine trials would be inconclusive.
+# 1/2^5 is less. With twice this value, claims with five to nine trials would be inconclusive.
 MIN_TRIALS = 5
-# The usual power of a test (Cohen 1988). With half the risk, 0.9, the papers' own spread is too
-# wide for 343 of the 2,854 comparisons instead of 316; with twice the risk for 272.
+# The usual power of a test (Cohen 1988). With this power, the papers' own spread is too wide for
+# 316 of the 2,854 comparisons. With half the risk (power 0.9) it is too wide for 343 comparisons,
+# with twice the risk for 272.
 POWER = 0.8
 
 AGREES, CLOSE, UNDECIDED, DIFFERS = "agrees", "close", "undecided", "differs"
@@ -49,7 +53,7 @@ HOLDS, HOLDS_TESTED, FAILS = "holds", "holds where tested", "fails"
 IN_PART, DEPENDS = "fails in part", "depends on what is not printed"
 CANNOT, SHOWN = "inconclusive", "shown"
 COMPARED = (AGREES, CLOSE, UNDECIDED, DIFFERS)
-UNVARIED = ", not varied"  # mark of a verdict on readings that were not varied
+UNVARIED = ", not varied"  # mark of a verdict if the interpretations were not varied
 JUDGED = (
     HOLDS, HOLDS + UNVARIED, HOLDS_TESTED, HOLDS_TESTED + UNVARIED, NOT_CLEAR, DEPENDS,
     IN_PART, IN_PART + UNVARIED, FAILS, FAILS + UNVARIED, CANNOT,
@@ -59,11 +63,12 @@ JUDGED = (
 def judge_numbers(
     distance: ArrayLike, half_width: ArrayLike, relative: ArrayLike = False
 ) -> NDArray[np.str_]:
-    """Return the verdicts on numbers, from the intervals of their differences to ours.
+    """Return the verdicts on numbers, given the intervals of their differences to our numbers.
 
-    A 90 % interval inside the limits is equivalent to two one-sided tests at 5 %, an interval
-    beyond a limit to one such test. If the true difference equals a limit, each verdict is given in
-    at most one of twenty cases. More trials with the same mean never revoke a verdict.
+    A 90 % interval inside the limits is equivalent to two one-sided tests at 5 %; an interval
+    beyond a limit is equivalent to one such test. If the true difference equals a limit, each
+    verdict is returned in at most one of twenty cases. More trials with the same mean never revoke
+    a verdict.
 
     Parameters
     ----------
@@ -98,10 +103,11 @@ def compute_half_widths(
 ) -> NDArray[np.float64]:
     """Return half the width of the 90 % intervals of differences of two means, in their unit.
 
-    The degrees of freedom are Welch's, or ours alone if the paper does not state its trials. A
-    number without a spread counts as one trial with our spread. Half a unit of the last printed
-    digit is added. The result is NaN for fewer than two of our trials. If errors and half a digit
-    are divided by their means, the result is for the logarithm of the quotient, to first order.
+    The degrees of freedom are Welch's, or n - 1 for our n trials if the paper does not state its
+    trials. A number without a spread counts as one trial with our spread. Half a unit of the last
+    printed digit is added. The result is NaN for fewer than two of our trials. If errors and half a
+    digit are divided by their means, the result is for the logarithm of the quotient, to first
+    order.
 
     Parameters
     ----------
@@ -128,7 +134,7 @@ def compute_half_widths(
     many = np.where(np.isnan(published_spread) | (many < 2), np.nan, many)
     published_spread = np.where(np.isnan(published_spread), ours * np.sqrt(n), published_spread)
     variance = published_spread**2 + ours**2
-    with np.errstate(invalid="ignore"):  # neither side may vary
+    with np.errstate(invalid="ignore"):  # the means may have no spread
         welch = variance**2 / (ours**4 / (n - 1) + published_spread**4 / (many - 1))
     freedom = np.where(np.isfinite(welch), welch, n - 1)
     return np.asarray(stdtrit(freedom, 1 - ALPHA) * np.sqrt(variance) + half_digit)
@@ -179,12 +185,12 @@ def lies_inside(comparison: ClaimComparison) -> bool:
 
 
 def lies_outside(comparison: ClaimComparison) -> bool:
-    """Return True if a comparison is significantly outside its bounds, corrected over the claim."""
+    """Return True if a comparison is significantly outside its bounds, with Holm's correction."""
     return comparison.trials >= MIN_TRIALS and comparison.p_outside <= ALPHA
 
 
 def find_side(comparison: ClaimComparison) -> str:
-    """Return the side of its bounds on which a comparison is: inside, outside or open."""
+    """Return on which side of its bounds a comparison is: inside, outside or open."""
     if lies_inside(comparison):
         return "inside"
     return "outside" if lies_outside(comparison) else "open"

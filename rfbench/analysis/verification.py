@@ -43,12 +43,12 @@ class Verification:
 
     @property
     def named(self) -> list[str]:
-        """The papers that the results name, as far as they are known."""
+        """The known papers that the results name."""
         named = {each.config.get("paper") for each in self.selection.collection.experiments}
         return [name for name in papers.read_library() if name in named]
 
     def of_papers(self, *names: str) -> Verification:
-        """Return the numbers and claims of some papers alone."""
+        """Return a verification with the numbers and claims of some papers alone."""
         return replace(
             self,
             numbers=self.numbers[self.numbers["paper"].isin(names)],
@@ -116,16 +116,16 @@ def verify(
 
 
 def verify_outside(held: Verification) -> dict[str, Verification]:
-    """Verify, each by itself, the papers outside of rfbench that the results name.
+    """Verify the papers outside of rfbench that the results name, each paper separately.
 
-    A paper whose files fit no analysis is left out, with a warning.
+    A paper is left out, with a warning, if its files cannot be analyzed.
     """
     found = {}
     for name in held.named:
         if papers.find_folder(name).outside:
             try:
                 found[name] = replace(build_verification(held.selection, name), paths=held.paths)
-            except Exception as error:  # its files were written by anybody
+            except Exception as error:  # anybody may have written the files
                 log.warning("%s is left out: %s", name, error)
     return found
 

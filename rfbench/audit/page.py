@@ -33,7 +33,7 @@ from rfbench.pages.words import number, signed
 from rfbench.papers.models import Claim
 
 PAGE, COMMAND = "audit.md", "rfbench audit"
-NEAREST = 10  # number of combinations on a page; doubled, the table fills two screens
+NEAREST = 10  # number of combinations on a page; with twice as many, the table fills two screens
 AUDIT_HEAD = ["place", "chosen by", "confirmed by", "largest"]
 EFFECT_HEAD = [
     "comparison", "metric", "method", "bounds", "our reading", "lowest", "highest", "± lowest",
@@ -66,7 +66,7 @@ def render(folder: Path, command: str) -> str:
     tables = read_all([folder])
     if not tables:
         raise ResultsError(
-            f"{folder / AUDIT_FILE} is missing, or is not a table of an audit.",
+            f"{folder / AUDIT_FILE} is missing, or is not an audit table.",
             "",
             "Run the audit again.",
         )
@@ -95,7 +95,7 @@ def render(folder: Path, command: str) -> str:
 
 
 def _effects(claim: Claim, kept: AuditTable) -> list[list[str]]:
-    """Return for each comparison its bounds, our reading, and its range over the gaps."""
+    """Return for each comparison its bounds, its value with our settings, and its range."""
     here, rows = select_gaps(kept), []
     own = here[here["as_configured"]]
     for column in (str(name) for name in here if str(name).startswith(PAIRED) and len(own)):
@@ -126,7 +126,7 @@ def _best(table: pd.DataFrame, varied: Sequence[str]) -> list[list[str]]:
 
 
 def _ranges(own: pd.Series[Any], found: Mapping[int, NumberRange]) -> list[list[str]]:
-    """Return for each number the published value, our reading, and its range over the gaps."""
+    """Return for each number the published value, our value, and its range over the gaps."""
     numbers = papers.list_published()
     return [
         [

@@ -28,8 +28,8 @@ class Question:
 
     config: Path
     target: Target
-    run: str = ""  # name of a run, if the configuration has several
-    vary: Sequence[str] = ()  # KEY=VALUES; they replace the known choices with the same names
+    run: str = ""  # name of a run, if the configuration has several runs
+    vary: Sequence[str] = ()  # KEY=VALUES; replaces the known choices with the same names
     overrides: Sequence[str] = ()  # key.path=value; the key is then not varied
     gaps: bool = False  # vary only known choices that fill a gap of the paper's text
     trials: int = 2
@@ -70,7 +70,7 @@ class Audit:
     asked: Question
     target: Target  # restricted to the methods and sizes that are measured
     choices: Choices  # including choices with a single option
-    grid: pd.DataFrame  # one line per combination, one column per choice, with the names of options
+    grid: pd.DataFrame  # a line per combination and a column per choice, with the names of options
     experiments: list[Experiment]  # one per combination
     # reasons why options or combinations cannot be run
     refused: list[str] = field(default_factory=list)
@@ -97,7 +97,7 @@ def plan(asked: Question) -> Audit:
     Raises ConfigError if the configuration is wrong or is not about the target, if a varied choice
     is also fixed or concerns no sampler of the target, or if no combination can be run.
     """
-    # Options of ``--vary`` per choice: `_open` replaces the known options by them. Keys that are
+    # The options of ``--vary``, by choice; they replace the known options in `_open`. Keys that are
     # not in the configuration raise an error below, when each option is tried.
     vary: Choices = {}
     for text in asked.vary:
@@ -125,14 +125,15 @@ def plan(asked: Question) -> Audit:
         try:
             new = apply_changes(document, name, settings, allow_imports=asked.allow_imports)
             return restrict_experiment(new, target)
-        # The error is recorded and shown: a missing option would look like a small effect.
+        # The error is recorded and shown: if the option were missing without a message, its effect
+        # would look small.
         except ConfigError as error:
             refused[words] = f"{words}: {error}"
             return None
 
-    # The unchanged configuration: effects of the choices are differences from it. It is None if no
-    # combination equals it, or if it is not in the sample of `most` combinations. Then there are no
-    # differences.
+    # The unchanged configuration; effects of the choices are differences from it. `as_it_stands` is
+    # None if no combination equals it, or if this combination is not among the drawn combinations.
+    # Then there are no differences.
     own = attempt("as configured", {})
     choices: Choices = {}
     for choice, options in _open(asked, vary, list_sampler_names(specs), target).items():
@@ -143,7 +144,8 @@ def plan(asked: Question) -> Audit:
                 choices.setdefault(choice, {})[option] = settings
             elif choice in vary:
                 raise ConfigError(f"--vary {refused[f'{choice} {option}']}")
-    # Each combination is validated once: `iterate_combinations` may request one several times.
+    # Each combination is validated once, although `iterate_combinations` may request it several
+    # times.
     made: dict[tuple[str, ...], Experiment | None] = {}
 
     def runs(combination: Mapping[str, str]) -> bool:
@@ -158,11 +160,11 @@ def plan(asked: Question) -> Audit:
     if not planned:
         why = next(iter(refused.values()))
         raise ConfigError("No combination of the choices can be run.", why)
-    # In the order of the grid, so that both have the same line numbers.
+    # The experiments are in the order of the grid, so that both have the same line numbers.
     experiments = [each for key in planned if (each := made[tuple(key.values())])]
-    # Numbers of sizes that are not measured are removed from the target: distances are over sizes
-    # that every combination has, and no choice changes M. A method that selects its own M has any
-    # size.
+    # Numbers of sizes that are not measured are removed from the target, because distances are
+    # computed over the sizes that every combination has, and no choice changes M. A method that
+    # selects its own M has any size.
     sizes = experiments[0].M
     met = target if isinstance(sizes, KeptBy) else target.of(target.methods, sizes)
     return Audit(
@@ -181,7 +183,7 @@ def find_needed_samplers(experiment: Experiment, target: Target) -> list[Sampler
     # The joint solver's samplers are its pool, not methods of the paper.
     if experiment.solver.name == JOINT:
         return list(experiment.samplers) if JOINT in target.methods else []
-    # By label first: two samplers of one name with two labels are two methods of the paper.
+    # Labels are compared first: two samplers with the same name and two labels are two methods.
     labels = {spec.label for spec in experiment.samplers}
     return [
         spec
@@ -229,7 +231,7 @@ def restrict_experiment(experiment: Experiment, target: Target) -> Experiment:
 
 
 def _check(experiment: Experiment, specs: Sequence[SamplerSpec], target: Target) -> None:
-    """Raise ConfigError if a configuration has not the paper or no method of the target."""
+    """Raise ConfigError unless a configuration has the paper and a method of the target."""
     if experiment.paper != target.paper:
         raise ConfigError(
             f"{experiment.name} is not about {target.paper}.",

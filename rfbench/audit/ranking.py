@@ -35,8 +35,8 @@ from rfbench.results.maintenance import read_whole_rows
 def rank(audit: Audit, results: Results) -> pd.DataFrame:
     """Compare every combination with the target, from the results folder of the trials.
 
-    The lines are described in `tabulate_combinations`, or in `tabulate_effects` for a claim. A
-    combination without all numbers has no line.
+    `tabulate_combinations` describes the lines, or `tabulate_effects` for a claim. A combination
+    with missing numbers has no line.
     """
     if audit.target.claim:
         return tabulate_effects(audit, audit.target.claim, results)
@@ -120,7 +120,7 @@ def tabulate_measured(audit: Audit, results: Results) -> pd.DataFrame:
 
 
 def _by_combination(audit: Audit, results: Results) -> Collection:
-    """Return the rows of each combination, with the number of the combination as protocol."""
+    """Return the rows of each combination; their protocol is the number of the combination."""
     by_id = results.rows.set_index("trial_id", drop=False)
     each = []
     for i, experiment in enumerate(audit.experiments):

@@ -51,7 +51,7 @@ def findings(verification: Verification) -> list[Statement]:
 
 
 def of_papers(verification: Verification, out: Path) -> dict[str, str]:
-    """Return for each paper the effects of unstated settings, and the result of its audits."""
+    """Return for each paper the effects of unstated settings, and the results of its audits."""
     from rfbench.audit.unprinted import collect_ranges, lay_out_audits, lay_out_effects
     from rfbench.pages.templates import render
 

@@ -21,8 +21,8 @@ from rfbench.papers.models import PRINTED, SECONDS, Claim, Published
 
 AUDIT_FILE = "audit.csv"
 MEASURED_PREFIX = "measured "
-# Differences between paired trials and the unchanged configuration: the mean, and half the width of
-# its 90 % interval.
+# Prefixes of two columns with the paired difference between the trials of a combination and the
+# trials of the unchanged configuration: its mean, and half the width of its 90 % interval.
 PAIRED, HALF = "paired ", "half "
 DISTANCE = "%.6g"  # number format in a table; equal strings are ties
 PLACE_COLUMNS = (
@@ -35,8 +35,8 @@ PROTOCOL_COLUMN = "protocol"  # protocol of the configuration
 class NumberRange(NamedTuple):
     """Range of a published number over the settings that its paper does not state.
 
-    The range consists of paired differences from our reading, on the same splits and draws of the
-    same run, in the paper's unit. It includes the reading's own difference, 0.
+    The range consists of paired differences from the value with our settings, on the same splits
+    and draws of the same run, in the paper's unit. It includes 0, the difference for our settings.
     """
 
     number: int  # position in `rfbench.papers.list_published`
@@ -145,9 +145,9 @@ def compute_places(distances: pd.Series[float]) -> pd.Series[int]:
 def compute_ranges(every: Iterable[AuditTable]) -> dict[int, NumberRange]:
     """Return the range of each published number that was audited, by its position.
 
-    In an audit of our reading (`printed`), a combination counts if it differs from the reading only
-    in gaps of the text (`rfbench.papers.list_gaps`) and has trials on the same splits. If a number
-    has several audits, the one with the most combinations is used.
+    In an audit of our default settings (`printed`), a combination counts if it differs from these
+    settings only in gaps of the text (`rfbench.papers.list_gaps`) and has trials on the same
+    splits. If a number has several audits, the audit with the most combinations is used.
     """
     found: dict[int, NumberRange] = {}
     for audit in every:
@@ -175,9 +175,10 @@ def measure_distance(published: float, low: float, high: float) -> float:
 
 
 def select_gaps(audit: AuditTable) -> pd.DataFrame:
-    """Return the lines that differ from our reading in gaps of the text alone.
+    """Return the lines that differ from our default settings only in gaps of the text.
 
-    The result is empty if the configuration is not our reading, or was not measured.
+    The result is empty if the configuration does not have our default settings, or was not
+    measured.
     """
     own, paper = audit.table[audit.table["as_configured"]], audit.place[0]
     of_reading = PROTOCOL_COLUMN in audit.table and (own[PROTOCOL_COLUMN] == PRINTED).all()
@@ -198,9 +199,9 @@ def compute_effect_range(
 ) -> EffectRange | None:
     """Return the range of the effect of a claim's comparison; None if it was not audited.
 
-    The range is from audits of the claim, or from audits of numbers that have both methods at the
-    size. Among several audits, the one with the fewest fixed keys is used, then the one with the
-    most combinations.
+    The range is from audits of the claim, or from audits of numbers that have both methods of the
+    comparison at the size. Among several audits, the audit with the fewest fixed keys is used, then
+    the audit with the most combinations.
     """
     own = [
         audit for audit in every if audit.place[:3] == (claim.paper, claim.id, comparison.target)
@@ -237,7 +238,7 @@ def compute_effect_range(
 
 
 def _changes(audit: AuditTable, names: list[str], ratio: bool = False) -> EffectRange | None:
-    """Return the range of a column, or of the difference of two columns, relative to our reading.
+    """Return the range of a column, or of the difference of two columns, from our settings.
 
     With `ratio`, the logarithms of the columns are used.
     """

@@ -62,7 +62,7 @@ class Target:
             )
 
     def of(self, methods: Sequence[str], sizes: Sequence[int] | None = None) -> Target:
-        """Return the target with the numbers of these methods and sizes; None means all sizes."""
+        """Return the target restricted to these methods and sizes; None means all sizes."""
         if self.claim:
             return self
         fits = [

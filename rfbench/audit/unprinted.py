@@ -46,7 +46,7 @@ class Unprinted:
 
     Notes
     -----
-    A call adds to a comparison of a claim the range of its effect, and the settings on which the
+    A call adds to a comparison of a claim the range of its effect, and the settings on which this
     effect depends.
     """
 
@@ -174,10 +174,11 @@ def format_range(found: NumberRange, reading: Line) -> str:
 
 
 def lay_out_effects(verification: Verification, paper: str, out: Path) -> Grid:
-    """Lay out what unstated settings change, a line per audit of gaps, with links to their pages.
+    """Return the table of changes by unstated settings, a line per audit of gaps, with links.
 
-    Of published numbers the line has the smallest and the largest mean change of ours, and how many
-    published numbers lie within; of a claim the CSV file of its comparisons has the same.
+    For published numbers, the line has the smallest and the largest mean change of our numbers, and
+    how many published numbers are within the range. For a claim, the CSV file of its comparisons
+    has the same columns.
     """
     known = collect_ranges(verification)
     printed = verification.own[verification.own["protocol"] == PRINTED].set_index("number")
@@ -218,7 +219,7 @@ def _lies_within(found: NumberRange, reading: Line) -> bool:
 
 
 def lay_out_audits(every: Sequence[AuditTable], paper: str, out: Path) -> Grid:
-    """Lay out what came nearest in the audits of a paper, a line each, with links."""
+    """Return the table of the nearest combinations in the audits of a paper, a line per audit."""
     head = ("audit", "combinations", "difference: tuned half", "other half", "numbers", "trials")
     rows = []
     for audit in every:

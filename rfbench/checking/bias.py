@@ -1,10 +1,11 @@
 """Bias and error of a feature map's kernel estimates over seeds.
 
-Bias is relative to the error of one draw, the standard deviation over seeds. The number of seeds is
-fixed beforehand. With it, a bias of a tenth of that error at one pair of rows is detected with
-probability `POWER`, and an unbiased map is rejected with probability `LEVEL` at most (t tests,
-Bonferroni over the pairs). One earlier look can only reject a map, and only beyond `CERTAIN_Z`
-standard errors. It increases the level by less than 1e-10.
+The bias is divided by the error of one draw, which is the standard deviation over seeds. The number
+of seeds is fixed beforehand. With this number, a bias of a tenth of that error at one pair of rows
+is detected with probability `POWER`, and an unbiased map is rejected with probability `LEVEL` at
+most (t tests, Bonferroni over the pairs). One earlier look at the estimates can only reject a map,
+and only beyond `CERTAIN_Z` standard errors. It increases the probability of a wrong rejection by
+less than 1e-10.
 """
 
 from __future__ import annotations
@@ -43,38 +44,43 @@ class MapClaim(NamedTuple):
     sizes: tuple[int, int] = (16, 256)
 
 
-# Chosen: one correct map in a thousand is rejected, and a bias of a tenth of the error of one draw
-# is detected nine times in ten. Halved, SEEN needs four times the seeds, and LEVEL a tenth more.
+# LEVEL and POWER are chosen so that one correct map in a thousand is rejected, and a bias of a
+# tenth of the error of one draw is detected nine times in ten. If SEEN is halved, four times as
+# many seeds are needed; if LEVEL is halved, a tenth more.
 LEVEL, POWER, SEEN = 0.001, 0.9, 0.1
-# Number of pairs at which the bias is tested, by definition of `choose_pairs`: four directions and
-# the data at three distances each, and two rows with themselves.
+# Number of pairs at which the bias is tested, by definition of `choose_pairs`. There are five kinds
+# of pairs (four directions, and the data), each at three distances, and two rows that are paired
+# with themselves.
 TESTS = 17
 # Number of seeds that detect a bias of `SEEN` errors of one draw at one of the pairs: 2,808. It
 # follows by definition from the power of the normal test.
 N_SEEDS = math.ceil(((stats.norm.isf(LEVEL / 2 / TESTS) + stats.norm.ppf(POWER)) / SEEN) ** 2)
-# Standard errors for a rejection at the first look. A t variable with 199 degrees of freedom
-# exceeds 8 with a probability of 6e-14; halved to 4, the look would add 1.5e-3 over all pairs, more
-# than the level.
+# Number of standard errors for a rejection at the first look. A t variable with 199 degrees of
+# freedom exceeds 8 with a probability of 6e-14. If this value is halved, the first look would add
+# 1.5e-3 over all pairs to the probability of a wrong rejection, which is more than the level.
 CERTAIN_Z = 8.0
-# CPU seconds, chosen without a measurement. Halved, slow maps are measured with fewer seeds, and a
-# smaller bias is missed; the output contains the detectable bias.
+# Limit of the CPU time in seconds, chosen without a measurement. If this value is halved, slow maps
+# are measured with fewer seeds, and a smaller bias is missed; the output contains the bias that can
+# be detected.
 MAX_SECONDS = 60.0
-# Number of seeds of the first look, and for the larger M. Chosen without a measurement: FIRST_LOOK
-# is a fourteenth of all seeds, so that a wrong map ends early. A root mean square of 20 values has
-# a relative standard error of about 4 % over the 17 pairs. Doubled, the check of the rate needs
+# FIRST_LOOK is the number of seeds of the first look, and FEW_SEEDS the number of seeds for the
+# larger M. The values were chosen without a measurement. FIRST_LOOK is a fourteenth of all seeds,
+# so that the measurement of a wrong map ends early. A root mean square of 20 values has a relative
+# standard error of about 4 % over the 17 pairs. With twice FEW_SEEDS, the check of the rate needs
 # twice as long.
 FIRST_LOOK, FEW_SEEDS = 200, 20
-# Default bandwidth of a kernel. It differs much from its square and its inverse, so a map that
-# divides by the wrong one is detected: with 1 it would pass, and with twice 3 the features hardly
-# vary.
+# Default bandwidth of a kernel. The value differs much from its square and its inverse, so a map
+# that divides by the wrong one of these numbers is detected. With a bandwidth of 1 such a map would
+# pass. With twice this value, the features hardly vary.
 BANDWIDTH = 3.0
-# Distances of pairs, in bandwidths: a Gaussian kernel is .88, .61 and .14 there. Doubled, the last
-# value is 3e-4, where every map is right.
+# Distances of the pairs, in bandwidths. A Gaussian kernel is 0.88, 0.61 and 0.14 at these
+# distances. With twice these distances, the last kernel value is 3e-4, at which every map is right.
 DISTANCES = (0.5, 1.0, 2.0)
-# Number of columns of the rows. Twice as many are slower for maps that form d x d matrices. With
-# one or two columns, orthogonal frequencies differ too little from independent ones.
+# Number of columns of the rows. Maps that form d x d matrices are slower with twice as many
+# columns. With one or two columns, orthogonal frequencies differ too little from independent
+# frequencies.
 N_INPUTS = 5
-# by definition all pairs except the last one, which is used for the error only
+# By definition these are all pairs except the last one, which is used for the error only.
 TESTED = slice(0, TESTS)
 
 
@@ -96,9 +102,9 @@ class Pairs(NamedTuple):
 
 
 def choose_pairs(bandwidth: float) -> Pairs:
-    """Return the pairs at which every map is measured.
+    """Return the pairs of rows at which every map is measured.
 
-    The pairs are around a point .3 bandwidths from the origin in the all-ones direction, because
+    The pairs are around a point 0.3 bandwidths from the origin in the all-ones direction, because
     features of x + y, such as a missing offset or positive features, are not visible at the origin.
     The last pair has distance 1 and is one bandwidth further from the origin.
     """
@@ -159,7 +165,8 @@ class Measurement:
     largest_z, biased : float, bool
         Largest score; True if it is beyond the limit, so the mean is not the kernel.
     shown : int
-        Position of the pair with the largest bias, among the pairs beyond `CERTAIN_Z` if any is.
+        Position of the pair with the largest bias, among the pairs beyond `CERTAIN_Z` if there are
+        any.
     """
 
     kernel: Kernel

@@ -1,8 +1,8 @@
-"""Usual causes of a bias: each fault has its own mean, and the fault that fits is reported.
+"""Usual causes of a bias: the fault that fits the bias best is reported.
 
 The signature of a fault is the mean of the products of a map's features if the map has the fault,
-at the measured pairs and M. It has a closed form if only the length of the frequencies is wrong.
-If their distribution is wrong, it is simulated.
+at the measured pairs and M. The signature has a closed form if only the length of the frequencies
+is wrong. If their distribution is wrong, the signature is simulated.
 """
 
 from __future__ import annotations
@@ -18,17 +18,18 @@ from rfbench.checking.bias import TESTED, Measurement
 from rfbench.checking.closed_forms import SoftmaxRegularised, find_kernel
 from rfbench.kernels import ArcCosine, GaussianMeasure
 
-# Share of the bias that a signature may leave unexplained. Chosen without a measurement:
-# tests/checking has a wrong map for each cause. Doubled, a cause that fits badly may be reported;
-# halved, noise of the seeds hides the right one.
+# Share of the bias that a signature may leave unexplained. The value was chosen without a
+# measurement; tests/checking has a wrong map for each cause. With twice this value, a cause that
+# fits badly may be reported. With half this value, the noise of the seeds hides the right cause.
 EXPLAINED = 0.15
-# Number of frequencies, whose mean has a standard error of 1 / sqrt(2 x 12,000), below 1 %: small
-# compared with EXPLAINED. Halved, it is 1.4 times as large.
+# Number of simulated frequencies. Their mean has a standard error of 1 / sqrt(2 x 12,000), below 1
+# %, which is small compared with EXPLAINED. If this number is halved, the standard error is 1.4
+# times as large.
 SIMULATED = 12_000
 
 
 class Cause(NamedTuple):
-    """A fault, its correction, and the mean of the features' products at each pair."""
+    """A fault, its correction, and its signature: the mean of the products at each pair."""
 
     what: str
     mend: str

@@ -59,7 +59,7 @@ class Softmax(Kernel):
 
 
 class SoftmaxRegularised(Softmax):
-    """Softmax kernel with frequencies of the fixed length sqrt(d), SMREG of Performers.
+    """Softmax kernel with frequencies of length sqrt(d), called SMREG in Performers.
 
     exp(-(|x|^2 + |y|^2) / 2) E exp(w'(x + y)) for w uniform on the sphere of radius sqrt(d), with
     x and y in bandwidths. The mean is 0F1(d / 2; d |x + y|^2 / 4).

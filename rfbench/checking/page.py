@@ -32,13 +32,14 @@ MEASURED_COLUMNS = (
 TEXTS = ("option", "map", "kernel", "file", "date", "at", "verdict", "cause", "apart", "said",
          "mend")  # fmt: skip
 RIGHT, BIASED, SLOW = "no bias", "biased", "no gain from M"
-# Words of a cell, by choice: of a longer reason the second half is a note below the table. Doubled,
-# all reasons are in their cells; halved, most are notes.
+# Maximum number of words in a cell of the table; the second half of a longer reason is a note below
+# the table. The number is our choice. With twice this number, all reasons are in their cells; with
+# half this number, most reasons are notes.
 WORDS_OF_CELL = 30
 
 
 def make_row(claim: MapClaim, facts: Mapping[str, Any], most: int | None = None) -> dict[str, Any]:
-    """Measure a map, and return its row; `facts` are the columns that are not measured."""
+    """Measure a map, and return its row; `facts` are the columns that need no measurement."""
     found = measure(claim, most=most, seconds=600.0)
     i, cause = found.shown, find_cause(found)
     return {
@@ -151,13 +152,13 @@ def _reason(row: Mapping[Any, Any]) -> str:
 
 
 def _fits(rows: pd.DataFrame) -> pd.Series:
-    """Return for each row whether its whole reason fits a cell."""
+    """Return for each row whether its complete reason fits into a cell."""
     words = [len(_reason(row).split()) for row in rows.to_dict("records")]
     return pd.Series([n <= WORDS_OF_CELL for n in words], rows.index, dtype=bool)
 
 
 def _biased_grid(rows: pd.DataFrame) -> Grid:
-    """Lay out by how much maps are biased, where, why, and how to correct them."""
+    """Return the table of biased maps: the bias, the place, the cause and the correction."""
     lines = [
         [
             _name(row),
@@ -172,7 +173,7 @@ def _biased_grid(rows: pd.DataFrame) -> Grid:
 
 
 def _apart_grid(rows: pd.DataFrame) -> Grid:
-    """Lay out the maps whose bias is no fault, and why."""
+    """Return the table of maps whose bias is not a fault, with the reasons."""
     lines = [
         [_name(row), row["kernel"], *_bias_cells(row), row["said"] or row["apart"]]
         for row in rows.to_dict("records")
@@ -183,14 +184,14 @@ def _apart_grid(rows: pd.DataFrame) -> Grid:
 
 
 def _place_grid(rows: pd.DataFrame) -> Grid:
-    """Lay out where the code of maps is, and how each was measured."""
+    """Return the table of places: the code of each map, and how the map was measured."""
     ordered = rows.sort_index().to_dict("records")
     lines = [[_name(row), row["version"], row["file"], row["how"]] for row in ordered]
     return Grid(["feature map", "version", "file", "measured"], lines)
 
 
 def _right_grid(rows: pd.DataFrame) -> Grid:
-    """Lay out the maps without a bias, a line per package."""
+    """Return the table of maps without a bias, with a line per package."""
     lines = [
         [*map(str, package), "; ".join(dict.fromkeys(here["option"]))]
         for package, here in rows.groupby(["code", "version", "how"], sort=False)
@@ -199,7 +200,7 @@ def _right_grid(rows: pd.DataFrame) -> Grid:
 
 
 def _size_grid(rows: pd.DataFrame) -> Grid:
-    """Lay out the bias of maps in errors of one draw, a column per number of features."""
+    """Return the table of biases in errors of one draw, with a column per number of features."""
     sizes = sorted({int(M) for M in rows["M"]})
     lines = []
     for (code, option, kernel), here in rows.groupby(["code", "option", "kernel"]):

@@ -24,7 +24,7 @@ class Report:
     Attributes
     ----------
     promises : list of Promise
-        Promises of every map, kept or not.
+        Promises of every map, whether they are kept or not.
     measured : list of (MapClaim, Measurement)
         Kernels that the map claims; the kernels that it does not have come first.
     why_not : str

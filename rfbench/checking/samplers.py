@@ -31,9 +31,9 @@ from rfbench.samplers.elsewhere import TO_STATE, Method, measure_power
 
 Check = Callable[..., None]
 
-# Rows, columns and seeds of the checks. Any other values would do: with twice as many rows, every
-# check needs about twice as long. About half of CHECK_TARGET is 1: the norm of five normal
-# variables has the median 2.1. NEW_ROWS are not in the training rows.
+# Rows, target and new rows of the checks. Any other values would do: with twice as many rows, every
+# check needs about twice as long. About half of CHECK_TARGET is 1, because the norm of five normal
+# variables has the median 2.1. NEW_ROWS are not among the training rows.
 CHECK_ROWS = np.random.default_rng(7).standard_normal((60, 5))
 CHECK_TARGET = np.where(np.linalg.norm(CHECK_ROWS, axis=1) > 2.0, 1.0, -1.0)
 NEW_ROWS = np.random.default_rng(8).standard_normal((20, 5))
@@ -82,7 +82,7 @@ class MapSubject:
 
     @property
     def claims_none(self) -> str:
-        """Reason if the map claims no kernel, else an empty string."""
+        """Reason why the map claims no kernel; empty if the map claims a kernel."""
         if self.own and not self.thing.approximates_kernel:
             return "it declares that it estimates no kernel (approximates_kernel)"
         if self.own and not (self.thing.unbiased and self.unbiased):
@@ -97,9 +97,9 @@ class MapSubject:
     def width(self, kernel: str, bandwidth: float | None = None) -> tuple[dict[str, Any], float]:
         """Return the parameter that sets the bandwidth, unless it is given, and the bandwidth.
 
-        The parameter is the one that the user declared, as in a configuration; else the map's
-        parameter in `WIDTHS`, with its measured exponent. If the map has none, rows are given in
-        bandwidths.
+        The parameter is the one that the user declared, as in a configuration. Otherwise it is the
+        map's parameter in `WIDTHS`, with its measured exponent. If the map has no such parameter,
+        rows are given in units of the bandwidth.
         """
         method = self.method
         if not self.own and method.formula is not None:
@@ -144,7 +144,7 @@ class MapSubject:
             power = measure_power(self.method, name, self.options.get(name, 1.0))
         except Exception:  # the promises report this error
             return None
-        # An exponent below 1 is not a convention: the map squares the bandwidth by mistake.
+        # An exponent below 1 is not a convention: such a map squares the bandwidth by mistake.
         return power if abs(power) >= 1 else None
 
     @property
@@ -233,7 +233,7 @@ def make_subject(
 
 
 class Promise(NamedTuple):
-    """A promise, the advice if it is not kept, and the fault; the fault is empty if it is kept."""
+    """A promise, the advice if it is not kept, and the fault (empty if the promise is kept)."""
 
     name: str
     help: str
@@ -313,7 +313,7 @@ def same_seed_same_features(subject: MapSubject) -> None:
 
 
 def features_are_a_function_of_each_row(subject: MapSubject) -> None:
-    """Learn each mean, scale or rank over rows in `fit`."""
+    """Each row's features depend on this row only: learn means, scales and ranks in `fit`."""
     few, all_rows = subject.features(new=NEW_ROWS[3:9]), subject.features()[3:9]
     expect_same(few, all_rows, "the features of six rows alone and among twenty", 1e-9)
 

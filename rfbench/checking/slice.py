@@ -17,7 +17,7 @@ def commands() -> dict[str, str]:
 
 
 def check(thing: Any, parameters: Mapping[str, Any]) -> str:
-    """Return a line with the test result for the Gaussian kernel and the broken promises."""
+    """Return a line with the test result for the Gaussian kernel, and the broken promises."""
     from rfbench.checking.run import answer
     from rfbench.checking.run import check as found_of
     from rfbench.errors import MethodError

@@ -36,21 +36,22 @@ from rfbench.datasets.preparation import describe
 from rfbench.errors import ConfigError, make_unknown_error
 from rfbench.solvers.folds import assign_group_folds
 
-# Share of the budget that is reserved for writing the files. Chosen without a measurement; doubled,
-# it reserves 3 s of a minute.
+# Share of the budget that is reserved for writing the files. The value was chosen without a
+# measurement. With twice this share, 3 s more of a minute are reserved.
 WRITING = 0.05
-# On a quiet machine `choose` ends at most AFTER seconds after LATEST times the budget, by
-# definition of the bound in the README. The last ENDING seconds are reserved for writing; doubled,
-# models get 2 s less.
+# On a quiet machine, `choose` ends no later than AFTER seconds after LATEST times the budget. This
+# is the definition of the bound in the README. The last ENDING seconds are reserved for writing.
+# With twice ENDING, models get 2 s less.
 LATEST, AFTER, ENDING = 1.2, 5.0, 2.0
-# The usual significance level. Doubled, a table of noise gets a model twice as often.
+# The usual significance level. With twice this level, a table of noise gets a model twice as often.
 SIGNIFICANT = 0.05
-# Largest number of members of an average, and smallest weight of a member. Chosen without a
-# measurement. Each member is fitted again on all rows, so doubled MEMBERS need twice the time. With
-# LEAST_WEIGHT doubled, a member with a weight of 0.1 is dropped.
+# Maximum number of members of an average, and smallest weight of a member. The values were chosen
+# without a measurement. Each member is fitted again on all rows, so twice as many MEMBERS need
+# twice the time. With twice LEAST_WEIGHT, a member with a weight below 0.1 is dropped.
 MEMBERS, LEAST_WEIGHT = 6, 0.05
 # Weight of the equation "the weights sum to 1" relative to all rows. The sum is 1 up to about 1e-6,
-# the inverse square of SUM_TO_ONE. Doubled, it does not change the three stored digits of a weight.
+# the inverse square of SUM_TO_ONE. With twice SUM_TO_ONE, the three stored digits of a weight do
+# not change.
 SUM_TO_ONE = 1e3
 
 
@@ -58,8 +59,8 @@ class Choice(NamedTuple):
     """Model that was chosen for a table, and its measurements."""
 
     folder: Path
-    model: Model  # fitted by `fit_last`
-    others: Mapping[str, Model]  # best model of each family, not fitted
+    model: Model  # the model that `fit_last` fitted
+    others: Mapping[str, Model]  # best model of each family, not fitted again
     card: Mapping[str, Any]  # content of model.json, see `choose`
 
 
@@ -106,7 +107,7 @@ def choose(
         different integers. The sentence names the task that is assumed (classification or
         regression) and the option for the other task.
     **told : Any
-        Facts about the table, see `rfbench.choosing.table.make_table`: `target`, `task`,
+        Information about the table, see `rfbench.choosing.table.make_table`: `target`, `task`,
         `drop`, `groups`, `time`, and options for reading a file.
 
     Returns
@@ -188,25 +189,25 @@ def _chosen(
         "assumed": table.assumed,  # task that was assumed for an integer target; also in the notes
         "preparation": describe(model[0].notes_),  # changes to the columns
         "columns": [str(column) for column in table.X.columns],
-        # Prepared columns for which there was no time: the model does not use them.
+        # Prepared columns that the model does not use, because there was not enough time for them.
         "unused": [name for name in prepared if name not in used],
         "n_prepared": len(prepared),
         "metric": table.metric,
         "classes": [str(label) for label in table.classes],  # empty for a regression
         "shares": (np.bincount(table.y) / len(table.y)).tolist() if table.n_classes else [],
-        # classes that are missing from a side of a split, and their numbers of rows
+        # classes that do not occur on a side of a split, and their numbers of rows
         "left_out": left_out,
         "grouped": table.groups is not None,
-        "in_time": table.time is not None,  # the last rows are held out
+        "in_time": table.time is not None,  # True if the last rows in time are held out
         "rows": len(table.y),
         "n_train": len(rounds.train),  # training and validation rows
-        "n_test": len(rounds.test),  # rows held out
+        "n_test": len(rounds.test),  # number of held-out rows
         "n_fitted": fitted,  # number of rows on which the model in the file is fitted
-        # If the budget cut off candidates, the data may still be learnable.
+        # If the budget stopped candidates, a model may still be able to learn the data.
         "nothing_learnt": taken.family == CONSTANT and not rounds.stopped,
         "no_time": taken.family == CONSTANT and rounds.stopped,
         "failed": rounds.failed,  # messages of the candidates that failed, by label
-        "overturned": overturned,  # the held-out rows changed the choice of the validation rows
+        "overturned": overturned,  # True if the held-out rows changed the choice
         "take": facts[taken.family],
         "contenders": list(facts.values()),  # best candidate of each family
         "tried": len(rounds.candidates),
@@ -227,7 +228,7 @@ def _chosen(
 
 
 def average(rounds: Rounds) -> None:
-    """Add non-negative averages: of features, and of features and other families."""
+    """Add averages with non-negative weights: of features, and of features and other families."""
     features = [c for c in rounds.candidates if c.family == FEATURES and not c.members]
     members = rounds.leading(features, MEMBERS)
     # The members except the best one are fitted again; the fit of the best one is already counted.
@@ -244,7 +245,7 @@ def average(rounds: Rounds) -> None:
 
 
 def add_average(rounds: Rounds, members: Sequence[Candidate], family: str, label: str) -> None:
-    """Add an average of `members`, unless one member has all the weight."""
+    """Add an average of `members`, unless a single member gets all the weight."""
     table, held = rounds.table, rounds.held
     groups = np.arange(len(held)) if table.groups is None else table.groups[held]
     if min(len(members), len(np.unique(groups))) < 2:
@@ -266,7 +267,7 @@ def add_average(rounds: Rounds, members: Sequence[Candidate], family: str, label
 
 
 def get_weights(scores: Array, target: Array) -> Array:
-    """Return the weights of an average's members, by non-negative least squares.
+    """Return the weights of the members of an average, by non-negative least squares.
 
     `scores` has shape (n, k, members) and `target` has shape (n, k). Weights below `LEAST_WEIGHT`
     are set to 0.
@@ -288,10 +289,10 @@ def get_weights(scores: Array, target: Array) -> Array:
 def measure_held_out(rounds: Rounds, end: float, limit: float) -> dict[str, Candidate]:
     """Measure the best candidate of each family on the held-out rows.
 
-    The constant and the linear model have no deadline, because their work is bounded. The simplest
-    of the good models may use half of the time until `limit`; the other half is reserved for its
-    last fit. If it fails, the next one is measured. The remaining models are measured if they
-    finish by `end`.
+    The constant and the linear model have no deadline, because the time of their fits is bounded.
+    The simplest of the good models may use half of the time until `limit`; the other half is
+    reserved for its last fit. If this model fails, the next one is measured. The other models are
+    measured if they finish before `end`.
     """
     best, last = rounds.best_of_families(), len(rounds.splits) - 1
     answers: dict[Candidate, Any] = {}
@@ -331,7 +332,7 @@ def measure_held_out(rounds: Rounds, end: float, limit: float) -> dict[str, Cand
 
 
 def choose_simplest(rounds: Rounds, families: Mapping[str, Any]) -> str:
-    """Return the family of the simplest model that is as good as the best validation loss."""
+    """Return the family of the simplest model whose validation loss is as good as the best."""
     models = [c for f, c in rounds.best_of_families().items() if f in families and f != CONSTANT]
     return rounds.best(models).family if models else CONSTANT
 
@@ -399,8 +400,8 @@ def fit_last(rounds: Rounds, taken: Candidate, end: float) -> tuple[Model, int]:
     """Fit the selected model, and return it with its intervals and the number of fitted rows.
 
     The model is fitted on all rows if there is time. It is fitted on the training rows alone if
-    there is no time, or if the fit on all rows is significantly worse on the held-out rows, which
-    it has seen. This happens for boosting with many classes.
+    there is no time, or if the model fitted on all rows is significantly worse on the held-out
+    rows, although they are among its training rows. This happens for boosting with many classes.
     """
     table, train, test = rounds.table, rounds.train, rounds.test
     every = np.sort(np.concatenate([train, test]))

@@ -16,13 +16,14 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rfbench.arrays import Array
 
-# Nine values, as many as the penalties of ridge regression in contenders.yaml. They range from
-# hardly any fit to hardly any penalty. Chosen without a measurement; with twice as many, every fit
-# of the linear model needs twice the time.
+# Inverse penalties of the linear classifier. There are nine values, as many as the penalties of
+# ridge regression in contenders.yaml. With the first value hardly anything is fitted; with the last
+# value there is hardly any penalty. The values were chosen without a measurement. With twice as
+# many values, every fit of the linear model needs twice the time.
 CS = (1e-4, 1e-3, 1e-2, 0.1, 1.0, 10.0, 100.0, 1e3, 1e4)
-# Above MOST_CELLS rows x columns x classes, the iterations of a fit are limited to CELL_ITERATIONS
-# divided by that product: a search of nine penalties in three folds then needs about ten seconds
-# on a table of this size. No table of the suite is larger.
+# If rows x columns x classes is above MOST_CELLS, the number of iterations of a fit is limited to
+# CELL_ITERATIONS divided by this product. A search over nine penalties in three folds then needs
+# about ten seconds (measured) on a table of this size. No table of the suite is larger.
 MOST_CELLS, CELL_ITERATIONS = 20_000_000, 750_000_000
 LEAST_PROBABILITY = 1e-15  # keeps the log-loss finite, as in scikit-learn
 

@@ -19,11 +19,13 @@ from rfbench.metrics import SMALLEST
 
 CLASS_METRICS = ("log-loss", "error")
 NUMBER_METRICS = ("rmse", "mae")
-# The p-value of signed ranks of n values is at least 2^(1 - n), by definition. For 12 values this
-# is 5e-4, which is enough for 40 comparisons at 5 %. With half as many values it is .03, which is
-# not significant after a correction.
+# Smallest number of values that are compared by signed ranks. The p-value of signed ranks of n
+# values is at least 2^(1 - n), by definition. For 12 values this is 5e-4, which is enough for 40
+# comparisons at 5 %. For half as many values it is 0.03, which is not significant after a
+# correction.
 LEAST_RANKED = 12
-# level of the intervals, as usual; if the share outside is halved, the intervals are a fifth wider
+# The usual level of the intervals. If the share outside the intervals is halved, the intervals are
+# a fifth wider.
 HELD_OUT_LEVEL = 0.95
 
 
@@ -31,7 +33,7 @@ class Loss(NamedTuple):
     """Value of a metric on n rows, and the contribution of each row or group."""
 
     value: float
-    values: Array  # their mean is the value, and their spread gives its standard error
+    values: Array  # the mean of these values is `value`, and their spread gives its standard error
     rows: Array  # loss of each row or group
     n: int
 
@@ -46,10 +48,10 @@ class Difference(NamedTuple):
 
     value: float
     p: float  # two-sided p-value of no difference
-    # bounds of the 95 % interval, which contains zero if and only if p is at least .05
+    # bounds of the 95 % interval, which contains zero if and only if p is at least 0.05
     low: float
     high: float
-    center: float  # the estimate that the interval belongs to; signed ranks have their own
+    center: float  # the estimate for the interval; signed ranks have their own estimate
     # the first model is ``better`` or ``worse``; ``near`` if the difference is not significant
     verdict: str
 
@@ -132,7 +134,7 @@ def compare_losses(first: Loss, second: Loss, metric: str) -> Difference:
 def _compare_ranks(differences: Array) -> tuple[float, float, float, float]:
     """Return the p-value of signed ranks, the ends of their interval, and its center.
 
-    Rows without a difference count against any difference: each end of the interval is a limit of
+    Rows without a difference count against any difference. Each end of the interval is a limit of
     shifts, and a shift next to zero gives these rows a sign.
     """
 
@@ -148,15 +150,15 @@ def _compare_ranks(differences: Array) -> tuple[float, float, float, float]:
 
     tied = len(np.unique(abs(differences))) < len(differences)
     least, most = differences.min(), differences.max()
-    tiny = 1e-9 * min(abs(differences[differences != 0]))  # of rounding, below any difference
+    tiny = 1e-9 * min(abs(differences[differences != 0]))  # at rounding level: below any difference
     p = max(float(measure_ranks(shift).pvalue) for shift in (-tiny, tiny))
-    if compute_balance(-tiny) > 0 > compute_balance(tiny):  # equal rows alone decide the sign
+    if compute_balance(-tiny) > 0 > compute_balance(tiny):  # only equal rows decide the sign
         p = 1.0
     margin = most - least + tiny
     center = optimize.brentq(compute_balance, least - margin, most + margin)
     low = optimize.brentq(exceed, least - margin, center) if exceed(center) > 0 else center
     high = optimize.brentq(exceed, center, most + margin) if exceed(center) > 0 else center
-    # An end at zero is found up to the tolerance of the root.
+    # The root finder returns an end at zero only up to its tolerance.
     if p >= 1 - HELD_OUT_LEVEL:
         low, high = min(low, 0.0), max(high, 0.0)
     elif center > 0:

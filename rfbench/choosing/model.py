@@ -1,4 +1,4 @@
-"""Model that `choose` saves: a pipeline, its file and its card.
+"""The model that `choose` saves: a pipeline, its file and its card.
 
 The card `model.json` contains the facts that can be read without loading the model. The model
 stores the same facts, so that an edited card is detected.
@@ -27,8 +27,8 @@ from rfbench.datasets.values import write_dates
 from rfbench.errors import DataError
 from rfbench.escaping import to_json_value
 
-# Levels of the intervals; a model file contains their widths. Twice as many levels cost a few
-# bytes.
+# Levels of the prediction intervals; a model file contains the widths of the intervals. Twice as
+# many levels cost a few bytes.
 LEVELS = (0.5, 0.8, 0.9, 0.95, 0.99)
 
 

@@ -1,4 +1,4 @@
-"""Rounds within a time budget: all candidates on few rows, then the better ones on more rows.
+"""Rounds within a time budget: all candidates on few rows, then better candidates on more rows.
 
 A candidate is measured by a trial of `rfbench.experiment`, in a child process with one thread that
 ends at the deadline.
@@ -43,7 +43,7 @@ from rfbench.results.store import Store
 from rfbench.samplers.metric import apply_metric
 
 log = logging.getLogger(__name__)
-# families of models, the simplest first
+# Families of models, in increasing order of complexity.
 KINDS = "constant", "linear", "features", "boosting", "blend"
 CONSTANT, LINEAR, FEATURES, BOOSTING, BLEND = KINDS
 # Scalers by the name of the scaling in a configuration.
@@ -51,20 +51,20 @@ SCALERS: Any = {"rank": RankScaler, "robust": SmoothClipScaler, "standard": Stan
 CUT_OFF = "timeout", "crashed", "memory"
 # The time of a fit is assumed to grow like M (M + LINEAR_M) (rows + SOLVED M). Up to LINEAR_M
 # features, the kernel values need more time than their products (measured). The solution of the
-# linear system counts as SOLVED M more rows. The time of boosting is mostly per tree, so it counts
-# as BOOSTING_ROWS more rows. OVERHEAD is in seconds per trial. With one of these constants doubled,
-# candidates that would fit into the time are skipped.
+# linear system needs as much time as SOLVED M additional rows. The time of boosting is mostly per
+# tree, so it needs as much time as BOOSTING_ROWS additional rows. OVERHEAD is in seconds per trial.
+# If one of these constants is doubled, candidates are skipped that would be finished in time.
 LINEAR_M, SOLVED, BOOSTING_ROWS, OVERHEAD = 1_000, 8, 7_000, 0.1
-# RESTART: share of the time that is reserved for starting a process after one was killed. SPARE:
-# factor on the estimated time of the last fits. Chosen without a measurement: doubled, RESTART
-# removes 3 s of a minute from the rounds.
+# RESTART: share of the time that is reserved for starting a process after another process was
+# killed. SPARE: factor on the estimated time of the last fits. The values were chosen without a
+# measurement. With twice RESTART, the rounds lose 3 s more of a minute.
 RESTART = 0.05
 SPARE = 1.1
 # More features are tried if the loss falls below GAIN times the previous loss. The other constants
 # are limits relative to the smallest loss. CLOSE: the loss counts as equal. NEAR: the kernel gets a
-# learned metric. FAR: the candidate gets more landmarks. Chosen without a measurement. With the
-# distances from 1 doubled, a simpler model may be 2 % worse, and fewer sizes are tried; halved,
-# more time is used for small gains.
+# learned metric. FAR: the candidate gets more landmarks. The values were chosen without a
+# measurement. If the distances of these constants from 1 are doubled, a simpler model may be 2 %
+# worse, and fewer sizes are tried. If the distances are halved, more time is used for small gains.
 GAIN = 0.995
 CLOSE, NEAR, FAR = 1.01, 1.1, 1.5
 _FILE = Path(__file__).with_name("contenders.yaml")  # list of the candidates
@@ -74,13 +74,13 @@ ROUND_SHARES = CONTENDERS["shares"]
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """Candidate of one size: the settings of a trial, and its results once it is measured."""
+    """Candidate of one size: the settings of a trial, and the results after the measurement."""
 
     label: str
     family: str  # one of `KINDS`
     estimator: str = ""  # import path; empty for an average
     parameters: Mapping[str, Any] = field(default_factory=dict)
-    # selected parameters, once it is measured
+    # selected parameters, known after the measurement
     chosen: Mapping[str, Any] = field(default_factory=dict)
     scaling: str = "none"
     # Roots of the learned metric in which the rows are given: one for each split, then their mean.
@@ -89,9 +89,9 @@ class Candidate:
     members: Mapping[Candidate, float] = field(default_factory=dict)
     scores: Any = None  # scores of the validation rows: numbers or probabilities, shape (n, k)
     loss: Any = None  # `rfbench.choosing.losses.Loss`
-    seconds: float = 0.0  # time of a fit on the rows of one split
+    seconds: float = 0.0  # seconds of a fit on the rows of one split
     took: float = 0.0  # seconds of the trial
-    predicting: float = 0.0  # time for 1,000 held-out rows, once it is measured there
+    predicting: float = 0.0  # seconds for 1,000 held-out rows; 0 before they are predicted
 
     @property
     def M(self) -> int:
@@ -104,7 +104,7 @@ class Candidate:
         return list(self.members) or [self]
 
     def work(self, rows: int) -> float:
-        """Return the relative time of a fit on `rows` rows."""
+        """Return the time of a fit on `rows` rows, up to a constant factor."""
         # W ~ M (M + LINEAR_M) (n + SOLVED M): n M^2 for the products, n M for the kernel values,
         # M^3 for the linear system. Without the linear term, small M would seem faster than they
         # are.
@@ -112,7 +112,7 @@ class Candidate:
         return float(rows * (self.M * (self.M + LINEAR_M) or 1))
 
     def at(self, label: str, **parameters: Any) -> Candidate:
-        """Return a candidate with other parameters that is not measured yet."""
+        """Return a candidate with other parameters, which is not measured yet."""
         return replace(self, label=label, parameters={**self.parameters, **parameters}, chosen={})
 
 
@@ -121,7 +121,7 @@ class Rounds:
     """Candidates for one table, measured in rounds until the time is used."""
 
     table: LabelledTable
-    splits: list[Sides]  # splits for the selection, then the training and the held-out rows
+    splits: list[Sides]  # splits for the selection; the last one is training rows and held-out rows
     deadline: float  # a value of `time.monotonic`
     folder: Path  # folder from `rfbench.choosing.workplace`
     workers: int = 1
@@ -211,7 +211,7 @@ class Rounds:
             "dataset": data,
             "scaling": "none" if setting.basis else setting.scaling,
             "target": "raw",
-            "bandwidth": 1.0,  # not used: the median distance is 0 if most rows coincide
+            "bandwidth": 1.0,  # not used; the median distance would be 0 if most rows are equal
             "M": max(1, setting.M),
             "samplers": {**sampler, "role": role},
             "solver": {"class": setting.estimator, **setting.parameters, **setting.chosen},
@@ -225,7 +225,7 @@ class Rounds:
     def measured(
         self, trials: Iterable[tuple[Candidate, int, int]], deadline: float | None
     ) -> list[Any]:
-        """Run trials of candidates, each on `rows` rows of a split; return results or None."""
+        """Run trials of candidates, each on `rows` rows of a split; a failed trial returns None."""
         answers: list[Any] = []
         planned, places = [], []
         for place, (setting, fold, rows) in enumerate(trials):
@@ -269,10 +269,10 @@ class Rounds:
     def round(
         self, settings: Sequence[Candidate], rows: int, share: float | None = 1.0
     ) -> list[Candidate]:
-        """Measure the settings that fit into `share` of the remaining time; all if it is None."""
+        """Measure the settings that fit into `share` of the remaining time; None means no limit."""
         folds, load, taken = len(self.splits) - 1, 0.0, []
-        # A candidate starts only if its time fits into the round and leaves the time for the last
-        # fits. A candidate that is killed uses time without a result.
+        # A candidate is started only if its estimated time fits into the round and leaves enough
+        # time for the last fits. A candidate that is killed uses time without a result.
         end = None if share is None else monotonic() + share * self.left()
         for setting in settings:
             seconds, fit = self._needed(setting, rows)
@@ -284,8 +284,8 @@ class Rounds:
                 self.stopped = True
         if self.interrupted or not taken:
             return []
-        # After a child is killed, a new one has to start. Only the first kernels, and boosting next
-        # to them, get a deadline before their time is needed.
+        # After a child process is killed, a new one has to start. Only the first kernels, and
+        # boosting next to them, get a deadline before their time is needed.
         if end is not None and FEATURES in {c.family for c in self.candidates}:
             end = monotonic() + self.left()
         trials = [(setting, fold, rows) for setting in taken for fold in range(folds)]
@@ -315,8 +315,8 @@ class Rounds:
 
     def _candidate(self, setting: Candidate, parts: Sequence[Any], rows: int) -> Candidate:
         """Return a candidate with the results of the trials of all splits."""
-        # The scores of all validation rows, each from the fit without that row. The loss is one
-        # number over these rows, and the losses of two candidates can be paired row by row.
+        # The scores of all validation rows; each row is scored by a fit without that row. The loss
+        # is one number over these rows, and the losses of two candidates can be paired row by row.
         scores = np.vstack([said["scores"] for said in parts])
         seconds = took = float(np.mean([said["fit"] for said in parts]))
         fixed = setting
@@ -330,7 +330,9 @@ class Rounds:
             seconds = float(np.mean([said["seconds"] for said in parts]))
             if setting.parameters["metric"] != "none":
                 if len(set(self.names.values())) > 1:
-                    raise ValueError("The splits have other columns: no mean of their metrics.")
+                    raise ValueError(
+                        "The splits have different columns, so their metrics have no mean."
+                    )
                 roots = [said["root"] for said in parts]
                 fixed = replace(fixed, basis=(*roots, np.mean(roots, axis=0)))
         # Convert the time from the fitted rows to all rows of a split.
@@ -423,8 +425,9 @@ class Rounds:
         return made
 
     def _learn_metrics(self, small: list[Candidate]) -> None:
-        """Learn metrics for the kernels near the best one, as long as the loss falls."""
-        # Screened models have different columns per split, so their metrics have no mean.
+        """Learn metrics for the kernels near the best kernel, as long as the loss falls."""
+        # If columns are screened, they differ between splits, so the metrics of the splits have no
+        # mean.
         if self.is_screened:
             return
         # A metric needs the time of several kernels: only kernels within NEAR of the best one get a
@@ -482,13 +485,13 @@ class Rounds:
         Misclassification is a number of rows: there, candidates within half a standard error are
         close if their log-loss is within 1 % of the smallest log-loss among them.
         """
-        # The smallest of many losses is small by chance, and larger models have more chances. Hence
-        # the simplest model that is not clearly worse.
+        # The smallest of many losses is small by chance, and there are more large models than small
+        # ones. Therefore the simplest model that is not clearly worse is selected.
         value = {c: c.loss.value for c in candidates}
         if self.table.metric == "error":
             least = min(candidates, key=lambda c: value[c]).loss
-            # 1 % of an error rate of 1 % is less than one row. Half a standard error is used, and
-            # the log-loss decides within it.
+            # 1 % of an error rate of 1 % is less than one row. Therefore models within half a
+            # standard error are close, and the log-loss decides between them.
             reach = least.value + 0.5 * least.standard_error
             near = [c for c in candidates if value[c] <= reach]
             value = {c: self.loss("log-loss", c.scores, self.held).value for c in near}

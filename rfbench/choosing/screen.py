@@ -1,6 +1,6 @@
 """Limits on the rows and columns of a wide table, computed from the budget and the table's size.
 
-A small table is used as a whole, whatever the speed and the load of the machine.
+A small table is used completely, regardless of the speed and the load of the machine.
 """
 
 from __future__ import annotations
@@ -17,15 +17,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from rfbench.arrays import Array
 
-# Number of cells that are read and prepared in negligible time, and CPU seconds for each further
-# cell. Measured: 40 million numbers of a CSV file took 9 s until their columns were analyzed.
+# FREE_CELLS is the number of cells that are read and prepared in negligible time. CELL_SECONDS is
+# the CPU time of each further cell. Measured: 40 million numbers of a CSV file took 9 s until their
+# columns were analyzed.
 FREE_CELLS, CELL_SECONDS = 5_000_000, 2.5e-7
 # The number of columns is limited by the time of boosting: each column costs as much as COLUMN_ROWS
 # additional rows. Tables of up to LEAST_COLUMNS columns are never limited; the widest
 # table of the suite has 287.
 COLUMN_ROWS, CELLS_PER_SECOND, LEAST_COLUMNS = 7_000, 400_000, 300
-# Smallest number of columns that are used, however weak their association with the target. Chosen
-# without a measurement; doubled, 20 columns are used if none is associated.
+# Smallest number of columns that are used, even if their association with the target is weak. The
+# value was chosen without a measurement. With twice this value, 20 columns are used if no column is
+# associated with the target.
 LEAST_KEPT = 10
 
 
@@ -56,15 +58,15 @@ class ColumnScreen(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     Among the first `n_columns`, columns with a p-value (F test) below ``(n_columns / d) ** 3`` are
     selected, and at least 10. Most other columns agree with the target by chance in these rows, and
     penalties that are selected on the same rows would be too small. With five relevant columns of
-    20,000, 250 rows and `n_columns` 1,017, the log-loss is .16 for 10 columns, .67 for 54 (the
-    square instead of the cube) and .87 for all 1,017.
+    20,000, 250 rows and `n_columns` 1,017, the log-loss is 0.16 for 10 columns, 0.67 for 54 (the
+    square instead of the cube) and 0.87 for all 1,017.
 
     Parameters
     ----------
     n_columns : int, optional
         Largest number of columns to select; by default all of them.
     has_classes : bool, default=False
-        Whether the target holds classes.
+        Whether the target contains classes.
 
     Attributes
     ----------

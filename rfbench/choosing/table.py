@@ -22,39 +22,46 @@ from rfbench.errors import ConfigError, DataError
 from rfbench.results.schema import STRING
 from rfbench.solvers.folds import assign_group_folds
 
-# Shares as usual (scikit-learn holds out a quarter). An error of 20 % on MOST_HELD_OUT rows has a
-# standard error of .4 %; with twice the rows it is .3 %, for twice the time of predicting. Three
-# FOLDS need three fits; doubled, six.
+# HELD_OUT and VALIDATION are usual shares (scikit-learn holds out a quarter of the rows). An error
+# of 20 % on MOST_HELD_OUT rows has a standard error of 0.4 %. With twice as many rows, the standard
+# error is 0.3 % and predicting needs twice the time. FOLDS is the number of fits for the selection;
+# twice as many folds need six fits.
 HELD_OUT, MOST_HELD_OUT, VALIDATION, FOLDS = 0.25, 10_000, 0.2, 3
-# Smallest number of rows of a class in a sample: one for each of three folds, and one held out.
-# Halved, a class may be missing from a fold.
+# Smallest number of rows of a class in a sample: one row for each of three folds, and one row that
+# is held out. If this value is halved, a class may be missing from a fold.
 MIN_CLASS_ROWS = 4
-# Largest number of training rows for which folds are used. Chosen without a measurement: a fifth of
-# 2,000 is 400 rows, on which an error of 20 % has a standard error of 2 %. Doubled, tables of 4,000
-# rows need three times as long.
+# Maximum number of training rows for which folds are used. The value was chosen without a
+# measurement: a fifth of 2,000 is 400 rows, on which an error of 20 % has a standard error of 2 %.
+# With twice this value, tables of 4,000 rows need three times as long.
 FOLDED_ROWS = 2_000
-# Training rows per second of the budget, and bounds of their number. Chosen without a measurement
-# of other values: doubled, each candidate needs twice as long, and fewer are tried.
+# Number of training rows per second of the budget, and the bounds of the number of training rows.
+# No other values were measured. With twice these values, each candidate needs twice as long, and
+# fewer candidates are tried.
 ROWS_PER_SECOND, LEAST_SAMPLE, MOST_ROWS = 700, 2_000, 50_000
-# Smallest number of rows for a test, and smallest number of rows behind each bin or category that a
-# model without rows may store. Chosen without a measurement; halved, an error of 20 % is tested
-# with one or two rows.
+# Smallest number of rows for a test. It is also the smallest number of rows behind each bin or
+# category that a model without rows may store. The value was chosen without a measurement. If this
+# value is halved, an error of 20 % is tested with one or two rows.
 LEAST_ROWS = 10
-# By definition: one row for training, one for validation and one for testing.
+# Smallest number of rows of a table, by definition: one row for training, one row for validation
+# and one row for testing.
 LEAST_SIDES = 3
-# Smallest number of rows, or of different values, for which an order or an agreement is not chance:
-# 20 rows are in order by chance in 1 of 2e18 cases. Halved, ten rows in 1 of 4e6.
+# Smallest number of rows, or of different values, for which an order or an agreement is not due to
+# chance. With 20 rows, one of 2e18 cases is in order by chance. If the number of rows is halved, it
+# is one of 4e6 cases.
 LEAST = 20
-# Categories with fewer rows each are treated as names of persons or things. Chosen without a
-# measurement; doubled, towns with 15 rows each would be treated as groups.
+# A text column is treated as names of persons or things if its categories have fewer rows each than
+# this number. The value was chosen without a measurement. With twice this value, towns with 15 rows
+# each would be treated as groups.
 ROWS_PER_NAME = 10
-# Share of rows from which on exact duplicates count. Chosen without a measurement: fewer duplicates
-# change an error by less than 1 %. Doubled, by less than 2 %.
+# Exact duplicates are ignored if their share of the rows is smaller than this value. The value was
+# chosen without a measurement. Fewer duplicates change an error by less than 1 %. With twice this
+# value, ignored duplicates could change an error by up to 2 %.
 COPIES = 0.01
-# Limits of the search for leaky columns: fewer rows are used for wide tables. Chosen so that the
-# search needs a second or two.
+# Limits of the search for leaky columns; fewer rows are used for wide tables. The values were
+# chosen so that the search needs one or two seconds.
 TELLING_ROWS, TELLING_CELLS = 20_000, 10_000_000
-# Cells that are sorted at once, 8 MB: doubled, twice the memory and the same time.
+# Number of cells that are sorted at once, which need 8 MB. Twice as many cells need twice the
+# memory and the same time.
 SORTED_CELLS = 1_000_000
 _OWNERS = re.compile(
     r"(?i)(.*[^a-z])?(patient|subject|person|people|participant|customer|client|user|shop|store|"
@@ -77,7 +84,7 @@ class LabelledTable:
     name: str = "the rows"
     sha256: str = ""  # hash of the file's content
     notes: tuple[str, ...] = ()  # findings about the target, as sentences
-    assumed: str = ""  # the notes that describe an assumption and the option for the alternative
+    assumed: str = ""  # the note on an assumption and the option for the alternative
     is_asked: bool = True  # True if the user specified the split, else it is inferred
     # options with which files are read
     how: Reading | None = None
@@ -160,7 +167,7 @@ class LabelledTable:
         return [*chosen, (train, self.some(test, MOST_HELD_OUT))]
 
     def some(self, rows: Index, size: int) -> Index:
-        """Return a stratified sample of `size` rows with a few rows of each class at least."""
+        """Return a stratified sample of `size` rows with at least a few rows of each class."""
         if len(rows) <= size:
             return rows
         codes = self.codes[rows]
@@ -171,12 +178,12 @@ class LabelledTable:
 def split_without_rare_classes(
     table: LabelledTable, budget: float, least: int = 1
 ) -> tuple[LabelledTable, list[Sides], Index, dict[str, int]]:
-    """Return the splits of a table without the classes that a side of any split lacks.
+    """Return the splits of a table without the classes that are missing from a side of a split.
 
-    A class that a side lacks cannot be both learned and tested. Every fold has all classes in its
-    training part; the validation parts have all classes together. Classes with fewer than `least`
-    rows are also dropped, and their names are not disclosed. If the groups or times were inferred
-    from the rows and no split respects them, rows are split at random.
+    A class that is missing from a side cannot be both learned and tested. Every fold has all
+    classes in its training part; the validation parts together have all classes. Classes with fewer
+    than `least` rows are also dropped, and their names are not disclosed. If the groups or times
+    were inferred from the rows and no split respects them, rows are split at random.
 
     Returns
     -------
@@ -312,7 +319,7 @@ def make_table(
 def read_new_rows(
     file: str | Path, model: Model, **options: Any
 ) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """Read rows to predict; return them with notes about the reading. The target is not used.
+    """Read rows to predict; return them with notes on how they were read. The target is ignored.
 
     `options` override the options with which the training file was read. Raises DataError if there
     are no rows or none of the model's columns, or if a column has values that training did not have
@@ -417,7 +424,7 @@ def _hash_rows(block: NDArray[Any]) -> NDArray[np.uint64]:
 def infer_split(
     X: pd.DataFrame, y: pd.Series[Any], copies: Index
 ) -> tuple[str, pd.Series[Any], str] | None:
-    """Infer the way in which rows are to be held out; None means at random.
+    """Infer how rows are to be held out; None means at random.
 
     Rows that are sorted by a date are split by ``time``. Otherwise rows are split in ``groups``: by
     a column that identifies persons or things in several rows, or by exact duplicates, whose
@@ -449,8 +456,8 @@ def infer_split(
             return "groups", X[name], sentence
     once = ~pd.Series(copies).duplicated().to_numpy()
     again = int((~once).sum())
-    # If all columns have few categories, equal rows are not duplicates: one column has to have
-    # different values in most rows.
+    # Equal rows count as duplicates only if some column has different values in most rows: if all
+    # columns have few categories, rows are equal by chance.
     if (
         again >= max(2, COPIES * len(X))
         and once.sum() >= LEAST
@@ -465,7 +472,7 @@ def infer_split(
 
 
 def _owners(name: str, column: pd.Series[Any], kind: str) -> tuple[bool, int]:
-    """Return True if the name suggests persons or things, and the number of repeated ones."""
+    """Return True if the name suggests persons or things, and the number of repeated values."""
     named = values.may_name_rows(name) or bool(_OWNERS.fullmatch(name))
     if kind == values.WORDS and values.list_units(values.to_text(column).dropna()):
         return named, 0  # numbers with units
@@ -479,9 +486,9 @@ def _owners(name: str, column: pd.Series[Any], kind: str) -> tuple[bool, int]:
 
 
 def find_leaky_columns(X: pd.DataFrame, target: NDArray[Any]) -> list[str]:
-    """Return a sentence for each column that determines the target: by its values or by its order.
+    """Return a sentence for each column that determines the target by its values or its order.
 
-    `X` has one row per group, because the values of a group agree without any such rule.
+    `X` has one row per group, because rows of a group have equal values without being leaky.
     """
     most = max(LEAST, min(TELLING_ROWS, TELLING_CELLS // max(1, X.shape[1])))
     some = np.linspace(0, len(X) - 1, min(len(X), most)).astype(np.int64)
@@ -557,7 +564,7 @@ def _tells(name: str, column: pd.Series[Any], y: NDArray[Any]) -> bool:
 
 
 def remove_row_values(table: LabelledTable) -> LabelledTable:
-    """Return a table whose target and notes do not disclose a value of a row."""
+    """Return a table whose target and notes do not disclose any value of a row."""
     note = f"Stored numbers, dates and categories belong to {LEAST_ROWS} rows or more."
     notes = [each for each in table.notes if not each.startswith(columns.UNREAD)]
     if table.n_classes:

@@ -1,7 +1,7 @@
-"""Working folder of `choose`: next to OUT, until its files are moved to OUT at the end.
+"""Working folder of `choose`, next to OUT; its files are moved to OUT at the end.
 
-OUT may contain other files. Only files with the names that `choose` uses are replaced, one by one,
-the card last. They belong to `choose` if there is a card.
+OUT may contain other files. Only files with the names that `choose` uses are replaced, one by one
+and the card last. These files belong to `choose` if there is a card.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from rfbench.results.schema import TRIAL_ID
 from rfbench.results.store import LOG, Store
 
 MODEL, CARD, ROWS, FAILURES = "model.joblib", "model.json", "rows.npz", "failures"
-# In the order in which they are moved to OUT: a row is moved after its predictions.
+# The files in the order in which they are moved to OUT: a row is moved after its predictions.
 NAMED = (predictions.PREDICTIONS_KEY, FAILURES, manifest.MANIFEST, TRIALS, LOG, ROWS, MODEL, CARD)
 RESULT_FILES = NAMED[:5]
 
@@ -71,14 +71,14 @@ def make_workplace(out: Path, *, allow_rows: bool = True) -> Iterator[Path]:
 
 
 def check_own(out: Path) -> None:
-    """Raise ResultsError if `out` has files with the names of `choose` but no card of it."""
+    """Raise ResultsError if `out` has files with the names of `choose` but no card."""
     if out.exists() and not out.is_dir():
         raise ResultsError(f"{out} is not a folder.", "", "Give another folder with --out.")
     there = [name for name in NAMED[2:] if os.path.lexists(out / name)]
     if there and not _is_card(out / CARD):
         raise ResultsError(
             f"{out} has {there[0]}, and no {CARD} of `rfbench choose`.",
-            "What another command wrote would be replaced.",
+            "This would overwrite the output of another command.",
             "Give another folder with --out.",
         )
 

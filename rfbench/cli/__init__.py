@@ -40,7 +40,7 @@ NO_THREAD = "can't start new thread"  # message of Python
 
 
 class Commands(click.Group):
-    """Group of all commands, including slices' commands; errors are printed as sentences."""
+    """Group of all commands, including the commands of slices; errors are printed as sentences."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of all commands."""
@@ -53,7 +53,7 @@ class Commands(click.Group):
         return super().get_command(ctx, cmd_name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the commands with a line each, in groups."""
+        """Write the commands in groups, one line per command."""
         for title, names in COMMAND_GROUPS.items():
             commands = ((name, self.get_command(ctx, name)) for name in names)
             lines = [(name, each.get_short_help_str(62)) for name, each in commands if each]

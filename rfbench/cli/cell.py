@@ -34,9 +34,9 @@ from rfbench.papers.outside import list_configurations
 from rfbench.results import Results
 from rfbench.results.reader import TRIALS
 
-CELLS = "cells"  # folder of the rows that this command measures, below that of the results
+CELLS = "cells"  # folder of the rows that this command measures, in the folder of results
 ALL_TIMES = frame.SUMS["t_all"]
-RETRIED = ("timeout",)  # the budget cuts off a trial
+RETRIED = ("timeout",)  # status of trials that the budget cut off
 
 
 @dataclass
@@ -48,13 +48,13 @@ class CellRun:
     config : str
         The configuration, as `rfbench run` takes it.
     experiment : Experiment
-        Its run, with the data set, the method and the size of the cell alone.
+        Its run, restricted to the data set, the method and the size of the cell.
     before : list of Results
         Rows that other commands measured.
     folder : Path
         The results folder of the missing trials.
     trials : list of Trial
-        The trials of the cell; none if the data are not here.
+        The trials of the cell; empty if the data are not on disk.
     """
 
     config: str
@@ -70,14 +70,14 @@ class CellRun:
 
     @property
     def problem(self) -> str:
-        """Why nothing can be measured; empty if it can."""
+        """Reason why nothing can be measured; empty if the cell can be measured."""
         name = self.experiment.dataset[0].name
         return "" if self.trials else f"the data of {name} are not here: rfbench data fetch {name}"
 
     def join(self) -> list[Results]:
-        """Return the rows of the cell as one results folder; empty if there are none.
+        """Return the rows of the cell as one results folder; empty if there are no rows.
 
-        A trial that the budget cut off has no row here.
+        A trial that was cut off by the budget has no row here.
         """
         every = [*self.before, *_read(self.folder)]
         ids, labels = {t.id for t in self.trials}, [s.label for s in self.experiment.samplers]
@@ -111,9 +111,9 @@ def verify_cell(
 ) -> None:
     """Measure the missing trials of a cell within a budget in seconds, and compare its numbers.
 
-    Exit with 1 if it was interrupted or a trial failed.
+    Exit with code 1 if the run was interrupted or a trial failed.
 
-    Raises ConfigError: there is no such cell, or no configuration measures it.
+    Raises ConfigError if there is no such cell, or if no configuration measures it.
     """
     numbers = find_cell(text, papers.read_library())
     runs = list(_find_runs(numbers, out, trials, allow_imports))
@@ -129,7 +129,8 @@ def verify_cell(
     for place, (run, wanted) in enumerate(zip(runs, missing, strict=True)):
         if wanted:
             now = time.monotonic()
-            # The rows of the other protocols have the same size and data set.
+            # The trials of the other protocols have the same size and data set, so their time is
+            # similar.
             seconds, share = times[place] or max(times), (end - now) / (len(runs) - place)
             summary = _measure(run, wanted, now + share, seconds)
             failed += summary.interrupted or any(": timeout:" not in x for x in summary.messages)
@@ -167,7 +168,7 @@ def _find_runs(
         if not all(found.values()) or whole.protocol in seen:
             continue
         seen.add(whole.protocol)
-        if isinstance(whole.M, KeptBy):  # the size is that of another method
+        if isinstance(whole.M, KeptBy):  # the size is the size of another method
             found = {"dataset": found["dataset"]}
         cell = whole.model_copy(update={**found, "trials": trials or whole.trials})
         above = [each for each in (shipped.find_published(), out) if each]
@@ -187,7 +188,7 @@ def _read(*folders: Path) -> list[Results]:
 
 
 def _measure(run: CellRun, wanted: list[Trial], deadline: float, seconds: float) -> runner.Summary:
-    """Run trials until the deadline; `seconds` is the expected time of one, 0 if not known."""
+    """Run trials until the deadline; `seconds` is the expected time of a trial, or 0."""
     left, workers = deadline - time.monotonic(), usable.count_cores()
     expected = format_seconds(len(wanted) * seconds / workers) if seconds else "not known"
     echo(
@@ -204,7 +205,7 @@ def _measure(run: CellRun, wanted: list[Trial], deadline: float, seconds: float)
 
 
 def _compare(run: CellRun, numbers: Sequence[Published]) -> list[dict[Any, Any]]:
-    """Return the line of `compare_published` of each number that was measured."""
+    """Return the line of `compare_published` for each number that was measured."""
     collection = frame.build_collection(run.join(), today=today.find_settings)
     table = compare_published(Selection(collection), numbers[0].paper)
     every = papers.list_published()

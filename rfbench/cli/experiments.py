@@ -68,7 +68,8 @@ def run(
 def _start_worker(options: RunOptions, configs: Sequence[Path]) -> AbstractContextManager[None]:
     """Start the first worker early, because its imports take two seconds.
 
-    No worker is started if results exist, because all trials may have a row, or on a single core.
+    No worker is started if results exist, because all trials may have a row, or if there is only
+    one core.
     """
     from rfbench.experiment import children
 
@@ -118,7 +119,7 @@ def _run(
 def _find_configurations(
     paths: Sequence[Path], paper_folders: Sequence[Path], options: RunOptions
 ) -> list[Path]:
-    """Return the configurations, also in the folders of papers, and load these papers."""
+    """Return the configurations, including those in the folders of papers; load these papers."""
     from rfbench.papers.outside import is_paper, list_configurations
 
     above = [each for path in paths if path.is_file() for each in path.absolute().parents[:2]]
@@ -213,7 +214,7 @@ def sweep(
             raise ConfigError(f"--set {text} {what}.", "", "Write --set seed=1,2.")
         axes[key] = {f"{key}={value}": {key: value} for value in grids.expand(values)}
     path = config or Path("quickstart")
-    _find_configurations([path], (), options)  # the paper of its folder is known from here
+    _find_configurations([path], (), options)  # also loads the paper of the configuration's folder
     documents = configuration.read_documents(path, [*swept, *options.overrides])
     run_name, document = configuration.choose(path, documents, *runs)
     combinations = sweeps.iterate_combinations(axes)

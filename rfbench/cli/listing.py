@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from rfbench.datasets.catalog import Entry
     from rfbench.yamlfile import Document
 
-# Column heads of `rfbench list WHAT`, if they are not name and description.
+# Column heads of `rfbench list WHAT`, if they are not NAME and DESCRIPTION.
 HEADS = {
     "solvers": ("name", "classes", "about"),
     "columns": ("name", "type", "about"),
@@ -98,7 +98,7 @@ def list_(
 def _things(what: str) -> Things:
     """Return for each name its cells in the list, and a function that returns its details.
 
-    Runs of a file have no cells, because the list contains their file.
+    Runs of a file have no cells, because the list has a line for their file.
     """
     if what in ("samplers", "kernels"):
         registry = SAMPLERS if what == "samplers" else KERNELS
@@ -162,7 +162,7 @@ def _configurations() -> Things:
 
 
 def _check_code() -> None:
-    """Import the claims.py of papers outside of rfbench, and print what is wrong with them."""
+    """Import the claims.py of papers outside of rfbench, and print the errors."""
     from rfbench import papers
     from rfbench.analysis.claims import find_own_function
 
@@ -214,7 +214,7 @@ def _yaml(content: Any) -> str:
 
 @functools.cache
 def _parse_classes(file: Path) -> dict[str, str]:
-    """Return the docstring of each class of a file, which is not imported."""
+    """Return the docstring of each class of a file, without importing the file."""
     nodes = ast.parse(file.read_bytes()).body
     return {
         node.name: ast.get_docstring(node) or "" for node in nodes if type(node) is ast.ClassDef
@@ -224,7 +224,7 @@ def _parse_classes(file: Path) -> dict[str, str]:
 def _read_first_line(registry: Registry, place: str) -> str:
     """Return the first sentence of the docstring of a class, without a formula after a colon.
 
-    It is read from the file of the class: importing scikit-learn takes a second.
+    The docstring is read from the file of the class, because importing scikit-learn takes a second.
     """
     module, _, name = place.partition(":")
     parts = f"{registry.package}.{module}".split(".")[1:]

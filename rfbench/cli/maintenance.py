@@ -11,7 +11,8 @@ import click
 from rfbench.cli.options import ALLOW_IMPORTS, FOLDER_TYPE
 from rfbench.cli.terminal import echo
 
-# largest number of differing rows to print; doubled, a screen shows half as many folders
+# Maximum number of differing rows to print. With twice this number, a screen shows half as many
+# folders.
 MAX_LISTED_ROWS = 5
 
 

@@ -46,7 +46,7 @@ def write_example(context: click.Context, parameter: click.Parameter, value: boo
 def write_paper(folder: Path) -> None:
     """Write the folder of a paper, with comments.
 
-    Raises ConfigError if it is there, or cannot be the folder of a paper outside of rfbench.
+    Raises ConfigError if the folder exists, or cannot be the folder of a paper outside of rfbench.
     """
     from rfbench import papers
     from rfbench.pages.templates import render

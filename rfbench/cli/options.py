@@ -107,10 +107,11 @@ PAPERS = click.option(
 def include_papers(
     paths: Sequence[Path], paper_folders: Sequence[Path], *, allow_imports: bool = False
 ) -> tuple[tuple[Path, ...], list[str]]:
-    """Make papers outside of rfbench known until the command ends, and print which are left out.
+    """Load papers outside of rfbench until the command ends, and print which papers are left out.
 
-    Return the results folders among the paths, and the papers whose folders are among them: their
-    results are those in the folder of the paper, or else all of this user.
+    Return the results folders among the paths, and the papers whose folders are among the paths.
+    The results of these papers are the results in the folder of the paper, or else all results of
+    this user.
 
     Raises ResultsError if there is no paper at a path of `paper_folders`, and ConfigError if the
     only papers among the paths cannot be read.
@@ -170,7 +171,7 @@ def _named_or_usual(
     return (usual,)
 
 
-# -1 means any number of arguments, by definition of click.
+# By definition of click, -1 means any number of arguments.
 RESULTS_OR_USUAL = click.argument(
     "folders", metavar="[RESULTS]...", nargs=-1, type=FILE_TYPE, callback=_named_or_usual
 )
@@ -186,7 +187,7 @@ def parse_duration(text: str | float) -> float:
     return result
 
 
-# By definition.
+# Number of seconds of each unit, by definition.
 UNIT_SECONDS = {"": 1.0, "ms": 1e-3, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 
 
@@ -289,7 +290,7 @@ class RunOptions:
 
 
 def add_reading_options(command: Command) -> Command:
-    """Add the options for reading a file to a command, which receives only the given ones."""
+    """Add the options for reading a file to a command; only the given options are passed on."""
 
     @functools.wraps(command)
     def with_reading(**kwargs: Any) -> Any:
@@ -303,7 +304,7 @@ def add_reading_options(command: Command) -> Command:
 
 
 def run_options(command: Command) -> Command:
-    """Add the shared options to a command, which receives them as `options`."""
+    """Add the shared options to a command, which gets them as the argument `options`."""
 
     @functools.wraps(command)
     def with_options(**kwargs: Any) -> Any:

@@ -17,12 +17,12 @@ from rfbench.cli.terminal import echo
 from rfbench.escaping import escape_line
 from rfbench.pages import words
 
-# Seconds between two lines if there is no bar. Chosen without a measurement: halved, a log of a
-# night has twice the lines.
+# Seconds between two lines if there is no bar. The value was chosen without a measurement. With
+# half this value, the log of a night has twice as many lines.
 PLAIN_SECONDS = 10.0
-# Number of finished trials before a forecast. The first trial waits for the workers, which need 2.6
-# s to start (measured), more than a short trial: after 1 trial the forecast would be several times
-# too long. Doubled, it appears later.
+# Number of finished trials before the remaining time is estimated. The first trial waits for the
+# workers, which need 2.6 s to start (measured). This is longer than a short trial: after one trial,
+# the estimate would be several times too long. With twice this value, the estimate appears later.
 MIN_FINISHED = 3
 
 

@@ -29,7 +29,7 @@ from rfbench.results.store import Store
 
 
 class Work(NamedTuple):
-    """Experiments whose rows are written to one results folder, and their variants of settings."""
+    """Experiments whose rows are written to one results folder, and their varied settings."""
 
     folder: str
     experiments: list[Experiment]
@@ -59,10 +59,11 @@ def carry_out(several: Sequence[Work], options: RunOptions) -> None:
 
 
 def _parts(several: Sequence[Work], options: RunOptions) -> Iterator[tuple[RunPlan, bool]]:
-    """Yield the plans to run, each with True if it covers a whole folder, whose table is printed.
+    """Yield the plans to run, and True for a plan that covers a whole folder and gets a table.
 
-    With --trial-by-trial, the first trials of all folders are run before all second trials, and so
-    on. An interrupted run is then a smaller comparison of the same methods on the same data sets.
+    With --trial-by-trial, the first trials of all folders are run before all second trials, then
+    all third trials, and so on. An interrupted run is then a smaller comparison of the same methods
+    on the same data sets.
     """
     progress = not options.quiet
     if options.trials_first:
@@ -117,7 +118,7 @@ def say_what_would_run(work: Work, options: RunOptions) -> None:
 
 
 def _own_data(plan: RunPlan) -> Iterator[str]:
-    """Yield the note about the user's own data, and a line if they changed since the last run."""
+    """Yield the note about user data, and a line if the data changed since the last run."""
     before = manifest.read_if_sound(plan.folder, []).get("data", {})
     for spec, sha256 in {t.dataset.name: (t.dataset, t.data_sha256) for t in plan.trials}.values():
         if spec.own:
@@ -194,4 +195,4 @@ def say_trials(summary: runner.Summary, there: str) -> None:
     """Print how many trials were run, failed and remain."""
     echo(f"trials:  {summary.done} run, {summary.failed} failed, {there}")
     if summary.left:
-        echo(f"left:    {summary.left} (run the same command again to resume)")
+        echo(f"not run: {summary.left} (run the same command again to resume)")

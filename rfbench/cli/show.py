@@ -19,16 +19,16 @@ from rfbench.cli.options import (
 from rfbench.cli.terminal import echo, print_table
 from rfbench.errors import suggest_nearest
 
-# Largest number of folders whose tables are printed in full; more folders are listed with one line
-# each. Doubled, the first table is no longer on the screen.
+# Maximum number of folders whose tables are printed in full; if there are more folders, each is
+# listed in one line. With twice this value, the first table is no longer on the screen.
 MOST_TABLES = 3
-# Halved, a worker would need as long to start as to draw its two folders; doubled, one worker would
-# draw eight folders.
+# Number of folders that a worker draws. With half this value, a worker would need as long to start
+# as to draw its two folders. With twice this value, one worker would draw eight folders.
 FOLDERS_PER_WORKER = 4
 
 
 FIGURE_FORMATS = ("png", "pdf", "svg")
-# Number of each unit in one inch, by definition; pt is the point of TeX, in which LaTeX prints
+# Length of one inch in each unit, by definition; pt is the point of TeX, in which LaTeX prints
 # \columnwidth.
 INCH = {"in": 1.0, "cm": 2.54, "mm": 25.4, "pt": 72.27}
 
@@ -153,7 +153,7 @@ def plot(
 
 
 def _place(folder: Path, named: Sequence[Path], out: Path | None) -> Path:
-    """Return the folder for a results folder's figures; ResultsError for a link to elsewhere."""
+    """Return the folder for the figures of results; raise ResultsError for a link to elsewhere."""
     from rfbench import files
     from rfbench.results.reader import TRIALS
 

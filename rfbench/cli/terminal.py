@@ -14,7 +14,7 @@ from rfbench.escaping import escape_controls, escape_line, to_json_value
 if TYPE_CHECKING:
     from rich.console import Console
 
-GAP = 2  # spaces between columns: doubled, fewer columns fit into 80
+GAP = 2  # number of spaces between columns; with twice as many, fewer columns fit into 80
 
 
 def echo(

@@ -194,9 +194,9 @@ def verify(
 
 
 def _find_own(paths: Sequence[Path]) -> tuple[Sequence[Path], list[Path]]:
-    """Return the results folders of this user at or below paths, and the folder of published rows.
+    """Return the results folders of this user at or below paths, and the published folder.
 
-    The second is empty if only published rows are there, or if a path leads into them.
+    The published folder is empty if there are only published rows, or if a path leads into them.
     """
     published = shipped.find_published()
     if published is None or not all(path.exists() for path in paths):

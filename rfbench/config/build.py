@@ -23,7 +23,7 @@ from rfbench.solvers.fitted_model import FittedModel, NoSolver
 
 
 def make_method(spec: SamplerSpec) -> Method:
-    """Return the method of a sampler's entry before it is built: registered, imported or given."""
+    """Return the unbuilt method of a sampler's entry: registered, imported, or a given object."""
     if spec.given is not None:
         thing = spec.given.load()
     elif spec.imported:
@@ -64,7 +64,7 @@ def get_solver_properties(experiment: Experiment) -> dict[str, Any]:
 
 
 def asked_solver(experiment: Experiment) -> FittedModel:
-    """Return an unfitted solver of the first task that it supports, to read its properties."""
+    """Return an unfitted solver for the first task that it supports, to read its properties."""
     tasks = SOLVERS.get(experiment.solver.name, {"classification": None})
     return make_solver(experiment, task=next(iter(tasks)), random_state=0)
 
@@ -82,7 +82,8 @@ def make_sampler(
 ) -> RandomFeatures:
     """Return an unfitted sampler with M features for n rows of d columns.
 
-    A bandwidth replaces the experiment's rule. With a resolved `method`, nothing is imported again.
+    A given bandwidth replaces the experiment's rule. If `method` is given, nothing is imported
+    again.
     """
     method = method or make_method(spec)
     shared = {
@@ -127,7 +128,7 @@ def make_solver(
 
 
 def _with_threads(parameters: dict[str, Any], experiment: Experiment) -> dict[str, Any]:
-    """Return parameters in which a given `n_jobs` is replaced by the threads of a trial."""
+    """Return parameters; if `n_jobs` is among them, it becomes the number of threads of a trial."""
     some = parameters.get("n_jobs") is not None
     return {**parameters, "n_jobs": experiment.threads} if some else parameters
 

@@ -1,4 +1,4 @@
-"""Checks of well-formed configurations that cannot run."""
+"""Checks of configurations that are well-formed but cannot run."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from rfbench.samplers.elsewhere import SIZES, ForeignFeatures
 def check_combinations(experiment: Experiment, document: yamlfile.Document) -> None:
     """Raise ConfigError, with the line, for a well-formed configuration that cannot run.
 
-    Data are read and methods are built; their imports are permitted already.
+    Data are read and methods are built; the permission to import them has been checked.
     """
     with raise_as_config_error(document, "paper"):
         _check_paper(experiment)
@@ -106,7 +106,7 @@ def _check_statement(experiment: Experiment, check: CheckSpec) -> None:
 
 
 def _check_that_samplers_differ(experiment: Experiment) -> None:
-    """Raise ConfigError for two labels of a method with equal parameters and thus equal trials."""
+    """Raise ConfigError if two labels of one method have equal parameters, so equal trials."""
     labels: dict[str, str] = {}
     for spec in experiment.samplers:
         given = spec.given and spec.given.identity
@@ -127,7 +127,7 @@ def _check_rows(experiment: Experiment, spec: DatasetSpec, document: yamlfile.Do
         given = is_given(experiment.split)
         if given and entry.train_rows is None and entry.kind != "synthetic":
             raise ConfigError(
-                f"{spec.name} has no given split.",
+                f"{spec.name} has no predefined split.",
                 "It was published without a split.",
                 "Write for example `split: {test_size: 0.3}`.",
             )
@@ -141,7 +141,7 @@ def _check_rows(experiment: Experiment, spec: DatasetSpec, document: yamlfile.Do
 
 
 def _check_bandwidths(experiment: Experiment) -> None:
-    """Raise ConfigError for a bandwidth grid without a selection, or without an effect."""
+    """Raise ConfigError for a grid of bandwidths if none is selected, or if it has no effect."""
     rule, solver = experiment.bandwidth, experiment.solver
     if not isinstance(rule, BandwidthGrid):
         return
@@ -205,7 +205,7 @@ def _check_kept_features(experiment: Experiment) -> None:
 
 
 def _built(experiment: Experiment, sampler: SamplerSpec) -> Any:
-    """Build a sampler for every size and data set, and return one of them."""
+    """Build a sampler for every size and data set, and return the last built sampler."""
     sizes = sorted(size or 1 for size in experiment.sizes)
     shapes = {experiment.shape(spec) for spec in experiment.dataset}
     for size, (n, d) in itertools.product(sizes, sorted(shapes)):

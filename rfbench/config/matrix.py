@@ -28,7 +28,8 @@ from rfbench.errors import ConfigError, suggest_nearest
 
 AXIS_PATHS = {(axis,) for axis in AXES}
 FOR = "for"
-JOINED = ("title", "description")  # joined from all parts, instead of using the last one
+# keys whose texts are joined from all parts, instead of using the last text
+JOINED = ("title", "description")
 Entries = Mapping[str, Mapping[str, Any]]
 
 
@@ -42,7 +43,7 @@ def expand_runs(document: yamlfile.Document, stem: str) -> dict[str, yamlfile.Do
 
 
 def find_runs(document: yamlfile.Document, stem: str) -> dict[str, Callable[[], yamlfile.Document]]:
-    """Return by the names of the runs what makes their documents; see `expand_runs`."""
+    """Return for each run's name a function that makes its document; see `expand_runs`."""
     if not any(axis in document.value for axis in AXES):
         return {stem: lambda: document}
     axes = {axis: _entries(document, axis) for axis in AXES}

@@ -14,12 +14,13 @@ from rfbench.errors import ConfigError, RfbenchError, suggest_nearest
 if TYPE_CHECKING:
     from pydantic import BaseModel, ValidationError
 
-MAX_SHOWN = 8  # errors shown at once; doubled, the first ones leave the screen
+# maximum number of errors shown at once; with twice as many, the first ones leave the screen
+MAX_SHOWN = 8
 SHARED_KEYS = ("kernel", "bandwidth", "feature_map")  # keys that all samplers share
 
 
 def format_location(document: yamlfile.Document, path: tuple[Any, ...]) -> str:
-    """Return the file and line of a path in the document, or the --set that assigned it."""
+    """Return the file and line of a path in the document, or the ``--set`` that assigned it."""
     position = document.place_of(path)
     if position.startswith("--set"):
         return position

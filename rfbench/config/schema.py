@@ -31,7 +31,8 @@ from rfbench.datasets.prepare import DType, Scaling, Target
 from rfbench.datasets.synthetic import PROBLEMS
 from rfbench.errors import ConfigError
 
-# Planning takes a millisecond per trial (measured): 17 minutes for this number, 33 when doubled.
+# Maximum number of trials of a plan. Planning needs a millisecond per trial (measured), which is 17
+# minutes for this number and 33 minutes for twice this number.
 MOST_TRIALS = 1_000_000
 
 
@@ -115,12 +116,12 @@ class Experiment(Section):
 
     @property
     def changed(self) -> list[str]:
-        """The settings other than `trials` that `--set` changed, as ``key = value``."""
+        """The settings that `--set` changed, except `trials`, as ``key = value``."""
         return self._changed
 
     @property
     def sizes(self) -> list[int | None]:
-        """The distinct numbers of features, or None for as many as a sampler keeps."""
+        """The distinct numbers of features; None means the number that a sampler keeps."""
         return [None] if isinstance(self.M, KeptBy) else list(dict.fromkeys(self.M))
 
     def shape(self, spec: DatasetSpec, entry: Entry | None = None) -> tuple[int, int]:
@@ -163,7 +164,7 @@ class Experiment(Section):
     @model_validator(mode="before")
     @classmethod
     def _timed_alone(cls, value: Any) -> Any:
-        """Accept `timing: isolated` of earlier versions, which is the current behavior."""
+        """Accept `timing: isolated` of earlier versions; the current behavior is the same."""
         if not isinstance(value, dict) or "timing" not in value:
             return value
         if value["timing"] != "isolated":

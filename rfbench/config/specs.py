@@ -26,11 +26,11 @@ from rfbench.plugins import GIVEN, GivenObject
 from rfbench.registry import SAMPLERS
 
 NO_SOLVER = "none"
-ANSWERS = "answers"  # key of an imported class in manifests of earlier versions
+ANSWERS = "answers"  # key of an imported class in the manifests of earlier versions
 
 
 def expanded(value: Any) -> Any:
-    """Expand the grammar of `rfbench.grids` in a list of values."""
+    """Expand the values of a list that are written in the grammar of `rfbench.grids`."""
     try:
         if isinstance(value, str):
             return grids.expand(value)
@@ -47,7 +47,7 @@ def as_list(value: Any) -> list[Any]:
 
 
 def _single_key(value: Any, what: str) -> Any:
-    """Convert ``name`` and ``{name: {parameters}}`` to a flat mapping with the key 'name'."""
+    """Convert ``name`` or ``{name: {parameters}}`` to a flat mapping with the key 'name'."""
     if isinstance(value, str):
         return {"name": value}
     if isinstance(value, dict) and len(value) == 1:
@@ -81,7 +81,7 @@ class Located(Section):
 
     @property
     def code(self) -> str | None:
-        """Import path of its code, which needs a permission; None if there is no such code."""
+        """Import path of the custom code, whose import requires permission, or None."""
         return None
 
 
@@ -93,7 +93,7 @@ class MethodSpec(Located):
 
     @property
     def code(self) -> str | None:
-        """Import path of its class, if it has one."""
+        """Import path of the method's class, or None for a registered name."""
         return self.name if self.imported else None
 
 
@@ -130,12 +130,12 @@ class DatasetSpec(Located):
 
     @property
     def own(self) -> bool:
-        """Whether it is user data, not in the catalog."""
+        """True for user data, which are not in the catalog."""
         return bool(set(self.parameters) & set(SOURCES))
 
     @property
     def code(self) -> str | None:
-        """Import path of the function that returns the rows, if it has one."""
+        """Import path of the function that returns the rows, or None."""
         return self.parameters.get("load")
 
     @property
@@ -163,7 +163,7 @@ def _own(value: dict[str, Any]) -> dict[str, Any]:
     """Return name and parameters of user data after checking them."""
     sources = [source for source in SOURCES if source in value]
     if sources[0] == "load" and "path" in sources:
-        sources.remove("path")  # an argument of the function
+        sources.remove("path")  # here it is an argument of the function
     if value[sources[0]] is None:
         raise ValueError(f"`{sources[0]}` has no value")
     allowed = [key for key in OwnData.model_fields if key not in SOURCES]
@@ -200,10 +200,11 @@ class SamplerSpec(MethodSpec):
     """A sampler's published name, or the import path of a class, with its parameters."""
 
     label: Annotated[str, Field(min_length=1), AfterValidator(_printable)]
-    # Role in a comparison; not part of identities. Rows with the role validation are not a test.
+    # Role in a comparison; not part of identities. Rows with the role `validation` are not test
+    # rows.
     role: Literal["method", "baseline", "model", "validation"] = "method"
     parameters: dict[str, Any] = Field(default_factory=dict)
-    # The object itself, if it was given in Python; a configuration file cannot contain it.
+    # An object that was passed from Python; a configuration file cannot contain it.
     given: GivenObject | None = Field(default=None, exclude=True, repr=False)
 
     @model_validator(mode="before")
@@ -237,7 +238,7 @@ class SamplerSpec(MethodSpec):
 class SolverSpec(MethodSpec):
     """A solver's name with its penalties, their convention and their selection.
 
-    Alternatively the import path of an estimator (``class``), which has only its own parameters.
+    Alternatively, ``class`` is the import path of an estimator, which has only its own parameters.
     """
 
     name: str = "ridge"
@@ -263,7 +264,7 @@ class SolverSpec(MethodSpec):
         """Return the arguments of the solver's constructor that differ from the defaults.
 
         The defaults here equal the defaults of the constructors, so that a solver without penalties
-        accepts a configuration that names none.
+        accepts a configuration that names no penalties.
         """
         shared = {"alphas", "alpha_convention", "selection", "intercept"}
         return {**self.model_dump(include=shared, exclude_defaults=True), **self.parameters}

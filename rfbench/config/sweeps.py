@@ -14,7 +14,7 @@ from rfbench import config, yamlfile
 from rfbench.config.overrides import assign
 from rfbench.config.schema import Experiment
 
-# For each name of an option, the keys of the configuration that it sets, ``a.b.c``.
+# The settings of each option by its name; a key is a path in the configuration, ``a.b.c``.
 Options = dict[str, dict[str, Any]]
 Choices = dict[str, Options]
 
@@ -44,7 +44,8 @@ def iterate_combinations(
 
     drawn = min(most, total)
     while True:
-        # If too few of a draw run, draw twice as many, until all are drawn.
+        # If too few of the drawn combinations are accepted, twice as many are drawn, until all are
+        # drawn.
         draw = np.random.default_rng(0).choice
         places = range(total) if total <= most else draw(total, drawn, replace=False).tolist()
         running = list(itertools.islice((i for i in places if runs(at(i))), most))

@@ -21,8 +21,8 @@ from rfbench.errors import DataError
 MAX_MEMBER_BYTES = 1 << 30
 """Maximum size of a download, and of one of its members after decompression.
 
-No file of the catalog is as large. Doubled, an archive that unpacks to zeros needs twice the
-memory before it is rejected.
+No file of the catalog is as large. With twice this value, an archive that unpacks to zeros needs
+twice the memory before it is rejected.
 """
 
 

@@ -20,7 +20,7 @@ _BLANKS = re.compile(rf"{_TOKEN}|[^\s,]+")
 _WEIGHT = re.compile(r"\s*,?\s*\{\s*[-+.\deE]+\s*\}\s*$")
 # Date format codes of Java and of strptime.
 _DATES = {"yyyy": "%Y", "yy": "%y", "MM": "%m", "dd": "%d", "HH": "%H", "mm": "%M", "ss": "%S"}
-_MISSING = ("?", "<null>")  # of Weka and of KEEL
+_MISSING = ("?", "<null>")  # missing values of Weka and of KEEL
 _NUMBERS = ("numeric", "real", "integer")
 # Lines of KEEL that list the features.
 _IGNORED = ("@relation", "@input", "@output")

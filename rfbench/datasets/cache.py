@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-# In seconds. A kernel clock ticks at least 100 times per second; halved to 0.01, this would be one
-# tick.
+# Time in seconds within which two changes of a file may have the same modification time. A kernel
+# clock ticks at least 100 times per second, so this value would be one tick if it were halved.
 TICK = 0.02
 
 
@@ -88,19 +88,20 @@ def hash_file(path: Path) -> str:
 
 
 def describe_file_state(path: Path) -> str:
-    """Return a string that changes with the file: its path, size and times."""
+    """Return a string that changes if the file changes: its path, size and times."""
     status = os.stat(path)
     age = time.time() - status.st_ctime
-    if 0 <= age < TICK:  # a change within the same tick would not change the times
+    # a change within the same clock tick would not change the modification time
+    if 0 <= age < TICK:
         time.sleep(TICK - age)
         status = os.stat(path)
-    # a link may later point to a different file
+    # the path may be a link that later points to a different file
     identity = f"{os.path.abspath(path)}|{status.st_ino}"
     return f"{identity}|{status.st_size}|{status.st_mtime_ns}|{status.st_ctime_ns}"
 
 
 def find_cached(sha256: str) -> Parsed | None:
-    """Return the cached rows of data with an identity; arrays are memory-mapped."""
+    """Return the cached rows of the data with this identity; arrays are memory-mapped."""
     folder = _rows(sha256)
     if not folder.is_dir():
         return None
@@ -112,7 +113,7 @@ def find_cached(sha256: str) -> Parsed | None:
 
 
 def load_or_read(sha256: str, read: Callable[[], Parsed]) -> Parsed:
-    """Return the rows of data with an identity; if they are not cached, read and cache them."""
+    """Return the rows of the data with this identity; read and cache them if they are missing."""
     parsed = find_cached(sha256)
     if parsed is not None:
         return parsed

@@ -19,9 +19,9 @@ from rfbench.errors import DataError, make_unknown_error
 SOURCES = ("file", "load", "openml", "sklearn", "path")
 """Sources of user data: a file, a function, OpenML, scikit-learn, a packed folder."""
 FILES = ("catalog.yaml", "suite.yaml")
-# libyaml's safe loader is five times as fast; PyYAML built without libyaml has only the other.
+# libyaml's safe loader is five times as fast; PyYAML without libyaml has only the other loader.
 LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-# Data sets that contain the rows of another one; a comparison counts both as one.
+# Data sets that contain the rows of another data set; a comparison counts both as one data set.
 TWINS = {"adult": "a9a", "sklearn-breast_cancer": "wdbc", "digits": "optdigits"}
 Task = Literal["binary", "multiclass", "regression"]
 
@@ -217,7 +217,7 @@ def list_suites() -> list[str]:
 
 
 def set_aside() -> dict[str, str]:
-    """Return a dict from data sets that a comparison counts separately to the reasons."""
+    """Return the data sets that a comparison counts separately, with the reasons."""
     return {name: each.set_aside for name, each in read_entries().items() if each.set_aside}
 
 

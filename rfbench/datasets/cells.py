@@ -30,7 +30,7 @@ from rfbench.datasets.values import (
     to_text,
 )
 
-# The findings in text columns: columns with a decimal comma, and units of other columns.
+# Properties of text columns: the columns with a decimal comma, and the units of the others.
 Found = tuple[list[str], dict[str, str]]
 
 
@@ -40,7 +40,7 @@ def is_words(dtype: Any) -> bool:
 
 
 def without(column: pd.Series[Any], missing: Collection[str]) -> pd.Series[Any]:
-    """Return a column with given values replaced by gaps; numbers are compared by value."""
+    """Return a column in which some values are replaced by gaps; numbers are compared by value."""
     if not len(missing):
         return column
     if is_number(column):
@@ -62,7 +62,7 @@ def settle_columns(
     missing: Collection[str],
     apart: str | None,
 ) -> tuple[pd.DataFrame, Found, list[str]]:
-    """Return the columns with numbers among strings in a plain form, and stripped strings.
+    """Return the columns with stripped strings, in which numbers have a plain form.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def settle_columns(
     commas : collection of str
         Columns that are known to have a decimal comma.
     units : mapping of str to str, or None
-        Units of the columns, if they are known. None: they are detected.
+        Units of the columns, if they are known. If `units` is None, they are detected.
     missing : collection of str
         Strings that mean a missing value, in addition to the usual ones.
     apart : str or None

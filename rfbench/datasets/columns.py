@@ -1,7 +1,7 @@
 """Conversion of tables to rows and a target, as far as it is possible before the rows are split.
 
-Rows of finite numbers become an array. Rows with text, dates, gaps or columns that name the rows
-stay a table until they are split; a `Preparation` is then fitted on the training set.
+Rows of finite numbers become an array. Rows with text, dates, gaps or columns that identify the
+rows stay a table until they are split; a `Preparation` is then fitted on the training set.
 """
 
 from __future__ import annotations
@@ -40,29 +40,34 @@ from rfbench.datasets.values import (
 from rfbench.errors import DataError, suggest_nearest
 from rfbench.memory import check_fits
 
-# Revision of the conversion of tables by a preparation, by definition; a new revision gives trials
-# new identities.
+# Revision of the conversion of tables by a `Preparation`. By definition, it is incremented with
+# each change of the conversion; trials then get new identities.
 REVISION = 2
-# Chosen without a measurement, to limit the time: doubled, a column of 2,000 names is fitted as
-# classes, which takes twice as long and is rarely intended.
+# Maximum number of classes of a target, which limits the time of a fit. The value was chosen
+# without a measurement. With twice this value, a column of 2,000 names is fitted as classes, which
+# needs twice the time and is rarely intended.
 MOST_CLASSES = 1000
-# Whole numbers of a target are classes if there are two of them, or up to MOST_WHOLE with
-# LEAST_EACH rows each on average. Three folds and a held-out part need that many rows to learn and
-# to check a class. The rule is right for 22 of the 23 tables of the suite with 3 to 30 numbers;
-# with a limit of 10 it is right for 19.
+# A target of whole numbers contains classes if it has two different numbers, or up to MOST_WHOLE
+# different numbers with at least LEAST_EACH rows each on average. Three folds and a held-out part
+# need that many rows to learn and to check a class. The suite has 23 tables with 3 to 30 different
+# numbers. The rule is right for 22 of these tables (measured); with a limit of 10 it is right for
+# 19.
 MOST_WHOLE, LEAST_EACH = 20, 5
-# Between these limits the rule may be wrong, and a note names the other option. The rule was
-# measured on the suite for 3 to 30 numbers; doubled, quantities with 60 values get a note, too.
+# If the number of different whole numbers is between these limits, the rule may be wrong, and a
+# note names the other option. The rule was measured on the tables of the suite with 3 to 30
+# different numbers. With twice the upper limit, quantities with 60 different values also get a
+# note.
 FEW, MANY = 2, 30
-# If at least this share of the cells of a target are numbers, the other cells are gaps. Chosen
-# without a measurement; with the share of others doubled, one cell in ten would be a gap.
+# If at least this share of the cells of a target are numbers, the other cells are gaps. The value
+# was chosen without a measurement. With twice the share of other cells, one cell in ten could be a
+# gap.
 NEARLY_ALL = 0.95
 UNREAD = "These cells of the target count as missing: "
-# Rows are dense if at least one value in DENSE is not 0: sparse rows need 12 bytes per value and
-# three times as many operations. Chosen without a measurement; doubled, matrices are dense with an
-# eighth of the values.
+# Rows are stored as a dense array if at least one of DENSE values is not 0, because sparse rows
+# need 12 bytes per value and three times as many operations. The value was chosen without a
+# measurement. With twice this value, a matrix is dense if an eighth of its values are not 0.
 DENSE = 4
-# Codes of the two sides, by definition.
+# Codes of the training and the test part, by definition.
 SIDES = {"train": 0, "test": 1}
 
 
@@ -70,11 +75,11 @@ SIDES = {"train": 0, "test": 1}
 class Parsed:
     """The rows of a data set; rows of the published training part come first."""
 
-    X: Any  # an array, sparse rows, rows on disk, or a table if there are other values than numbers
+    X: Any  # an array, sparse rows, rows on disk, or a table if some values are not numbers
     y: NDArray[Any]  # class codes (int64), or the target of a regression (float64)
     n_given_train: int | None = None
     groups: NDArray[np.int64] | None = None
-    # For user data: the facts that a catalog entry would have, as JSON values.
+    # For user data: the facts that a catalog entry would contain, as JSON values.
     about: Mapping[str, Any] | None = None
 
 
@@ -152,11 +157,11 @@ def parse_columns(
     labels: Sequence[Any] = (),
     **special: Any,
 ) -> Parsed:
-    """Return the rows, the target, the groups and the given split of a table.
+    """Return the rows, the target, the groups and the predefined split of a table.
 
     `name` is the name of the data in errors. X, of shape (n, d), is a table or sparse. If y is
     None, the target is the column `target` of X; otherwise `target` has to be None. `labels` are
-    the names of the classes 0, 1, ..., if they are known. The other parameters are the keys of
+    the names of the classes 0, 1, ..., if the names are known. The other parameters are the keys of
     `rfbench.config.schema.OwnData`; `part` is the column with the values `train` and `test`.
 
     The attribute `about` of the result has the fields of a catalog entry that are known now; its
@@ -195,7 +200,7 @@ def parse_table(table: Table, task: str | None = None, labels: Sequence[Any] = (
 
 
 def _rows(name: str, X: pd.DataFrame | Rows) -> tuple[pd.DataFrame | Rows, int, list[str]]:
-    """Return rows in the form that is split, the number of prepared columns, and notes.
+    """Return rows before the split, the number of columns after preparation, and notes.
 
     Raise DataError if no column remains.
     """
@@ -285,21 +290,22 @@ def choose_columns(
 class Table:
     """The columns of a data set before they are split."""
 
-    name: str  # name used in errors
+    name: str  # name of the data in errors
     X: pd.DataFrame | Rows  # features
     y: pd.Series[Any]
     special: dict[str, pd.Series[Any]]  # the columns `groups` and `part`, if given
     notes: list[str] = field(default_factory=list)  # descriptions of the conversion, in sentences
     comma: bool | None = None  # True if a target of strings has a decimal comma, None if unknown
-    assumed: list[str] = field(default_factory=list)  # notes that name another option
-    guesses: list[str] = field(default_factory=list)  # assumed notes that a run does not accept
+    # the notes on assumptions, which name another option
+    assumed: list[str] = field(default_factory=list)
+    guesses: list[str] = field(default_factory=list)  # the assumptions that a run does not accept
     dates: str | None = None  # format of a target of dates, which is learned as days since `EPOCH`
-    # exact values of the target, which define its classes; None before it is read
+    # exact values of the target, which define its classes; None before the target is read
     _exact: Any = None
     _numbers: Any = None  # the target as numbers; None for strings
 
     def assume(self, fact: str, taken: str, option: str, *, guess: bool = False) -> None:
-        """Note how a value is read, and the option that changes this."""
+        """Note how a value is interpreted, and the option that changes this."""
         sentence = f"{fact}, read as {taken} ({option})."
         for each in (self.notes, self.assumed, *([self.guesses] if guess else [])):
             each.append(sentence)
@@ -309,13 +315,13 @@ class Table:
         if self.guesses:
             raise DataError(
                 f"{self.name}: {self.guesses[0]}",
-                "`choose` guesses, but a run does not guess.",
+                "`choose` guesses the meaning of such values, but a run does not guess.",
                 "State it (`task`, `decimal`, `header`), or name another column.",
             )
 
     @property
     def target_name(self) -> str:
-        """Text "Target", with the name of its column if that is known."""
+        """Text "Target", with the name of the target's column if the name is known."""
         return "Target" if self.y.name in (None, 0) else f"Target {self.y.name}"
 
     def complete(self, task: str | None) -> None:
@@ -362,7 +368,8 @@ class Table:
     def _read_target(self, task: str | None) -> tuple[pd.Series[Any], Array | None]:
         """Return the exact values of the target, which define its classes, and its numbers.
 
-        Both have gaps for cells that cannot be read. The numbers are None for a target of strings.
+        The values and the numbers have gaps for cells that cannot be read. The numbers are None for
+        a target of strings.
         """
         y, classes = self.y, task not in (None, "regression")
         if is_number(y):
@@ -467,11 +474,11 @@ class Table:
         return codes.astype(np.int64), written, kind
 
     def forget_target(self) -> None:
-        """Let go of what tells the classes: of different numbers it takes more than ten columns."""
+        """Delete the exact values of the target: different numbers need more than ten columns."""
         self._exact = self._numbers = None
 
     def _note_whole_numbers(self, quantity: bool, different: int) -> None:
-        """Note how whole numbers are read, if the rule of `MOST_WHOLE` may be wrong."""
+        """Note how whole numbers are interpreted, if the rule of `MOST_WHOLE` may be wrong."""
         if not FEW < different <= MANY or (self._numbers % 1 != 0).any():
             return
         taken, other = ("classes", "regression for a quantity")
@@ -536,7 +543,7 @@ def _is_quantity(numbers: Array, different: int) -> bool:
 
 
 def _written(y: pd.Series[Any], codes: NDArray[Any]) -> list[str]:
-    """Return the text of each value at its first occurrence; 3.0 is written as 3."""
+    """Return the text of each class at its first occurrence; 3.0 is written as 3."""
     first = y.iloc[np.unique(codes, return_index=True)[1]]
     whole = [isinstance(v, float | np.floating) and float(v).is_integer() for v in first]
     return [str(int(v)) if w else str(v) for v, w in zip(first, whole, strict=True)]

@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-# Made up. With 400 rows a fit takes seconds, and ten new rows fit on a screen; doubled, a fit takes
-# about twice as long.
+# Numbers of flats and of new flats; the values are invented. With 400 rows a fit takes seconds, and
+# ten new rows fit on a screen. With twice as many rows, a fit needs about twice the time.
 N_FLATS, N_NEW = 400, 10
-# Price level of each town, and standard deviation of the relative price noise, made up as well:
-# with SPREAD doubled the best model's error is about twice as large.
+# Price level of each town, and standard deviation of the relative noise of the prices (SPREAD). The
+# values are invented, too. With twice this SPREAD, the error of the best model is about twice as
+# large.
 TOWNS = {"Ulm": 1.0, "Kiel": 0.8, "Bonn": 1.3}
 SPREAD = 0.08
 

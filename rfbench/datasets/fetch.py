@@ -28,20 +28,24 @@ log = logging.getLogger(__name__)
 RETRIES = 2
 """Number of times a download from one address is retried, after 1 and 2 seconds.
 
-Chosen without a measurement; doubled, an unreachable address takes 15 seconds instead of 3.
+The value was chosen without a measurement. With twice this value, an unreachable address needs 15
+seconds instead of 3.
 """
 SILENCE = 30
 """Timeout in seconds for an answer of a server.
 
-Chosen without a measurement; doubled, an unreachable address takes 90 seconds more.
+The value was chosen without a measurement. With twice this value, an unreachable address needs 90
+seconds more.
 """
 LEAST_BYTES, LEAST_SECONDS = 60_000, 60.0
 """A download continues if at least LEAST_BYTES arrive in LEAST_SECONDS: 1 kB/s.
 
-Chosen without a measurement: halved, the largest file of the catalog may take months.
+The values were chosen without a measurement. If the speed is halved, the download of the largest
+file of the catalog may take months.
 """
-# Bytes per read, and seconds between two checks of the speed (CHECK_SECONDS). Chosen without a
-# measurement: doubled, a normal download does not change, and a stalled one stops a second later.
+# CHUNK is the number of bytes per read, and CHECK_SECONDS is the number of seconds between two
+# checks of the speed. The values were chosen without a measurement. With twice these values, a
+# normal download does not change, and a stalled download is stopped one second later.
 CHUNK = 1 << 16
 CHECK_SECONDS = 1.0
 
@@ -113,7 +117,7 @@ def locate(entry: Entry) -> list[FoundFiles | None]:
 
 
 def _in_folder(folder: Path, member: Member) -> FoundFiles | None:
-    """Find a file in one folder: by itself, compressed, or inside its download."""
+    """Find a file in one folder: as a plain file, compressed, or inside its download."""
     loose = sorted(path for path in folder.glob(member.name) if path.is_file())
     if len(loose) == member.count:
         return FoundFiles(tuple(loose), member.name, member.count)
@@ -161,7 +165,7 @@ def verify(name: str) -> list[FileCheck]:
 
 
 def check(entry: Entry, member: Member, source: FoundFiles) -> FileCheck:
-    """Compare one file with the known hashes: the hash of the file or of its download."""
+    """Compare the hash of one file, or of its download, with the known hashes."""
     path, download = source.paths[0], entry.download_of(member)
     archive: tuple[str, ...] = ()
     if download and download.sha256 and download.name == path.name:
@@ -180,7 +184,7 @@ def check(entry: Entry, member: Member, source: FoundFiles) -> FileCheck:
 
 
 def check_files(entry: Entry) -> list[FileCheck]:
-    """Return the checks of an entry's files; raise DataError if one is missing or wrong."""
+    """Return the checks of an entry's files; raise DataError if a file is missing or wrong."""
     checks = verify(entry.name)
     for each in checks:
         if each.status == "missing":
@@ -200,7 +204,7 @@ def _refuse_mismatch(entry: Entry, checked: FileCheck) -> None:
 
 
 def _missing(entry: Entry, member: Member, why: str = "It was not found on disk.") -> DataError:
-    """Return the error for a missing file, with the address and the folder for the file."""
+    """Return the error for a missing file, with its address and the folder to put it into."""
     download = entry.download_of(member)
     urls = " or ".join(download.urls) if download else ""
     return DataError(
@@ -269,7 +273,7 @@ def _download(entry: Entry, member: Member, progress: bool) -> None:
 
 
 def _bring(download: Download, url: str, path: Path, progress: bool) -> None:
-    """Download a file, or build it from its parts: their distinct lines, in order."""
+    """Download a file, or build it from the distinct lines of its parts, in order."""
     if not download.parts:
         return _copy(url, path, progress)
     lines: dict[bytes, None] = {}
@@ -320,9 +324,10 @@ def _copy(url: str, path: Path, progress: bool) -> None:
 def _carry(download: Callable[[], None], meter: _Meter) -> None:
     """Download in a thread, and abort if it is too slow, or on Ctrl-C.
 
-    The thread allows the speed to be measured from the start: a server may send the header of its
-    answer slowly, and no function of requests returns header lines one at a time. An aborted
-    download ends with the next byte of its body, with its connection, or with this process.
+    The download runs in a thread so that the speed can be measured from the start: a server may
+    send the header of its answer slowly, and no function of requests returns header lines one at a
+    time. An aborted download ends with the next byte of its body, with its connection, or with this
+    process.
     """
     results: queue.SimpleQueue[BaseException | None] = queue.SimpleQueue()
 
@@ -352,7 +357,7 @@ def _carry(download: Callable[[], None], meter: _Meter) -> None:
 
 @dataclass
 class _Meter:
-    """Counts the bytes of a download, moves a progress bar, and stops it if too large or slow.
+    """Counts the bytes of a download, moves a progress bar, and aborts large or slow downloads.
 
     pooch waits for complete chunks, which a slow server can delay for hours, and counts each chunk
     as full. Therefore the bytes are counted when they arrive (see `watch`).
@@ -370,10 +375,11 @@ class _Meter:
         self._since = self.clock(), 0  # time of the last measurement, and `done` at that time
 
     def watch(self, response: Any, *words: Any, **keywords: Any) -> None:
-        """Read the body of a response of requests as it arrives, and count its bytes."""
+        """Read the body of a response of requests as the bytes arrive, and count them."""
         raw = response.raw
         whole = raw.stream
-        self.done, self._since = 0, (self.clock(), 0)  # a redirection has a separate body
+        # each response of a redirection has its own body
+        self.done, self._since = 0, (self.clock(), 0)
 
         def stream(amount: int, decode_content: bool = True) -> Iterator[bytes]:
             if hasattr(raw, "read1"):
@@ -388,7 +394,7 @@ class _Meter:
         self._responses.append(response)
 
     def end(self) -> None:
-        """Close the connections, also of a failed download."""
+        """Close the connections, even if a download failed."""
         for response in self._responses:
             del response.raw.stream  # the attribute refers to the response
             response.close()

@@ -1,4 +1,4 @@
-"""Readers of file formats: one per format, each returns a table, for every data set.
+"""Readers of file formats: one reader per format, which returns a table.
 
 The separator and the number format of a text file are detected from its first lines.
 """
@@ -41,18 +41,19 @@ from rfbench.errors import DataError, RfbenchError, suggest_nearest
 TEXT = ("csv", "tsv")
 
 SEPARATORS = ",;\t| "
-# Size of the part that is read to detect the header, the separator and the width. Chosen without a
-# measurement. Doubled, a file with gaps in its first 100 lines and strings later may be readable;
-# with half of TOP_CHARACTERS a header of 10,000 names may be truncated (see `_top`).
+# Amount of text that is read to detect the header, the separator and the width of a file. The
+# values were chosen without a measurement. With twice these values, a file could be read that has
+# gaps in its first 100 lines and strings later. With half of TOP_CHARACTERS, a header of 10,000
+# names could be truncated (see `_top`).
 TOP_CHARACTERS, TOP_LINES = 2**18, 100
-# Bytes of a file from which on it is read by blocks, and of a block. Chosen without a measurement:
-# smaller files fit into memory in any way. With blocks twice as large a reader takes twice as much
-# memory beside the columns.
+# LEAST_BYTES: a file of at least this size is read in blocks. BLOCK_BYTES: the size of a block. The
+# values were chosen without a measurement; smaller files fit into memory anyway. With blocks twice
+# as large, a reader needs twice as much memory in addition to the columns.
 LEAST_BYTES, BLOCK_BYTES = 2**24, 2**20
-# Columns that stay views of different arrays. Chosen without a measurement: doubled, each step of a
-# wide table takes twice as many calls.
+# Maximum number of columns that stay views of different arrays. The value was chosen without a
+# measurement. With twice this value, each step of a wide table needs twice as many calls.
 MOST_VIEWS = 256
-_BYTE_ENCODINGS = ("utf-8", "utf-8-sig", "cp1252")  # in which a line feed is one byte
+_BYTE_ENCODINGS = ("utf-8", "utf-8-sig", "cp1252")  # encodings in which a line feed is one byte
 _BOMS = {
     codecs.BOM_UTF8: "utf-8-sig",
     codecs.BOM_UTF16_LE: "utf-16",
@@ -74,9 +75,9 @@ _FIRST_NUMBER = re.compile(r"-?\d+([.,]\d+)*(e[-+]?\d+)?")
 
 
 def find(path: str, folder: Path | None) -> Path:
-    """Return a file, relative to a folder (None: the current one).
+    """Return the path of a file, relative to a folder (None: the current folder).
 
-    Raise DataError, with the nearest name in the folder, if there is none.
+    Raise DataError, with the most similar name in the folder, if the file does not exist.
     """
     file = (folder or Path()) / Path(path).expanduser()
     if file.is_file():
@@ -104,9 +105,9 @@ class Reading:
     separator: str | None = None
     decimal: str | None = None
     commas: tuple[str, ...] = ()  # columns with a decimal comma in a file with decimal points
-    # a mark that may be decimal or a thousands separator: no number decides
+    # a mark that may be the decimal sign or a thousands separator, because no number decides it
     unclear: str | None = None
-    encoding: str | None = None  # only if it was given; otherwise it is detected for each file
+    encoding: str | None = None  # None if it is detected for each file
     quote: str = '"'
     header: bool = True
     units: tuple[tuple[str, str], ...] = ()  # columns of numbers with a unit, and the unit
@@ -116,7 +117,7 @@ class Reading:
     width: int = 0  # number of columns; for svmlight without the target
     index_base: int | None = None  # svmlight: the number of the first column, 0 or 1
     target: str | int | None = None  # the target: a name, or an index starting at 0
-    dates: str | None = None  # format of a target of dates, which is learned as days
+    dates: str | None = None  # format of a target that contains dates; it is learned as days
 
 
 class Read(NamedTuple):
@@ -362,7 +363,7 @@ def _errors(encoding: str) -> str:
 
 
 def _top(path: Path, encoding: str) -> tuple[list[str], int, str | None]:
-    """Return the first lines, the number of lines before the table, and a named separator.
+    """Return the first lines, the number of lines before the table, and the declared separator.
 
     Excel's line ``sep=;`` and comments may precede a table. A comment with as many names as the
     next line has numbers is the header, as `numpy.savetxt` writes it.
@@ -401,7 +402,7 @@ def _split(lines: list[str], mark: str, quote: str) -> list[list[str]]:
 
 
 def _lacks_a_name(rows: list[list[str]], lines: list[str]) -> bool:
-    """Return True if rows start with a name that the header does not count, as R writes them."""
+    """Return True if each row starts with a name for which the header has no field, as in R."""
     body = rows[1:] if len(rows) < TOP_LINES else rows[1:-1]
     if not body or any(len(row) != len(rows[0]) + 1 for row in body) or not body[0][-1]:
         return False
@@ -436,10 +437,10 @@ def _score(lines: list[str], mark: str, quote: str) -> int:
         return 0
     others = "".join(other for other in SEPARATORS if other not in (mark, " "))
     if mark == " " and (len(rows) < 2 or not any(c.isdigit() for c in "".join(rows[1]))):
-        return 0  # names and text contain spaces, too
+        return 0  # spaces may be within names and text
     if mark == " " and any(_has_words(field) for row in _split(lines[1:], "\t", quote)
                            for field in row if len(row) > 1):  # fmt: skip
-        return 0  # blanks within text between tabs
+        return 0  # spaces within text between tabs
     good = [
         sum(bool(_COMMA.fullmatch(row[at])) or not set(row[at]) & set(others) for row in rows)
         for at in range(width)
@@ -454,7 +455,7 @@ def _has_words(field: str) -> bool:
 
 
 def _alike(name: str, X: Any, like: Reading) -> Any:
-    """Check the columns of a file against another reading; the target may be absent."""
+    """Check that a file has the columns of another reading; the target may be absent."""
     if not isinstance(X, pd.DataFrame):
         return X
     if not pd.api.types.is_integer_dtype(X.columns):
@@ -524,7 +525,7 @@ def detect_format(path: Path) -> str:
     return "svmlight" if pairs else "csv"
 
 
-# Functions that the catalog's readers share with the readers below: byte streams to tables.
+# Functions from byte streams to tables, for the readers below and the readers of the catalog.
 
 
 def read_delimited(stream: Any, **options: Any) -> Any:
@@ -536,7 +537,7 @@ def read_delimited(stream: Any, **options: Any) -> Any:
 
 
 def read_svmlight(stream: Any, **options: Any) -> tuple[Any, ...]:
-    """Return rows, a CSR matrix, labels, and queries if they are requested.
+    """Return the rows as a CSR matrix, the labels, and the queries if they are requested.
 
     Raise ValueError if a line does not have the format.
     """
@@ -545,7 +546,7 @@ def read_svmlight(stream: Any, **options: Any) -> tuple[Any, ...]:
     return load_svmlight_file(stream, **options)  # type: ignore[no-any-return]
 
 
-# Each reader reads a file as the record specifies, and completes the record.
+# Each reader reads a file as its `Reading` specifies, and completes the `Reading`.
 
 
 def _text(path: Path, how: Reading, **options: Any) -> pd.DataFrame:
@@ -583,10 +584,10 @@ def _read_blocks(
     target: str | int | None,
     words: Mapping[str, Any],
 ) -> pd.DataFrame | None:
-    """Return a table block by block; None if one read of the whole file might give another one.
+    """Read a table in blocks; return None if reading the whole file at once might differ.
 
-    The reader of pandas holds the text of a whole file beside its columns. Blocks of whole lines
-    give the same columns where all are numbers, or are read as text.
+    pandas keeps the text of a whole file in memory in addition to the columns. Blocks of complete
+    lines give the same columns if all values are numbers, or if all values are read as text.
     """
     with open_unpacked(path) as stream:
         lines = 1 + sum(block.count(b"\n") for block in iter(lambda: stream.read(BLOCK_BYTES), b""))
@@ -596,10 +597,10 @@ def _read_blocks(
     try:
         with open_unpacked(path) as stream:
             while block := stream.read(BLOCK_BYTES) + stream.readline():
-                if quote in block or b"\0" in block:  # a field may go on in the next block
+                if quote in block or b"\0" in block:  # a field may continue in the next block
                     return None
                 place = {"header": header, "skiprows": start} if start >= 0 else {"header": None}
-                start = -1  # of the first block alone
+                start = -1  # only the first block starts before the table
                 part = read_delimited(io.BytesIO(block), **place, **words)
                 if "dtype" in words:
                     texts.append(part)
@@ -609,7 +610,7 @@ def _read_blocks(
                     return None
     except MemoryError:
         raise
-    except Exception:  # the read of the whole file says what is wrong, with the line
+    except Exception:  # reading the whole file raises the error with the line
         return None
     if "dtype" in words:
         return pd.concat(texts, ignore_index=True)
@@ -617,10 +618,10 @@ def _read_blocks(
 
 
 class _NumberColumns:
-    """Columns of whole numbers and of others, which are filled block by block.
+    """Columns of whole numbers and of other numbers, which are filled block by block.
 
-    Where no feature is a whole number, the features are one array with a row per line, which no
-    later step copies. The target is a column `apart`.
+    If no feature is a whole number, the features are one array with a row per line, which no later
+    step copies. The target is a separate column.
     """
 
     def __init__(self, first: pd.DataFrame, lines: int, target: str | int | None) -> None:
@@ -628,7 +629,8 @@ class _NumberColumns:
         named = [str(name).strip() for name in first.columns]
         apart = named.index(str(target)) if str(target) in named else target
         apart = apart % width if isinstance(apart, int) and -width <= apart < width else -1
-        self.has_minus_zero = False  # perhaps: as a whole number it has no sign
+        # True if there may be a -0, which has no sign as a whole number
+        self.has_minus_zero = False
         whole = [at != apart and dtype == np.int64 for at, dtype in enumerate(first.dtypes)]
         m = width - sum(whole) - (apart >= 0)
         self._floats = np.empty((lines, m))
@@ -642,7 +644,7 @@ class _NumberColumns:
         self._apart = None if any(whole) else apart
 
     def add(self, part: pd.DataFrame, has_minus_zero: bool) -> bool:
-        """Add a block of rows; return False if its columns are not numbers, or others."""
+        """Add a block of rows; return False if the columns are not numbers, or differ."""
         if not self.names.equals(part.columns):
             return False
         stop = self.n + len(part)
@@ -661,10 +663,10 @@ class _NumberColumns:
         return True
 
     def finish(self) -> pd.DataFrame:
-        """Return the table, whose columns are views where they are few or all in one array."""
+        """Return the table; its columns are views if they are few or all in one array."""
         if self._apart is None:
             columns = {at: column[: self.n] for at, column in enumerate(self._columns)}
-            # Of one block per column, each step takes a call per column.
+            # With one block per column, each step needs a call per column.
             table = pd.DataFrame(columns, copy=len(columns) > MOST_VIEWS)
             return table.set_axis(self.names, axis=1)
         if self._apart < 0:
@@ -703,7 +705,7 @@ def _csv(path: Path, how: Reading) -> Read:
 
 
 def _as_written(path: Path, how: Reading, places: list[int]) -> dict[int, pd.Series[Any]]:
-    """Return columns of a CSV or Excel file as written, with NA and None as text, by position.
+    """Return columns of a CSV or Excel file by position, as written: NA and None are text.
 
     Empty cells are None.
     """
@@ -765,7 +767,7 @@ def _svmlight(path: Path, how: Reading) -> Read:
     if first and X.indices.min(initial=1) < first:
         raise ValueError("A column has the number 0, but columns are numbered from 1")
     X = sparse.csr_array((X.data, X.indices - first, X.indptr), (X.shape[0], X.shape[1] - first))
-    # a table, in which gaps, including infinite values, are filled
+    # return a table, whose gaps, including infinite values, are filled later
     if not np.isfinite(X.data).all():
         X = columns.to_dense_table(X)
     rows, target = columns.to_table(path.name, X, y)

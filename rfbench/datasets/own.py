@@ -21,16 +21,18 @@ from rfbench.datasets.columns import REVISION, Parsed
 from rfbench.errors import DataError, RfbenchError, make_unknown_error
 from rfbench.memory import GIB, count_free_bytes, raise_beyond_limit
 
-# Keys that control the conversion of rows (see `columns.parse_columns`). With `load`, all other
-# keys are arguments of the function.
+# Keys for the conversion of rows (see `columns.parse_columns`). With `load`, all other keys are
+# arguments of the function.
 SHAPING = ("target", "task", "drop", "groups", "part")
 READING_KEYS = ("header", "separator", "decimal", "encoding", "missing")
-# Version of the identities, by definition; incremented with each change. In version 1 two
-# categories had two columns. In version 2 `run` and `choose` read files differently.
+# Version of the identities of user data. By definition, it is incremented with each change of the
+# scheme. In version 1 a column with two categories was encoded as two columns. In version 2 `run`
+# and `choose` read files differently.
 VERSION = 3
 
 Options = Mapping[str, Any]
-# The entries of the data that this process has read: by name, identity and `REVISION`.
+# The entries of the data that this process has read. The key contains the name, the identity and
+# `REVISION`.
 _entries: dict[tuple[str, str, int], Entry] = {}
 
 
@@ -46,7 +48,7 @@ def make_default_name(parameters: Options) -> str:
 def recall_entry(
     name: str, parameters: Options, folder: Path | None = None, sha256: str | None = None
 ) -> tuple[Entry, str]:
-    """Return what `read` returns except for the rows, which are read once for each content."""
+    """Return the results of `read` without the rows, which are read once for each content."""
     content_hash = sha256 or _find_hash(parameters, folder)
     entry = _entries.get((name, content_hash, REVISION))
     if entry is None:
@@ -61,9 +63,9 @@ def read(
 
     Rows of a folder stay on disk; other data are parsed once and cached. `name` is their name in
     results. The parameters are one of `rfbench.datasets.catalog.SOURCES`, and the keys for reading
-    it. Relative paths start at `folder` (None: the current one). If the identity `sha256` is known,
-    cached rows are found by it. Raise DataError if the data do not exist, or no method could use
-    them.
+    it. Relative paths start at `folder` (None: the current folder). If the identity `sha256` is
+    known, it is used to find cached rows. Raise DataError if the data do not exist, or if no method
+    could use them.
     """
     if find_source(parameters) == "path":
         path, task = _locate_rows(parameters, folder)
@@ -85,7 +87,7 @@ def read(
 
 
 def hash_data(parameters: Options, folder: Path | None, parsed: Parsed | None = None) -> str:
-    """Return the hash of the content and of the way it is read; the path or name has no effect."""
+    """Return the hash of the content and of how it is read; the path or name has no effect."""
     shape = {key: parameters[key] for key in (*SHAPING, *READING_KEYS) if key in parameters}
     if find_source(parameters) == "file":
         path = files.find(str(parameters["file"]), folder)
@@ -108,7 +110,7 @@ def _locate_rows(parameters: Options, folder: Path | None) -> tuple[Path, str | 
 
 
 def _find_hash(parameters: Options, folder: Path | None) -> str:
-    """Return the identity; data that are neither files nor a folder are read once, and stored."""
+    """Return the identity; data that are not on disk are read once, and their rows are stored."""
     source = find_source(parameters)
     if source == "path":
         return packed.hash_folder(*_locate_rows(parameters, folder))
@@ -138,7 +140,7 @@ def _stored(parameters: Options, folder: Path | None) -> tuple[str, Parsed]:
 def _arrays_sha256(parsed: Parsed) -> str:
     X, groups = parsed.X, parsed.groups
     facts = {key: value for key, value in (parsed.about or {}).items() if key != "note"}
-    # kept from the time before tables, so that identities do not change
+    # This key is from a version without tables; it is kept so that identities do not change.
     facts["fills_gaps"] = False
     digest = hashlib.sha256(json.dumps(facts, sort_keys=True).encode())
     arrays: tuple[Any, ...] = (X,)

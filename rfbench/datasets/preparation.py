@@ -1,8 +1,8 @@
 """A scikit-learn transformer from tables with numbers, categories, dates and gaps to numeric rows.
 
-It is fitted on the training set only and is part of a model. scikit-learn's ColumnTransformer needs
-the type of each column and rejects a table that lacks a column; skrub would be an additional
-dependency.
+The transformer is fitted on the training set only and is part of a model. scikit-learn's
+ColumnTransformer needs the type of each column and rejects a table that lacks a column; skrub would
+be an additional dependency.
 """
 
 from __future__ import annotations
@@ -41,24 +41,27 @@ from rfbench.datasets.values import (
 from rfbench.errors import DataError
 
 CONSTANT, EMPTY = "constant", "empty"
-# Levels for gaps and for all rare categories. \0 does not occur in files, and is not shown.
+# Names of the categories for gaps and for all rare categories. \0 does not occur in files, and is
+# not shown.
 MISSING, OTHER = "\0missing", "\0other"
-# Maximum number of categories of a column, each of which becomes a column; scikit-learn's histogram
-# boosting has the same limit. Doubled, a column may become 510 columns.
+# Maximum number of categories of a text column; each category becomes a column of its own.
+# scikit-learn's histogram boosting has the same limit. With twice this value, a text column may
+# become 510 columns.
 MAX_CATEGORIES = 255
-# A category in fewer rows than both limits is rare. Chosen without a measurement: the mean of nine
-# rows has a third of their deviation. Doubled, more categories share the column of rare ones.
+# A category is rare if its number of rows is below both limits. The values were chosen without a
+# measurement: the mean of nine rows has a third of the standard deviation of one row. With twice
+# these limits, more categories share the column of rare categories.
 RARE_ROWS, RARE_SHARE = 10, 0.01
-DATE_PARTS = ("days", "month", "weekday", "hour")  # columns of a date
+DATE_PARTS = ("days", "month", "weekday", "hour")  # output columns of a column of dates
 
 
 class Note(NamedTuple):
     """The treatment of a column.
 
-    `done` is ``words`` (`detail`: number of columns), ``date``, ``gaps`` (number of rows), ``not
-    numbers`` (number of values that count as gaps) or ``text numbers`` (numbers with signs or
-    thousands separators). For a column that is left out it is the reason: ``constant``, ``empty``,
-    ``identifier`` or ``index`` (row numbers).
+    `done` is the treatment: ``words`` (`detail` is the number of columns), ``date``, ``gaps``
+    (number of rows), ``not numbers`` (number of values that count as gaps) or ``text numbers``
+    (numbers with signs or thousands separators). For a column that is left out, `done` is the
+    reason: ``constant``, ``empty``, ``identifier`` or ``index`` (row numbers).
     """
 
     column: str
@@ -68,23 +71,24 @@ class Note(NamedTuple):
 
 @dataclass(frozen=True)
 class Differences:
-    """Differences between a table and the training set. All of them are handled.
+    """Differences between a table and the training set; `Preparation` accepts all of them.
 
-    A missing column counts as gaps, and a new column is not used. A new category becomes the column
-    of rare categories; if there is none, it becomes the means of the columns of categories.
+    A missing column counts as a column of gaps, and a new column is not used. A new category is
+    encoded as a rare category; if there are no rare categories, the columns of the categories get
+    their means.
     """
 
     missing_columns: tuple[str, ...] = ()
     extra_columns: tuple[str, ...] = ()
     # For each column, the new categories and their numbers of rows.
     unseen_words: dict[str, dict[str, int]] = field(default_factory=dict)
-    # For columns of numbers and dates, the number of other values, which count as gaps.
+    # For columns of numbers and dates, the number of values of another type, which count as gaps.
     other_types: dict[str, int] = field(default_factory=dict)
     # For columns of numbers, the number of values outside the range of the training set.
     outside: dict[str, int] = field(default_factory=dict)
     # For columns without gaps in the training set, the number of missing values.
     new_gaps: dict[str, int] = field(default_factory=dict)
-    # Columns of dates with a different order of day and month than in the training set.
+    # Columns of dates in which day and month have a different order than in the training set.
     turned_dates: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
@@ -98,10 +102,10 @@ class Differences:
 
 @dataclass(frozen=True, eq=False)
 class PreparedColumns:
-    """The output columns of a `Preparation`, without any value learned for them.
+    """The output columns of a `Preparation`, without the values that it learned.
 
     `Preparation.columns_` describes the columns of its training set. A preparation of other rows
-    that is given this description returns the same columns.
+    that gets this description returns the same columns.
     """
 
     kinds: Mapping[str, str]  # kind of each column, before constant columns are left out
@@ -125,8 +129,8 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     - Constant columns are left out, and so are columns that name rows: distinct whole numbers in a
       column called id, index or without a name, and text of which more than half is distinct.
 
-    Values that the training set does not have (a category, a gap in text) become their mean.
-    ``get_feature_names_out`` returns the names of the columns.
+    Values that do not occur in the training set (a category, a gap in text) are replaced by the
+    means of their columns. ``get_feature_names_out`` returns the names of the columns.
 
     Parameters
     ----------
@@ -136,9 +140,9 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         that many consecutive values, and rarer categories are merged into one. New rows are
         transformed unchanged.
     columns : PreparedColumns, optional
-        The columns to return: `columns_` of a preparation fitted on more rows. `fit` then learns
-        only means and ranges. A column that is constant there is 0 in all rows. By default the
-        columns are learned, too.
+        The columns to return: `columns_` of a preparation that was fitted on more rows. `fit` then
+        learns only means and ranges. A column that is constant in the rows of this fit is 0 in all
+        rows. By default the columns are learned, too.
 
     Attributes
     ----------
@@ -163,7 +167,8 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     (('area',), {'town': {'Bonn': 1}})
     """
 
-    # Defaults for models saved by an earlier version, which have neither attribute.
+    # Defaults for models that were saved by an earlier version, in which these attributes are
+    # missing.
     columns: PreparedColumns | None = None
     _zero: NDArray[np.intp] = np.empty(0, dtype=np.intp)
 
@@ -179,7 +184,7 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> Array:
-        """Learn from a training set, and return it as `transform` does."""
+        """Learn from a training set, and return it transformed."""
         table, given = as_table(X), self.columns
         other = list_others(table)
         self.feature_names_in_ = table.columns.to_numpy(dtype=object)
@@ -203,7 +208,7 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
         numbers = self._numbers(table)
         gaps = self._learn_numbers(numbers)
-        # All parts of a date are missing together, so the first one is used.
+        # All parts of a date are missing together, so only the first part is used.
         firsts = np.r_[: len(self._numeric), len(self._numeric) : gaps.shape[1] : len(DATE_PARTS)]
         gaps = gaps[:, firsts]
         if given is None:
@@ -393,7 +398,7 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return np.hstack([filled, indicators, *one_hot])
 
     def _expanded_names(self) -> tuple[list[str], list[str]]:
-        """Return the source column and the name of each of these columns."""
+        """Return the source column and the name of each candidate column."""
         sources = self._numeric + [column for column in self._day_first for _ in DATE_PARTS]
         names = self._numeric + [f"{c} {part}" for c in self._day_first for part in DATE_PARTS]
         with_gaps = [sources[at] for at in self._with_gaps]
@@ -426,7 +431,7 @@ class _Words:
     """The categories of a column and their encoding."""
 
     levels: tuple[str, ...]
-    rows: Array  # of shape (levels + 1, columns): one row per category, and the mean for others
+    rows: Array  # shape (levels + 1, columns): a row per category, and the means for other values
     seen: frozenset[str]
 
     @classmethod
@@ -435,7 +440,8 @@ class _Words:
     ) -> _Words:
         """Learn the categories of the training set; drop those in fewer than `least_rows` rows.
 
-        If `levels` are given, only their means are learned. Other categories do not count.
+        If `levels` are given, only the means of their columns are learned. Other categories are
+        ignored.
         """
         counts = text.value_counts()
         seen = frozenset(counts.index[counts >= least_rows])
@@ -465,7 +471,7 @@ class _Words:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Categories that have a column, as displayed: "(other)" if there is a category "other"."""
+        """Names of the columns; "(other)" if the data have a category "other"."""
         levels = self.levels[1:] if len(self.levels) == 2 else self.levels
         bare = [level.removeprefix("\0") for level in levels]
         return tuple(
@@ -474,12 +480,12 @@ class _Words:
         )
 
     def encoded(self, text: pd.Series[Any]) -> Array:
-        """Return a column of 0 and 1 per category, one for two categories; shape (n, columns)."""
+        """Return 0 and 1 in a column per category (one column for two), shape (n, columns)."""
         return self.rows[self._codes(text, self.levels)]
 
     @staticmethod
     def _codes(text: pd.Series[Any], levels: Iterable[str]) -> NDArray[np.intp]:
-        """Return the position of each category among the levels, or -1 if it has none."""
+        """Return the position of each category among the levels, or -1 if it is not a level."""
         index = pd.Index(list(levels), dtype=object)
         other = text.where(text.isna() | text.isin(index), OTHER)
         return index.get_indexer(pd.Index(other.where(text.notna(), MISSING), dtype=object))
@@ -517,9 +523,9 @@ def _column(table: pd.DataFrame, column: str) -> pd.Series[Any]:
 
 
 def _means(values: Array, least: int) -> Array:
-    """Replace numbers by means of `least` consecutive values; ties stay together, gaps stay.
+    """Replace numbers by means of `least` consecutive values; equal numbers get one mean.
 
-    With fewer than `least` numbers, all are NaN.
+    Gaps stay. With fewer than `least` numbers, all values are NaN.
     """
     made, there = np.full(len(values), np.nan), np.isfinite(values)
     if there.sum() < least:

@@ -37,12 +37,12 @@ Scaling = Literal[
 Target = Literal["range", "raw", "standard", "clipped-all"]
 DType = Literal["float64", "float32"]
 
-# Rows per block. Sums are accumulated row by row, so that doubled or halved no value changes; a
-# block of 100 columns needs 3 MB.
+# Number of rows per block. Sums are accumulated row by row, so no value changes if this number is
+# doubled or halved. A block of 100 columns needs 3 MB.
 _ROWS_AT_ONCE = 4096
-# Constants of clipped-all: the bound, and the number added to a standard deviation, as in the
-# authors' code of Zozoulenko et al. 2025. Other values would define a different scaling than the
-# paper.
+# Constants of the scaling `clipped-all`: the bound, and the number that is added to a standard
+# deviation. The values are from the code of the authors of Zozoulenko et al. 2025. Other values
+# would define a different scaling than the paper.
 CLIP, LEAST = 3.0, 1e-5
 Scale = Callable[[NDArray[Any]], NDArray[Any]]
 

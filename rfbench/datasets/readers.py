@@ -45,7 +45,7 @@ def read(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
 
 
 def _contents(sources: Sequence[FoundFiles]) -> Iterator[bytes]:
-    """Yield the contents of files, one at a time."""
+    """Yield the contents of files, one file at a time."""
     for source in sources:
         yield from source.read().values()
 
@@ -140,7 +140,7 @@ def read_table(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
     if "permuted" not in entry.options:
         return joined
     seed, n = entry.options["permuted"]
-    if not n <= len(joined.y) <= n + 1:  # some files have an additional line that is not read
+    if not n <= len(joined.y) <= n + 1:  # some files have one more line, which is not read
         raise ValueError(f"it has {len(joined.y):,} lines instead of {n:,}")
     order = np.random.default_rng(seed).permutation(n)
     test = entry.rows - int(entry.train_rows or 0)
@@ -295,7 +295,7 @@ def read_rcv1(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
     The option `topic` is the positive class.
     """
     (topics,) = _contents(sources[-1:])
-    plain = entry.model_copy(update={"classes": {}})  # the labels are document numbers
+    plain = entry.model_copy(update={"classes": {}})  # here the labels are document numbers
     table = _table(topics, 3, text=[0], separator=None)
     positive = table[1][table[0] == entry.options["topic"]]
     parts = [_read_svmlight(content, plain) for content in _contents(sources[:-1])]

@@ -14,18 +14,20 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from rfbench.arrays import Array, Rows
 from rfbench.rows import RowSource
 
-# Maximum number of rows that a scaling learns from. The rank of a quantile of that many rows has a
-# standard error of at most .0016 (1 / sqrt(4 n)); doubled, of .0011.
+# Maximum number of rows from which a scaling learns. With this number of rows, the rank of a
+# quantile has a standard error of at most 0.0016, which is 1 / sqrt(4 n). With twice as many rows,
+# the standard error is at most 0.0011.
 MOST_ROWS = 100_000
-# By definition of float64: its square is finite. The square of 1e200, with twice the digits, is
-# not.
+# Values are limited to this value because its square is finite in float64, by definition of the
+# format. The square of 1e200, which has twice the exponent, is not finite.
 FAR = 1e100
-# Bound of a value, in standard deviations: Holzmueller, Grinsztajn and Steinwart (2024), section 3.
-# Doubled, a remote value is twice as far from all others.
+# Bound of a value, in standard deviations, from Holzmueller, Grinsztajn and Steinwart (2024),
+# section 3. With twice this bound, an outlier is twice as far from all other rows.
 BOUND = 3.0
-# For a column with two values, relative to their distance: the deviation of a column with a tenth
-# of the rows at the other value. Doubled to 0.6, it is above the deviation .5 of equal shares, and
-# every such column would shrink.
+# Smallest standard deviation by which a column with two values is divided, relative to the distance
+# of these values. The value is the standard deviation of a column in which a tenth of the rows have
+# the other value. Twice the value, 0.6, is above the standard deviation 0.5 of equal shares, and
+# every column with two values would shrink.
 LEAST_DEVIATION = 0.3
 
 
@@ -33,7 +35,7 @@ class _Bounded(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # t
     """A map of each column to bounded values, then to mean 0 and standard deviation 1.
 
     A column that is constant in the training set becomes 0. A column with two values is divided by
-    at least .3 times their distance, so that a rare 1 among zeros is not far from all other rows.
+    at least 0.3 times their distance, so that a rare 1 among zeros is not far from all other rows.
     """
 
     def fit(self, X: Rows, y: Any = None) -> Self:

@@ -65,7 +65,7 @@ def check(rule: object) -> None:
 
 
 def is_given(rule: Rule) -> bool:
-    """Return True if the data set defines the test set: by its published split, or a column."""
+    """Return True if the test set is defined by the data: the published split, or a column."""
     return find_split_kind(rule) in ("given", "published", "column")
 
 
@@ -296,7 +296,7 @@ def count_training_rows(n: int, n_given: int | None, rule: Rule) -> int:
 
 
 def _amount(size: float, n: int) -> int:
-    """Return a number of rows or groups out of n, given as a number or as a share."""
+    """Return a number of rows or groups, given as a number or as a share of n."""
     return size if isinstance(size, int) else max(1, round(size * n))
 
 

@@ -16,7 +16,7 @@ Generated = tuple[NDArray[np.float64], NDArray[np.int64]]
 def sphere(generator: np.random.Generator, d: int, n: int) -> Generated:
     """Return n points X ~ N(0, I_d), of shape (n, d), and whether each is outside a sphere.
 
-    y is 1 if ``|x| > sqrt(d)``, about half of them, else 0.
+    y is 1 if ``|x| > sqrt(d)``, which holds for about half of the points, else 0.
 
     References
     ----------
@@ -35,7 +35,7 @@ def hyperplane(
 
     References
     ----------
-    The public example of Sinha and Duchi, "Learning kernels with random features", 2016; a
+    The public example of Sinha and Duchi, "Learning kernels with random features", 2016. It is a
     substitute for the data of their Figure 2.
     """
     u = weak * generator.standard_normal(d)

@@ -14,13 +14,14 @@ from rfbench.arrays import Array
 from rfbench.errors import DataError
 
 NUMBER, DATE, WORDS = "number", "date", "words"
-IDENTIFIER, INDEX = "identifier", "index"  # kinds of columns that name the rows
+IDENTIFIER, INDEX = "identifier", "index"  # kinds of columns that identify the rows
 SEVERAL_UNITS = "several units"  # strings that are numbers with different units
-# Fewer strings may all be different and still be categories. Chosen without a measurement. Halved,
-# ten classes with a row each count as names. Doubled, 30 names of shops count as categories.
+# A column with fewer strings than this may contain categories even if all strings are different.
+# The value was chosen without a measurement. With half this value, ten classes with one row each
+# count as names. With twice this value, 30 names of shops count as categories.
 LEAST_NAMES = 20
-MOST_NAMED = 8  # maximum number of names in a message; doubled, it does not fit on a line
-_ONLY_WORDS = infer_dtype(["word"])  # the name that pandas gives to a column of strings
+MOST_NAMED = 8  # maximum number of names in a message; twice as many do not fit on a line
+_ONLY_WORDS = infer_dtype(["word"])  # pandas uses this name for a column of strings
 EPOCH = pd.Timestamp("2000-01-01")
 _DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{2,4}([ T]\d.*)?|\d{1,2}:\d{2}(:\d{2}.*)?", re.ASCII)
 _TIME = re.compile(r"\d{1,2}:\d{2}.*", re.ASCII)
@@ -48,7 +49,7 @@ _MARKERS = (
     "? #N/A #NA -1.#IND -1.#QNAN -NaN -nan 1.#IND 1.#QNAN <NA> N/A NA NULL NaN None n/a nan null"
 )
 MISSING_MARKERS = frozenset([*_MARKERS.split(), "#N/A N/A"])
-# Factors that the letters after a number stand for, by definition.
+# Factors that are denoted by the letters after a number, by definition.
 FACTORS = {"": 1.0, "K": 1e3, "k": 1e3, "M": 1e6, "B": 1e9}
 _MEASURE = re.compile(
     rf"(?P<number>\(?[-+{_DASHES}]?\s?[$€£¥]?\s?"
@@ -152,9 +153,9 @@ def infer_kind(name: str, column: pd.Series[Any]) -> str:
 
 
 def infer_row_names(name: str, column: pd.Series[Any]) -> str:
-    """Return `INDEX` or `IDENTIFIER` for a numeric column that names the rows, else "".
+    """Return `INDEX` or `IDENTIFIER` for a numeric column that identifies the rows, else "".
 
-    Such a column has the name of an identifier or no name, and contains distinct whole numbers.
+    Such a column has no name, or the name of an identifier, and contains distinct whole numbers.
     """
     if not may_name_rows(name):
         return ""
@@ -172,7 +173,7 @@ def may_name_rows(name: str) -> bool:
 
 def to_text(column: pd.Series[Any]) -> pd.Series[Any]:
     """Return a column as strings, None for missing values."""
-    if is_number(column):  # 3.0 becomes "3", because gaps convert whole numbers to floats
+    if is_number(column):  # 3.0 becomes "3", because whole numbers with gaps are floats
         numbers = column.to_numpy(dtype=np.float64, na_value=np.nan)
         texts = [None if np.isnan(value) else f"{value:.15g}" for value in numbers]
         return pd.Series(texts, index=column.index, dtype=object)
@@ -225,7 +226,7 @@ def as_plain(text: pd.Series[Any], *, comma: bool) -> pd.Series[Any]:
 
 
 def _rewrite(words: pd.Series[Any], *, comma: bool) -> pd.Series[Any]:
-    """Return words as `as_plain` does, each of which is tried as every form."""
+    """Rewrite strings as in `as_plain`; each string is tried as every form of a number."""
     accounts = words.str.fullmatch(_ACCOUNTS).astype(bool)
     words = words.where(~accounts, words.str.replace(_ACCOUNTS, r"-\1\2", regex=True))
     words = words.str.replace(_MINUS, "-", regex=True).str.replace(_UNIT, "", regex=True)
@@ -263,7 +264,7 @@ def split_measures(text: pd.Series[Any]) -> pd.DataFrame:
 
 
 def list_units(text: pd.Series[Any]) -> list[str]:
-    """Return the units if more than half of the strings are numbers with one of a few units."""
+    """Return the units if more than half of the strings are numbers with one of these units."""
     units = split_measures(text)["unit"].value_counts()
     few = 2 * units.sum() > len(text) and units.drop("", errors="ignore").sum() > 0
     return sorted(map(str, units.index)) if few and len(units) <= MOST_NAMED else []
@@ -302,7 +303,7 @@ def parse_measures(
 
 
 def is_day_first(text: pd.Series[Any], before: bool | None = None) -> bool | None:
-    """Return True if 1/2/2020 is in February; None if no date is written in this form.
+    """Return True if 1/2/2020 is in February; None if there are no dates of this form.
 
     The first number above 12 decides. Without one the result is `before` (from the training set);
     if that is None, too, dates with points or hyphens have the day first.

@@ -73,7 +73,7 @@ def test_dry_run_and_smoke_run_give_no_ranking(here, monkeypatch):
 
 def test_interrupted_audit_is_not_ranked(here, monkeypatch):
     ended(monkeypatch, done=1, left=71, interrupted=True)
-    assert "left: 71" in call(*AGAIN, code=1)
+    assert "not run: 71" in call(*AGAIN, code=1)
     assert not list(here.rglob("audit.*"))
 
 
@@ -110,7 +110,7 @@ def test_page_is_rebuilt_from_its_table_by_the_command_it_names(here):
     assert all(f" {first[name]} " in nearest for name in HIDDEN)
     assert content.splitlines()[-1] == command
     table.unlink()
-    assert "not a table of an audit" in command_line.call("report", "results", "--audits", code=2)
+    assert "not an audit table" in command_line.call("report", "results", "--audits", code=2)
     page.write_text("nothing")
     assert "does not name" in command_line.call("report", "results", "--audits", code=2)
 

@@ -154,7 +154,7 @@ def test_wrong_override_is_rejected(tmp_path, override, sentence):
         ("M: 10:30:10", "M: 5\nname: x", "the name of a run is the name of its file"),
         ("- rks", "- rks\n  - rks", "two samplers have the label 'rks'"),
         ("- rks", "- {rks: {}, orf: {}}", "line 5: .*write `- eerf`"),
-        ("split: {test_size: 0.3}", "split: given", "line 2: digits has no given split"),
+        ("split: {test_size: 0.3}", "split: given", "line 2: digits has no predefined split"),
         ("split: {test_size: 0.3}", "split: {test: 0.3}", "line 2: split is"),
         ("dataset: digits", "dataset: reuters21578\nscaling: standard", "is sparse and scaling"),
         ("dataset: digits", "dataset: [digits, cpu]", "regression and classification"),
