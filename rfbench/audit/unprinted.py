@@ -208,9 +208,23 @@ def lay_out_effects(verification: Verification, paper: str, out: Path) -> Grid:
             change = f"{signed(min(r.low for r in here))} to {signed(max(r.high for r in here))}"
             inside = sum(_lies_within(r, printed.loc[r.number].to_dict()) for r in here)
             within = f"{inside} of {len(here)}"
+        if claim:
+            fixed = listing(_list_fixed(verification, claim, audit.place[2]), DASH)
         name = f"claim {claim.id}, {audit.place[2]}" if claim else _name_audit(audit)
         rows.append([link(audit.page, out, name), listing(varied), fixed, n, change, within])
     return Grid(head, rows)
+
+
+def _list_fixed(verification: Verification, claim: Claim, dataset: str) -> list[str]:
+    """Return the unstated settings that concern a claim and stayed fixed in its audits."""
+    ranges = [
+        comparison.over_gaps
+        for outcome in verification.outcomes
+        if outcome.claim.key == claim.key and outcome.protocol == PRINTED
+        for comparison in outcome.comparisons
+        if comparison.target == dataset
+    ]
+    return list(dict.fromkeys(name for each in ranges if each for name in each.fixed))
 
 
 def _lies_within(found: NumberRange, reading: Line) -> bool:

@@ -165,6 +165,23 @@ def test_each_comparison_of_a_claim_is_in_the_csv(name: str, every_published: Ve
             assert set(here["verdict"]) <= {outcome.label}
 
 
+@named
+def test_page_names_the_unstated_settings_that_an_audit_kept_fixed(
+    name: str, every_published: Verification
+) -> None:
+    """A verdict had the mark "not varied", and the row of its audit named no setting."""
+    page = (FOLDER / f"{name}.md").read_text()
+    for outcome in every_published.outcomes:
+        if outcome.claim.paper != name or outcome.protocol != papers.PRINTED:
+            continue
+        for comparison in outcome.comparisons:
+            fixed = comparison.over_gaps.fixed if comparison.over_gaps else ()
+            label = f"[claim {outcome.claim.id}, {comparison.target}]"
+            for line in page.splitlines():
+                if label in line:
+                    assert all(setting in line.split("|")[3] for setting in fixed)
+
+
 def of_sizes(*sizes: int, **accuracies: float) -> list[dict[str, object]]:
     """Return rows of EEG as printed."""
     return [row | {"M": M, "protocol": "printed"} for M in sizes for row in eeg(**accuracies)]
