@@ -73,5 +73,5 @@ def test_only_metric_roots_of_the_same_columns_are_averaged(tmp_path):
     assert {*map(len, by.names.values())} == {len(by.columns.kept)}
     assert by._candidate(setting, said, by.n).basis[-1].tolist() == [1.0] * 4
     by.names[0] = ("a", "b", "c", "another")
-    with pytest.raises(ValueError, match="other columns"):
+    with pytest.raises(ValueError, match="different columns"):
         by._candidate(setting, said, by.n)
