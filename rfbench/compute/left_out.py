@@ -1,9 +1,10 @@
 r"""Ridge regression from one eigendecomposition of the columns, with leave-one-out errors.
 
-For fewer columns than rows, what `rfbench.compute.row_side.RowSpectrum` is for more. With the
-normal equations :math:`G = V \Lambda V^\top` of the centered features, the fitted value of a row
-:math:`z` has the weight :math:`h = \sum_k (V^\top z)_k^2 / (\lambda_k + \alpha)` (and 1/n for the
-constant) of the row itself, and its error without it is that of the fit over :math:`1 - h`.
+This module is for fewer columns than rows; `rfbench.compute.row_side.RowSpectrum` is for more
+columns. With the normal equations :math:`G = V \Lambda V^\top` of the centered features, the fitted
+value of a row :math:`z` has the weight :math:`h = \sum_k (V^\top z)_k^2 / (\lambda_k + \alpha)`
+(and 1/n for the constant) of the row itself. The error without this row is its error in the fit of
+all rows, divided by :math:`1 - h`.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ class ColumnSpectrum:
     def left_out(self, features: FloatArray, targets: Array, alphas: Array) -> Array:
         """Return the decision of each row by the fit without this row, shape (a, n, t).
 
-        Not finite for a row on which such a fit has no hold.
+        The value is not finite for a row that alone decides its fit.
 
         Parameters
         ----------

@@ -12,10 +12,10 @@ from threadpoolctl import ThreadpoolController
 
 @functools.lru_cache(maxsize=1)
 def find_thread_pools(modules: int) -> ThreadpoolController:
-    """Return the libraries that use threads; the search takes milliseconds.
+    """Return the loaded libraries with thread pools.
 
-    So they are looked for again only once `modules` have become more: an import may have loaded
-    another one.
+    The search takes milliseconds, so its result is cached until the number of `modules` changes:
+    an import may have loaded another library.
     """
     return ThreadpoolController()
 
