@@ -40,6 +40,7 @@ CLASS_LABELS = {
     "figure": "printed in figures",
     "repository": "computed from the authors' raw runs",
     "text": "the text",
+    "cited": "a definition that the paper cites",
     "code": "the authors' code",
     "readings": "text and our readings",
     "corrected": "text and our readings, corrected after rows",

@@ -25,11 +25,11 @@ from rfbench.results import Results
 # prefix, and columns of claims by the time at which their form was committed.
 CODE = "authors' code"
 SETTINGS = {
-    "as printed": ("text", "readings", "corrected"),
+    "as printed": ("text", "cited", "readings", "corrected"),
     "tuned to match": TUNED_TO_MATCH,
     CODE: ("code",),
 }
-PREFIXES = {"corrected": "corrected: ", "rematched": "corrected: "}
+PREFIXES = {"cited": "as cited: ", "corrected": "corrected: ", "rematched": "corrected: "}
 FORM_COLUMNS = {
     "before": "form before rows",
     "same commit": "form with rows",

@@ -30,6 +30,7 @@ MAX_KEYS = 7
 # Phrases for a class of settings within a sentence.
 SETTINGS_PHRASES = {
     "as printed": "with the settings as printed",
+    "as cited": "with the definition that the paper cites",
     "corrected": "with corrected settings",
     "authors' code": "with the settings of the authors' code",
     "tuned to match": "with settings tuned to match",

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SETTINGS_MARKS = {
-    **dict.fromkeys(("text", "readings"), ("o", BLUE)),
+    **dict.fromkeys(("text", "cited", "readings"), ("o", BLUE)),
     "code": ("s", PURPLE),
     "corrected": ("D", BROWN),
     "matched": ("^", VERMILLION),

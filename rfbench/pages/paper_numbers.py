@@ -26,6 +26,7 @@ from rfbench.registry import find_displayed_name
 # Names of the classes of settings in the glossary.
 SETTINGS_LABELS = {
     "text": "as printed",
+    "cited": "as cited",
     "readings": "as printed",
     "corrected": "corrected",
     "code": "authors' code",

@@ -233,6 +233,7 @@ class Provenance(_PaperSection):
 
     - ``text``: the paper's text.
     - ``code``: the authors' code.
+    - ``cited``: a definition that the paper cites, if the text of the paper is not available.
     - ``readings``: our interpretation of the text if the text is incomplete.
     - ``corrected``: interpretations that were changed after rows were seen, because they
       contradicted the text.
@@ -245,7 +246,7 @@ class Provenance(_PaperSection):
     sources: dict[str, Literal["table", "figure", "repository"]] = {}
     settings: dict[
         str,
-        Literal["text", "code", "readings", "corrected", "matched", "rematched", "ours"],
+        Literal["text", "cited", "code", "readings", "corrected", "matched", "rematched", "ours"],
     ] = {
         PRINTED: "readings",
         CORRECTED: "corrected",
@@ -262,7 +263,7 @@ class Provenance(_PaperSection):
         str, str
     ] = {}  # for each protocol: the parts of the text that its settings contradict
     # For each protocol, the class of its settings when the first results were published.
-    formerly: dict[str, Literal["text", "code", "readings", "ours"]] = {}
+    formerly: dict[str, Literal["text", "cited", "code", "readings", "ours"]] = {}
     one_finding: dict[str, str] = {}  # for each protocol: a remark on all of its numbers
     strongest_answer: str = ""  # strongest answer of the paper, in one sentence
 
@@ -323,6 +324,16 @@ class Paper(_PaperSection):
     text_at_hand: bool = True  # True if the settings were checked against the paper's text
     doubts: list[Doubt] = []  # inconsistencies of the published numbers
     rows_source: SourceOfRows | None = None  # source of numbers from the authors' own runs
+
+    @model_validator(mode="after")
+    def _classes_need_the_text(self) -> Paper:
+        of_text = {"text", "readings"}.intersection(self.provenance.settings.values())
+        if of_text and not self.text_at_hand and "settings" in self.provenance.model_fields_set:
+            raise ValueError(
+                "text_at_hand is false, so that provenance.settings cannot name the class "
+                + " or ".join(sorted(of_text))
+            )
+        return self
 
     @property
     def citation(self) -> str:

@@ -9,7 +9,7 @@ from rfbench import datasets, papers
 from rfbench.analysis.frame import SUMS
 from rfbench.errors import ResultsError
 from rfbench.pages.claims import SHARE_METRICS
-from rfbench.papers.models import Claim, Part, Published, parse_numbers
+from rfbench.papers.models import Claim, Paper, Part, Published, parse_numbers
 from rfbench.registry import SAMPLERS
 from rfbench.results.schema import METRICS, ROW_TIMES
 
@@ -141,3 +141,12 @@ def test_open_choice_of_a_paper_is_not_listed_twice() -> None:
         left_open = papers.list_gaps(name)
         assert len(left_open) == len(set(left_open)), name
         assert set(papers.list_gaps(name, apart=True)) <= set(left_open)
+
+
+@pytest.mark.parametrize("settings", ["text", "readings"])
+def test_classes_of_settings_from_the_text_need_the_text(settings: str) -> None:
+    paper = papers.find_paper("quadrature2018").model_dump(exclude_unset=True)
+    paper["provenance"]["settings"] = {"printed": settings}
+    with pytest.raises(ValidationError, match=f"text_at_hand is false.*{settings}"):
+        Paper.model_validate(paper)
+    assert Paper.model_validate({**paper, "text_at_hand": True}).provenance.settings
