@@ -21,9 +21,19 @@ from threadpoolctl import threadpool_limits
 from rfbench import files, metrics, usable
 from rfbench.arrays import Array
 from rfbench.choosing import workplace
+from rfbench.choosing.greedy import compute_losses, select_greedily
 from rfbench.choosing.losses import CLASS_METRICS, NUMBER_METRICS, compare_losses
 from rfbench.choosing.model import Model, compute_half_widths, save
-from rfbench.choosing.rounds import BLEND, BOOSTING, CONSTANT, FEATURES, LINEAR, Candidate, Rounds
+from rfbench.choosing.rounds import (
+    BLEND,
+    BOOSTING,
+    CONSTANT,
+    FEATURES,
+    LINEAR,
+    TREES,
+    Candidate,
+    Rounds,
+)
 from rfbench.choosing.screen import compute_n_columns, compute_time_left, get_used_columns
 from rfbench.choosing.table import (
     LEAST_ROWS,
@@ -33,6 +43,7 @@ from rfbench.choosing.table import (
     split_without_rare_classes,
 )
 from rfbench.datasets.preparation import describe
+from rfbench.datasets.split import Index
 from rfbench.errors import ConfigError, make_unknown_error
 from rfbench.solvers.folds import assign_group_folds
 
@@ -229,39 +240,65 @@ def _chosen(
 
 def average(rounds: Rounds) -> None:
     """Add averages with non-negative weights: of features, and of features and other families."""
-    features = [c for c in rounds.candidates if c.family == FEATURES and not c.members]
-    members = rounds.leading(features, MEMBERS)
-    # The members except the best one are fitted again; the fit of the best one is already counted.
-    while len(members) > 1 and rounds.left(sum(c.seconds for c in members[1:])) < 0:
+    # A model that was measured on few rows and then on more rows counts once.
+    last = {c.label: c for c in rounds.candidates if not c.members and c.family != CONSTANT}
+    single = list(last.values())
+    features = [c for c in single if c.family == FEATURES]
+    members, allowed = rounds.leading(features, MEMBERS), rounds.compute_member_seconds()
+    while len(members) > 1 and sum(c.seconds for c in members) > allowed:
         members.pop()
     label = "features, average of"
     with rounds.failing(Candidate(label, FEATURES)):
-        add_average(rounds, members, FEATURES, label)
+        add_average(rounds, members, features, FEATURES, label, allowed)
     best = rounds.best_of_families()
-    others = [best[family] for family in (BOOSTING, LINEAR) if family in best]
+    members += [best[family] for family in (TREES, BOOSTING, LINEAR) if family in best]
     label = "features and others, average of"
     with rounds.failing(Candidate(label, BLEND)):
-        add_average(rounds, [*members, *others], BLEND, label)
+        add_average(rounds, members, single, BLEND, label, allowed)
 
 
-def add_average(rounds: Rounds, members: Sequence[Candidate], family: str, label: str) -> None:
-    """Add an average of `members`, unless a single member gets all the weight."""
+def add_average(
+    rounds: Rounds,
+    members: Sequence[Candidate],
+    others: Sequence[Candidate],
+    family: str,
+    label: str,
+    allowed: float = np.inf,
+) -> None:
+    """Add an average, unless a single member gets all the weight.
+
+    Its weights are those of `members` with the smallest squares, or are selected greedily from
+    `others`, by the metric and with at most `allowed` seconds for fits of the members. The weights
+    are used whose average has the smaller loss on rows on which they were not fitted.
+    """
     table, held = rounds.table, rounds.held
     groups = np.arange(len(held)) if table.groups is None else table.groups[held]
     if min(len(members), len(np.unique(groups))) < 2:
         return
     y, K = table.y[held], table.n_classes
     target = np.eye(K)[y] if K else y[:, None]
-    every = np.stack([c.scores for c in members], axis=2)  # shape (n, k, members)
-    weights = get_weights(every, target)
+
+    def minimize_squares(every: Array, rows: Index) -> Array:
+        return get_weights(every[rows], target[rows])
+
+    def minimize_loss(every: Array, rows: Index) -> Array:
+        seconds = np.array([c.seconds for c in others])
+        return select_greedily(every[rows], y[rows], table.metric, seconds, allowed, MEMBERS)
+
     # On the rows on which they were fitted, the weights look too good. Each half of the rows is
     # averaged with the weights of the other half.
     halves = assign_group_folds(groups, None, 2, table.seed)
-    scores = np.empty_like(members[0].scores)
-    for half in (0, 1):
-        fitted = get_weights(every[halves != half], target[halves != half])
-        scores[halves == half] = every[halves == half] @ fitted
-    rounded = {c: float(f"{w:.3g}") for c, w in zip(members, weights, strict=True) if w > 0}
+    averages = []
+    for own, fit in ((members, minimize_squares), (others, minimize_loss)):
+        every = np.stack([c.scores for c in own], axis=2)  # shape (n, k, members)
+        scores = np.empty_like(own[0].scores)
+        for half in (0, 1):
+            weights = fit(every, np.flatnonzero(halves != half))
+            scores[halves == half] = every[halves == half] @ weights
+        weights = fit(every, np.arange(len(y)))
+        rounded = {c: float(f"{w:.3g}") for c, w in zip(own, weights, strict=True) if w > 0}
+        averages.append((compute_losses(scores[:, :, None], y, table.metric)[0], scores, rounded))
+    _, scores, rounded = min(averages, key=lambda each: each[0])
     if len(rounded) > 1:
         rounds.add(Candidate(f"{label} {len(rounded)}", family, members=rounded), scores)
 

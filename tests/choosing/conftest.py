@@ -25,6 +25,8 @@ def shortened(**changes):
         "kernels": {"gaussian": [0.5, 1.0, 2.0]},
         "steps": [1.0],
         "metrics": [],
+        "portfolio": [],
+        "random": own["random"] | {"brackets": 0},
         "sizes": {"few": 20, "middle": 40, "most": 80},
     }
     return own | few | changes

@@ -61,7 +61,7 @@ def test_average_is_judged_on_rows_not_used_to_fit_its_weights(tables):
         members = [
             by.add(Candidate("", FEATURES), random.standard_normal((n, 1))) for _ in range(6)
         ]
-        add_average(by, members, BLEND, "blend of")
+        add_average(by, members, members, BLEND, "blend of")
         for average in (c for c in by.candidates if c.members):
             weights = list(average.members.values())
             new = random.standard_normal((5000, len(weights))) @ weights
@@ -75,13 +75,13 @@ def test_identical_members_or_single_rows_give_no_average():
     by = rounds_of(np.zeros(60))
     for scores in (np.zeros(60), np.ones(60)):
         members = [by.add(Candidate("", FEATURES), scores[:, None]) for _ in "ab"]
-        add_average(by, members, BLEND, "blend of")
+        add_average(by, members, members, BLEND, "blend of")
     assert all(np.isfinite(c.loss.value) for c in by.candidates)
     late = np.r_[np.zeros(6), 1.0]
     one = rounds_of(np.r_[[0] * 5, 1, 1], classes=[0, 1], time=late)
     assert len(one.held) == 1
     members = [one.add(Candidate("", FEATURES), np.array([[0.4, 0.6]])) for _ in "ab"]
-    add_average(one, members, BLEND, "blend of")
+    add_average(one, members, members, BLEND, "blend of")
     assert not [c for c in one.candidates if c.members]
 
 
