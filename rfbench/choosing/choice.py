@@ -21,8 +21,9 @@ from threadpoolctl import threadpool_limits
 from rfbench import files, metrics, usable
 from rfbench.arrays import Array
 from rfbench.choosing import workplace
+from rfbench.choosing.evidence import measure_importances, summarize_errors
 from rfbench.choosing.greedy import compute_losses, select_greedily
-from rfbench.choosing.losses import CLASS_METRICS, NUMBER_METRICS, compare_losses
+from rfbench.choosing.losses import CLASS_METRICS, NUMBER_METRICS, compare_losses, loss
 from rfbench.choosing.model import Model, compute_half_widths, save
 from rfbench.choosing.rounds import (
     BLEND,
@@ -30,6 +31,7 @@ from rfbench.choosing.rounds import (
     CONSTANT,
     FEATURES,
     LINEAR,
+    SPARE,
     TREES,
     Candidate,
     Rounds,
@@ -188,6 +190,7 @@ def _chosen(
                 raise ConfigError(what, why, "Allow a larger budget.")
             taken, overturned = decide(rounds, contenders)
             taken, model, fitted = fit_model(rounds, taken, contenders, deadline)
+            explained = explain(rounds, taken, model, fitted, started + budget)
             facts = {family: collect_facts(rounds, c, taken) for family, c in contenders.items()}
         finally:
             rounds.clear()
@@ -221,6 +224,9 @@ def _chosen(
         "overturned": overturned,  # True if the held-out rows changed the choice
         "take": facts[taken.family],
         "contenders": list(facts.values()),  # best candidate of each family
+        "explained": explained,  # errors by groups of held-out rows, and importances of the columns
+        # labels of contenders that time or memory excluded
+        "excluded": sorted(rounds.excluded - {c.label for c in rounds.candidates}),
         "tried": len(rounds.candidates),
         "stopped": rounds.stopped,  # time or memory stopped candidates
         "interrupted": rounds.interrupted,
@@ -413,7 +419,47 @@ def collect_facts(rounds: Rounds, contender: Candidate, taken: Candidate) -> dic
         "fit_seconds": contender.seconds,
         "predict_seconds": contender.predicting,
         "holds_rows": rounds.least_rows == 1 and contender.M > 0,
+        "parts": [
+            {
+                "label": part.label,
+                "weight": contender.members.get(part, 1.0),
+                "settings": {**part.parameters, **part.chosen},
+            }
+            for part in contender.parts
+        ],
     }
+
+
+def explain(
+    rounds: Rounds, taken: Candidate, model: Model, fitted: int, end: float
+) -> dict[str, Any]:
+    """Return facts about the selected model on the held-out rows, see `rfbench.choosing.evidence`.
+
+    Columns are permuted for a model that is fitted on the training rows alone, if that ends before
+    `end`.
+    """
+    table, train, test = rounds.table, rounds.train, rounds.test
+    facts = summarize_errors(taken.scores, table.y[test], table.n_classes)
+    found: list[dict[str, Any]] = []
+    seconds = SPARE * (taken.seconds + rounds.preparing * len(train))
+    if taken.family == CONSTANT:
+        reason = "the model uses no column"
+    elif fitted > len(train) and monotonic() + seconds > end:
+        reason = f"a fit on the training rows alone would need {seconds:.1f} s"
+    else:
+        if fitted > len(train):
+            model = rounds.model(taken).fit(table.X.iloc[train], table.labels[train])
+        found, reason = measure_importances(
+            model,
+            table.X.iloc[test],
+            table.y[test],
+            lambda scores, truth: (
+                loss(table.metric, truth, scores if table.n_classes else scores[:, 0]).value
+            ),
+            end,
+            table.seed,
+        )
+    return {**facts, "importances": found, "reason": reason}
 
 
 def fit_model(
