@@ -22,7 +22,7 @@ from rfbench import files, metrics, usable
 from rfbench.arrays import Array
 from rfbench.choosing import workplace
 from rfbench.choosing.evidence import measure_importances, summarize_errors
-from rfbench.choosing.greedy import compute_losses, select_greedily
+from rfbench.choosing.greedy import MOST_SCORES, compute_losses, select_greedily
 from rfbench.choosing.losses import CLASS_METRICS, NUMBER_METRICS, compare_losses, loss
 from rfbench.choosing.model import Model, compute_half_widths, save
 from rfbench.choosing.rounds import (
@@ -189,7 +189,7 @@ def _chosen(
                 why = "; ".join(f"{label}: {text}" for label, text in rounds.failed.items())
                 raise ConfigError(what, why, "Allow a larger budget.")
             taken, overturned = decide(rounds, contenders)
-            taken, model, fitted = fit_model(rounds, taken, contenders, deadline)
+            taken, model, fitted = fit_model(rounds, taken, contenders, deadline, limit)
             explained = explain(rounds, taken, model, fitted, started + budget)
             facts = {family: collect_facts(rounds, c, taken) for family, c in contenders.items()}
         finally:
@@ -226,7 +226,7 @@ def _chosen(
         "contenders": list(facts.values()),  # best candidate of each family
         "explained": explained,  # errors by groups of held-out rows, and importances of the columns
         # labels of contenders that time or memory excluded
-        "excluded": sorted(rounds.excluded - {c.label for c in rounds.candidates}),
+        "excluded": sorted(rounds.excluded - {each["label"] for each in facts.values()}),
         "tried": len(rounds.candidates),
         "stopped": rounds.stopped,  # time or memory stopped candidates
         "interrupted": rounds.interrupted,
@@ -281,6 +281,8 @@ def add_average(
     groups = np.arange(len(held)) if table.groups is None else table.groups[held]
     if min(len(members), len(np.unique(groups))) < 2:
         return
+    most = max(2, MOST_SCORES // members[0].scores.size)
+    others = sorted(others, key=lambda c: c.loss.value)[:most]
     y, K = table.y[held], table.n_classes
     target = np.eye(K)[y] if K else y[:, None]
 
@@ -463,16 +465,26 @@ def explain(
 
 
 def fit_model(
-    rounds: Rounds, taken: Candidate, contenders: Mapping[str, Candidate], end: float
+    rounds: Rounds,
+    taken: Candidate,
+    contenders: Mapping[str, Candidate],
+    end: float,
+    limit: float = np.inf,
 ) -> tuple[Candidate, Model, int]:
     """Return the first contender whose last fit succeeds, its model, and its number of fitted rows.
 
     `taken` is tried first, then the other contenders in the order of their loss, and the constant
-    last. A contender whose fit fails is recorded in `rounds.failed`. Raises ConfigError if all
-    fits fail.
+    last. A contender whose fit fails is recorded in `rounds.failed`. A fit cannot be stopped: it
+    starts only if its estimated end is before `limit`, except for the constant and the linear
+    model, whose fits are bounded. Raises ConfigError if all fits fail.
     """
     others = sorted(contenders.values(), key=lambda c: (c.family == CONSTANT, c.loss.value))
     for contender in dict.fromkeys([taken, *others]):
+        seconds = SPARE * (contender.seconds + rounds.preparing * len(rounds.train))
+        if contender.family not in (CONSTANT, LINEAR) and monotonic() + seconds > limit:
+            rounds.stopped = True
+            rounds.excluded.add(contender.label)
+            continue
         with rounds.failing(contender):
             return contender, *fit_last(rounds, contender, end)
     why = "; ".join(f"{label}: {text}" for label, text in rounds.failed.items())

@@ -16,9 +16,9 @@ from rfbench.metrics import SMALLEST
 # Number of steps. Each step has a weight of at least 1 / 20, the smallest weight of a member of an
 # average. With twice as many steps, the selection needs twice the time.
 STEPS = 20
-# Largest number of scores that are compared in a step, which need 160 MB. Fewer models are compared
-# if there are more scores. With twice this value, the memory and the time of a step are doubled.
-MOST_SCORES = 20_000_000
+# Largest number of scores that are compared in a step, which need 32 MB. If there are more, the
+# worst models are left out. With twice this value, the memory and the time of a step are doubled.
+MOST_SCORES = 4_000_000
 
 
 def compute_losses(scores: Array, truth: NDArray[Any], metric: str) -> Array:
@@ -81,11 +81,7 @@ def select_greedily(
     array of shape (models,)
         Weights that sum to 1.
     """
-    every = np.zeros(scores.shape[2])
-    order = np.argsort(compute_losses(scores, truth, metric), kind="stable")
-    order = order[: max(1, MOST_SCORES // scores[:, :, 0].size)]
-    scores, seconds = scores[:, :, order], seconds[order]
-    counts, total = np.zeros(len(order)), np.zeros(scores.shape[:2])
+    counts, total = np.zeros(len(seconds)), np.zeros(scores.shape[:2])
     least, weights = np.inf, counts
     for step in range(1, STEPS + 1):
         losses = compute_losses((total[:, :, None] + scores) / step, truth, metric)
@@ -98,5 +94,4 @@ def select_greedily(
         total += scores[:, :, added]
         if losses[added] < least:
             least, weights = losses[added], counts / step
-    every[order] = weights
-    return every
+    return weights

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rfbench.choosing import choice, greedy
+from rfbench.choosing import choice
 from rfbench.choosing.choice import add_average
 from rfbench.choosing.greedy import STEPS, compute_losses, select_greedily
 from rfbench.choosing.losses import loss
@@ -48,7 +48,7 @@ def test_each_step_adds_the_model_with_the_smallest_loss(metric):
     )
 
 
-def test_models_beyond_the_limits_are_not_added(monkeypatch):
+def test_models_beyond_the_limits_are_not_added():
     scores, truth = models("rmse")
     seconds = np.array([3.0, 1.0, 2.0, 5.0, 1.0])
     best = int(compute_losses(scores, truth, "rmse").argmin())
@@ -58,8 +58,25 @@ def test_models_beyond_the_limits_are_not_added(monkeypatch):
     assert 1 < (made > 0).sum()
     assert seconds[made > 0].sum() <= seconds[best] + 2.0
     assert (select_greedily(scores, truth, "rmse", seconds, 99.0, 2) > 0).sum() == 2
-    monkeypatch.setattr(greedy, "MOST_SCORES", len(truth))
-    np.testing.assert_array_equal(select_greedily(scores, truth, "rmse", seconds, 99.0, 5), alone)
+
+
+def test_worst_models_are_left_out_if_there_are_many_scores(monkeypatch):
+    y, seen = np.random.default_rng(0).standard_normal(60), []
+    by = rounds_of(y)
+    n = len(by.held)
+    members = [
+        by.add(Candidate(str(i), FEATURES), y[by.held, None] + i * (-1.0) ** np.arange(n)[:, None])
+        for i in (3, 1, 4, 2)
+    ]
+
+    def select(scores, truth, *_):
+        seen.append(np.abs(scores[:, 0] - truth[:, None]).mean(axis=0).round().tolist())
+        return np.eye(scores.shape[2])[0]
+
+    monkeypatch.setattr(choice, "select_greedily", select)
+    monkeypatch.setattr(choice, "MOST_SCORES", 3 * n)
+    add_average(by, members, members, BLEND, "average of")
+    assert seen == 3 * [[1, 2, 3]]
 
 
 @pytest.mark.parametrize("metric", ["error", "mae"])

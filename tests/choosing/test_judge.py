@@ -220,3 +220,22 @@ def test_failed_or_timed_out_last_fit_is_not_used(n, late, again):
     assert rows == (n if again else len(rounds.train))
     assert np.mean(model.predict(rounds.table.X) != rounds.table.labels) < 0.1
     assert list(model.classes_) == ["down", "up"]
+
+
+def test_fit_that_would_end_too_late_is_not_started(monkeypatch):
+    """An average is fitted member after member, which may need more time than its measurement."""
+    rounds, fitted = rounds_of(np.random.default_rng(0).standard_normal(100)), []
+    monkeypatch.setattr(choice, "fit_last", lambda _, c, end: (fitted.append(c.family), "", 0)[1:])
+    score = np.zeros((len(rounds.held), 1))
+    every = {
+        family: replace(rounds.add(Candidate(family, family), score + loss), seconds=seconds)
+        for loss, (family, seconds) in enumerate(
+            [(BLEND, 60.0), (BOOSTING, 20.0), (LINEAR, 99.0), (CONSTANT, 0.0)]
+        )
+    }
+    for left, family in ((70, BLEND), (60, BOOSTING), (20, LINEAR), (-9, LINEAR)):
+        rounds.excluded.clear()
+        limit = monotonic() + left
+        taken, *_ = choice.fit_model(rounds, every[BLEND], every, limit, limit)
+        assert (taken.family, fitted[-1]) == (family, family)
+        assert rounds.excluded == {BLEND, BOOSTING} - {family, *[BOOSTING] * (left > 50)}
