@@ -40,11 +40,11 @@ def summarize_errors(scores: Array, truth: NDArray[Any], n_classes: int) -> dict
     Returns
     -------
     dict
-        ``groups``: rows in groups of similar predictions, as means: of numbers, ``predicted``,
-        ``true`` and the standard deviation ``spread`` of the true values; of classes, the
-        probability ``predicted`` of the most probable class, and the share ``true`` of rows in
-        which it is right. ``confusion``: for up to 20 classes, numbers of rows by true class and
-        predicted class.
+        ``groups`` has a dictionary for each group of rows with similar predictions. It contains
+        ``rows``, the mean ``predicted`` of the predictions, and the mean ``true`` and the standard
+        deviation ``spread`` of the true values. For classes, a prediction is the probability of the
+        most probable class, and the true value is 1 if this class is right, else 0. ``confusion``
+        has the numbers of rows by true class and predicted class, for up to 20 classes.
     """
     predicted, true = scores[:, 0], truth
     facts: dict[str, Any] = {"confusion": []}

@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy import stats
 
 from rfbench import files
+from rfbench.choosing.losses import HELD_OUT_LEVEL
 from rfbench.choosing.workplace import CARD
 from rfbench.figures import render_figure
 from rfbench.figures.panels import new_figure
@@ -18,8 +20,6 @@ from rfbench.pages.templates import render
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# Half the width of a 95 % interval in standard errors, for a normal distribution.
-INTERVAL = 1.96
 # Inches: width of a figure, and heights of its margin and of a bar with text of 8 points. With half
 # the height of a bar, labels overlap.
 WIDTH, MARGIN, BAR = 7.0, 0.9, 0.3
@@ -63,12 +63,14 @@ def render_section(folder: Path, prefix: str) -> tuple[str, dict[str, bytes]] | 
 def _draw(card: dict[str, Any]) -> dict[str, Figure]:
     """Return the figures by their captions."""
     explained, metric = card["explained"], card["metric"]
+    # half the width of an interval in standard errors, for a normal distribution
+    half = float(stats.norm.ppf((1 + HELD_OUT_LEVEL) / 2))
     every = sorted(card["contenders"], key=lambda c: -c["error"])
     figures = {
         f"{metric} on the held-out rows, with 95 % intervals": _draw_bars(
             [c["label"] for c in every],
             [c["error"] for c in every],
-            [INTERVAL * c["standard_error"] for c in every],
+            [half * c["standard_error"] for c in every],
             [BLUE if c["label"] == card["take"]["label"] else GREY for c in every],
         )
     }

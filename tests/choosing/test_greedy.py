@@ -8,7 +8,7 @@ from rfbench.choosing.choice import add_average
 from rfbench.choosing.greedy import STEPS, compute_losses, select_greedily
 from rfbench.choosing.losses import loss
 from rfbench.choosing.rounds import BLEND, FEATURES, Candidate
-from tests.choosing.test_judge import rounds_of
+from tests.choosing.conftest import rounds_of
 
 METRICS = ("log-loss", "error", "rmse", "mae")
 

@@ -4,7 +4,6 @@ from dataclasses import replace
 from time import monotonic
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import optimize
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -12,20 +11,9 @@ from sklearn.linear_model import LogisticRegression
 
 from rfbench.choosing import choice
 from rfbench.choosing.choice import add_average, decide, fit_last, get_weights, measure_held_out
-from rfbench.choosing.rounds import BLEND, BOOSTING, CONSTANT, FEATURES, LINEAR, Candidate, Rounds
-from rfbench.choosing.table import LabelledTable
-from tests.choosing.conftest import FOREVER
+from rfbench.choosing.rounds import BLEND, BOOSTING, CONSTANT, FEATURES, LINEAR, Candidate
+from tests.choosing.conftest import FOREVER, rounds_of
 from tests.support.nightly import at_night
-
-
-def rounds_of(y, classes=(), metric="", **keys):
-    """Return rounds of which a fifth of the rows chooses, or of few rows folds, and all judge."""
-    n = len(y)
-    rows = pd.DataFrame(np.random.default_rng(0).standard_normal((n, 2)), columns=["a", "b"])
-    metric = metric or ("error" if len(classes) else "rmse")
-    table = LabelledTable(rows, y, np.array(classes), metric=metric, **keys)
-    splits = table.split(0.2, 3 if n <= 2000 else 1)
-    return Rounds(table, [*splits, (np.arange(n), np.arange(n))], np.inf, None)
 
 
 def test_average_weights_are_optimal_and_sum_to_one():
