@@ -446,7 +446,7 @@ class Rounds:
         if self.few < self.n:
             self.round(models, self.n, ROUND_SHARES["metric"])
         # One step of each kind in turn: a kind without a gain does not use the time of the other.
-        steps = [self._improve_kernels(small), self._improve_trees(models[-1])]
+        steps = [self._improve_trees(models[-1]), self._improve_kernels(small)]
         while steps:
             steps = [each for each in steps if next(each, None) is not None]
 
@@ -467,7 +467,7 @@ class Rounds:
             first += len(settings)
             # Successive halving: the better half is measured on more rows.
             for rows in sorted({self.few, self.middle, self.n}):
-                made = self.round(alive, rows, ROUND_SHARES["trees"])
+                made = self.round(alive, rows, ROUND_SHARES["trees"]) or self.round(alive, rows)
                 if not made:
                     return
                 yield made

@@ -227,3 +227,33 @@ def test_fit_that_would_end_too_late_is_not_started(monkeypatch):
         taken, *_ = choice.fit_model(rounds, every[BLEND], every, limit, limit)
         assert (taken.family, fitted[-1]) == (family, family)
         assert rounds.excluded == {BLEND, BOOSTING} - {family, *[BOOSTING] * (left > 50)}
+
+
+@pytest.mark.parametrize(
+    ("family", "fitted", "seconds", "reason"),
+    [
+        (CONSTANT, 100, FOREVER, "the model uses no column"),
+        (LINEAR, 100, -1.0, "a fit on the training rows alone would need 3.3 s"),
+        (LINEAR, 100, FOREVER, ""),
+        (LINEAR, 75, FOREVER, ""),
+    ],
+)
+def test_columns_are_permuted_for_a_model_of_the_training_rows(family, fitted, seconds, reason):
+    rounds = rounds_of(np.random.default_rng(0).standard_normal((100, 2))[:, 0])  # column a
+    rounds = replace(rounds, splits=[*rounds.splits[:-1], *rounds.table.split(0.25)])
+    own = Candidate("", family, "sklearn.linear_model.LinearRegression", seconds=3.0)
+    taken, asked = replace(own, scores=np.zeros((len(rounds.test), 1))), []
+
+    class Fits:
+        def fit(self, X, y):
+            asked.append(len(X))
+            return self
+
+        def predict(self, X):
+            return X["a"].to_numpy()
+
+    rounds.model = lambda _: Fits()
+    facts = choice.explain(rounds, taken, Fits(), fitted, monotonic() + seconds)
+    assert facts["reason"] == reason
+    assert asked == [75] * (fitted == 100 and not reason)
+    assert [each["column"] for each in facts["importances"]][:1] == ["a"] * (not reason)

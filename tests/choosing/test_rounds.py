@@ -229,8 +229,11 @@ def test_time_for_the_last_fits_is_reserved():
         expected = 95 - 1.1 * larger * (total / 2 + 4 / 3 * total)
         assert made.left(12, family) == pytest.approx(expected, abs=0.5)
     assert made.left(4, LINEAR) == pytest.approx(made.left(), abs=0.5)
-    seconds = made.compute_member_seconds()
+    seconds, before = made.compute_member_seconds(), made.left()
     assert made.left(seconds, LINEAR) == pytest.approx(0, abs=0.5)
+    for most, reserved in ((5, 5), (100, 1.1 * larger * 6)):  # for the importances
+        made.explaining = most
+        assert made.left() == pytest.approx(before - reserved, abs=0.5)
 
 
 def test_started_contenders_share_the_time():
@@ -335,7 +338,7 @@ def test_time_limits_the_settings_and_no_limit_ends_the_plan():
     changes = tree_settings(4, 8)
     short = told(lambda setting: 1.0, seconds=12, **changes)
     assert short.stopped
-    assert {"boosting, setting 9", "boosting, setting 10"} - {c.label for c in short.tried}
+    assert {f"boosting, setting {n}" for n in range(1, 11)} & short.excluded
 
 
 def test_settings_keep_the_loss_of_the_metric_and_large_leaves_without_rows(tmp_path):
