@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from scipy import stats
 
 from rfbench import files
@@ -85,18 +84,6 @@ def _draw(card: dict[str, Any]) -> dict[str, Figure]:
     if not card["classes"]:
         name = "predicted and true values, as means and standard deviations of groups of rows"
     figures[name] = figure
-    if counts := explained["confusion"]:
-        figure = new_figure(WIDTH / 2, WIDTH / 2)
-        panel, shares = figure.subplots(), np.array(counts, dtype=float)
-        panel.imshow(shares / np.maximum(1, shares.sum(axis=1, keepdims=True)), cmap="Blues")
-        for i, j in np.ndindex(*shares.shape):
-            panel.text(j, i, counts[i][j], ha="center", va="center", fontsize="x-small")
-        labels = {"ticks": range(len(counts)), "labels": card["classes"]}
-        panel.set_xticks(**labels, rotation=90)
-        panel.set_yticks(**labels)
-        panel.grid(visible=False)
-        panel.set(xlabel="predicted class", ylabel="true class")
-        figures["number of held-out rows by true class and predicted class"] = figure
     if named := explained["importances"][:MOST_COLUMNS][::-1]:
         figures[f"increase of the {metric} if a column is permuted"] = _draw_bars(
             [each["column"] for each in named],
