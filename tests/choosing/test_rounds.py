@@ -1,5 +1,6 @@
 """The rounds: what is a trial of which rows, what is tried next, and how it goes on."""
 
+from dataclasses import replace
 from importlib import resources
 from time import monotonic
 
@@ -231,9 +232,22 @@ def test_time_for_the_last_fits_is_reserved():
     assert made.left(4, LINEAR) == pytest.approx(made.left(), abs=0.5)
     seconds, before = made.compute_member_seconds(), made.left()
     assert made.left(seconds, LINEAR) == pytest.approx(0, abs=0.5)
-    for most, reserved in ((5, 5), (100, 1.1 * larger * 6)):  # for the importances
-        made.explaining = most
+    for made.total, reserved in ((100, 5), (1000, 1.1 * larger * 6)):  # for the importances
         assert made.left() == pytest.approx(before - reserved, abs=0.5)
+
+
+def test_time_for_an_average_of_three_kernels_is_reserved():
+    made = told(lambda setting: 1.0, seconds=-5.0)
+    made.deadline, made.workers, larger = monotonic() + 100, 2, 3000 / 2400
+    kernels = [Candidate("", FEATURES, seconds=2.0, loss=made.candidates[0].loss) for _ in range(4)]
+    made.candidates = [
+        replace(c, parameters={"kernel": kernel}) for kernel, c in zip("abcd", kernels, strict=True)
+    ]
+    each = 1.1 * larger * (1 / 2 + 4 / 3) * 2.0
+    for made.total, reserved in ((0, each), (1000, 3 * each + 1.1 * larger * 2)):
+        assert made.left() == pytest.approx(95 - reserved, abs=0.5)
+    made.total = 20  # 15 % for the average, and 5 % for the importances
+    assert made.left() == pytest.approx(95 - each - 3 - 1, abs=0.5)
 
 
 def test_started_contenders_share_the_time():
