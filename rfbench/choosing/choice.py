@@ -447,7 +447,8 @@ def explain(
     if taken.family == CONSTANT:
         reason = "the model uses no column"
     elif fitted > len(train) and monotonic() + seconds > end:
-        reason = f"a fit on the training rows alone would need {seconds:.1f} s"
+        fit = f"a fit on the training rows alone, which needs {seconds:.1f} s"
+        reason = f"the budget was used before {fit}"
     else:
         if fitted > len(train):
             model = rounds.model(taken).fit(table.X.iloc[train], table.labels[train])

@@ -112,7 +112,8 @@ def measure_importances(
     score(model, X, truth)
     seconds = (monotonic() - start) * (1 + REPEATS * X.shape[1])
     if monotonic() + seconds > end:
-        return [], f"permutations of {X.shape[1]} columns would need {seconds:.0f} s"
+        columns = f"{X.shape[1]} columns, which need {seconds:.1f} s"
+        return [], f"the budget was used before permutations of {columns}"
     found: Any = permutation_importance(
         model, X, truth, scoring=score, n_repeats=REPEATS, random_state=seed
     )

@@ -233,7 +233,12 @@ def test_fit_that_would_end_too_late_is_not_started(monkeypatch):
     ("family", "fitted", "seconds", "reason"),
     [
         (CONSTANT, 100, FOREVER, "the model uses no column"),
-        (LINEAR, 100, -1.0, "a fit on the training rows alone would need 3.3 s"),
+        (
+            LINEAR,
+            100,
+            -1.0,
+            "the budget was used before a fit on the training rows alone, which needs 3.3 s",
+        ),
         (LINEAR, 100, FOREVER, ""),
         (LINEAR, 75, FOREVER, ""),
     ],
