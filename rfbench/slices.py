@@ -19,6 +19,9 @@ A slice `rfbench/NAME/` has a module `slice.py` with any of these functions:
     A column for the tables of published numbers.
 ``check(thing, parameters) -> str``
     A line with the result of checking a class before it is measured.
+``section(folder, prefix) -> tuple[str, dict[str, bytes]] | None``
+    Markdown and figures of one results folder for ``rfbench report --html NAME.html``, instead of
+    its tables; None for a folder of another kind. The names of figures start with `prefix`.
 ``modes() -> dict[str, tuple[str, str]]``
     Flags of ``rfbench report`` that write only the slice's own pages, by name: the help, and the
     import path of the function that writes the pages below given paths and returns their paths.

@@ -161,6 +161,7 @@ def test_core_accesses_slices_only_through_their_list() -> None:
     assert {module for module in asking if room_of(module) != "cli"} == {
         "rfbench",
         "rfbench.analysis.verification",
+        "rfbench.pages.html",
         "rfbench.pages.paper",
         "rfbench.pages.report",
         "rfbench.pages.scoreboard",

@@ -21,9 +21,21 @@ from threadpoolctl import threadpool_limits
 from rfbench import files, metrics, usable
 from rfbench.arrays import Array
 from rfbench.choosing import workplace
-from rfbench.choosing.losses import CLASS_METRICS, NUMBER_METRICS, compare_losses
+from rfbench.choosing.evidence import measure_importances, summarize_errors
+from rfbench.choosing.greedy import MOST_SCORES, compute_losses, select_greedily
+from rfbench.choosing.losses import CLASS_METRICS, NUMBER_METRICS, compare_losses, loss
 from rfbench.choosing.model import Model, compute_half_widths, save
-from rfbench.choosing.rounds import BLEND, BOOSTING, CONSTANT, FEATURES, LINEAR, Candidate, Rounds
+from rfbench.choosing.rounds import (
+    BLEND,
+    BOOSTING,
+    CONSTANT,
+    FEATURES,
+    LINEAR,
+    SPARE,
+    TREES,
+    Candidate,
+    Rounds,
+)
 from rfbench.choosing.screen import compute_n_columns, compute_time_left, get_used_columns
 from rfbench.choosing.table import (
     LEAST_ROWS,
@@ -33,6 +45,7 @@ from rfbench.choosing.table import (
     split_without_rare_classes,
 )
 from rfbench.datasets.preparation import describe
+from rfbench.datasets.split import Index
 from rfbench.errors import ConfigError, make_unknown_error
 from rfbench.solvers.folds import assign_group_folds
 
@@ -176,7 +189,8 @@ def _chosen(
                 why = "; ".join(f"{label}: {text}" for label, text in rounds.failed.items())
                 raise ConfigError(what, why, "Allow a larger budget.")
             taken, overturned = decide(rounds, contenders)
-            taken, model, fitted = fit_model(rounds, taken, contenders, deadline)
+            taken, model, fitted = fit_model(rounds, taken, contenders, deadline, limit)
+            explained = explain(rounds, taken, model, fitted, started + budget)
             facts = {family: collect_facts(rounds, c, taken) for family, c in contenders.items()}
         finally:
             rounds.clear()
@@ -210,6 +224,9 @@ def _chosen(
         "overturned": overturned,  # True if the held-out rows changed the choice
         "take": facts[taken.family],
         "contenders": list(facts.values()),  # best candidate of each family
+        "explained": explained,  # errors by groups of held-out rows, and importances of the columns
+        # labels of contenders that time or memory excluded
+        "excluded": sorted(rounds.excluded - {each["label"] for each in facts.values()}),
         "tried": len(rounds.candidates),
         "stopped": rounds.stopped,  # time or memory stopped candidates
         "interrupted": rounds.interrupted,
@@ -229,39 +246,67 @@ def _chosen(
 
 def average(rounds: Rounds) -> None:
     """Add averages with non-negative weights: of features, and of features and other families."""
-    features = [c for c in rounds.candidates if c.family == FEATURES and not c.members]
-    members = rounds.leading(features, MEMBERS)
-    # The members except the best one are fitted again; the fit of the best one is already counted.
-    while len(members) > 1 and rounds.left(sum(c.seconds for c in members[1:])) < 0:
+    # A model that was measured on few rows and then on more rows counts once.
+    last = {c.label: c for c in rounds.candidates if not c.members and c.family != CONSTANT}
+    single = list(last.values())
+    features = [c for c in single if c.family == FEATURES]
+    members, allowed = rounds.leading(features, MEMBERS), rounds.compute_member_seconds()
+    while len(members) > 1 and sum(c.seconds for c in members) > allowed:
         members.pop()
     label = "features, average of"
     with rounds.failing(Candidate(label, FEATURES)):
-        add_average(rounds, members, FEATURES, label)
+        add_average(rounds, members, features, FEATURES, label, allowed)
     best = rounds.best_of_families()
-    others = [best[family] for family in (BOOSTING, LINEAR) if family in best]
+    members += [best[family] for family in (TREES, BOOSTING, LINEAR) if family in best]
     label = "features and others, average of"
     with rounds.failing(Candidate(label, BLEND)):
-        add_average(rounds, [*members, *others], BLEND, label)
+        add_average(rounds, members, single, BLEND, label, allowed)
 
 
-def add_average(rounds: Rounds, members: Sequence[Candidate], family: str, label: str) -> None:
-    """Add an average of `members`, unless a single member gets all the weight."""
+def add_average(
+    rounds: Rounds,
+    members: Sequence[Candidate],
+    others: Sequence[Candidate],
+    family: str,
+    label: str,
+    allowed: float = np.inf,
+) -> None:
+    """Add an average, unless a single member gets all the weight.
+
+    Its weights are those of `members` with the smallest squares, or are selected greedily from
+    `others`, by the metric and with at most `allowed` seconds for fits of the members. The weights
+    are used whose average has the smaller loss on rows on which they were not fitted.
+    """
     table, held = rounds.table, rounds.held
     groups = np.arange(len(held)) if table.groups is None else table.groups[held]
     if min(len(members), len(np.unique(groups))) < 2:
         return
+    most = max(2, MOST_SCORES // members[0].scores.size)
+    others = sorted(others, key=lambda c: c.loss.value)[:most]
     y, K = table.y[held], table.n_classes
     target = np.eye(K)[y] if K else y[:, None]
-    every = np.stack([c.scores for c in members], axis=2)  # shape (n, k, members)
-    weights = get_weights(every, target)
+
+    def minimize_squares(every: Array, rows: Index) -> Array:
+        return get_weights(every[rows], target[rows])
+
+    def minimize_loss(every: Array, rows: Index) -> Array:
+        seconds = np.array([c.seconds for c in others])
+        return select_greedily(every[rows], y[rows], table.metric, seconds, allowed, MEMBERS)
+
     # On the rows on which they were fitted, the weights look too good. Each half of the rows is
     # averaged with the weights of the other half.
     halves = assign_group_folds(groups, None, 2, table.seed)
-    scores = np.empty_like(members[0].scores)
-    for half in (0, 1):
-        fitted = get_weights(every[halves != half], target[halves != half])
-        scores[halves == half] = every[halves == half] @ fitted
-    rounded = {c: float(f"{w:.3g}") for c, w in zip(members, weights, strict=True) if w > 0}
+    averages = []
+    for own, fit in ((members, minimize_squares), (others, minimize_loss)):
+        every = np.stack([c.scores for c in own], axis=2)  # shape (n, k, members)
+        scores = np.empty_like(own[0].scores)
+        for half in (0, 1):
+            weights = fit(every, np.flatnonzero(halves != half))
+            scores[halves == half] = every[halves == half] @ weights
+        weights = fit(every, np.arange(len(y)))
+        rounded = {c: float(f"{w:.3g}") for c, w in zip(own, weights, strict=True) if w > 0}
+        averages.append((compute_losses(scores[:, :, None], y, table.metric)[0], scores, rounded))
+    _, scores, rounded = min(averages, key=lambda each: each[0])
     if len(rounded) > 1:
         rounds.add(Candidate(f"{label} {len(rounded)}", family, members=rounded), scores)
 
@@ -376,20 +421,71 @@ def collect_facts(rounds: Rounds, contender: Candidate, taken: Candidate) -> dic
         "fit_seconds": contender.seconds,
         "predict_seconds": contender.predicting,
         "holds_rows": rounds.least_rows == 1 and contender.M > 0,
+        "parts": [
+            {
+                "label": part.label,
+                "weight": contender.members.get(part, 1.0),
+                "settings": {**part.parameters, **part.chosen},
+            }
+            for part in contender.parts
+        ],
     }
 
 
+def explain(
+    rounds: Rounds, taken: Candidate, model: Model, fitted: int, end: float
+) -> dict[str, Any]:
+    """Return facts about the selected model on the held-out rows, see `rfbench.choosing.evidence`.
+
+    Columns are permuted for a model that is fitted on the training rows alone, if that ends before
+    `end`.
+    """
+    table, train, test = rounds.table, rounds.train, rounds.test
+    facts = summarize_errors(taken.scores, table.y[test], table.n_classes)
+    found: list[dict[str, Any]] = []
+    seconds = SPARE * (taken.seconds + rounds.preparing * len(train))
+    if taken.family == CONSTANT:
+        reason = "the model uses no column"
+    elif fitted > len(train) and monotonic() + seconds > end:
+        fit = f"a fit on the training rows alone, which needs {seconds:.1f} s"
+        reason = f"the budget was used before {fit}"
+    else:
+        if fitted > len(train):
+            model = rounds.model(taken).fit(table.X.iloc[train], table.labels[train])
+        found, reason = measure_importances(
+            model,
+            table.X.iloc[test],
+            table.y[test],
+            lambda scores, truth: (
+                loss(table.metric, truth, scores if table.n_classes else scores[:, 0]).value
+            ),
+            end,
+            table.seed,
+        )
+    return {**facts, "importances": found, "reason": reason}
+
+
 def fit_model(
-    rounds: Rounds, taken: Candidate, contenders: Mapping[str, Candidate], end: float
+    rounds: Rounds,
+    taken: Candidate,
+    contenders: Mapping[str, Candidate],
+    end: float,
+    limit: float = np.inf,
 ) -> tuple[Candidate, Model, int]:
     """Return the first contender whose last fit succeeds, its model, and its number of fitted rows.
 
     `taken` is tried first, then the other contenders in the order of their loss, and the constant
-    last. A contender whose fit fails is recorded in `rounds.failed`. Raises ConfigError if all
-    fits fail.
+    last. A contender whose fit fails is recorded in `rounds.failed`. A fit cannot be stopped: it
+    starts only if its estimated end is before `limit`, except for the constant and the linear
+    model, whose fits are bounded. Raises ConfigError if all fits fail.
     """
     others = sorted(contenders.values(), key=lambda c: (c.family == CONSTANT, c.loss.value))
     for contender in dict.fromkeys([taken, *others]):
+        seconds = SPARE * (contender.seconds + rounds.preparing * len(rounds.train))
+        if contender.family not in (CONSTANT, LINEAR) and monotonic() + seconds > limit:
+            rounds.stopped = True
+            rounds.excluded.add(contender.label)
+            continue
         with rounds.failing(contender):
             return contender, *fit_last(rounds, contender, end)
     why = "; ".join(f"{label}: {text}" for label, text in rounds.failed.items())

@@ -6,7 +6,6 @@ ends at the deadline.
 
 from __future__ import annotations
 
-import itertools
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -18,6 +17,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.ensemble import VotingClassifier, VotingRegressor
+from sklearn.model_selection import ParameterSampler
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
@@ -44,8 +44,8 @@ from rfbench.samplers.metric import apply_metric
 
 log = logging.getLogger(__name__)
 # Families of models, in increasing order of complexity.
-KINDS = "constant", "linear", "features", "boosting", "blend"
-CONSTANT, LINEAR, FEATURES, BOOSTING, BLEND = KINDS
+KINDS = "constant", "linear", "features", "boosting", "trees", "blend"
+CONSTANT, LINEAR, FEATURES, BOOSTING, TREES, BLEND = KINDS
 # Scalers by the name of the scaling in a configuration.
 SCALERS: Any = {"rank": RankScaler, "robust": SmoothClipScaler, "standard": StandardScaler}
 CUT_OFF = "timeout", "crashed", "memory"
@@ -55,11 +55,21 @@ CUT_OFF = "timeout", "crashed", "memory"
 # tree, so it needs as much time as BOOSTING_ROWS additional rows. OVERHEAD is in seconds per trial.
 # If one of these constants is doubled, candidates are skipped that would be finished in time.
 LINEAR_M, SOLVED, BOOSTING_ROWS, OVERHEAD = 1_000, 8, 7_000, 0.1
+# Number of iterations of boosting in scikit-learn, to which the time of a fit is proportional.
+DEFAULT_ITERATIONS = 100
 # RESTART: share of the time that is reserved for starting a process after another process was
 # killed. SPARE: factor on the estimated time of the last fits. The values were chosen without a
 # measurement. With twice RESTART, the rounds lose 3 s more of a minute.
 RESTART = 0.05
 SPARE = 1.1
+# Largest share of the budget that is reserved for a fit on the training rows alone and for
+# permutations of its columns. The value was chosen without a measurement. With twice this value,
+# the rounds lose 3 s more of a minute.
+EXPLAINING = 0.05
+# Number of kernels for whose average time is reserved, and its largest share of the budget. In the
+# recipe of contenders.yaml, an average of kernels has 0.98 of the error of one kernel. The values
+# were chosen without a measurement. With twice AVERAGING, the rounds lose 9 s more of a minute.
+AVERAGED, AVERAGING = 3, 0.15
 # More features are tried if the loss falls below GAIN times the previous loss. The other constants
 # are limits relative to the smallest loss. CLOSE: the loss counts as equal. NEAR: the kernel gets a
 # learned metric. FAR: the candidate gets more landmarks. The values were chosen without a
@@ -70,6 +80,13 @@ CLOSE, NEAR, FAR = 1.01, 1.1, 1.5
 _FILE = Path(__file__).with_name("contenders.yaml")  # list of the candidates
 CONTENDERS: Any = yamlfile.parse(_FILE.read_bytes(), _FILE.name).value
 ROUND_SHARES = CONTENDERS["shares"]
+
+
+def draw_settings(kind: str, count: int, seed: int) -> list[dict[str, Any]]:
+    """Return `count` different random settings of a kind of trees, from contenders.yaml."""
+    space = CONTENDERS["spaces"][kind]
+    grids = [{**space["common"], **own} for own in space["one_of"]]
+    return [dict(sorted(s.items())) for s in ParameterSampler(grids, count, random_state=seed)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +126,8 @@ class Candidate:
         # M^3 for the linear system. Without the linear term, small M would seem faster than they
         # are.
         rows += SOLVED * self.M + BOOSTING_ROWS * (self.family == BOOSTING)
-        return float(rows * (self.M * (self.M + LINEAR_M) or 1))
+        iterations = self.parameters.get("max_iter", DEFAULT_ITERATIONS) / DEFAULT_ITERATIONS
+        return float(rows * iterations * (self.M * (self.M + LINEAR_M) or 1))
 
     def at(self, label: str, **parameters: Any) -> Candidate:
         """Return a candidate with other parameters, which is not measured yet."""
@@ -132,6 +150,7 @@ class Rounds:
     candidates: list[Candidate] = field(default_factory=list)
     failed: dict[str, str] = field(default_factory=dict)  # error messages per label
     stopped: bool = False  # time or memory stopped a candidate
+    excluded: set[str] = field(default_factory=set)  # labels of these candidates
     interrupted: bool = False
     clocks: Any = field(default_factory=lambda: np.zeros(2))  # wall and CPU seconds of fits
     # experiments with their planned trials
@@ -147,6 +166,7 @@ class Rounds:
         *chosen, (self.train, self.test) = self.splits
         self.held = np.concatenate([held for _, held in chosen])  # the validation rows
         self.n = min(len(fit) for fit, _ in chosen)  # smallest number of fitted rows of a split
+        self.total = max(0.0, self.deadline - monotonic())  # seconds of the whole search
         self.few, self.middle = (min(self.n, n) for n in CONTENDERS["rows"].values())
 
     @cached_property
@@ -253,6 +273,8 @@ class Rounds:
         for place, trial, status in zip(places, plan.trials, ended, strict=True):
             if status == "ok":
                 answers[place] = self._said(said[trial.id])
+            elif status in CUT_OFF:
+                self.excluded.add(trial.sampler.label)
             elif status == "failed":
                 message = said[trial.id]["message"].partition("\n")[0]
                 self.failed[trial.sampler.label] = escape_line(message)
@@ -277,11 +299,14 @@ class Rounds:
         for setting in settings:
             seconds, fit = self._needed(setting, rows)
             wall = load + seconds * folds / self.workers
-            if end is None or max(wall, seconds) <= min(end - monotonic(), self.left(fit)):
+            if end is None or max(wall, seconds) <= min(
+                end - monotonic(), self.left(fit, setting.family)
+            ):
                 load = wall
                 taken.append(setting)
             else:
                 self.stopped = True
+                self.excluded.add(setting.label)
         if self.interrupted or not taken:
             return []
         # After a child process is killed, a new one has to start. Only the first kernels, and
@@ -354,26 +379,50 @@ class Rounds:
         said = scores if self.table.n_classes else scores[:, 0]
         return loss(metric, self.table.y[rows], said, groups)
 
-    def left(self, more: float = 0.0) -> float:
+    def left(self, more: float = 0.0, family: str = "") -> float:
         """Return the seconds until the deadline, minus the time of the fits after the rounds.
 
         These are parallel fits of the best candidate of each family, and then one more fit. `more`
-        is the time of a planned fit.
+        is the time of a planned fit of `family` on the rows of a split, which may be the best one.
         """
         # After the rounds, the best candidate of each family is fitted on all training rows, in
         # parallel, and measured on the held-out rows. The selected one is then fitted on all rows.
-        # T = SPARE (n_train / n) (sum / workers + 4/3 longest): the factor 4/3 is all rows divided
-        # by the three quarters that are training rows. Without this reserve the deadline would pass
-        # before a model is written.
-        kinds = [c.parts for c in self.best_of_families().values()]
-        side_by_side = sum(part.seconds for part in {*itertools.chain(*kinds)}) + more
-        last = max([*(sum(part.seconds for part in parts) for parts in kinds), more])
-        fits = len(self.train) / self.n * (side_by_side / self.workers + 4 / 3 * last)
+        # It may be an average, with members from all families.
+        # T = SPARE (n_train / n) (1 / workers + 4/3) sum: the factor 4/3 is all rows divided by the
+        # three quarters that are training rows. Without this reserve the deadline would pass before
+        # a model is written.
+        every, again = len(self.train) + len(self.test), len(self.splits) - 1 not in self._prepared
         # Time to prepare the last split (unless it is prepared), all rows, and the held-out rows
         # again.
-        every, again = len(self.train) + len(self.test), len(self.splits) - 1 not in self._prepared
-        fits += self.preparing * ((1 + again) * every + len(self.test))
-        return (1 - RESTART) * (self.deadline - monotonic()) - SPARE * fits
+        seconds = self._seconds_of_best()
+        seconds[family] = max(seconds.get(family, 0.0), more)
+        preparing = self.preparing * ((1 + again) * every + len(self.test))
+        single = sum(seconds.values())
+        fits = self._fits_per_second * (single + self._seconds_of_others()) + SPARE * preparing
+        fits += min(SPARE * len(self.train) / self.n * single, EXPLAINING * self.total)
+        return (1 - RESTART) * (self.deadline - monotonic()) - fits
+
+    @property
+    def _fits_per_second(self) -> float:
+        """Seconds of the fits after the rounds, per second of a fit on the rows of a split."""
+        return SPARE * len(self.train) / self.n * (1 / self.workers + 4 / 3)
+
+    def _seconds_of_best(self) -> dict[str, float]:
+        """Return the seconds of a fit of the best candidate of each family, without averages."""
+        single = [c for c in self.candidates if not c.members]
+        kinds = dict.fromkeys(c.family for c in single)
+        return {f: self.best([c for c in single if c.family == f]).seconds for f in kinds}
+
+    def _seconds_of_others(self) -> float:
+        """Return the seconds that are reserved for further kernels of an average."""
+        features = [c for c in self.candidates if c.family == FEATURES and not c.members]
+        seconds = sum(c.seconds for c in self.leading(features, AVERAGED)[1:])
+        return min(seconds, AVERAGING * self.total / self._fits_per_second)
+
+    def compute_member_seconds(self) -> float:
+        """Return the seconds that fits of an average on the rows of a split may need."""
+        reserved = sum(self._seconds_of_best().values()) + self._seconds_of_others()
+        return reserved + max(0.0, self.left()) / self._fits_per_second
 
     def _needed(self, setting: Candidate, rows: int) -> tuple[float, float]:
         """Estimate the seconds of a trial on a split and of a fit on all its rows."""
@@ -405,8 +454,44 @@ class Rounds:
         small = [c for c in made if c.family == FEATURES]
         if self.few < self.n:
             self.round(models, self.n, ROUND_SHARES["metric"])
-        self._learn_metrics(small)
-        self._grow(small)
+        # One step of each kind in turn: a kind without a gain does not use the time of the other.
+        steps = [self._improve_trees(models[-1]), self._improve_kernels(small)]
+        while steps:
+            steps = [each for each in steps if next(each, None) is not None]
+
+    def _improve_kernels(self, small: list[Candidate]) -> Iterator[list[Candidate]]:
+        """Yield the candidates of each step: learned metrics, then more landmarks."""
+        yield from self._learn_metrics(small)
+        yield from self._grow(small)
+
+    def _improve_trees(self, default: Candidate) -> Iterator[list[Candidate]]:
+        """Yield the candidates of each step: the portfolio, then brackets of random settings."""
+        random, drawn = CONTENDERS["random"], []
+        for number in range(random["brackets"]):
+            every = draw_settings(random["kind"], random["size"], 1 + number)
+            drawn.append([{"kind": random["kind"], "parameters": each} for each in every])
+        first = 1
+        for settings in (CONTENDERS["portfolio"], *drawn):
+            alive = [self._tree(n, default, **each) for n, each in enumerate(settings, first)]
+            first += len(settings)
+            # Successive halving: the better half is measured on more rows.
+            for rows in sorted({self.few, self.middle, self.n}):
+                made = self.round(alive, rows, ROUND_SHARES["trees"]) or self.round(alive, rows)
+                if not made:
+                    return
+                yield made
+                alive = sorted(made, key=lambda c: c.loss.value)[: (len(made) + 1) // 2]
+
+    def _tree(self, n: int, default: Candidate, kind: str, parameters: Any) -> Candidate:
+        """Return the n-th setting of trees, with the loss of boosting at its `default`."""
+        path = CONTENDERS["estimators"][kind]["classes" if self.table.n_classes else "rmse"]
+        family, own = BOOSTING if kind == BOOSTING else TREES, {**parameters, "random_state": 0}
+        if family == BOOSTING and "loss" in default.parameters:
+            own["loss"] = default.parameters["loss"]
+        if self.least_rows > 1:  # a leaf has the mean of its rows
+            least = max(self.least_rows, own.get("min_samples_leaf", 0))
+            own["min_samples_leaf"] = least
+        return Candidate(f"{kind}, setting {n}", family, path, own)
 
     def _kernels(self) -> list[Candidate]:
         """Return features with few landmarks for each kernel and scaling."""
@@ -424,8 +509,11 @@ class Rounds:
                 made.append(Candidate(label, FEATURES, path, keys, scaling=scaling))
         return made
 
-    def _learn_metrics(self, small: list[Candidate]) -> None:
-        """Learn metrics for the kernels near the best kernel, as long as the loss falls."""
+    def _learn_metrics(self, small: list[Candidate]) -> Iterator[list[Candidate]]:
+        """Learn metrics for the kernels near the best kernel, as long as the loss falls.
+
+        The candidates of each kernel are yielded.
+        """
         # If columns are screened, they differ between splits, so the metrics of the splits have no
         # mean.
         if self.is_screened:
@@ -439,6 +527,7 @@ class Rounds:
             settings = [candidate.at(label, metric=kind) for kind, label in kinds.items()]
             made = self.round(settings, self.middle, ROUND_SHARES["metric"])
             small += made
+            yield made
             if not made or min(c.loss.value for c in made) > GAIN * least:
                 break
 
@@ -456,8 +545,11 @@ class Rounds:
         factors = [candidate.chosen["factors"][0] * step for step in steps]
         return candidate.at(label, n_components=M, factors=factors, metric="none")
 
-    def _grow(self, small: list[Candidate]) -> None:
-        """Increase the number of landmarks of the best candidates as long as the loss falls."""
+    def _grow(self, small: list[Candidate]) -> Iterator[list[Candidate]]:
+        """Increase the number of landmarks of the best candidates as long as the loss falls.
+
+        The candidates of each size are yielded.
+        """
         sizes, alive = CONTENDERS["sizes"], self.leading(small, 4)
         # A kernel that is far from the best with few landmarks is hardly ever the best with more.
         near = [c for c in alive if c.loss.value <= FAR * alive[0].loss.value]
@@ -465,12 +557,14 @@ class Rounds:
         settings = [self._larger(c, M, CONTENDERS["steps"]) for c in near if M > c.M]
         alive = self.round(settings, self.middle, ROUND_SHARES["middle"]) or alive[:1]
         alive = self.leading(alive, 3)
+        yield alive
         # Landmarks are doubled as long as the loss falls by GAIN. The work grows at most eightfold,
         # and a kernel without a gain would use the time of kernels with one.
         while alive:
             wanted = [(c, min(2 * c.M, self.n)) for c in alive]
             larger = [(c, self._larger(c, M)) for c, M in wanted if c.M < M <= sizes["most"]]
             made = self.round([setting for _, setting in larger], self.n)
+            yield made
             least = {setting.label: GAIN * c.loss.value for c, setting in larger}
             alive = [after for after in made if after.loss.value <= least[after.label]]
 

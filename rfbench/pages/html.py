@@ -21,7 +21,7 @@ from urllib.parse import quote, unquote
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from rfbench import figures, files, results
+from rfbench import figures, files, results, slices
 from rfbench.analysis.frame import build_collection
 from rfbench.errors import ResultsError, WriteError
 from rfbench.figures.style import apply_style
@@ -40,12 +40,22 @@ LONG = 30
 def write_page(folders: Sequence[str | Path], file: Path) -> list[Path]:
     """Write one HTML page with the tables and figures of all results folders in `folders`.
 
+    A slice may have its own page for a folder (`rfbench.slices`).
+
     Raises ResultsError if there are no results or they cannot be read; WriteError if the file
     cannot be written.
     """
     pictures: dict[str, bytes] = {}
-    sections = [_section(results.read(folder), pictures) for folder in results.find(folders)]
-    text = render("results.md.j2", sections=sections)
+    others, texts = list(folders), []
+    for place, folder in enumerate(folders):
+        for made in filter(None, slices.ask("section", Path(folder), f"{place}-")):
+            others.remove(folder)
+            texts.append(made[0])
+            pictures |= made[1]
+    if others or not texts:
+        sections = [_section(results.read(folder), pictures) for folder in results.find(others)]
+        texts.append(render("results.md.j2", sections=sections))
+    text = "\n".join(texts)
     html = Html(text, lambda href: href if _elsewhere(href) else "", pictures)
     page = _page(html, [(f"#{name}", text, False) for tag, name, text in html.heads if tag == "h2"])
     try:

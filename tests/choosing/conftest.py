@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from rfbench.choosing import rounds
+from rfbench.choosing.table import LabelledTable
 
 FOREVER = 900.0
 
@@ -25,6 +26,8 @@ def shortened(**changes):
         "kernels": {"gaussian": [0.5, 1.0, 2.0]},
         "steps": [1.0],
         "metrics": [],
+        "portfolio": [],
+        "random": own["random"] | {"brackets": 0},
         "sizes": {"few": 20, "middle": 40, "most": 80},
     }
     return own | few | changes
@@ -36,6 +39,16 @@ def short():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(rounds, "CONTENDERS", few)
         yield
+
+
+def rounds_of(y, classes=(), metric="", **keys):
+    """Return rounds of which a fifth of the rows chooses, or of few rows folds, and all judge."""
+    n = len(y)
+    rows = pd.DataFrame(np.random.default_rng(0).standard_normal((n, 2)), columns=["a", "b"])
+    metric = metric or ("error" if len(classes) else "rmse")
+    table = LabelledTable(rows, y, np.array(classes), metric=metric, **keys)
+    splits = table.split(0.2, 3 if n <= 2000 else 1)
+    return rounds.Rounds(table, [*splits, (np.arange(n), np.arange(n))], np.inf, None)
 
 
 def towns(n, seed=0, *, noise=0.1):

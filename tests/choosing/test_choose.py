@@ -140,6 +140,15 @@ def test_difference_is_shown_with_its_interval(chosen):
     assert "p = 0.01; a few rows decide the sign of the difference)" in opposite
 
 
+def test_page_says_that_all_planned_contenders_were_measured(chosen):
+    words = "a larger budget does not change this answer"
+    assert not chosen.card["stopped"]
+    assert words in text(chosen)
+    for fact in ("stopped", "interrupted"):
+        assert words not in text(changed(chosen, **{fact: True}))
+    assert words not in text(changed(chosen, rows=1000))
+
+
 def test_majority_class_is_named(chosen):
     constant = {**best(chosen, rounds.CONSTANT), "label": "the majority class"}
     rare = changed(

@@ -4,7 +4,6 @@ from dataclasses import replace
 from time import monotonic
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import optimize
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -12,20 +11,9 @@ from sklearn.linear_model import LogisticRegression
 
 from rfbench.choosing import choice
 from rfbench.choosing.choice import add_average, decide, fit_last, get_weights, measure_held_out
-from rfbench.choosing.rounds import BLEND, BOOSTING, CONSTANT, FEATURES, LINEAR, Candidate, Rounds
-from rfbench.choosing.table import LabelledTable
-from tests.choosing.conftest import FOREVER
+from rfbench.choosing.rounds import BLEND, BOOSTING, CONSTANT, FEATURES, LINEAR, Candidate
+from tests.choosing.conftest import FOREVER, rounds_of
 from tests.support.nightly import at_night
-
-
-def rounds_of(y, classes=(), metric="", **keys):
-    """Return rounds of which a fifth of the rows chooses, or of few rows folds, and all judge."""
-    n = len(y)
-    rows = pd.DataFrame(np.random.default_rng(0).standard_normal((n, 2)), columns=["a", "b"])
-    metric = metric or ("error" if len(classes) else "rmse")
-    table = LabelledTable(rows, y, np.array(classes), metric=metric, **keys)
-    splits = table.split(0.2, 3 if n <= 2000 else 1)
-    return Rounds(table, [*splits, (np.arange(n), np.arange(n))], np.inf, None)
 
 
 def test_average_weights_are_optimal_and_sum_to_one():
@@ -61,7 +49,7 @@ def test_average_is_judged_on_rows_not_used_to_fit_its_weights(tables):
         members = [
             by.add(Candidate("", FEATURES), random.standard_normal((n, 1))) for _ in range(6)
         ]
-        add_average(by, members, BLEND, "blend of")
+        add_average(by, members, members, BLEND, "blend of")
         for average in (c for c in by.candidates if c.members):
             weights = list(average.members.values())
             new = random.standard_normal((5000, len(weights))) @ weights
@@ -75,13 +63,13 @@ def test_identical_members_or_single_rows_give_no_average():
     by = rounds_of(np.zeros(60))
     for scores in (np.zeros(60), np.ones(60)):
         members = [by.add(Candidate("", FEATURES), scores[:, None]) for _ in "ab"]
-        add_average(by, members, BLEND, "blend of")
+        add_average(by, members, members, BLEND, "blend of")
     assert all(np.isfinite(c.loss.value) for c in by.candidates)
     late = np.r_[np.zeros(6), 1.0]
     one = rounds_of(np.r_[[0] * 5, 1, 1], classes=[0, 1], time=late)
     assert len(one.held) == 1
     members = [one.add(Candidate("", FEATURES), np.array([[0.4, 0.6]])) for _ in "ab"]
-    add_average(one, members, BLEND, "blend of")
+    add_average(one, members, members, BLEND, "blend of")
     assert not [c for c in one.candidates if c.members]
 
 
@@ -220,3 +208,57 @@ def test_failed_or_timed_out_last_fit_is_not_used(n, late, again):
     assert rows == (n if again else len(rounds.train))
     assert np.mean(model.predict(rounds.table.X) != rounds.table.labels) < 0.1
     assert list(model.classes_) == ["down", "up"]
+
+
+def test_fit_that_would_end_too_late_is_not_started(monkeypatch):
+    """An average is fitted member after member, which may need more time than its measurement."""
+    rounds, fitted = rounds_of(np.random.default_rng(0).standard_normal(100)), []
+    monkeypatch.setattr(choice, "fit_last", lambda _, c, end: (fitted.append(c.family), "", 0)[1:])
+    score = np.zeros((len(rounds.held), 1))
+    every = {
+        family: replace(rounds.add(Candidate(family, family), score + loss), seconds=seconds)
+        for loss, (family, seconds) in enumerate(
+            [(BLEND, 60.0), (BOOSTING, 20.0), (LINEAR, 99.0), (CONSTANT, 0.0)]
+        )
+    }
+    for left, family in ((70, BLEND), (60, BOOSTING), (20, LINEAR), (-9, LINEAR)):
+        rounds.excluded.clear()
+        limit = monotonic() + left
+        taken, *_ = choice.fit_model(rounds, every[BLEND], every, limit, limit)
+        assert (taken.family, fitted[-1]) == (family, family)
+        assert rounds.excluded == {BLEND, BOOSTING} - {family, *[BOOSTING] * (left > 50)}
+
+
+@pytest.mark.parametrize(
+    ("family", "fitted", "seconds", "reason"),
+    [
+        (CONSTANT, 100, FOREVER, "the model uses no column"),
+        (
+            LINEAR,
+            100,
+            -1.0,
+            "the budget was used before a fit on the training rows alone, which needs 3.3 s",
+        ),
+        (LINEAR, 100, FOREVER, ""),
+        (LINEAR, 75, FOREVER, ""),
+    ],
+)
+def test_columns_are_permuted_for_a_model_of_the_training_rows(family, fitted, seconds, reason):
+    rounds = rounds_of(np.random.default_rng(0).standard_normal((100, 2))[:, 0])  # column a
+    rounds = replace(rounds, splits=[*rounds.splits[:-1], *rounds.table.split(0.25)])
+    own = Candidate("", family, "sklearn.linear_model.LinearRegression", seconds=3.0)
+    taken, asked = replace(own, scores=np.zeros((len(rounds.test), 1))), []
+
+    class Fits:
+        def fit(self, X, y):
+            asked.append(len(X))
+            return self
+
+        def predict(self, X):
+            return X["a"].to_numpy()
+
+    rounds.model = lambda _: Fits()
+    facts = choice.explain(rounds, taken, Fits(), fitted, monotonic() + seconds)
+    assert facts["reason"] == reason
+    assert asked == [75] * (fitted == 100 and not reason)
+    assert [each["column"] for each in facts["importances"]][:1] == ["a"] * (not reason)

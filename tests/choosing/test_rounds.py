@@ -1,5 +1,6 @@
 """The rounds: what is a trial of which rows, what is tried next, and how it goes on."""
 
+from dataclasses import replace
 from importlib import resources
 from time import monotonic
 
@@ -9,9 +10,10 @@ import pytest
 
 from rfbench.choosing import rounds, table
 from rfbench.choosing.choice import choose
-from rfbench.choosing.rounds import BOOSTING, CONSTANT, FEATURES, LINEAR, Candidate, Rounds
+from rfbench.choosing.rounds import BOOSTING, CONSTANT, FEATURES, LINEAR, TREES, Candidate, Rounds
 from rfbench.choosing.table import LabelledTable
 from rfbench.pages.templates import render
+from rfbench.plugins import load_class
 from rfbench.results import predictions
 from rfbench.results.reader import read
 from tests.choosing.conftest import FOREVER, shortened, towns
@@ -32,7 +34,7 @@ def test_page_shows_the_numbers_of_the_rounds():
         assert fact in page, fact
     assert (table.HELD_OUT, table.VALIDATION, table.FOLDS) == (0.25, 0.2, 3)
     text = resources.files("rfbench.choosing").joinpath("contenders.yaml").read_text()
-    assert len(text.splitlines()) <= 60
+    assert len(text.splitlines()) <= 100
 
 
 @pytest.fixture(scope="module")
@@ -133,7 +135,8 @@ class Told(Rounds):
     def measured(self, trials, deadline):
         made, y = [], self.table.y[self.held]
         self.ends.append(deadline)
-        for setting, *_ in trials:
+        for setting, _, rows in trials:
+            self.rows.append(rows)
             scores = y + self.error(setting) * (-1.0) ** np.arange(len(y))
             said = {"scores": scores[:, None], "fit": 1.0}
             if setting.M:
@@ -151,7 +154,7 @@ def told(error, *, seconds=FOREVER, n=3000, **changes):
     table = LabelledTable(X, np.random.default_rng(1).standard_normal(n), [], metric="rmse")
     splits = [*table.split(0.2), (np.arange(n), np.arange(n))]
     made = Told(table, splits, monotonic() + seconds, None)
-    made.error, made.tried, made.ends = error, [], []
+    made.error, made.tried, made.ends, made.rows = error, [], [], []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(rounds, "CONTENDERS", SHIPPED | changes)
         made.run()
@@ -218,12 +221,33 @@ def test_only_the_first_kernels_end_before_their_time_is_needed():
 
 
 def test_time_for_the_last_fits_is_reserved():
-    """Of the kinds side by side on all training rows, and of the largest one on all rows."""
+    """Of the best of all kinds side by side on the training rows, then of their average."""
     made = told(lambda setting: 1.0, seconds=-5.0)
     made.candidates = [Candidate("", LINEAR, seconds=6.0, loss=made.candidates[0].loss)]
     made.deadline, made.workers, larger = monotonic() + 100, 2, 3000 / 2400
     assert made.left() == pytest.approx(95 - 1.1 * larger * (6 / 2 + 4 / 3 * 6), abs=0.5)
-    assert made.left(12) == pytest.approx(95 - 1.1 * larger * (18 / 2 + 4 / 3 * 12), abs=0.5)
+    for family, total in ((LINEAR, 12), (BOOSTING, 18)):
+        expected = 95 - 1.1 * larger * (total / 2 + 4 / 3 * total)
+        assert made.left(12, family) == pytest.approx(expected, abs=0.5)
+    assert made.left(4, LINEAR) == pytest.approx(made.left(), abs=0.5)
+    seconds, before = made.compute_member_seconds(), made.left()
+    assert made.left(seconds, LINEAR) == pytest.approx(0, abs=0.5)
+    for made.total, reserved in ((100, 5), (1000, 1.1 * larger * 6)):  # for the importances
+        assert made.left() == pytest.approx(before - reserved, abs=0.5)
+
+
+def test_time_for_an_average_of_three_kernels_is_reserved():
+    made = told(lambda setting: 1.0, seconds=-5.0)
+    made.deadline, made.workers, larger = monotonic() + 100, 2, 3000 / 2400
+    kernels = [Candidate("", FEATURES, seconds=2.0, loss=made.candidates[0].loss) for _ in range(4)]
+    made.candidates = [
+        replace(c, parameters={"kernel": kernel}) for kernel, c in zip("abcd", kernels, strict=True)
+    ]
+    each = 1.1 * larger * (1 / 2 + 4 / 3) * 2.0
+    for made.total, reserved in ((0, each), (1000, 3 * each + 1.1 * larger * 2)):
+        assert made.left() == pytest.approx(95 - reserved, abs=0.5)
+    made.total = 20  # 15 % for the average, and 5 % for the importances
+    assert made.left() == pytest.approx(95 - each - 3 - 1, abs=0.5)
 
 
 def test_started_contenders_share_the_time():
@@ -231,7 +255,7 @@ def test_started_contenders_share_the_time():
     setting = Candidate("", LINEAR, seconds=100.0, loss=made.candidates[0].loss)
     made.candidates = [setting]
     seconds, fit = made._needed(setting, made.n)
-    made.deadline += (3.5 * seconds - made.left(fit)) / 0.95
+    made.deadline += (3.5 * seconds - made.left(fit, LINEAR)) / 0.95
     made.stopped = False
     assert len(made.round([setting] * 6, made.n)) == 3
     assert made.stopped
@@ -292,3 +316,63 @@ def test_entry_is_an_experiment_with_a_role_of_the_core(tmp_path):
     assert (experiment.seed, experiment.predictions) == (7, True)
     assert experiment.samplers[0].role == "validation"
     assert by._experiment(setting, 1, 100).samplers[0].role == "model"
+
+
+def tree_settings(*sizes):
+    """Return changes of the contenders: a portfolio, and brackets of random settings."""
+    portfolio = [{"kind": "boosting", "parameters": {"max_leaf_nodes": n}} for n in sizes]
+    own = {"kind": "boosting", "brackets": 2, "size": 4}
+    return {"portfolio": portfolio, "random": own, "metrics": []}
+
+
+def test_better_half_of_the_settings_is_measured_on_more_rows():
+    def error(setting):
+        return abs(setting.parameters.get("max_leaf_nodes", 31) - 12) / 100 + 0.1
+
+    changes = tree_settings(9, 10, 11, 12, 30)
+    made = told(error, n=20_000, **changes)
+    tried = [(c.label, rows) for c, rows in zip(made.tried, made.rows, strict=True)]
+    numbers = lambda rows: [n for n in range(1, 6) if (f"boosting, setting {n}", rows) in tried]  # noqa: E731
+    assert numbers(made.few) == [1, 2, 3, 4, 5]
+    assert numbers(made.middle) == [2, 3, 4]
+    assert numbers(made.n) == [3, 4]
+    brackets = [rows for label, rows in tried if label.startswith("boosting, setting")][10:]
+    assert brackets == 2 * [*[made.few] * 4, *[made.middle] * 2, made.n]
+    assert not made.stopped
+
+
+def test_trees_and_kernels_take_turns():
+    made = told(lambda c: 1 / max(1, c.M), n=12_000, **tree_settings(4, 8))
+    kinds = [c.family for c in made.tried if c.M >= 1000 or "setting" in c.label]
+    turns = [k for k, before in zip(kinds, ["", *kinds], strict=False) if k != before]
+    assert turns[:5] == [BOOSTING, FEATURES, BOOSTING, FEATURES, BOOSTING]
+
+
+def test_time_limits_the_settings_and_no_limit_ends_the_plan():
+    changes = tree_settings(4, 8)
+    short = told(lambda setting: 1.0, seconds=12, **changes)
+    assert short.stopped
+    assert {f"boosting, setting {n}" for n in range(1, 11)} & short.excluded
+
+
+def test_settings_keep_the_loss_of_the_metric_and_large_leaves_without_rows(tmp_path):
+    y = np.arange(3000.0)
+    table = LabelledTable(pd.DataFrame({"a": y}), y, [], metric="mae")
+    by = Rounds(table, table.splits(60.0), np.inf, tmp_path, least_rows=10)
+    default = Candidate(**SHIPPED["models"]["mae"][-1])
+    made = [by._tree(1, default, **each) for each in SHIPPED["portfolio"]]
+    assert {c.family for c in made} == {BOOSTING, TREES}
+    for c in made:
+        assert (c.parameters.get("loss") == "absolute_error") == (c.family == BOOSTING)
+        assert c.parameters["min_samples_leaf"] >= 10
+
+
+def test_portfolio_and_spaces_are_settings_of_scikit_learn():
+    drawn = [
+        {"kind": kind, "parameters": each}
+        for kind in SHIPPED["spaces"]
+        for each in rounds.draw_settings(kind, 3, 0)
+    ]
+    for each in [*SHIPPED["portfolio"], *drawn]:
+        for path in SHIPPED["estimators"][each["kind"]].values():
+            load_class(path)(**each["parameters"])._validate_params()

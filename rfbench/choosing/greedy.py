@@ -1,0 +1,97 @@
+"""Greedy selection of the members of an average, by the metric.
+
+Caruana, Niculescu-Mizil, Crew and Ksikes, Ensemble selection from libraries of models, ICML 2004.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rfbench.arrays import Array
+from rfbench.metrics import SMALLEST
+
+# Number of steps. Each step has a weight of at least 1 / 20, the smallest weight of a member of an
+# average. With twice as many steps, the selection needs twice the time.
+STEPS = 20
+# Largest number of scores that are compared in a step, which need 32 MB. If there are more, the
+# worst models are left out. With twice this value, the memory and the time of a step are doubled.
+MOST_SCORES = 4_000_000
+
+
+def compute_losses(scores: Array, truth: NDArray[Any], metric: str) -> Array:
+    """Return the loss of each of several models, by which greedy selection orders averages.
+
+    Averages with the same misclassification are ordered by their log-loss: it is added after it is
+    mapped to less than a hundredth of a row.
+
+    Parameters
+    ----------
+    scores : array of shape (n, k, models)
+        Probabilities of k classes, or numbers with k = 1.
+    truth : array of shape (n,)
+        Class codes or numbers.
+    metric : str
+        Metric, see `rfbench.choosing.losses.loss`.
+
+    Returns
+    -------
+    array of shape (models,)
+        Losses.
+    """
+    if metric == "rmse":
+        return np.asarray(np.sqrt(((scores[:, 0] - truth[:, None]) ** 2).mean(axis=0)))
+    if metric == "mae":
+        return np.asarray(np.abs(scores[:, 0] - truth[:, None]).mean(axis=0))
+    right = np.clip(scores[np.arange(len(truth)), truth], SMALLEST, None)
+    losses = -np.log(right).mean(axis=0)
+    if metric == "error":
+        wrong = (scores.argmax(axis=1) != truth[:, None]).mean(axis=0)
+        return np.asarray(100 * wrong + losses / (1 + losses) / len(truth))
+    return np.asarray(losses)
+
+
+def select_greedily(
+    scores: Array, truth: NDArray[Any], metric: str, seconds: Array, allowed: float, most: int
+) -> Array:
+    """Return weights of models that are added to an average while its loss falls.
+
+    The first model is the best one. Each step adds a model, possibly again, and the average has
+    equal weights of the steps so far. The step with the smallest loss determines the weights.
+
+    Parameters
+    ----------
+    scores : array of shape (n, k, models)
+        Probabilities of k classes, or numbers with k = 1.
+    truth : array of shape (n,)
+        Class codes or numbers.
+    metric : str
+        Metric, see `rfbench.choosing.losses.loss`.
+    seconds : array of shape (models,)
+        Time of a fit of each model.
+    allowed : float
+        Largest sum of these times over the models of the average. The first model has no limit.
+    most : int
+        Largest number of different models.
+
+    Returns
+    -------
+    array of shape (models,)
+        Weights that sum to 1.
+    """
+    counts, total = np.zeros(len(seconds)), np.zeros(scores.shape[:2])
+    least, weights = np.inf, counts
+    for step in range(1, STEPS + 1):
+        losses = compute_losses((total[:, :, None] + scores) / step, truth, metric)
+        used = counts > 0
+        if step > 1:
+            fits = (used.sum() < most) & (seconds[used].sum() + seconds <= allowed)
+            losses[~(used | fits)] = np.inf
+        added = int(np.argmin(losses))
+        counts[added] += 1
+        total += scores[:, :, added]
+        if losses[added] < least:
+            least, weights = losses[added], counts / step
+    return weights

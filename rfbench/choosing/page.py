@@ -1,0 +1,103 @@
+"""Page of a folder of `choose`: answer, errors, importances, and everything that was left out."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from scipy import stats
+
+from rfbench import files
+from rfbench.choosing.losses import HELD_OUT_LEVEL
+from rfbench.choosing.workplace import CARD
+from rfbench.figures import render_figure
+from rfbench.figures.panels import new_figure
+from rfbench.figures.style import BLUE, GREY, apply_style
+from rfbench.pages.templates import render
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+# Inches: width of a figure, and heights of its margin and of a bar with text of 8 points. With half
+# the height of a bar, labels overlap.
+WIDTH, MARGIN, BAR = 7.0, 0.9, 0.3
+MOST_COLUMNS = 20  # the number of columns in a figure, chosen so that it fits on a screen
+
+
+def render_section(folder: Path, prefix: str) -> tuple[str, dict[str, bytes]] | None:
+    """Return the Markdown and the figures of a folder of `choose`; None for another folder.
+
+    Parameters
+    ----------
+    folder : Path
+        Folder with the card of a model.
+    prefix : str
+        Start of the names of the figures.
+
+    Returns
+    -------
+    tuple of str and dict, or None
+        Markdown, and PNG content by name.
+    """
+    try:
+        card: Any = json.loads(files.read(folder / CARD))
+    except (OSError, ValueError, RecursionError):
+        return None
+    if not isinstance(card, dict) or not {"model_sha256", "take", "explained"} <= card.keys():
+        return None
+    pictures: dict[str, bytes] = {}
+    captions: list[tuple[str, str]] = []
+    with apply_style():
+        for caption, figure in _draw(card).items():
+            captions.append((caption, f"{prefix}{len(captions)}.png"))
+            pictures[captions[-1][1]] = render_figure(figure, "png")
+    lines = render("choosing/choose.txt.j2", choice=card, folder=folder).splitlines()
+    text = render(
+        "choosing/choose.md.j2", choice=card, folder=folder, lines=lines, figures=captions
+    )
+    return text, pictures
+
+
+def _draw(card: dict[str, Any]) -> dict[str, Figure]:
+    """Return the figures by their captions."""
+    explained, metric = card["explained"], card["metric"]
+    # half the width of an interval in standard errors, for a normal distribution
+    half = float(stats.norm.ppf((1 + HELD_OUT_LEVEL) / 2))
+    every = sorted(card["contenders"], key=lambda c: -c["error"])
+    figures = {
+        f"{metric} on the held-out rows, with 95 % intervals": _draw_bars(
+            [c["label"] for c in every],
+            [c["error"] for c in every],
+            [half * c["standard_error"] for c in every],
+            [BLUE if c["label"] == card["take"]["label"] else GREY for c in every],
+        )
+    }
+    groups = explained["groups"]
+    figure = new_figure(WIDTH / 2, WIDTH / 2)
+    panel, predicted = figure.subplots(), [g["predicted"] for g in groups]
+    spread = None if card["classes"] else [g["spread"] for g in groups]
+    panel.errorbar(predicted, [g["true"] for g in groups], spread, fmt="o", color=BLUE)
+    panel.axline((predicted[0], predicted[0]), slope=1, color=GREY)
+    panel.set(xlabel="predicted", ylabel="right" if card["classes"] else "true")
+    name = "probability of the predicted class, and share of right predictions"
+    if not card["classes"]:
+        name = "predicted and true values, as means and standard deviations of groups of rows"
+    figures[name] = figure
+    if named := explained["importances"][:MOST_COLUMNS][::-1]:
+        figures[f"increase of the {metric} if a column is permuted"] = _draw_bars(
+            [each["column"] for each in named],
+            [each["increase"] for each in named],
+            [each["deviation"] for each in named],
+            BLUE,
+        )
+    return figures
+
+
+def _draw_bars(labels: list[str], values: list[float], errors: list[float], color: Any) -> Figure:
+    figure = new_figure(WIDTH, MARGIN + BAR * len(labels))
+    panel = figure.subplots()
+    # The position is a number, because two contenders may have one label.
+    panel.barh(range(len(labels)), values, xerr=errors, color=color)
+    panel.set_yticks(range(len(labels)), labels)
+    return figure
