@@ -81,7 +81,7 @@ def open_checked(file: Path, top: Path | None = None) -> BinaryIO:
 
 
 def read(file: Path, top: Path | None = None) -> bytes:
-    """Check a file of a results folder, and return its content."""
+    """Return the content of a file of a results folder, after checking the file."""
     with open_checked(file, top) as stream:
         return stream.read()
 

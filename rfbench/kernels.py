@@ -254,7 +254,7 @@ class Gaussian(GaussianMeasure):
         return np.asarray(np.exp(-0.5 * self.spread**2 * squares))
 
     def gradients(self, X: Rows, Y: Rows, coef: Array) -> Array:
-        """Return the gradients at X of functions of kernel values, shape (k, n, d)."""
+        """Return gradients of sums of kernel values with respect to X, shape (k, n, d)."""
         return _radial_gradients(X, Y, -(self.spread**2) * self(X, Y), coef)
 
 
@@ -294,7 +294,7 @@ class Laplacian(Kernel):
         return np.asarray(np.exp(-cdist(_dense(X), _dense(Y), "cityblock") / self.bandwidth))
 
     def gradients(self, X: Rows, Y: Rows, coef: Array) -> Array:
-        """Return the gradients at X of functions of kernel values, shape (k, n, d)."""
+        """Return gradients of sums of kernel values with respect to X, shape (k, n, d)."""
         s = self.bandwidth
         return _product_gradients(X, Y, self(X, Y), coef, lambda gap: -np.sign(gap) / s)
 
@@ -321,7 +321,7 @@ class LaplacianL2(Kernel):
         )
 
     def gradients(self, X: Rows, Y: Rows, coef: Array) -> Array:
-        """Return the gradients at X of functions of kernel values, shape (k, n, d)."""
+        """Return gradients of sums of kernel values with respect to X, shape (k, n, d)."""
         distances = np.sqrt(compute_squared_distances(*shift_by_mean(X, Y)))
         slopes = -np.exp(-distances / self.bandwidth) / self.bandwidth
         away = np.divide(slopes, distances, out=np.zeros_like(slopes), where=distances > 0)
@@ -354,7 +354,7 @@ class Cauchy(Kernel):
         return product
 
     def gradients(self, X: Rows, Y: Rows, coef: Array) -> Array:
-        """Return the gradients at X of functions of kernel values, shape (k, n, d)."""
+        """Return gradients of sums of kernel values with respect to X, shape (k, n, d)."""
         square = self.bandwidth**2
         return _product_gradients(X, Y, self(X, Y), coef, lambda gap: -2 * gap / (square + gap**2))
 

@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from rfbench import platforms, usable
 from rfbench.errors import MemoryLimit
 
-GIB = 2**30  # number of bytes, by definition
+# number of bytes, by definition
+GIB = 2**30
 # Feature matrices larger than MATRIX_BYTES bytes, or than the share MATRIX_SHARE of the free
 # memory, are not stored: they are computed again in blocks. The values were chosen without a
 # measurement. With a quarter of the free memory, the other arrays of a solver still fit. With twice

@@ -18,7 +18,8 @@ from typing import Any
 from rfbench import yamlfile
 from rfbench.errors import MethodError, suggest_nearest
 
-VALUES = ("Cs", "alphas")  # parameters that may be a number, or a list of numbers without a bound
+# parameters that may be a number, or a list of numbers without a bound
+VALUES = ("Cs", "alphas")
 # matches the factor of an expression such as 10*M
 _FACTOR = re.compile(r"\s*([0-9]+\.?[0-9]*(?:e[0-9]+)?)\s*\*")
 

@@ -58,7 +58,7 @@ def import_matplotlib() -> ModuleType:
         finally:
             if backend is not None:
                 os.environ[BACKEND] = backend
-        if backend:  # this is for the user's code that imports pyplot later
+        if backend:  # the user's code may import pyplot later
             with contextlib.suppress(ValueError):
                 matplotlib.rcParams["backend"] = backend
         for message in messages:

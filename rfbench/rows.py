@@ -30,7 +30,8 @@ class RowSource:
     path: Path
     n_columns: int
     numbers: NDArray[np.int64]  # row numbers in the file, in the order of this source
-    dtype: np.dtype[Any] = DOUBLE  # data type of the returned arrays
+    # data type of the returned arrays
+    dtype: np.dtype[Any] = DOUBLE
     # Functions that are applied one after the other to each block, a float64 array of shape (b,
     # n_columns).
     steps: tuple[Callable[[FloatArray], FloatArray], ...] = ()

@@ -36,7 +36,8 @@ class Document:
     """Content of a YAML file, with the line number of each value."""
 
     value: dict[str, Any]  # content of the file
-    source: str  # name of the file, for messages
+    # name of the file, for messages
+    source: str
     # Place of the value at each path: ``line 3`` or ``--set key.path``. A path is a tuple of keys
     # and of positions in lists.
     places: dict[tuple[Any, ...], str] = field(default_factory=dict)

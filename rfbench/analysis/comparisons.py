@@ -31,7 +31,7 @@ class ClaimComparison(Quantity):
 
     part: int = 0  # index of the part of the claim
     effect: float = math.nan  # mean difference, or geometric mean of the quotients
-    low: float = math.nan  # 90 % interval of the effect
+    low: float = math.nan  # lower end of the 90 % interval of the effect
     high: float = math.nan
     # distance of the mean from its bound, negative inside the bounds; for quotients, a difference
     # of logarithms

@@ -96,7 +96,8 @@ class Check:
     rows: int  # number of rows with a value in the checked column
     low: float  # smallest value; NaN without rows
     high: float
-    failing: int  # number of rows that contradict the statement
+    # number of rows that contradict the statement
+    failing: int
     # values of the column named by `at_each` in the rows that contradict the statement
     failing_at: tuple[Any, ...] = ()
 

@@ -123,7 +123,7 @@ def _group(counts: Sequence[Count], place: int) -> dict[str, list[Count]]:
 
 
 def build_gains_finding(verification: Verification) -> Finding | None:
-    """Return the finding on the gains of methods that papers print; see `tabulate_gains`.
+    """Return the finding on published gains of one method over another; see `tabulate_gains`.
 
     Only tables that were run under both protocols, `printed` and `matched`, are included.
     """

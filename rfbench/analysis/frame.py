@@ -342,7 +342,7 @@ def _tagged(experiments: Sequence[Results]) -> pd.DataFrame:
     # Validation rows are dropped, because their errors must not be averaged with errors on test
     # rows.
     tests = [result.rows[result.rows["role"] != VALIDATION] for result in experiments]
-    # Repeat the facts of each folder for its rows.
+    # The facts of a folder are repeated for each of its rows.
     of = np.repeat(facts.index, [len(rows) for rows in tests])
     rows = pd.concat(tests, ignore_index=True)
     return pd.concat([rows, facts.loc[of].reset_index(drop=True)], axis=1)

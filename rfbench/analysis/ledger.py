@@ -24,7 +24,8 @@ from rfbench.escaping import to_json_value
 from rfbench.papers.models import PLAIN, SECONDS, TUNED_TO_MATCH
 
 TABLE_KEYS = ["paper", "item", "dataset"]
-OF_NUMBERS = ("source", "settings")  # columns that together are the class of a number
+# columns that together are the class of a number
+OF_NUMBERS = ("source", "settings")
 # columns that together are the class of a claim
 OF_CLAIMS = ("whose", "form", "settings")
 OWN_SETTINGS = "ours"

@@ -26,11 +26,13 @@ Values = NDArray[np.float64]
 class Quantity:
     """Values of a comparison of two methods, or of one method, with one value per trial."""
 
-    values: Values  # differences, or logarithms of quotients, shape (n_trials,)
+    # differences, or logarithms of quotients, shape (n_trials,)
+    values: Values
     # value on the axis (M or d); None if M is copied from another method, or if the values
     # summarize the whole axis
     x: int | None = None
-    other_x: int | None = None  # value on the axis for the other method, if it is different
+    # value on the axis for the other method, if it is different
+    other_x: int | None = None
     # mean total time in seconds of both methods, if they are compared at equal time
     seconds: float = math.nan
     joint: str = ""  # description of the values if they summarize the axis, such as 'slope over d'

@@ -99,9 +99,9 @@ def compare_published(selection: Selection, paper: str | None = None) -> pd.Data
     every["repeats"] = every["folder"].map(repeats).astype(float)
     judged, every["decidable"] = _judged(every)
     # The first condition that is true gives the verdict. Substitutes are different data, and
-    # seconds are from a different machine. Tuned settings differ from the paper's settings. In all
-    # three cases, the difference does not judge the published number. A number that the paper
-    # prints twice is judged once.
+    # seconds are from a different machine. Tuned settings differ from the paper's settings. In
+    # these three cases, the published number gets no verdict. A number that the paper prints twice
+    # is judged once.
     triples: list[list[str]] = every[["paper", "item", "protocol"]].to_numpy().tolist()
     every["verdict"] = np.select(
         [

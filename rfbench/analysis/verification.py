@@ -33,7 +33,8 @@ class Verification:
     numbers: pd.DataFrame
     outcomes: tuple[Outcome, ...]
     authors: tuple[authors_rows.AuthorsRuns, ...] = ()
-    paths: tuple[Path, ...] = ()  # folders that were searched for results
+    # folders that were searched for results
+    paths: tuple[Path, ...] = ()
     # function of a slice that returns the range of an effect over unstated settings
     unprinted: Effect = return_no_effect
 

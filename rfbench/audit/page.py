@@ -130,7 +130,10 @@ def _best(table: pd.DataFrame, varied: Sequence[str]) -> list[list[str]]:
 
 
 def _ranges(own: pd.Series[Any], found: Mapping[int, NumberRange]) -> list[list[str]]:
-    """Return for each number the published value, ours, and its range over unstated settings."""
+    """Return for each number the published value, our value, and its range.
+
+    The range is over the settings that the paper does not state.
+    """
     numbers = papers.list_published()
     return [
         [

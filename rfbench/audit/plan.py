@@ -28,7 +28,8 @@ class Question:
 
     config: Path
     target: Target
-    run: str = ""  # name of a run, if the configuration has several runs
+    # name of a run, if the configuration has several runs
+    run: str = ""
     # arguments KEY=VALUES; they replace the known choices with the same names
     vary: Sequence[str] = ()
     overrides: Sequence[str] = ()  # arguments key.path=value; these keys are not varied
@@ -71,10 +72,12 @@ class Audit:
 
     asked: Question
     target: Target  # restricted to the methods and sizes that are measured
-    choices: Choices  # including choices with a single option
+    # including choices with a single option
+    choices: Choices
     # one line per combination and one column per choice, with the names of the options
     grid: pd.DataFrame
-    experiments: list[Experiment]  # one per combination
+    # one per combination
+    experiments: list[Experiment]
     # reasons why some options or combinations cannot be run
     refused: list[str] = field(default_factory=list)
     as_it_stands: int | None = None  # line of `grid` that equals the unchanged configuration

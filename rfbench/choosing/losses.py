@@ -48,7 +48,8 @@ class Difference(NamedTuple):
     """Difference between the losses of two models on the same rows."""
 
     value: float
-    p: float  # two-sided p-value of the hypothesis that the losses are equal
+    # two-sided p-value of the hypothesis that the losses are equal
+    p: float
     # ends of the 95 % interval, which contains zero if and only if p is at least 0.05
     low: float
     high: float

@@ -1,4 +1,4 @@
-"""Search in rounds within a time budget: all candidates on few rows, then fewer on more rows.
+"""Search in rounds within a time budget: all candidates on few rows, then the best on more.
 
 Each measurement is a trial of `rfbench.experiment`. It runs with one thread in a child process,
 which is killed at the deadline.
@@ -93,7 +93,8 @@ class Candidate:
     scores: Any = None
     loss: Any = None  # `rfbench.choosing.losses.Loss`
     seconds: float = 0.0  # seconds of a fit on the training part of one split
-    took: float = 0.0  # seconds of the whole trial
+    # seconds of the whole trial
+    took: float = 0.0
     # seconds for predicting 1,000 held-out rows; 0 before they are predicted
     predicting: float = 0.0
 
@@ -151,14 +152,15 @@ class Rounds:
     def __post_init__(self) -> None:
         """Split the rows into training, validation and held-out rows."""
         *chosen, (self.train, self.test) = self.splits
-        self.held = np.concatenate([held for _, held in chosen])  # positions of the validation rows
+        # positions of the validation rows
+        self.held = np.concatenate([held for _, held in chosen])
         # smallest number of training rows over all splits
         self.n = min(len(fit) for fit, _ in chosen)
         self.few, self.middle = (min(self.n, n) for n in CONTENDERS["rows"].values())
 
     @cached_property
     def columns(self) -> PreparedColumns:
-        """Prepared columns, which are the same for the model and for each split.
+        """Columns after preparation; they are the same for the model and for each split.
 
         They are determined from all training and validation rows. Raises DataError if no column can
         be used.

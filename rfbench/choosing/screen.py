@@ -1,7 +1,7 @@
-"""Limits on the rows and columns that are used of a wide table, computed from the time budget.
+"""Limits on the number of rows and columns that are used of a wide table.
 
-The limits depend on the budget and the size of the table. They do not depend on the speed or the
-load of the machine, and a small table is used completely.
+The limits depend on the time budget and the size of the table. They do not depend on the speed or
+the load of the machine, and a small table is used completely.
 """
 
 from __future__ import annotations

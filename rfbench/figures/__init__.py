@@ -47,7 +47,8 @@ FIGURES: tuple[Callable[[Measured], Iterator[tuple[str, Figure]]], ...] = (
     kept.features,
 )
 CAPTIONS = "captions.txt"
-DRAWN = ".figures.json"  # file with a hash of the input of all figures, and a hash of each figure
+# file with a hash of the input of all figures, and a hash of each figure
+DRAWN = ".figures.json"
 # The name of the program and the date are omitted, so that files are reproducible.
 METADATA: dict[str, dict[str, Any]] = {
     "png": {"Software": None},

@@ -67,7 +67,8 @@ class Curves:
     table: pd.DataFrame
     x: str  # column for the horizontal axis: x, a time, or a column of trials.csv
     y: str  # column for the vertical axis: mean, or a time
-    varied: str  # content of the column x: M, d, or the name of a setting
+    # content of the column x: M, d, or the name of a setting
+    varied: str
     # titles of axes that differ from the usual titles
     titles: Mapping[str, str] = field(default_factory=dict)
     # description of x as a cost in the caption; if it is not empty, the frontier is drawn

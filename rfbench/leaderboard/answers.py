@@ -30,7 +30,8 @@ from rfbench.papers.models import CORRECTED, PRINTED
 from rfbench.registry import find_displayed_name
 
 PAGE, FIGURE = "answers.md", "answers.png"
-OWN = "answers_"  # prefix of the names of the configurations that are run for this page
+# prefix of the names of the configurations that are run for this page
+OWN = "answers_"
 # Number of features at which methods are compared, by definition the largest M of
 # configs/leaderboard.yaml. There are no rows with twice this number.
 LARGEST_M = 400
@@ -117,7 +118,8 @@ QUESTIONS: dict[str, list[Pair]] = {
         "nystroem", "nystroem-kmeans", "nystroem-recursive-rls", "nystroem-rpcholesky"
     ),
     "orthogonal": pair_with_baseline("rks", "orf", "qmc"),
-    "pair": [(Side("rks-pair", LARGEST_M // 2), Side("rks"))],  # equal numbers of columns
+    # both sides have the same number of columns
+    "pair": [(Side("rks-pair", LARGEST_M // 2), Side("rks"))],
     "nystroem": pair_with_baseline("rks", "nystroem"),
     "target": pair_with_baseline("rks", "eerf", "lkrf", "surrogate-leverage-kept", "varpro"),
     "size": [(Side(name), Side(name, LARGEST_M // 2)) for name in ("rks", "nystroem")],

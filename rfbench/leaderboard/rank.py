@@ -107,7 +107,7 @@ class Ranked:
         return self.kind != "solver" or not issubclass(self.thing, other)
 
     def changes(self, document: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the changes to a leaderboard configuration that put this method in it.
+        """Return the keys that put this method into a configuration of the leaderboard.
 
         Raises ConfigError if a kernel has parameters.
         """

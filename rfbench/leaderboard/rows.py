@@ -26,7 +26,8 @@ from rfbench.results import Results
 from rfbench.results.schema import BASELINE, MODEL, SCHEMA
 
 NAME = "leaderboard"  # prefix of the names of the leaderboard's configurations
-HELD_OUT = "leaderboard_held_out"  # prefix of the names of the configurations for held-out tables
+# prefix of the names of the configurations for held-out tables
+HELD_OUT = "leaderboard_held_out"
 # Keys that define the protocol of the leaderboard. Rows of a configuration with a different name
 # are used only if these keys have the same values.
 PROTOCOL_KEYS = (

@@ -134,7 +134,10 @@ def lay_out_claims(outcomes: Sequence[Outcome]) -> Grid:
 
 
 def _judge(claim: Claim, every: Sequence[Outcome], protocol: str) -> str:
-    """Return the verdict under a protocol, and the numbers of comparisons inside and outside."""
+    """Return the verdict under a protocol as text.
+
+    The text includes the numbers of comparisons inside and outside their bounds.
+    """
     outcome = next((each for each in every if each.protocol == protocol), None)
     if not claim.judged:
         return "not judged (run times)" if claim.of_times else "not judged"

@@ -21,7 +21,8 @@ class Statement:
 
     finding: Finding
     sentence: str
-    axis: str  # meaning of the values of the finding
+    # meaning of the values of the finding
+    axis: str
     # key of the finding after which this finding is placed; empty for the start of the list
     follows: str = ""
 

@@ -23,10 +23,12 @@ class Grid:
     """A table of strings, with a heading for each column and a name for each row."""
 
     head: Sequence[str]  # heading of each column; the first column has the names of the rows
-    rows: Sequence[Sequence[str]]  # rows of the table, each as long as `head`
+    # rows of the table, each as long as `head`
+    rows: Sequence[Sequence[str]]
     # positions (row, column) of the cells that are bold in LaTeX
     best: frozenset[tuple[int, int]] = frozenset()
-    over: Sequence[str] = ()  # second heading above each heading; equal neighbors are merged
+    # second heading above each heading; equal neighbors are merged
+    over: Sequence[str] = ()
     # positions of rows that are headings of the rows below them
     parts: frozenset[int] = frozenset()
 

@@ -160,7 +160,7 @@ def _find_solid(numbers: pd.DataFrame) -> pd.Series[bool]:
 
 
 def _differences(numbers: pd.DataFrame) -> tuple[pd.Series[float], pd.Series[float]]:
-    """Return how much larger our errors are than published errors, and the half widths.
+    """Return by how much our errors exceed the published errors, and half the interval widths.
 
     The second series has half the width of each interval. Percentages are compared by differences
     in points, and accuracies are converted to errors. Numbers without a unit are compared by their

@@ -104,7 +104,7 @@ def select_compared(own: Verification) -> pd.DataFrame:
 
 
 def list_other_names(own: Verification) -> list[str]:
-    """Return the paper's names of compared methods, for methods that have another name here."""
+    """Return a text for each compared method whose name in the paper differs from our name."""
     numbers = select_compared(own)
     given = {} if numbers.empty else papers.find_paper(str(numbers["paper"].iloc[0])).methods
     called = {find_displayed_name(method): given.get(method) for method in numbers["method"]}

@@ -46,7 +46,8 @@ class TablePart:
     measures: list[str]  # name of the error metric, if the error is not a misclassification
     best: bool  # True if a published number is the best value over all sizes
     chance: list[str]  # protocols under which some numbers are at chance
-    repeated: list[str]  # tables in which repeated numbers are judged
+    # tables in which repeated numbers are judged
+    repeated: list[str]
     # remarks of slices: the name of a template, and its fact `remark`
     remarks: list[tuple[str, Any]]
     # tables of percentages, other numbers and times, with one column per protocol

@@ -19,7 +19,8 @@ from pydantic import (
 
 PRINTED, CODE, MATCHED, TUNED = "printed", "code", "matched", "tuned"
 CORRECTED = "corrected"
-PERCENT, SECONDS, PLAIN = "%", "s", "1"  # units of published numbers: percent, seconds, and none
+# units of published numbers: percent, seconds, and none
+PERCENT, SECONDS, PLAIN = "%", "s", "1"
 # Maps the name of a choice to a list of values of one key, or to named settings of several keys.
 Choices = dict[str, list[Any] | dict[str, dict[str, Any]]]
 
@@ -147,7 +148,7 @@ class AuthorsRow(_PaperSection):
     metric: Literal["rmse", "accuracy"]  # an accuracy is in percent
     value: float
     M: int | None = None
-    alpha: float | None = None  # the only value of the penalty in `solver.alphas`
+    alpha: float | None = None  # penalty with which the fold is measured
     parameters: dict[str, float] = {}
 
     @model_validator(mode="before")
@@ -176,7 +177,8 @@ class ShownBeside(_PaperSection):
 class Source(_PaperSection):
     """A data set of a paper: its entry in our catalog, its size, and its substitutes."""
 
-    dataset: str  # name in the catalog
+    # name in the catalog
+    dataset: str
     # Number of training rows in the paper. Data with a different number of rows are a substitute.
     n_train: int | None = None
     n_test: int | None = None
@@ -184,7 +186,8 @@ class Source(_PaperSection):
     rows: dict[
         str, int
     ] = {}  # number of training rows that a table sampled; the key is the table, or `all`
-    stand_ins: list[str] = []  # names of subsets and substitutes in the catalog
+    # names of subsets and substitutes in the catalog
+    stand_ins: list[str] = []
     # share of the majority class; the keys are names in the catalog
     larger_class: dict[str, float] = {}
     # reason why this entry of the catalog is used, if its name differs from the paper's name
@@ -271,7 +274,7 @@ class Provenance(_PaperSection):
 
     @property
     def earlier(self) -> str:
-        """Protocol that `corrected` corrects; its rows follow an earlier interpretation."""
+        """Protocol with the earlier interpretation of the text, which `corrected` corrects."""
         return MATCHED if self.settings.get(CORRECTED) == "rematched" else PRINTED
 
     @field_validator("settings")
@@ -287,7 +290,8 @@ class SourceOfRows(_PaperSection):
 
     repository: str  # repository on GitHub, in the form owner/name
     commit: str = Field(pattern="^[0-9a-f]{40}$")
-    path: str  # path of the file or folder in the repository
+    # path of the file or folder in the repository
+    path: str
     # hash of the file; empty if `path` is a folder
     sha256: str = Field(default="", pattern="^([0-9a-f]{64})?$")
     licence: str  # license of the repository, or a remark that none is stated
@@ -302,7 +306,8 @@ class Paper(_PaperSection):
     authors: list[str] = Field(min_length=1)  # full names, including first names
     venue: str
     year: int
-    about: str  # short description of the subject
+    # short description of the subject
+    about: str
     # address at which the paper can be read
     link: str = Field("", pattern=r"^(https://[\w./:?=&%-]+)?$")
     datasets: dict[str, Source] = Field(min_length=1)  # keys are the paper's names of the data sets
@@ -311,13 +316,15 @@ class Paper(_PaperSection):
     # Maps a metric of published.csv to our equivalent metric: t_pp (drawing, scoring, selecting),
     # t_features, t_train, t_test, or a sum of times in `rfbench.analysis.frame.SUMS`.
     measured_as: dict[str, str] = {}
-    time_axis: str = "t_total"  # column with the times that figures show as a function of the size
+    # column with the times that figures show as a function of the size
+    time_axis: str = "t_total"
     # pairs of a method and the method with which it is compared, for each table or figure
     gains: dict[str, list[tuple[str, str]]] = {}
     added: Added = Added()
     provenance: Provenance = Provenance()
     beside: list[ShownBeside] = []
-    contents: list[Content] = []  # tables and figures of the paper
+    # tables and figures of the paper
+    contents: list[Content] = []
     # Sentences after the counts on the paper's page: the settings that matter, and the settings
     # that the text does not state. {E1} is replaced by the number of comparisons of claim E1 that
     # are inside their bounds. {E1 mean} is replaced by the mean effect of the first part of E1 at
@@ -326,7 +333,8 @@ class Paper(_PaperSection):
     # the value that we chose for each setting that the paper does not state
     readings: dict[str, str] = {}
     text_at_hand: bool = True  # True if the settings were checked against the paper's text
-    doubts: list[Doubt] = []  # inconsistencies between the published numbers
+    # inconsistencies between the published numbers
+    doubts: list[Doubt] = []
     # source of numbers that are computed from the authors' own runs
     rows_source: SourceOfRows | None = None
 
@@ -487,7 +495,7 @@ class Folder(_PaperSection):
 
     paper: Paper
     published: tuple[Published, ...]  # in the order of the paper's tables
-    rows: tuple[AuthorsRow, ...] = ()  # the authors' own runs
+    rows: tuple[AuthorsRow, ...] = ()  # scores of the authors' own runs
     claims: tuple[Claim, ...] = ()
     # open choices for `all` tables, for ITEM, or for ITEM/DATASET
     open_choices: dict[str, Choices] = {}
