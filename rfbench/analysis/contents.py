@@ -12,7 +12,7 @@ from rfbench.analysis.verification import Verification
 from rfbench.papers.models import SECONDS, Content, Paper
 from rfbench.results import Results
 
-# Maps the name of a run, as in its manifest, to its configuration.
+# Configurations of the runs; the keys are the names of the runs, as in their manifests.
 Configurations = Mapping[str, Mapping[str, Any]]
 
 

@@ -47,7 +47,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class Finding:
-    """A finding: the facts for its sentence, and the numbers for its figure."""
+    """A finding of the front page: the facts for the sentence, and the numbers for the figure."""
 
     key: str
     facts: Mapping[str, Any]

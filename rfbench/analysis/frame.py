@@ -104,7 +104,7 @@ class Collection:
 
     @cached_property
     def counted(self) -> pd.DataFrame:
-        """Rows with `counts`, sorted by group.
+        """Rows whose column `counts` is True, sorted by group.
 
         Features that do not estimate their kernel have no kernel error.
         """

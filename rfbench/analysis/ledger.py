@@ -201,7 +201,7 @@ def count_with_left_out(verification: Verification) -> dict[tuple[str, ...], Cou
 
 
 def _groups(verification: Verification) -> Iterator[tuple[str, str, pd.DataFrame]]:
-    """Yield for each rule its name, its commit, and the entries that the rule removed.
+    """Yield for each rule the name, the commit, and the entries that the rule removed.
 
     The verdict of each entry is the verdict that its interval alone would give.
     """

@@ -84,7 +84,7 @@ def _terms(variant: str, varied: str) -> str:
 
 
 def get_sort_key(sampler: str, method: str) -> tuple[int, str]:
-    """Return the sort key of a method: position of its sampler in the registry, then its name."""
+    """Return the sort key of a method: the registry's position of its sampler, then the name."""
     samplers = list(SAMPLERS)
     return samplers.index(sampler) if sampler in samplers else len(samplers), get_natural_key(
         method

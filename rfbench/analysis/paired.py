@@ -33,7 +33,7 @@ class Quantity:
     x: int | None = None
     # value on the axis for the other method, if it is different
     other_x: int | None = None
-    # mean total time in seconds of both methods, if they are compared at equal time
+    # mean total time in seconds, if two methods are compared at equal time
     seconds: float = math.nan
     joint: str = ""  # description of the values if they summarize the axis, such as 'slope over d'
     share: bool = False  # True if each value is 0 or 1

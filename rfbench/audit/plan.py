@@ -170,7 +170,7 @@ def plan(asked: Question) -> Audit:
     if not planned:
         why = next(iter(refused.values()))
         raise ConfigError("No combination of the choices can be run.", why)
-    # The experiments are in the order of the grid, so that both have the same indices.
+    # The experiments are in the order of the grid, so that an index is valid for both.
     experiments = [each for key in planned if (each := made[tuple(key.values())])]
     # Sizes that are not measured are removed from the target. Distances are computed over the sizes
     # that every combination has, and no choice changes M. A method that determines M itself may

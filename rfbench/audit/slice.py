@@ -1,4 +1,4 @@
-"""Hooks of the `audit` component. `rfbench.slices` describes them."""
+"""Functions that rfbench calls in the `audit` component, described in `rfbench.slices`."""
 
 from __future__ import annotations
 

@@ -70,9 +70,9 @@ MAX_SECONDS = 60.0
 # relative standard error of about 4 % over the 17 pairs. With twice FEW_SEEDS, the check of the
 # rate needs twice as long.
 FIRST_LOOK, FEW_SEEDS = 200, 20
-# Default bandwidth of a kernel. The value differs much from its square and its inverse, so a map
-# that divides by its square or its inverse by mistake is detected. With a bandwidth of 1, such a
-# map would pass. With twice this value, the features hardly vary.
+# Default bandwidth of a kernel. The bandwidth 3 differs much from 9 and from 1/3, so a map is
+# detected that divides by the square of the bandwidth or by the inverse. With a bandwidth of 1,
+# such a map would pass. With twice this value, the features hardly vary.
 BANDWIDTH = 3.0
 # Distances of the pairs, in bandwidths. A Gaussian kernel is 0.88, 0.61 and 0.14 at these
 # distances. With twice these distances, the last kernel value is 3e-4, and an error of the map

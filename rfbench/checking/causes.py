@@ -30,7 +30,7 @@ SIMULATED = 12_000
 
 
 class Cause(NamedTuple):
-    """A fault, its correction, and its signature: the expected kernel estimate at each pair."""
+    """A fault with the advice for a correction, and the expected kernel estimate at each pair."""
 
     what: str
     mend: str

@@ -1,4 +1,4 @@
-"""Checks of a feature map: its kernel, its promises, and sentences that describe the result."""
+"""Checks of a feature map: kernel and promises, and sentences that describe the result."""
 
 from __future__ import annotations
 

@@ -242,7 +242,7 @@ def make_subject(
 
 
 class Promise(NamedTuple):
-    """A promise, the advice if it is broken, and the fault (empty if it is kept)."""
+    """A promise with the advice for a broken promise, and the fault; no fault if it is kept."""
 
     name: str
     help: str
@@ -328,7 +328,7 @@ def features_are_a_function_of_each_row(subject: MapSubject) -> None:
 
 
 def clones_and_copies(subject: MapSubject) -> None:
-    """The map is cloned unfitted, and pickled fitted.
+    """The map can be cloned before a fit, and pickled after a fit.
 
     Inherit from sklearn.base.BaseEstimator, let the constructor only store its parameters, and do
     not keep lambdas or open files.

@@ -233,7 +233,7 @@ def _chosen(
 
 
 def average(rounds: Rounds) -> None:
-    """Add two averages to the candidates: of features, and of features and other families.
+    """Add two averaged models to the candidates: of features only, and of several families.
 
     The weights of the averages are not negative.
     """

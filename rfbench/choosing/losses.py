@@ -141,7 +141,7 @@ def compare_losses(first: Loss, second: Loss, metric: str) -> Difference:
 
 
 def _compare_ranks(differences: Array) -> tuple[float, float, float, float]:
-    """Return the p-value of the signed-rank test, the ends of its interval, and its center.
+    """Return the p-value of the signed-rank test, and the ends and the center of the interval.
 
     Rows without a difference support the hypothesis of equal losses: for the p-value, they are
     shifted by a tiny amount in both directions, and the larger p-value is returned.

@@ -1,4 +1,4 @@
-"""The model that `choose` saves: a scikit-learn pipeline, its file and its card.
+"""The model that `choose` saves, a scikit-learn pipeline, and the files of the model.
 
 The card `model.json` contains facts about the model that can be read without loading it. The model
 file stores the same facts, so that an edited card is detected.

@@ -75,7 +75,7 @@ ROUND_SHARES = CONTENDERS["shares"]
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """A model that is a candidate for the selection: its settings and its results."""
+    """A model that is a candidate for the selection, with the settings and the results."""
 
     label: str
     family: str  # one of `KINDS`
@@ -274,7 +274,7 @@ class Rounds:
         return answers
 
     def _said(self, row: Mapping[str, str]) -> dict[str, Any]:
-        """Return the result of a trial: its arrays, including the predictions, and its times."""
+        """Return the result of a trial: arrays, including the predictions, and times."""
         said: dict[str, Any] = predictions.read(self.folder, row["trial_id"])
         said["scores"] = said.get("probabilities", said["predictions"])  # shape (n, k)
         self.clocks += float(row["t_train"]), float(row["cpu_train"])

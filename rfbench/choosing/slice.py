@@ -1,4 +1,4 @@
-"""Hooks of the `choosing` component. `rfbench.slices` describes them."""
+"""Functions that rfbench calls in the `choosing` component, described in `rfbench.slices`."""
 
 from __future__ import annotations
 

@@ -164,7 +164,7 @@ class DatasetSpec(Located):
 
 
 def _own(value: dict[str, Any]) -> dict[str, Any]:
-    """Check the keys of a user's data set, and return its name and its parameters."""
+    """Check the keys of a user's data set; return the name and the parameters of the data set."""
     sources = [source for source in SOURCES if source in value]
     if sources[0] == "load" and "path" in sources:
         sources.remove("path")  # in this case, `path` is an argument of the function
@@ -201,7 +201,7 @@ def _printable(label: str) -> str:
 
 
 class SamplerSpec(MethodSpec):
-    """A sampler with its parameters, given by its published name or the import path of a class."""
+    """A sampler with parameters, given by a published name or by the import path of a class."""
 
     label: Annotated[str, Field(min_length=1), AfterValidator(_printable)]
     # Role in a comparison, which is not part of a trial's identity. Rows with the role `validation`

@@ -1,4 +1,4 @@
-"""Ten tables that represent all tables of the leaderboard, and measures of how well they do so."""
+"""Ten tables that represent all tables of the leaderboard, and measures of the agreement."""
 
 # The tables were selected from the half of all tables on which rks is fastest at M = 400. The
 # criterion was the sum, over all methods, of the squared difference between the mean over the

@@ -1,4 +1,4 @@
-"""Hooks of the `leaderboard` component. `rfbench.slices` describes them."""
+"""Functions that rfbench calls in the `leaderboard` component, described in `rfbench.slices`."""
 
 from __future__ import annotations
 

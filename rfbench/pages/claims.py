@@ -103,7 +103,7 @@ def format_verdict(outcome: Outcome) -> str:
 
 
 def _missed(outcome: Outcome) -> str:
-    """Return the distance of the decisive comparison from its bound, as text with its unit."""
+    """Return the distance of the decisive comparison from the bound, as text with a unit."""
     part, decisive = outcome.part, outcome.decisive
     if part is None or decisive is None or not decisive.excess > 0:
         return DASH

@@ -175,7 +175,7 @@ class ShownBeside(_PaperSection):
 
 
 class Source(_PaperSection):
-    """A data set of a paper: its entry in our catalog, its size, and its substitutes."""
+    """A data set of a paper: entry in our catalog, size, and substitutes."""
 
     # name in the catalog
     dataset: str
