@@ -29,7 +29,8 @@ class RowSource:
 
     path: Path
     n_columns: int
-    numbers: NDArray[np.int64]  # row numbers in the file, in the order of this source
+    # row numbers in the file, in the order of this source
+    numbers: NDArray[np.int64]
     # data type of the returned arrays
     dtype: np.dtype[Any] = DOUBLE
     # Functions that are applied one after the other to each block, a float64 array of shape (b,

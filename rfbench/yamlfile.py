@@ -35,7 +35,8 @@ _INFINITE = re.compile(r"([-+]?)\.?inf", re.IGNORECASE)
 class Document:
     """Content of a YAML file, with the line number of each value."""
 
-    value: dict[str, Any]  # content of the file
+    # content of the file
+    value: dict[str, Any]
     # name of the file, for messages
     source: str
     # Place of the value at each path: ``line 3`` or ``--set key.path``. A path is a tuple of keys

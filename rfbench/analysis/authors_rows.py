@@ -21,9 +21,9 @@ from rfbench.analysis.selection import Selection
 # Number of points per unit of the metric, by definition of the verdicts. An accuracy in percent is
 # already in points, and an RMSE of 1 for targets in [-1, 1] is 100 points.
 UNIT_FACTORS = {"accuracy": 1.0, "rmse": 100.0}
-# Half a unit of the fourth digit of an accuracy, by definition: the authors print four digits. With
-# twice this value, numbers with different last digits would count as equal.
-FOUR_DIGITS = 0.005  # points
+# Half a unit of the fourth digit of an accuracy, in points, by definition: the authors print four
+# digits. With twice this value, numbers with different last digits would count as equal.
+FOUR_DIGITS = 0.005
 # Two accuracies are called near if they differ by at most this number of test rows. The value was
 # chosen without a measurement: a different version of a library changes the prediction for one or
 # two rows. With twice this value, more folds are near; the number of equal folds is unchanged.

@@ -38,7 +38,8 @@ class Outcome:
     """Verdict on a claim under one protocol, and the comparisons that support it."""
 
     claim: Claim
-    protocol: str  # an empty string if nothing was run
+    # an empty string if nothing was run
+    protocol: str
     # one of `rfbench.analysis.verdicts`
     verdict: str
     # all comparisons on the paper's own data, without substitutes
@@ -47,7 +48,8 @@ class Outcome:
     decisive: ClaimComparison | None = None
     # p-value of the decisive comparison: `p_inside`, or `p_outside` if the claim fails
     p: float = math.nan
-    tested: int = 0  # number of data sets that have rows for all comparisons of the claim
+    # number of data sets that have rows for all comparisons of the claim
+    tested: int = 0
     # number of data sets of the claim
     wanted: int = 0
     # Data sets that lack comparisons. Each is mapped to the metric and the other method of every
@@ -55,7 +57,8 @@ class Outcome:
     missing: Mapping[str, Sequence[tuple[str, str]]] = field(default_factory=dict)
     # data sets on which the claim cannot be decided, with the reason from `rfbench.analysis.chance`
     undecided: tuple[tuple[str, str], ...] = ()
-    stand_ins: tuple[str, ...] = ()  # names of the measured substitutes for the paper's data sets
+    # names of the measured substitutes for the paper's data sets
+    stand_ins: tuple[str, ...] = ()
     # verdict that is computed from the substitutes only
     on_stand_ins: str = ""
     # Data sets on which a published number of a compared method differs from ours. Each has the

@@ -14,7 +14,7 @@ from rfbench.errors import ResultsError
 
 @dataclass(frozen=True)
 class Test:
-    """Result of a test whether the mean of paired differences is zero.
+    """Result of a paired test of the hypothesis that the mean difference is zero.
 
     Attributes
     ----------

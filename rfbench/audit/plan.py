@@ -71,7 +71,8 @@ class Audit:
     """Experiments of an audit, and the open choices whose combinations they measure."""
 
     asked: Question
-    target: Target  # restricted to the methods and sizes that are measured
+    # restricted to the methods and sizes that are measured
+    target: Target
     # including choices with a single option
     choices: Choices
     # one line per combination and one column per choice, with the names of the options

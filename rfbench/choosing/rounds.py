@@ -91,8 +91,10 @@ class Candidate:
     members: Mapping[Candidate, float] = field(default_factory=dict)
     # predictions for the validation rows, shape (n, k): numbers or class probabilities
     scores: Any = None
-    loss: Any = None  # `rfbench.choosing.losses.Loss`
-    seconds: float = 0.0  # seconds of a fit on the training part of one split
+    # `rfbench.choosing.losses.Loss`
+    loss: Any = None
+    # seconds of a fit on the training part of one split
+    seconds: float = 0.0
     # seconds of the whole trial
     took: float = 0.0
     # seconds for predicting 1,000 held-out rows; 0 before they are predicted
@@ -545,7 +547,7 @@ class Rounds:
         return steps
 
     def clear(self) -> None:
-        """Remove the rows of trials, and also their results if no training rows may be stored."""
+        """Remove the rows of trials; remove the results, too, if no training rows may be stored."""
         files.remove_folder(self.folder / "rows")
         if self.least_rows > 1:
             files.remove_folder(self.folder / predictions.PREDICTIONS_KEY)

@@ -83,9 +83,12 @@ class LabelledTable:
     metric: str = ""
     seed: int = 0
     name: str = "the rows"
-    sha256: str = ""  # hash of the content of the file
-    notes: tuple[str, ...] = ()  # sentences about the target and the split
-    assumed: str = ""  # sentence on an assumption, with the option for the alternative
+    # hash of the content of the file
+    sha256: str = ""
+    # sentences about the target and the split
+    notes: tuple[str, ...] = ()
+    # sentence on an assumption, with the option for the alternative
+    assumed: str = ""
     # True if the user specified the split, False if it is inferred
     is_asked: bool = True
     # options with which the file was read

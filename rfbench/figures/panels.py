@@ -65,8 +65,10 @@ class Curves:
 
     # table from `rfbench.analysis.summary.summarise`, restricted to lines with a value
     table: pd.DataFrame
-    x: str  # column for the horizontal axis: x, a time, or a column of trials.csv
-    y: str  # column for the vertical axis: mean, or a time
+    # column for the horizontal axis: x, a time, or a column of trials.csv
+    x: str
+    # column for the vertical axis: mean, or a time
+    y: str
     # content of the column x: M, d, or the name of a setting
     varied: str
     # titles of axes that differ from the usual titles

@@ -25,7 +25,8 @@ from rfbench.papers.models import TUNED
 from rfbench.results import Results
 from rfbench.results.schema import BASELINE, MODEL, SCHEMA
 
-NAME = "leaderboard"  # prefix of the names of the leaderboard's configurations
+# prefix of the names of the leaderboard's configurations
+NAME = "leaderboard"
 # prefix of the names of the configurations for held-out tables
 HELD_OUT = "leaderboard_held_out"
 # Keys that define the protocol of the leaderboard. Rows of a configuration with a different name

@@ -22,7 +22,8 @@ NARROW, ENDLESS = 24, 10_000
 class Grid:
     """A table of strings, with a heading for each column and a name for each row."""
 
-    head: Sequence[str]  # heading of each column; the first column has the names of the rows
+    # heading of each column; the first column has the names of the rows
+    head: Sequence[str]
     # rows of the table, each as long as `head`
     rows: Sequence[Sequence[str]]
     # positions (row, column) of the cells that are bold in LaTeX

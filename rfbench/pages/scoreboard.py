@@ -41,11 +41,16 @@ class TablePart:
     stand_in: bool
     source: str  # source of the numbers: table, figure or repository
     spreads: set[str]  # kinds of spread that the paper prints: sd or se
-    trials: dict[str, str]  # smallest and largest number of trials, for each protocol
-    failed: dict[str, int]  # number of failed trials, for each protocol
-    measures: list[str]  # name of the error metric, if the error is not a misclassification
-    best: bool  # True if a published number is the best value over all sizes
-    chance: list[str]  # protocols under which some numbers are at chance
+    # smallest and largest number of trials, for each protocol
+    trials: dict[str, str]
+    # number of failed trials, for each protocol
+    failed: dict[str, int]
+    # name of the error metric, if the error is not a misclassification
+    measures: list[str]
+    # True if a published number is the best value over all sizes
+    best: bool
+    # protocols under which some numbers are at chance
+    chance: list[str]
     # tables in which repeated numbers are judged
     repeated: list[str]
     # remarks of slices: the name of a template, and its fact `remark`

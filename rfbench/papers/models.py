@@ -332,7 +332,8 @@ class Paper(_PaperSection):
     result: str = ""
     # the value that we chose for each setting that the paper does not state
     readings: dict[str, str] = {}
-    text_at_hand: bool = True  # True if the settings were checked against the paper's text
+    # True if the settings were checked against the paper's text
+    text_at_hand: bool = True
     # inconsistencies between the published numbers
     doubts: list[Doubt] = []
     # source of numbers that are computed from the authors' own runs
@@ -347,7 +348,7 @@ class Paper(_PaperSection):
 
 
 class Part(_PaperSection):
-    """Part of a claim: a paired quantity, and the bounds between which it is if the claim holds.
+    """Part of a claim: a paired quantity, and the bounds that contain it if the claim holds.
 
     The quantity is the `metric` of `method` minus the metric of each method in `against`, per
     trial. With the scale ``'ratio'``, it is the quotient of the two. If `against` is empty, it is
