@@ -43,8 +43,8 @@ __all__ = [
     "summarise",
 ]
 
-# Import path of each name; other names are modules. A function must not have the name of a module
-# of this folder: importing the module would replace the function.
+# Maps each public name to its import path; all other public names are modules. A function must not
+# have the name of a module of this folder, because importing the module would replace the function.
 _PLACES = {
     "RfbenchError": "rfbench.errors:RfbenchError",
     "RunResults": "rfbench.api:RunResults",

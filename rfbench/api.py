@@ -1,4 +1,4 @@
-"""Functions to run and to read experiments from Python, equivalent to the command line."""
+"""Python functions that run and read experiments, equivalent to the command line."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ log = logging.getLogger(__name__)
 
 
 class RunResults(Results):
-    """The rows of a results folder; ``print`` shows their table.
+    """Rows of a results folder; ``print`` shows the table of their means.
 
     Parameters
     ----------
     folder : Path
-        Folder of ``trials.csv``.
+        Folder that contains ``trials.csv``.
     name : str
         Name of the experiment.
     rows : DataFrame
@@ -33,21 +33,21 @@ class RunResults(Results):
     manifest : dict, default={}
         Content of ``manifest.json``.
     notes : list of str, default=[]
-        Rows that were skipped while reading, with the reason.
+        Messages on rows that were skipped while reading, with the reason.
 
     See Also
     --------
-    run : Measure trials and return such rows.
-    read_results : Read such rows from a folder.
+    run : Measure trials and return their rows.
+    read_results : Read the rows of a folder.
     """
 
     def summary(self, metric: str | None = None) -> pd.DataFrame:
-        """Aggregate the trials, one line per data set, method and size.
+        """Return a table of means over trials, one line per data set, method and size.
 
         Parameters
         ----------
         metric : str, optional
-            Name of a metric of the rows. By default the metric of the configuration.
+            Name of a metric in the rows; by default the metric of the configuration.
 
         Returns
         -------
@@ -73,17 +73,17 @@ class RunResults(Results):
 
 
 def read_results(folder: str | Path) -> RunResults:
-    """Read one results folder.
+    """Read the rows of one results folder.
 
     Parameters
     ----------
     folder : str or path
-        Folder with a ``trials.csv``.
+        Folder that contains ``trials.csv``.
 
     Returns
     -------
     RunResults
-        Its rows and its manifest.
+        Rows and manifest of the folder.
 
     Raises
     ------
@@ -101,21 +101,21 @@ def read_config(
     name: str = "python",
     allow_imports: bool = False,
 ) -> Experiment:
-    """Check a configuration.
+    """Read and check a configuration.
 
     Parameters
     ----------
     config : mapping, str or path
-        The keys of ``configs/README.md``, a YAML file, or the name of a configuration that is
-        shipped with rfbench. A checked configuration is returned unchanged.
+        A mapping with the keys of ``configs/README.md``, a YAML file, or the name of a
+        configuration that is shipped with rfbench. A checked configuration is returned unchanged.
     overrides : sequence of str
-        Strings ``key.path=value``, as for ``--set``.
+        Strings ``key.path=value`` that change keys of the configuration, as for ``--set``.
     run : str
-        Name of the run, if the configuration has several.
+        Name of the run, if the configuration has several runs.
     name : str
         Name of the results folder, if `config` is a mapping.
     allow_imports : bool
-        Let the configuration import any class, which runs its code.
+        Whether the configuration may import any class, which runs its code.
 
     Returns
     -------
@@ -125,8 +125,8 @@ def read_config(
     Raises
     ------
     ConfigError
-        If a key or a value is wrong. The message has the place, the allowed values and the nearest
-        allowed value.
+        If a key or a value is invalid. The message has the place, the allowed values and the
+        nearest allowed value.
     """
     from rfbench import config as configurations
     from rfbench import yamlfile
@@ -145,7 +145,7 @@ def read_config(
 
 
 def _plain(value: Any) -> Any:
-    """Return a value with the types of YAML: arrays, ranges and tuples become lists."""
+    """Convert a value to types of YAML: arrays, ranges and tuples become lists."""
     if isinstance(value, Mapping):
         return {key: _plain(part) for key, part in value.items()}
     if isinstance(value, list | tuple | range):
@@ -172,43 +172,46 @@ def run(
     allow_imports: bool = False,
     on_row: Callable[[dict[str, Any]], None] | None = None,
 ) -> RunResults:
-    """Measure the missing trials of a configuration, and return all its rows.
+    """Measure the missing trials of a configuration, and return the rows of all its trials.
 
-    A trial that already has a row is not repeated. A trial that fails becomes a row with a message.
+    A trial that already has a row is not repeated. A trial that fails has a row with a message.
 
     Parameters
     ----------
     config : mapping, str or path
-        The keys of ``configs/README.md``, a YAML file, or the name of a configuration that is
-        shipped with rfbench.
+        A mapping with the keys of ``configs/README.md``, a YAML file, or the name of a
+        configuration that is shipped with rfbench.
     overrides : sequence of str
-        Strings ``key.path=value``, as for ``--set``.
+        Strings ``key.path=value`` that change keys of the configuration, as for ``--set``.
     run : str
-        Name of the run, if the configuration has several.
+        Name of the run, if the configuration has several runs.
     name : str
         Name of the results folder, if `config` is a mapping.
     out : path
         Folder of the results. The rows are in ``OUT/NAME/trials.csv``, the rows of a smoke run in
         ``OUT/smoke/NAME/trials.csv``.
     n_jobs : int, optional
-        Number of worker processes. By default one per core that this process may use. The rows do
-        not depend on it, except for times, unless your own code keeps state in its process.
+        Number of worker processes; by default the number of cores that this process may use. Except
+        for times, the rows do not depend on this number, unless your own code keeps state in its
+        process.
     memory : str
-        Memory for all workers: a share of the free memory, or GiB (``'6'``).
+        Memory for all workers: a share of the free memory, such as ``'80%'``, or a number of GiB,
+        such as ``'6'``.
     timeout : float, optional
         Longest time of one trial, in seconds.
     retry : collection of {'failed', 'timeout', 'crashed', 'memory'}
-        Statuses of the trials that are run again.
+        Trials with these statuses are run again.
     only : sequence of str
-        Strings ``KEY=VALUE``: only trials with this dataset, sampler, label, M, trial or d are run.
+        Strings ``KEY=VALUE``. Only trials with these values of dataset, sampler, label, M, trial or
+        d are run.
     smoke : bool
-        Run one trial on a few rows, as a quick check.
+        Whether to run only one trial on a few rows, as a quick check.
     fail_fast : bool
-        Do not start further trials after a failed one.
+        Whether to stop after the first failed trial.
     allow_imports : bool
-        Let the configuration import any class, which runs its code.
+        Whether the configuration may import any class, which runs its code.
     on_row : callable, optional
-        Called with each new row.
+        Function that is called with each new row.
 
     Returns
     -------
@@ -218,7 +221,7 @@ def run(
     Raises
     ------
     RfbenchError
-        If the configuration is wrong, data are missing, or a row cannot be written.
+        If the configuration is invalid, if data are missing, or if a row cannot be written.
     KeyboardInterrupt
         After Ctrl-C. The running trials are finished first, and all rows are kept.
     """
@@ -228,7 +231,8 @@ def run(
 
     experiment = read_config(config, overrides, run=run, name=name, allow_imports=allow_imports)
     folder = Path(out) / ("smoke" if smoke else "") / experiment.name
-    with limit_temporarily(compute_memory_share(memory, 1)):  # the user's own data are read here
+    # the user's own data are read in this process
+    with limit_temporarily(compute_memory_share(memory, 1)):
         plan = plan_run([experiment], folder, smoke=smoke).only(only)
     workers = n_jobs or usable.count_cores()
     summary = runner.run(

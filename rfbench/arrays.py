@@ -1,4 +1,4 @@
-"""Types of arrays, and options for parsing numbers."""
+"""Type aliases for arrays, and the option of pandas for parsing numbers exactly."""
 
 from __future__ import annotations
 
@@ -13,6 +13,6 @@ FloatArray = NDArray[np.floating[Any]]  # float64 or float32
 Rows = Any  # a dense array or a scipy.sparse.csr_array of shape (n, d)
 
 _before_3_1 = [int(part) for part in version("pandas").split(".")[:2]] < [3, 1]
-# Options with which `pandas.read_csv` returns the nearest double. From pandas 3.1 on this is the
-# default, and the option is deprecated.
+# Options with which `pandas.read_csv` returns the nearest double. This is the default since pandas
+# 3.1, where the option is deprecated.
 EXACT: dict[str, Any] = {"float_precision": "round_trip"} if _before_3_1 else {}

@@ -17,14 +17,15 @@ from rfbench.parameters import Rule, number, one_of
 from rfbench.registry import KERNELS
 
 RULES = ("median", "knn50", "knn50-sample")
-# Kernels divide by the square of a bandwidth. Between these limits the square is finite and above
-# 0, by definition of float64. With the exponent doubled, 1e-300, the square would be 0.
+# Limits of a bandwidth. Kernels divide by the square of a bandwidth. Between these limits, the
+# square is finite and above 0, by definition of float64. With the exponent doubled, 1e-300, the
+# square would be 0.
 SMALLEST, LARGEST = 1e-150, 1e150
 _MULTIPLE = re.compile(rf"(?:([0-9]*\.?[0-9]+(?:e[+-]?[0-9]+)?) *\* *)?({'|'.join(RULES)})")
 
 
 def _parts(rule: Any) -> tuple[float, str] | None:
-    """Return the factor and the name of a rule, such as 0.5 and median for 0.5*median."""
+    """Return the factor and the name of a rule: ``0.5*median`` becomes ``(0.5, 'median')``."""
     match = _MULTIPLE.fullmatch(rule) if isinstance(rule, str) else None
     factor = float(match[1] or 1) if match else 0.0
     return (factor, match[2]) if match and SMALLEST <= factor <= LARGEST else None
@@ -35,31 +36,31 @@ ALLOWED = (
     | one_of(*RULES)
     | Rule("a multiple of one (0.5*median)", lambda rule: _parts(rule) is not None)
 )
-# Grid of `bandwidth: cv`: powers of two around the median.
+# Grid of the setting `bandwidth: cv`: powers of two around the median.
 BANDWIDTH_GRID = ("0.25*median", "0.5*median", "median", "2*median", "4*median")
-# WIDEST has the limits for widening a grid, in multiples of the rule's value: one step below the
-# grid and three steps above it, because a large bandwidth makes features nearly linear. Chosen
-# without a measurement. Each time a limit is doubled, a search has one more step if the best value
-# is at that edge. ROUNDING is the tolerance for products of powers of two with a rule; any value
-# from 1e-15 to 1 would do.
+# WIDEST has the limits for widening a grid, as multiples of the value of the rule: one step below
+# the grid and three steps above it, because a large bandwidth makes features nearly linear. The
+# values were chosen without a measurement. Each time a limit is doubled, a search has one more step
+# if the best bandwidth is at that edge. ROUNDING is the tolerance for products of powers of two
+# with a rule; any value from 1e-15 to 1 would do.
 WIDEST, ROUNDING = (1 / 8, 32.0), 1 + 1e-9
-# The neighbor is from Yu et al. 2016, whom Shahrampour et al. 2018 follows (section 5). We chose
-# the sample: for 1,000 rows the median distance has a relative standard error of about 1 %. With
-# twice the sample, the rule needs four times the time, and every published bandwidth from a rule
-# changes.
+# NEIGHBOUR is the number of the neighbor in the rules `knn50`. It is from Yu et al. 2016, whom
+# Shahrampour et al. 2018 follow (section 5). SAMPLE is the number of sampled rows, which we chose:
+# for 1,000 rows, the median distance has a relative standard error of about 1 %. With twice SAMPLE,
+# the rule needs four times the time, and every published bandwidth from a rule changes.
 NEIGHBOUR, SAMPLE = 50, 1000
 
 
 def resolve(rule: float | str, X: Rows, generator: np.random.Generator) -> float:
-    """Return the bandwidth of a rule on the rows X, shape (n, d).
+    """Return the bandwidth that a rule gives for the rows X.
 
     Parameters
     ----------
     rule : float or {'median', 'knn50', 'knn50-sample'}, or a multiple: '0.5*median'
-        A number is returned unchanged. ``median`` is the median distance between distinct rows of
-        a random sample. ``knn50`` is the mean distance to the 50th nearest other row, over a
-        random sample of query rows against all rows (as in EERF, after Yu et al. 2016).
-        ``knn50-sample`` searches the neighbor only in the sample, where it is farther away.
+        A number is returned unchanged. ``median`` is the median distance between distinct rows of a
+        random sample. ``knn50`` is the mean distance from a row of a random sample to its 50th
+        nearest neighbor among all rows (as in EERF, after Yu et al. 2016). ``knn50-sample``
+        searches the neighbor only in the sample, where it is farther away.
     X : array or sparse matrix of shape (n, d)
         Training rows.
     generator : numpy.random.Generator
@@ -95,23 +96,22 @@ def resolve(rule: float | str, X: Rows, generator: np.random.Generator) -> float
 
 
 def make_kernel(X: Rows, name: str, rule: float | str, generator: np.random.Generator) -> Kernel:
-    """Return the kernel with this name and with the bandwidth of a rule on the rows X."""
+    """Return a kernel by name, with the bandwidth that a rule gives for the rows X."""
     cls: type[Kernel] = KERNELS.find(name)
     return cls(resolve(rule, X, generator)) if cls.has_bandwidth else cls()
 
 
 @dataclass(frozen=True)
 class Candidates:
-    """The bandwidths to choose from."""
+    """Bandwidths from which one is selected."""
 
-    values: tuple[float, ...]  # in decreasing order
-    rule: float  # value of the rule; for numbers, their geometric mean
+    values: tuple[float, ...]  # bandwidths in decreasing order
+    rule: float  # value of the rule; for a grid of numbers, their geometric mean
 
     def wider(self, best: float) -> float | None:
-        """Return twice or half the best bandwidth if it is at an edge of the grid.
+        """Return twice or half the best bandwidth if it is at an edge of the grid, else None.
 
-        Returns None if it is not at an edge, or if the result would be beyond `WIDEST` times the
-        rule's value.
+        The result is also None if it would be outside the limits `WIDEST`.
         """
         lowest, highest = (factor * self.rule for factor in WIDEST)
         if best == max(self.values) and 2 * best <= highest * ROUNDING:
@@ -121,14 +121,14 @@ class Candidates:
         return None
 
     def with_value(self, value: float) -> Candidates:
-        """Return the candidates with one additional bandwidth."""
+        """Return the same bandwidths and one more."""
         return Candidates(tuple(sorted({*self.values, value}, reverse=True)), self.rule)
 
 
 def list_candidates(
     rules: Iterable[float | str], X: Rows, generator: np.random.Generator
 ) -> Candidates:
-    """Return the bandwidths of the rules, all computed on the same sample."""
+    """Return the bandwidths that the rules give for the rows X, all computed on the same sample."""
     bases: dict[float | str, float] = {}
     values, middle = set(), None
     for rule in rules:
@@ -144,14 +144,15 @@ def list_candidates(
 
 
 def choose_nearest_to_rule(losses: Mapping[float, Array], rule: float) -> float:
-    """Return the bandwidth nearest to a rule among bandwidths with nearly the smallest loss.
+    """Return the bandwidth nearest to `rule` among the bandwidths with nearly the smallest loss.
 
     Parameters
     ----------
     losses : mapping of float to array of shape (K,)
-        Loss of each fold per bandwidth; all bandwidths have the same folds.
+        Losses on the K folds for each bandwidth. All bandwidths have the same folds.
     rule : float
-        Target of the ratio; if two bandwidths are equally near, the larger is returned.
+        Bandwidth with which candidates are compared by their ratio. If two bandwidths are equally
+        near, the larger is returned.
 
     Returns
     -------
@@ -160,10 +161,10 @@ def choose_nearest_to_rule(losses: Mapping[float, Array], rule: float) -> float:
 
     Notes
     -----
-    A loss is close if it exceeds the smallest loss by at most one standard error of the difference
-    over the K folds. With a single fold there is no standard error, and only equal losses are
-    close. The standard error of a loss itself is several times as large, because all bandwidths
-    have large errors on the same hard rows.
+    A loss is nearly the smallest if it exceeds the smallest loss by at most one standard error of
+    the difference over the K folds. With a single fold, there is no standard error, and the losses
+    have to be equal. The standard error of the loss itself would be several times as large, because
+    all bandwidths have large errors on the same difficult rows.
     """
     means = {value: float(np.mean(loss)) for value, loss in losses.items()}
     best = min(means, key=lambda value: (means[value], -value))
@@ -195,7 +196,7 @@ def _from_rows(rule: str, X: Rows, generator: np.random.Generator) -> float:
 
 
 def _mean_distance(queries: Rows, rows: Rows, own: np.ndarray) -> float:
-    """Return the mean over queries of the distance to the 50th nearest row, except the query."""
+    """Return the mean distance from each query to its 50th nearest row, excluding the query."""
     neighbour = min(NEIGHBOUR, rows.shape[0] - 1)
     kth = np.empty(len(own))
     for start in range(0, len(own), 100):

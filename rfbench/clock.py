@@ -1,4 +1,4 @@
-"""Wall and CPU seconds of the parts of a trial."""
+"""Measurement of the wall and CPU seconds of the parts of a trial."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ class Clock:
     """Clock that sums wall-clock and CPU seconds for each part: pp, features, train and test.
 
     If a part is entered inside another part, of this clock or of a different clock, the outer part
-    is paused: every second is counted once. CPU seconds are of the whole process with all its
-    threads.
+    is paused, so that every second is counted once. CPU seconds are summed over all threads of the
+    process.
     """
 
     _running: ClassVar[list[tuple[Clock, str]]] = []
@@ -28,7 +28,7 @@ class Clock:
 
     @contextmanager
     def part(self, name: str) -> Iterator[None]:
-        """Add the time of a ``with`` block to one part."""
+        """Add the time of a ``with`` block to the part with this name."""
         Clock._book()
         Clock._running.append((self, name))
         try:
@@ -40,7 +40,7 @@ class Clock:
     @classmethod
     @contextmanager
     def stopped(cls) -> Iterator[None]:
-        """Do not count the time of a ``with`` block, even if parts are entered in the block."""
+        """Stop all clocks within a ``with`` block, even if parts are entered in the block."""
         Clock._book()
         Clock._stopped += 1
         try:
@@ -60,11 +60,14 @@ class Clock:
 
     @staticmethod
     def part_of(clock: Clock | None, name: str) -> AbstractContextManager[None]:
-        """Add the time of a ``with`` block to a part of `clock` (None: to the running part)."""
+        """Add the time of a ``with`` block to a part of `clock`.
+
+        If `clock` is None, the time is added to the part that is running.
+        """
         return nullcontext() if clock is None else clock.part(name)
 
     def charge(self, other: Clock, to: str | None = None) -> None:
-        """Add the times of another clock to the same parts, or all its times to the part `to`."""
+        """Add the times of another clock to the same parts, or all times to the part `to`."""
         for part in CLOCK_PARTS:
             self.wall[to or part] += other.wall[part]
             self.cpu[to or part] += other.cpu[part]

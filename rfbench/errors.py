@@ -1,4 +1,4 @@
-"""Errors caused by the user, the data or the machine; messages have a reason and advice."""
+"""Exceptions caused by the user, the data or the machine; messages have a reason and advice."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import ClassVar
 
 
 class RfbenchError(Exception):
-    """An error that a user can act on.
+    """Base class of errors on which the user can act.
 
     Parameters
     ----------
@@ -21,7 +21,7 @@ class RfbenchError(Exception):
     """
 
     # Exit code of the command: 2 if the request is not possible, 1 if the machine could not carry
-    # it out.
+    # out the request.
     exit_code: ClassVar[int] = 2
 
     def __init__(self, what: str, why: str = "", todo: str = "") -> None:
@@ -33,15 +33,15 @@ class RfbenchError(Exception):
 
 
 class ConfigError(RfbenchError):
-    """A configuration cannot be run: unknown key, wrong type, impossible combination."""
+    """Exception for a configuration that cannot be run, such as one with an unknown key."""
 
 
 class DataError(RfbenchError):
-    """A data set is missing or broken, or differs from the catalog."""
+    """Exception for a data set that is missing or broken, or that differs from the catalog."""
 
 
 class MethodError(RfbenchError, ValueError):
-    """A sampler, solver or kernel cannot work with its parameters or rows.
+    """Exception for a sampler, solver or kernel that cannot use its parameters or the rows.
 
     Parameters
     ----------
@@ -55,21 +55,21 @@ class MethodError(RfbenchError, ValueError):
 
 
 class MemoryLimit(MethodError):
-    """Work would not fit into the allowed memory."""
+    """Exception for a computation that would not fit into the allowed memory."""
 
 
 class ExecutorError(RfbenchError):
-    """Workers are not available, or differ from this machine."""
+    """Exception for workers that are not available, or that differ from this machine."""
 
     exit_code = 1
 
 
 class ResultsError(RfbenchError):
-    """A results folder cannot be read, or is in use by another run."""
+    """Exception for a results folder that cannot be read, or that another run is using."""
 
 
 class WriteError(ResultsError):
-    """A row or a file could not be written: disk full, or no permission."""
+    """Exception for a row or a file that cannot be written, such as on a full disk."""
 
     exit_code = 1
 
@@ -78,8 +78,8 @@ class WriteError(ResultsError):
 def raise_as_write_error(what: str, kept: str = "", todo: str = "") -> Iterator[None]:
     """Convert an OSError in a ``with`` block to a WriteError.
 
-    `what` is the action that failed, without a full stop; the system's reason follows. `kept` lists
-    what is still safe.
+    `what` states what failed, without a full stop; the reason from the system follows. `kept` is a
+    sentence on data that are still safe.
     """
     try:
         yield
@@ -108,7 +108,7 @@ def make_unknown_error(
     error: type[RfbenchError] = MethodError,
     todo: str = "",
 ) -> RfbenchError:
-    """Return the error for an unknown name; the message has the nearest and all known names."""
+    """Return the error for an unknown name, with the nearest name and all known names."""
     names = list(known)
     return error(
         f"There is no {kind} '{name}'.{suggest_nearest(str(name), names)}",

@@ -1,7 +1,7 @@
 """Escaping of untrusted text, with one function for each kind of output.
 
-A label, a title, the name of a data set, a machine or a file, and messages of imported code can
-contain anything. `escape_controls` is for a terminal; all other functions call it first.
+Labels, titles, names of data sets, machines and files, and messages of imported code can contain
+any characters. `escape_controls` is for a terminal; all other functions call it first.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pandas as pd
 
-# Characters that start markup within a line. `_` between letters does not start markup, `&` is
-# literal, and text between backticks is not interpreted.
+# Characters that start markup within a line of Markdown. `_` between letters does not start markup,
+# `&` is literal, and text between backticks is not interpreted.
 MARKDOWN = str.maketrans({sign: f"\\{sign}" for sign in "\\|*<[]"} | {"\n": " "})
 LATEX = str.maketrans(
     {c: f"\\{c}" for c in "&%$#_{}"}
@@ -29,10 +29,10 @@ FORMULAS = ("=", "+", "-", "@")
 
 
 def escape_controls(text: object) -> str:
-    r"""Escape all characters that a terminal does not print, except line feeds, as Python does.
+    r"""Escape all characters that a terminal does not print, except line feeds.
 
-    These are control characters, which can control a terminal, and characters without a shape, such
-    as marks that change the writing direction.
+    The escapes are as in Python strings. Escaped characters are control characters, which can
+    control a terminal, and invisible characters, such as marks that change the writing direction.
 
     >>> escape_controls("a\x1b]0;title\x07 b")
     'a\\x1b]0;title\\x07 b'
@@ -47,7 +47,7 @@ def escape_controls(text: object) -> str:
 
 
 def guard_warnings() -> None:
-    """Escape warnings of Python, which may quote untrusted text, with `escape_controls`."""
+    """Escape the warnings that Python prints, because they may quote untrusted text."""
     written = warnings.formatwarning
     if getattr(written, "__module__", "") == __name__:
         return
@@ -60,20 +60,20 @@ def guard_warnings() -> None:
 
 
 def escape_line(text: object) -> str:
-    r"""Escape text for a line or a cell: like `escape_controls`, with line feeds as ``\n``."""
+    r"""Escape text for one line or one cell: like `escape_controls`, with line feeds as ``\n``."""
     return escape_controls(text).replace("\n", "\\n")
 
 
 class Markdown(str):
-    """Text that is Markdown already; `escape_markdown` and Jinja return it unchanged."""
+    """Text that is already Markdown; `escape_markdown` and Jinja return it unchanged."""
 
     def __html__(self) -> str:
-        """Return the text; if this method exists, Jinja does not escape the text."""
+        """Return the text unchanged; Jinja does not escape objects that have this method."""
         return self
 
 
 def escape_markdown(text: object) -> Markdown:
-    r"""Escape text for use within a line of Markdown; `Markdown` is returned unchanged.
+    r"""Escape text for use within a line of Markdown; a `Markdown` object is returned unchanged.
 
     >>> print(escape_markdown(r"\<img onerror=x> [a](javascript:b)"))
     \\\<img onerror=x> \[a\](javascript:b)
@@ -88,9 +88,9 @@ def escape_latex(text: object) -> str:
 
 
 def as_csv(table: pd.DataFrame, **options: Any) -> str:
-    """Return a table as CSV; no string in it starts like a formula that a spreadsheet would run.
+    """Return a table as CSV in which no text starts like a formula that a spreadsheet would run.
 
-    A number that is written as text is unchanged: -1 is not a formula.
+    A text that is a number is unchanged, because -1 is not a formula.
     """
     texts = table.select_dtypes(exclude=["number", "bool"]).map(_cell)
     escaped = table.assign(**{str(name): texts[name] for name in texts})
@@ -101,7 +101,7 @@ def as_csv(table: pd.DataFrame, **options: Any) -> str:
 def _cell(value: Any) -> Any:
     if not isinstance(value, str):
         return value
-    text = escape_line(value)  # tabs and carriage returns at the start are escaped here
+    text = escape_line(value)  # tabs and carriage returns at the start of a text are escaped here
     return f"'{text}" if text.startswith(FORMULAS) and not _is_number(text) else text
 
 
@@ -114,7 +114,7 @@ def _is_number(text: str) -> bool:
 
 
 def to_json_value(value: Any) -> Any:
-    """Convert a value for JSON: unknown types to strings, numbers that are not finite to None."""
+    """Convert a value for JSON: unknown types become strings; NaN and infinity become None."""
     value = value.tolist() if hasattr(value, "tolist") else value  # numpy scalars and arrays
     if isinstance(value, Mapping):
         return {str(key): to_json_value(each) for key, each in value.items()}

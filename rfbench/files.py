@@ -1,9 +1,9 @@
-"""Reading and writing files in folders of rfbench, without following links out of them.
+"""Reading and writing of files in folders of rfbench, without following links out of them.
 
 A results folder may come from an untrusted source. A link in it could redirect a write to any file
-of the user, or copy the content of any file to a page; a pipe would block the reader. So a link, a
-pipe or a device inside such a folder is rejected. The folder itself, and the folders above it, may
-be links, because the user created these.
+of the user, or copy the content of any file to a page. A pipe would block a read. Therefore links,
+pipes and devices inside of such a folder are rejected. The folder itself, and the folders above it,
+may be links, because the user created them.
 """
 
 from __future__ import annotations
@@ -23,26 +23,26 @@ from rfbench.errors import ResultsError, raise_as_write_error
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# With these flags, a link that is created after the check is not followed, and a pipe does not
-# block.
+# With these flags, a link that is created after the check is not followed, and opening a pipe does
+# not block.
 _SAFELY = os.O_NOFOLLOW | os.O_NONBLOCK
 
 
 def check(file: Path, top: Path | None = None) -> None:
-    """Raise ResultsError if a file of a results folder is not regular, or is reached by a link.
+    """Raise ResultsError if a file of a results folder is not a regular file, or is behind a link.
 
     Parameters
     ----------
     file : Path
         The file, which may be missing.
     top : Path, optional
-        Folder of rfbench that contains it, at any depth; by default its parent folder.
+        Folder of rfbench that contains the file at any depth; by default the parent folder.
 
     Raises
     ------
     ResultsError
-        If `file` exists and is not a regular file, if there is a link between `top` and it, or if
-        the file is not in `top`.
+        If `file` exists and is not a regular file, if a folder between `top` and the file is a
+        link, or if the file is not in `top`.
     """
     top = top or file.parent
     _check_inside(file, top)
@@ -51,7 +51,7 @@ def check(file: Path, top: Path | None = None) -> None:
 
 
 def _check_inside(file: Path, top: Path) -> None:
-    """Raise ResultsError if a file is not in `top`, or is behind a link there."""
+    """Raise ResultsError if a file is not in `top`, or if a folder between the two is a link."""
     if not file.is_relative_to(top) or ".." in file.relative_to(top).parts:
         raise ResultsError(
             f"{file} is not in {top}.",
@@ -72,7 +72,7 @@ def _in_the_way(wrong: Path) -> ResultsError:
 
 
 def open_checked(file: Path, top: Path | None = None) -> BinaryIO:
-    """Check a file of a results folder, and open it for reading.
+    """Check a file of a results folder, and open it for reading in binary mode.
 
     Raises OSError if the file is missing or cannot be read.
     """
@@ -81,16 +81,17 @@ def open_checked(file: Path, top: Path | None = None) -> BinaryIO:
 
 
 def read(file: Path, top: Path | None = None) -> bytes:
-    """Check a file of a results folder, and return its content."""
+    """Return the content of a file of a results folder, after checking the file."""
     with open_checked(file, top) as stream:
         return stream.read()
 
 
 @contextmanager
 def lock_file(file: Path) -> Iterator[None]:
-    """Lock a file against other processes; the system releases the lock when the process ends.
+    """Lock a file against other processes within a ``with`` statement.
 
-    Raises BlockingIOError if another process has the lock; OSError if the file cannot be written.
+    The system also releases the lock if the process is killed. Raises BlockingIOError if another
+    process has the lock, and OSError if the file cannot be written.
     """
     check(file)
     handle = os.open(file, os.O_RDWR | os.O_CREAT | _SAFELY, 0o666)
@@ -98,15 +99,16 @@ def lock_file(file: Path) -> Iterator[None]:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         yield
     finally:
-        fcntl.flock(handle, fcntl.LOCK_UN)  # a child may have a copy of the handle
+        fcntl.flock(handle, fcntl.LOCK_UN)  # a child process may have a copy of the handle
         os.close(handle)
 
 
 def append(file: Path, content: bytes, header: bytes = b"", *, force: bool = True) -> None:
-    """Check a file of a results folder, append bytes to it, and `force` them to the disk.
+    """Check a file of a results folder, and append bytes to it.
 
-    An empty or missing file gets the header first. Raises ResultsError if the file has a hard link
-    elsewhere; OSError if the disk is full or writing is not permitted.
+    The `header` is written first if the file is empty or missing. With `force`, the bytes are
+    forced to the disk. Raises ResultsError if the file has a hard link elsewhere, and OSError if
+    the disk is full or writing is not permitted.
     """
     check(file)
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | _SAFELY
@@ -125,12 +127,12 @@ def append(file: Path, content: bytes, header: bytes = b"", *, force: bool = Tru
 
 
 def replace(file: Path, content: bytes, top: Path | None = None) -> None:
-    """Write a file so that after a crash it has either the old or the new content.
+    """Replace the content of a file so that a crash leaves either the old or the new content.
 
     Parameters
     ----------
     file : Path
-        The file; its folder is created.
+        Path of the file. Its folder is created if it does not exist.
     content : bytes
         The new content.
     top : Path, optional
@@ -139,9 +141,9 @@ def replace(file: Path, content: bytes, top: Path | None = None) -> None:
     Raises
     ------
     WriteError
-        If the folder cannot be written; the old file is kept.
+        If the folder cannot be written. The old file is unchanged.
     ResultsError
-        If a link, or something else that is not a file, has this path.
+        If the path is a link, or anything else that is not a regular file.
     """
     check(file, top)
     with (
@@ -164,16 +166,16 @@ def replace(file: Path, content: bytes, top: Path | None = None) -> None:
 
 
 def remove(file: Path, top: Path | None = None) -> None:
-    """Remove a file of a results folder, if it exists; for a link, only the link."""
+    """Remove a file of a results folder if it exists; if it is a link, only the link is removed."""
     _check_inside(file, top or file.parent)
     file.unlink(missing_ok=True)
 
 
 def remove_folder(folder: Path, top: Path | None = None) -> None:
-    """Remove a folder with its content, if it exists; links are not followed.
+    """Remove a folder and its content if it exists; links in it are not followed.
 
-    `top` is the folder of rfbench that contains it, see `check`. Raises OSError if it cannot be
-    removed.
+    `top` is the folder of rfbench that contains the folder, see `check`. Raises OSError if the
+    folder cannot be removed.
     """
     _check_inside(folder / "any", top or folder.parent)
     if folder.exists():
@@ -181,7 +183,7 @@ def remove_folder(folder: Path, top: Path | None = None) -> None:
 
 
 def remove_empty(folder: Path) -> None:
-    """Remove a folder, unless it has any content."""
+    """Remove a folder if it is empty."""
     with suppress(OSError):
         folder.rmdir()
 
@@ -192,14 +194,14 @@ def make_folder(folder: Path) -> None:
 
 
 def move(file: Path, target: Path, top: Path | None = None) -> None:
-    """Check the path `target`, and move a file to it on the same file system."""
+    """Check the path `target`, and move a file to this path on the same file system."""
     check(target, top)
     make_folder(target.parent)
     os.replace(file, target)
 
 
 def save_array(file: Path, array: NDArray[Any]) -> None:
-    """Write an array to a new file for `numpy.load`; raise OSError if the file exists."""
+    """Write an array to a new file in the format of `numpy.load`; raise OSError if it exists."""
     import numpy as np
 
     with file.open("xb") as stream:
@@ -208,9 +210,9 @@ def save_array(file: Path, array: NDArray[Any]) -> None:
 
 @contextmanager
 def make_scratch_folder(above: Path, prefix: str) -> Iterator[Path]:
-    """Create `above` if needed, and yield a temporary folder in it that is removed at the end.
+    """Yield a temporary folder in `above`, which is removed at the end of the ``with`` statement.
 
-    Raises OSError if it cannot be created.
+    The folder `above` is created if it does not exist. Raises OSError if this fails.
     """
     make_folder(above)
     with tempfile.TemporaryDirectory(dir=above, prefix=prefix) as scratch:
@@ -219,21 +221,23 @@ def make_scratch_folder(above: Path, prefix: str) -> Iterator[Path]:
 
 @contextmanager
 def stage_folder(folder: Path) -> Iterator[Path]:
-    """Yield a folder to fill, which is renamed to `folder` at the end, completely or not at all.
+    """Yield an empty folder that is renamed to `folder` at the end of the ``with`` statement.
 
-    Raises OSError if `folder` exists already or cannot be written.
+    `folder` therefore exists completely or not at all. Raises OSError if `folder` exists already or
+    cannot be written.
     """
     with make_scratch_folder(folder.parent, f".{folder.name[:100]}-") as scratch:
-        stage = scratch / "new"  # a scratch folder is readable for this user alone
+        stage = scratch / "new"  # a scratch folder is readable only by this user
         stage.mkdir()
         yield stage
         os.replace(stage, folder)
 
 
 def write_named(file: Path, content: bytes) -> None:
-    """Write a file whose name the user gave: links are followed, and a device receives the bytes.
+    """Write a file whose path the user specified; links are followed.
 
-    A regular file is replaced atomically, see `replace`. Raises WriteError if it cannot be written.
+    A regular file is replaced as in `replace`. If the path is a device, the bytes are written to
+    it. Raises WriteError if the file cannot be written.
     """
     target = file.resolve() if file.is_symlink() else file
     if target.is_file() or not target.exists():

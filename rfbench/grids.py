@@ -1,4 +1,4 @@
-"""Grammar of value lists: `50:1000`, `50:1000:50`, `50,100,200`, `log:50:1000:8`."""
+"""Grammar for lists of values: `50:1000`, `50:1000:50`, `50,100,200`, `log:50:1000:8`."""
 
 from __future__ import annotations
 
@@ -12,24 +12,26 @@ import numpy as np
 from rfbench.errors import ConfigError
 from rfbench.yamlfile import parse_scalar
 
-# Number of values of a range without a step. Chosen without a measurement: with twice as many, a
-# run needs twice the time.
+# Number of values of a range without a step. The number was chosen without a measurement. With
+# twice as many values, a run needs twice the time.
 DEFAULT_POINTS = 20
-# Maximum number of values. It makes a step with a wrong sign or power an error, not a run of weeks.
-# Chosen without a measurement. With twice the value, one more such mistake would be run.
+# Maximum number of values of a list. It turns a step with a wrong sign or exponent into an error,
+# which would otherwise be a run of weeks. The number was chosen without a measurement. With twice
+# this number, some of these mistakes would be run.
 MAX_POINTS = 10_000
-# By definition of float64, whose largest number is 1.8e308: 20 steps between two numbers within
-# this limit are finite.
+# Largest absolute value of a number in a list. By definition of float64, whose largest number is
+# 1.8e308, 20 steps between two numbers within this limit are finite.
 LARGEST_NUMBER = 1e300
 GRID_GRAMMAR = "50:1000 (20 points at most), 50:1000:50 (with a step), 50,100,200 or log:50:1000:8"
 
 
 def expand(text: str) -> list[Any]:
-    """Return the values of a list in the grammar.
+    """Return the values that a text in the grammar describes.
 
-    ``a:b`` is every integer if there are at most 20, else 20 evenly spaced values. ``a:b:step``
-    includes b if it is on a step. ``log:a:b:n`` has n values with equal ratios. If the ends are
-    integers, the values are. Text without ``:`` and ``,`` is one value.
+    ``a:b`` has all integers from a to b if there are at most 20, else 20 evenly spaced values.
+    ``a:b:step`` includes b if it is on a step. ``log:a:b:n`` has n values with equal ratios. If the
+    ends are integers, the values are rounded to integers. Text without ``:`` and ``,`` is a single
+    value.
 
     >>> expand("50:1000")[:3], expand("2:5"), expand("log:1e-2:1e2:5"), expand("eerf")
     ([50, 100, 150], [2, 3, 4, 5], [0.01, 0.1, 1.0, 10.0, 100.0], ['eerf'])
@@ -66,7 +68,7 @@ def expand(text: str) -> list[Any]:
 
 
 def join_lists(lists: Iterable[list[Any]]) -> list[Any]:
-    """Concatenate lists; raise ConfigError as soon as the result is too long."""
+    """Concatenate lists; raise ConfigError as soon as the result has too many values."""
     values: list[Any] = []
     for part in lists:
         values += part

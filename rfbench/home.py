@@ -1,4 +1,4 @@
-"""The cache folder of this user, for files that can be computed again."""
+"""Location of the user's cache folder, which contains files that can be computed again."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _temporary: list[tempfile.TemporaryDirectory[str]] = []
 def find_user_folder() -> Path:
     """Return the cache folder: RFBENCH_CACHE, or ``rfbench`` in XDG_CACHE_HOME or ``~/.cache``.
 
-    Without a home it is a temporary folder, which the workers of this process share. Raises
-    ConfigError if a variable contains a relative folder, because anyone may have put files into the
-    current one.
+    If the user has no home folder, it is a temporary folder, which the workers of this process
+    share. Raises ConfigError if a variable contains a relative path, because anyone may have put
+    files into the current folder.
     """
     if given := _absolute(CACHE):
         return Path(given)
@@ -43,9 +43,10 @@ def is_temporary() -> bool:
 
 
 def check() -> None:
-    """Make sure that no cache is in the current folder, including numba's, which loads pickles.
+    """Make sure that no cache is in the current folder, including the cache of numba.
 
-    Raises ConfigError if a variable contains a relative folder.
+    The cache of numba contains pickles, which can run any code. Raises ConfigError if a variable
+    contains a relative path.
     """
     _absolute(CACHE)
     if not (_absolute(NUMBA) or _usual()):
@@ -53,7 +54,7 @@ def check() -> None:
 
 
 def _usual() -> str:
-    """Return the user's folder for all caches; empty if the user has no home folder."""
+    """Return the user's folder for the caches of all programs; empty without a home folder."""
     if given := _absolute("XDG_CACHE_HOME"):
         return given
     _absolute("HOME")
@@ -62,7 +63,10 @@ def _usual() -> str:
 
 
 def _absolute(name: str) -> str:
-    """Return the folder in an environment variable if it is absolute, else an empty string."""
+    """Return the absolute path in an environment variable, or an empty string if it is not set.
+
+    Raises ConfigError if the path is relative.
+    """
     given = os.environ.get(name, "")
     if given and not os.path.isabs(given):
         raise ConfigError(

@@ -1,8 +1,8 @@
-"""Starting Python so that files of the current folder are not imported by accident.
+"""Start of Python processes that do not import files of the current folder by accident.
 
-With ``-c`` and ``-m`` Python searches the current folder before its own library, so that an
-untrusted ``./json.py`` would run. Every interpreter of rfbench is started by `build_command`, with
-`build_environment`.
+With ``-c`` and ``-m``, Python searches the current folder before its own library, so that an
+untrusted ``./json.py`` would run. rfbench starts all Python processes with the command of
+`build_command` and the variables of `build_environment`.
 """
 
 from __future__ import annotations
@@ -15,8 +15,7 @@ from pathlib import Path
 
 from rfbench import platforms
 
-# The current folder is kept if it is on the path of the new interpreter for another reason:
-# PYTHONPATH or an editable installation.
+# The current folder stays on the path if PYTHONPATH or an editable installation contains it.
 PATH_CODE = (
     "import json, sys; own, given = {*sys.path}, json.loads(sys.argv.pop(1)); "
     "sys.path[:] = [each for each, here in given if not here or each in own]\n"
@@ -25,18 +24,18 @@ SAFE = "PYTHONSAFEPATH"
 
 
 def build_command(code: str, *words: str) -> list[str]:
-    """Return the command that runs code in a new interpreter, with the `sys.path` of this one.
+    """Return the command that runs code in a new Python process with this process's `sys.path`.
 
-    ``-P`` excludes the current folder; the user's PYTHON* variables still apply.
+    The current folder is excluded by ``-P``. The user's PYTHON* variables still apply.
     """
     given = [(each, _is_here(each)) for each in sys.path]
-    # The folder of rfbench comes last, for a checkout that is run without being installed.
+    # The folder of rfbench is last, for a checkout that is used without an installation.
     given.append((str(Path(__file__).resolve().parents[1]), False))
     return [sys.executable, "-P", "-c", PATH_CODE + code, json.dumps(given), *words]
 
 
 def build_environment() -> dict[str, str]:
-    """Return the variables of a new interpreter; its own child processes inherit them."""
+    """Return the environment variables of a new Python process and of its child processes."""
     return os.environ | platforms.blas_variables() | {SAFE: "1"}
 
 

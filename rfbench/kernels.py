@@ -1,7 +1,7 @@
-"""Kernels: closed form, spectral measure and feature function of each kernel.
+"""Kernels with their closed forms, spectral measures and types of random features.
 
-The attribute `feature` is the kind of random features: a *wave* ``cos(w'x + b)`` for a
-shift-invariant kernel (Bochner's theorem), the *arc-cosine* feature ``H(w'x) (w'x)^order`` of
+The attribute `feature` is the type of random features of a kernel. It is a *wave* ``cos(w'x + b)``
+for a shift-invariant kernel (Bochner's theorem), the *arc-cosine* feature ``H(w'x) (w'x)^order`` of
 Cho & Saul (2009), or a single *coordinate* of the row for the linear kernel (Sinha & Duchi 2016,
 section 4.2).
 """
@@ -61,9 +61,10 @@ def to_float64(rows: Rows) -> Any:
 
 
 def shift_by_mean(X: Rows, Y: Rows) -> tuple[Any, Any]:
-    """Return both sets of rows in float64, dense rows minus the mean of Y.
+    """Return two sets of rows in float64; dense rows are shifted by the mean of Y.
 
-    Far from the origin, squared distances would lose digits to cancellation.
+    Without the shift, squared distances of rows far from the origin would lose digits to
+    cancellation.
 
     Parameters
     ----------
@@ -90,12 +91,12 @@ def _is_dense(rows: Any) -> bool:
 
 
 def _products(X: Any, Y: Any) -> Any:
-    """Return X Y'; if both are the same rows, the result is symmetric to the last bit."""
+    """Return the products X Y'; if X is Y, the result is exactly symmetric."""
     return multiply_by_transpose(X) if X is Y and _is_dense(X) else matmul(X, Y.T)
 
 
 def compute_squared_distances(X: Rows, Y: Rows) -> NDArray[np.float64]:
-    """Return the squared Euclidean distances between rows.
+    """Return the squared Euclidean distances between the rows of X and the rows of Y.
 
     Parameters
     ----------
@@ -114,7 +115,8 @@ def compute_squared_distances(X: Rows, Y: Rows) -> NDArray[np.float64]:
 
     squares: NDArray[np.float64]
     if _is_dense(X) and _is_dense(Y):
-        # This is the formula of scikit-learn, computed by the BLAS library of all other products.
+        # This is the formula of scikit-learn, but with the BLAS library that computes all other
+        # products.
         squares = _products(X, Y)
         squares *= -2.0
         squares += row_norms(X, squared=True)[:, None]
@@ -124,14 +126,15 @@ def compute_squared_distances(X: Rows, Y: Rows) -> NDArray[np.float64]:
             np.fill_diagonal(squares, 0.0)
     else:
         squares = euclidean_distances(X, Y, squared=True)
-    rounding = 8 * (X.shape[1] + 4) * np.finfo(np.float64).eps  # bound for |y| close to |x|
+    # bound of the rounding error for |y| close to |x|
+    rounding = 8 * (X.shape[1] + 4) * np.finfo(np.float64).eps
     squares[squares <= rounding * row_norms(X, squared=True)[:, None]] = 0.0
     return squares
 
 
 @dataclass(frozen=True)
 class Kernel(ABC):
-    """A kernel with its bandwidth.
+    """Base class of kernels with a bandwidth.
 
     Parameters
     ----------
@@ -150,8 +153,8 @@ class Kernel(ABC):
     feature: ClassVar[Feature] = "wave"
     order: ClassVar[int] = 0
     has_bandwidth: ClassVar[bool] = True
-    # Distribution of one coordinate of a frequency at bandwidth 1: its name in scipy.stats, and the
-    # name of the method of numpy's generators that draws from it.
+    # Distribution of one coordinate of a frequency at bandwidth 1: `coordinate` is its name in
+    # scipy.stats, and `drawn_by` is the method of numpy's generators that draws from it.
     coordinate: ClassVar[str | None] = None
     drawn_by: ClassVar[str]
 
@@ -160,14 +163,14 @@ class Kernel(ABC):
         """Return the kernel matrix, shape (len(X), len(Y))."""
 
     def gradients(self, X: Rows, Y: Rows, coef: Array) -> Array:
-        """Return the gradients at the rows X of functions of kernel values, shape (k, n, d).
+        """Return the gradients of functions of kernel values, with respect to the rows X.
 
         Parameters
         ----------
         X : array or CSR matrix of shape (n, d)
             Rows at which the gradients are computed.
         Y : array or CSR matrix of shape (m, d)
-            Rows of the kernel values.
+            Rows with which the kernel values are computed.
         coef : array of shape (m, k)
             The k-th function is x -> sum_j coef[j, k] k(x, Y[j]). At a kink of the kernel, the
             gradient is the mean of the slopes on both sides.
@@ -189,10 +192,10 @@ class Kernel(ABC):
         )
 
     def frequencies(self, generator: np.random.Generator, d: int, m: int) -> NDArray[np.float64]:
-        """Draw m frequencies from the spectral measure, shape (m, d).
+        """Draw m frequencies from the spectral measure of the kernel, shape (m, d).
 
-        They are drawn row by row, so that a larger draw from the same generator starts with the
-        smaller one.
+        Frequencies are drawn row by row. Draws with different m from the same generator state
+        therefore start with the same frequencies.
         """
         return self._scaled(getattr(generator, self.drawn_by)(size=(m, d)))
 
@@ -204,7 +207,7 @@ class Kernel(ABC):
                 "Quasi-random frequencies are computed for each coordinate separately.",
                 "Use the sampler rks, or another kernel.",
             )
-        from scipy import stats  # importing this needs a second
+        from scipy import stats  # importing this module takes a second
 
         return self._scaled(getattr(stats, self.coordinate).ppf(u))
 
@@ -213,7 +216,7 @@ class Kernel(ABC):
 
 
 class GaussianMeasure(Kernel):
-    """Kernels with frequencies from N(0, spread^2 I): Gaussian and arc-cosine kernels.
+    """Base class of kernels with frequencies from N(0, spread^2 I): Gaussian, arc-cosine.
 
     Parameters
     ----------
@@ -233,7 +236,7 @@ class GaussianMeasure(Kernel):
 
 
 class Gaussian(GaussianMeasure):
-    """exp(-|x - y|^2 / (2 s^2)); frequencies N(0, I / s^2).
+    """Gaussian kernel exp(-|x - y|^2 / (2 s^2)), with frequencies from N(0, I / s^2).
 
     Parameters
     ----------
@@ -251,12 +254,12 @@ class Gaussian(GaussianMeasure):
         return np.asarray(np.exp(-0.5 * self.spread**2 * squares))
 
     def gradients(self, X: Rows, Y: Rows, coef: Array) -> Array:
-        """Return the gradients at X of functions of kernel values, shape (k, n, d)."""
+        """Return gradients of sums of kernel values with respect to X, shape (k, n, d)."""
         return _radial_gradients(X, Y, -(self.spread**2) * self(X, Y), coef)
 
 
 class GaussianUnhalved(Gaussian):
-    """exp(-|x - y|^2 / s^2), as Liu et al. (2020) print it; frequencies N(0, 2 I / s^2).
+    """Gaussian kernel exp(-|x - y|^2 / s^2) of Liu et al. (2020); frequencies from N(0, 2 I / s^2).
 
     Parameters
     ----------
@@ -273,7 +276,7 @@ class GaussianUnhalved(Gaussian):
 
 
 class Laplacian(Kernel):
-    """exp(-|x - y|_1 / s); frequencies independent Cauchy(1 / s).
+    """Laplacian kernel exp(-|x - y|_1 / s), with independent Cauchy(1 / s) frequencies.
 
     Parameters
     ----------
@@ -291,17 +294,17 @@ class Laplacian(Kernel):
         return np.asarray(np.exp(-cdist(_dense(X), _dense(Y), "cityblock") / self.bandwidth))
 
     def gradients(self, X: Rows, Y: Rows, coef: Array) -> Array:
-        """Return the gradients at X of functions of kernel values, shape (k, n, d)."""
+        """Return gradients of sums of kernel values with respect to X, shape (k, n, d)."""
         s = self.bandwidth
         return _product_gradients(X, Y, self(X, Y), coef, lambda gap: -np.sign(gap) / s)
 
 
 class LaplacianL2(Kernel):
-    """exp(-|x - y| / s), |.| the Euclidean distance; frequencies are multivariate Cauchy.
+    """Laplacian kernel exp(-|x - y| / s), |.| Euclidean, with multivariate Cauchy frequencies.
 
     It is also called the exponential kernel, or Matern kernel of order 1/2. Unlike `Laplacian`, it
-    does not change when the rows are rotated. A frequency is g / (s |h|) with g ~ N(0, I) and
-    h ~ N(0, 1): its coordinates are Cauchy(1 / s) and depend on each other.
+    does not change when the rows are rotated. A frequency is g / (s |h|) with g ~ N(0, I) and h ~
+    N(0, 1). The coordinates of a frequency are Cauchy(1 / s) and depend on each other.
 
     Parameters
     ----------
@@ -318,20 +321,20 @@ class LaplacianL2(Kernel):
         )
 
     def gradients(self, X: Rows, Y: Rows, coef: Array) -> Array:
-        """Return the gradients at X of functions of kernel values, shape (k, n, d)."""
+        """Return gradients of sums of kernel values with respect to X, shape (k, n, d)."""
         distances = np.sqrt(compute_squared_distances(*shift_by_mean(X, Y)))
         slopes = -np.exp(-distances / self.bandwidth) / self.bandwidth
         away = np.divide(slopes, distances, out=np.zeros_like(slopes), where=distances > 0)
         return _radial_gradients(X, Y, away, coef)
 
     def frequencies(self, generator: np.random.Generator, d: int, m: int) -> NDArray[np.float64]:
-        """Draw m frequencies, shape (m, d), row by row."""
+        """Draw m frequencies row by row, shape (m, d)."""
         normal = generator.standard_normal((m, d + 1))
         return self._scaled(normal[:, :d] / np.abs(normal[:, d:]))
 
 
 class Cauchy(Kernel):
-    """prod_j 1 / (1 + (x_j - y_j)^2 / s^2); frequencies independent Laplace(1 / s).
+    """Cauchy kernel prod_j 1 / (1 + (x_j - y_j)^2 / s^2); independent Laplace(1 / s) frequencies.
 
     Parameters
     ----------
@@ -351,13 +354,13 @@ class Cauchy(Kernel):
         return product
 
     def gradients(self, X: Rows, Y: Rows, coef: Array) -> Array:
-        """Return the gradients at X of functions of kernel values, shape (k, n, d)."""
+        """Return gradients of sums of kernel values with respect to X, shape (k, n, d)."""
         square = self.bandwidth**2
         return _product_gradients(X, Y, self(X, Y), coef, lambda gap: -2 * gap / (square + gap**2))
 
 
 class ArcCosine(GaussianMeasure):
-    """Cho & Saul's kernel 2 E[H(w'x) H(w'y) (w'x)^order (w'y)^order], w ~ N(0, I).
+    """Kernel of Cho & Saul, 2 E[H(w'x) H(w'y) (w'x)^order (w'y)^order] with w ~ N(0, I).
 
     Parameters
     ----------
@@ -385,7 +388,7 @@ class ArcCosine(GaussianMeasure):
 
 
 class ArcCosine0(ArcCosine):
-    """1 - t / pi, t = angle(x, y): step features.
+    """Arc-cosine kernel 1 - t / pi with t = angle(x, y), from step features.
 
     Parameters
     ----------
@@ -397,7 +400,7 @@ class ArcCosine0(ArcCosine):
 
 
 class ArcCosine1(ArcCosine):
-    """|x| |y| (sin t + (pi - t) cos t) / pi, t = angle(x, y): ramp features.
+    """Arc-cosine kernel |x| |y| (sin t + (pi - t) cos t) / pi, t = angle(x, y): ramp features.
 
     Parameters
     ----------
@@ -410,7 +413,7 @@ class ArcCosine1(ArcCosine):
 
 
 class ArcCosine2(ArcCosine):
-    """|x|^2 |y|^2 (3 sin t cos t + (pi - t)(1 + 2 cos^2 t)) / pi: squared ramp features.
+    """Arc-cosine kernel |x|^2 |y|^2 (3 sin t cos t + (pi - t)(1 + 2 cos^2 t)) / pi: squared ramps.
 
     Parameters
     ----------
@@ -423,7 +426,7 @@ class ArcCosine2(ArcCosine):
 
 
 class Linear(Kernel):
-    """x'y / d; a feature is one coordinate, drawn uniformly.
+    """Linear kernel x'y / d; each random feature is a coordinate that is drawn uniformly.
 
     Parameters
     ----------
@@ -441,7 +444,7 @@ class Linear(Kernel):
         return np.asarray(_dense(product) / X.shape[1])
 
     def frequencies(self, generator: np.random.Generator, d: int, m: int) -> NDArray[np.float64]:
-        """Draw coordinates with replacement, shape (m, 1): the column numbers."""
+        """Draw m column numbers with replacement, shape (m, 1)."""
         return generator.integers(0, d, size=(m, 1)).astype(np.float64)
 
 
@@ -459,7 +462,8 @@ def _product_gradients(
 ) -> Array:
     """Return the gradients of a kernel that is a product over the coordinates, shape (k, n, d).
 
-    `log_slope` is the derivative of the logarithm of a factor with respect to the difference x - y.
+    `log_slope` returns the derivative of the logarithm of one factor, with respect to the
+    difference of the two rows in its coordinate.
     """
     X, Y = _dense(X), _dense(Y)
     gradients = np.empty((coef.shape[1], *X.shape))
@@ -482,7 +486,7 @@ def make(name: str, bandwidth: float = 1.0) -> Kernel:
     Returns
     -------
     Kernel
-        The kernel.
+        The kernel with its bandwidth.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Memory limits, and checks before a computation that its arrays fit into memory."""
+"""Memory limits of this process, and checks that arrays fit into memory before they are created."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from contextlib import contextmanager
 from rfbench import platforms, usable
 from rfbench.errors import MemoryLimit
 
-GIB = 2**30  # bytes, by definition
-# Features larger than this, or than MATRIX_SHARE of the free memory, are not stored: they are
-# computed again in blocks. Chosen without a measurement: at a quarter of the free memory, the other
-# arrays of a solver still fit. With twice the values, four workers at once may use all memory. With
-# half the values, more fits compute their features in every pass.
+# number of bytes, by definition
+GIB = 2**30
+# Feature matrices larger than MATRIX_BYTES bytes, or than the share MATRIX_SHARE of the free
+# memory, are not stored: they are computed again in blocks. The values were chosen without a
+# measurement. With a quarter of the free memory, the other arrays of a solver still fit. With twice
+# the values, four workers at once may use all memory. With half the values, more fits compute their
+# features in every pass.
 MATRIX_BYTES = 2**30
 MATRIX_SHARE = 0.25
 
@@ -20,14 +22,14 @@ _limit: float | None = None
 
 
 def limit_to(amount: float | None) -> None:
-    """Limit the own memory of this process to `amount` bytes, or to the free memory for None."""
+    """Limit the memory of this process to `amount` bytes; None means the free memory."""
     global _limit
     _limit = amount
 
 
 @contextmanager
 def limit_temporarily(amount: float | None) -> Iterator[None]:
-    """Limit this process to `amount` bytes of its own for a while."""
+    """Limit the memory of this process to `amount` bytes within a ``with`` statement."""
     before = _limit
     limit_to(amount)
     try:
@@ -38,7 +40,7 @@ def limit_temporarily(amount: float | None) -> Iterator[None]:
 
 @contextmanager
 def raise_beyond_limit() -> Iterator[None]:
-    """Raise MemoryError for an allocation beyond `count_free_bytes`."""
+    """Raise MemoryError for allocations beyond the free memory within a ``with`` statement."""
     with platforms.limited_to_more(count_free_bytes()):
         yield
 
@@ -46,8 +48,8 @@ def raise_beyond_limit() -> Iterator[None]:
 def check_fits(needed: float, what: str, todo: str) -> None:
     """Raise MemoryLimit if arrays of `needed` bytes do not fit into the free memory.
 
-    `what` is the beginning of the message, with the numbers that determine the size. `todo` is the
-    advice.
+    `what` is the beginning of the message, and should contain the numbers that determine the size.
+    `todo` is the advice in the message.
     """
     free = count_free_bytes()
     if needed > free:
@@ -59,12 +61,16 @@ def check_fits(needed: float, what: str, todo: str) -> None:
 
 
 def can_hold(needed: float) -> bool:
-    """Return True if a matrix of features of `needed` bytes may be stored."""
+    """Return True if a feature matrix of `needed` bytes may be stored."""
     return needed <= min(MATRIX_BYTES, count_free_bytes() * MATRIX_SHARE)
 
 
 def count_free_bytes() -> float:
-    """Return the bytes that this process can still allocate: within its limit, without swapping."""
+    """Return the number of bytes that this process can still allocate.
+
+    Allocations within this number do not exceed the limit of the process, and do not cause
+    swapping.
+    """
     available = float(usable.measure_memory().available)
     if _limit is None:
         return available

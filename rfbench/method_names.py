@@ -1,8 +1,8 @@
-"""Names of methods as their papers print them."""
+"""Names of methods as printed in papers."""
 
 from __future__ import annotations
 
-# Printed names by name or label. Methods that are not listed have no printed name.
+# Maps the name or label of a method to its printed name. Other methods have no printed name.
 PRINTED = {
     "boosting": "gradient boosting",
     "eerf": "EERF",
@@ -34,7 +34,7 @@ PRINTED = {
 
 
 def find_displayed_name(method: str) -> str:
-    """Return the name of a method as in its paper, with the suffix of a variant.
+    """Return the printed name of a method, followed by the suffix of a variant.
 
     >>> [find_displayed_name(name) for name in ("nystroem-kmeans", "lkrf-top, gamma=2", "mine")]
     ['k-means Nyström', 'LKRF-top, gamma=2', 'mine']
@@ -46,7 +46,7 @@ def find_displayed_name(method: str) -> str:
 
 
 def find_row_name(name: str) -> str:
-    """Return the name of a method in rows, given the name in its paper.
+    """Return the name of a method in result rows, given its printed name.
 
     >>> find_row_name("SLS-RFF"), find_row_name("ls-rff"), find_row_name("mine")
     ('surrogate-leverage', 'leverage-rff', 'mine')

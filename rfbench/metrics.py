@@ -1,4 +1,4 @@
-"""Metrics of predictions; all metrics of a task are computed."""
+"""Metrics of predictions; each function computes all metrics of one type of prediction."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score
 
-# Smallest probability in the log-loss: the limit of scikit-learn up to version 1.2. With half the
-# value, a wrong prediction with probability 1 costs .7 more than 34.5.
+# Smallest probability in the log-loss, which is the limit of scikit-learn up to version 1.2. A
+# wrong prediction with probability 1 has the loss 34.5. With half this value, the loss would be
+# larger by .7.
 SMALLEST = 1e-15
 
 
 def compute_classification(
     predicted: NDArray[np.intp], truth: NDArray[np.intp]
 ) -> dict[str, float]:
-    """Return error and accuracy in percent of class codes, shape (n,) each."""
+    """Return error and accuracy, in percent, of predicted class codes of shape (n,)."""
     wrong = 100.0 * float(np.mean(predicted != truth))
     return {"error": wrong, "accuracy": 100.0 - wrong}
 
@@ -22,11 +23,11 @@ def compute_classification(
 def compute_probabilistic(
     probabilities: NDArray[np.float64], predicted: NDArray[np.intp], truth: NDArray[np.intp]
 ) -> dict[str, float]:
-    """Return metrics of class probabilities, shape (n, K); the codes have shape (n,) each.
+    """Return metrics of class probabilities, shape (n, K); class codes have shape (n,).
 
-    ``balanced_error`` is the mean over the classes of the misclassification in percent. ``auc`` is
-    the mean over the classes of the area under the curve of each against the rest, NaN for a single
-    class. Only classes that occur count.
+    ``balanced_error`` is the misclassification in percent, averaged over the classes. ``auc`` is
+    the area under the ROC curve of a class against all other classes, averaged over the classes;
+    NaN if there is a single class. Only classes that occur in `truth` are included.
     """
     codes, present = np.arange(probabilities.shape[1]), np.unique(truth)
     wrong = [100.0 * float(np.mean(predicted[truth == code] != code)) for code in present]
@@ -43,11 +44,12 @@ def compute_probabilistic(
 def compute_regression(
     predicted: NDArray[np.float64], truth: NDArray[np.float64]
 ) -> dict[str, float]:
-    """Return the errors of predictions of a real target, shape (n,) or (n, k) each.
+    """Return metrics of predictions of a real target; both arrays have shape (n,) or (n, k).
 
-    ``relative_squared_error`` is |p - y|^2 / |y|^2, ``relative_rmse`` its root |p - y| / |y|,
-    ``rmse`` is in the units of y, ``mae_range`` is the mean absolute error divided by the range of
-    y, ``r2`` is 1 - |p - y|^2 / |y - mean y|^2. A zero denominator gives NaN.
+    For predictions p and a target y, ``relative_squared_error`` is |p - y|^2 / |y|^2, and
+    ``relative_rmse`` is its square root. ``rmse`` is in the units of y. ``mae_range`` is the mean
+    absolute error divided by the range of y. ``r2`` is 1 - |p - y|^2 / |y - mean y|^2. The result
+    is NaN if the denominator is zero.
     """
     residual = predicted - truth
     squares = float(np.sum(residual**2))

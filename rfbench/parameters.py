@@ -1,4 +1,4 @@
-"""Parameters of methods: classes declare them with rules, and this module checks them."""
+"""Rules for the parameters of methods, which classes declare, and the check of these rules."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import numpy as np
 
 from rfbench.errors import MethodError, suggest_nearest
 
-# Largest 32-bit integer, by definition: BLAS and scikit-learn use 32-bit indices.
+# Largest 32-bit integer, by definition. BLAS and scikit-learn use 32-bit indices.
 LARGEST_WHOLE = 2**31 - 1
 COUNTS = ("n_components", "pool_size", "score_rows", "base_size")
 _EXPRESSION = re.compile(r"(?:((?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e-?[0-9]+)?)\s*\*\s*)?([Mdn])")
@@ -24,9 +24,9 @@ Class = TypeVar("Class")
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule for a parameter, with a description ("It must be ...") and a test.
+    """Rule for a parameter: a description ("It must be ...") and a test of a value.
 
-    `choices` are the values among which a misspelled value is searched.
+    `choices` are the values from which the nearest is suggested for a misspelled value.
     """
 
     words: str
@@ -34,7 +34,7 @@ class Rule:
     choices: tuple[str, ...] = ()
 
     def __or__(self, other: Rule) -> Rule:
-        """Return the rule that is satisfied if one of the two rules is satisfied."""
+        """Return a rule that is satisfied if at least one of the two rules is satisfied."""
         return Rule(
             f"{self.words}, or {other.words}",
             lambda value: self.holds(value) or other.holds(value),
@@ -43,14 +43,14 @@ class Rule:
 
 
 def number(*, least: float = -math.inf, above: float = -math.inf, most: float = math.inf) -> Rule:
-    """Return the rule for a finite number."""
+    """Return a rule for a finite number, with optional bounds."""
 
     def holds(value: Any) -> bool:
         if not isinstance(value, Real) or isinstance(value, bool):
             return False
         try:
             given = float(value)
-        except OverflowError:  # an integer beyond all floats
+        except OverflowError:  # the integer is larger than all floats
             return False
         return math.isfinite(given) and least <= given <= most and given > above
 
@@ -59,7 +59,7 @@ def number(*, least: float = -math.inf, above: float = -math.inf, most: float = 
 
 
 def whole(least: int) -> Rule:
-    """Return the rule for an integer."""
+    """Return a rule for an integer of at least `least`."""
 
     def holds(value: Any) -> bool:
         return (
@@ -84,7 +84,7 @@ RANDOM_STATE = Rule("a whole number of at least 0, or a generator of numpy's", _
 
 
 def one_of(*choices: Any) -> Rule:
-    """Return the rule for a few allowed values; 1 is not accepted for True."""
+    """Return a rule for a few allowed values; 1 is not accepted for True."""
     texts = tuple(str(choice) for choice in choices)
 
     def holds(value: Any) -> bool:
@@ -97,7 +97,7 @@ def one_of(*choices: Any) -> Rule:
 
 
 def is_path(value: Any) -> bool:
-    """Return True if a value is the import path of a class and not a published name."""
+    """Return True if a value is an import path of a class, and not a published name."""
     return isinstance(value, str) and bool(set(value) & set(".:"))
 
 
@@ -105,26 +105,27 @@ IMPORT_PATH = Rule("the import path of a class", is_path)
 
 
 def parameter(default: Any, rule: Rule) -> Any:
-    """Return a field of an `estimator` with its default and its rule."""
+    """Return a dataclass field with the default and the rule of a parameter, for an `estimator`."""
     return field(default=default, metadata=make_rule_metadata(rule))
 
 
 def make_rule_metadata(rule: Rule) -> dict[str, Rule]:
-    """Return the metadata that attach a rule to a dataclass field."""
+    """Return metadata for a dataclass field that attach a rule to it."""
     return {"rule": rule}
 
 
 @dataclass_transform(eq_default=False, kw_only_default=True, field_specifiers=(field,))
 def estimator(cls: type[Class]) -> type[Class]:
-    """Turn annotated fields into parameters of the constructor, after the fields of base classes.
+    """Class decorator that turns annotated fields into keyword arguments of the constructor.
 
-    The result is a dataclass with comparison and representation of scikit-learn's BaseEstimator.
+    The class becomes a dataclass, with the comparison and the representation of scikit-learn's
+    BaseEstimator. Fields of base classes come first.
     """
     return dataclass(eq=False, repr=False, kw_only=True)(cls)
 
 
 def describe_parameters(cls: type[Any]) -> list[str]:
-    """Return a line per parameter of an `estimator`: its name, its default and its rule."""
+    """Return a text for each parameter of an `estimator` class: name, default and rule."""
     lines = []
     for declared in fields(cls):
         if declared.init:
@@ -135,10 +136,10 @@ def describe_parameters(cls: type[Any]) -> list[str]:
 
 
 class Checked:
-    """Base class of the estimators; it checks the parameters by their rules."""
+    """Base class of estimators, which checks their parameters by the declared rules."""
 
     def check_parameters(self) -> None:
-        """Raise MethodError if the parameters are not supported; data are not needed."""
+        """Raise MethodError if a parameter violates its rule; no data are needed."""
         for declared in fields(self):  # type: ignore[arg-type]
             rule, value = declared.metadata.get("rule"), getattr(self, declared.name)
             if rule is not None and not rule.holds(value):
@@ -149,16 +150,17 @@ class Checked:
                 )
 
 
-@functools.cache  # called for every trial
+@functools.cache  # this function is called for every trial
 def list_taken_parameters(constructor: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
-    """Return the parameters of the `__init__` of a class, including `self`."""
+    """Return the parameters of the `__init__` method of a class, including `self`."""
     return inspect.signature(constructor).parameters
 
 
 def build(cls: type[Any], name: str, parameters: Mapping[str, Any]) -> Any:
-    """Call the constructor and check its arguments; a MethodError names the wrong argument.
+    """Build an object of a class, and check its parameters.
 
-    The constructor's parameters are the allowed names; `name` is the class name in messages.
+    The names in `parameters` have to be parameters of the constructor. `name` is the name of the
+    class in messages. Raises MethodError that names the invalid parameter.
     """
     empty, several = inspect.Parameter.empty, inspect.Parameter.VAR_POSITIONAL
     declared = dict(list_taken_parameters(cls.__init__))
@@ -189,7 +191,7 @@ def build(cls: type[Any], name: str, parameters: Mapping[str, Any]) -> Any:
         ) from error
     if isinstance(built, Checked):
         built.check_parameters()
-    elif hasattr(built, "_parameter_constraints"):  # an estimator of scikit-learn
+    elif hasattr(built, "_parameter_constraints"):  # the object is an estimator of scikit-learn
         try:
             built._validate_params()
         except ValueError as error:
@@ -198,10 +200,10 @@ def build(cls: type[Any], name: str, parameters: Mapping[str, Any]) -> Any:
 
 
 def resolve_parameters(parameters: Mapping[str, Any], *, M: int, d: int, n: int) -> dict[str, Any]:
-    """Replace `M`, `d`, `n` and multiples such as `10*M` or `0.01*d` by their numbers.
+    """Replace `M`, `d`, `n` and multiples such as `10*M` or `0.01*d` by numbers.
 
-    Counts (a pool's size, rows) are rounded. Text that is not a finite number is kept, so that the
-    method rejects it.
+    Parameters that are counts, such as the size of a pool, are rounded. Text that does not give a
+    finite number is unchanged, so that the method rejects it.
     """
     numbers = {"M": M, "d": d, "n": n}
 

@@ -1,10 +1,9 @@
 """Permissions for untrusted text: the classes that it may import, and their parameters.
 
-A configuration, the manifest of a results folder and rows on disk may come from an untrusted
-source. They contain names of methods. The methods of `rfbench.registry` are always allowed, and so
-are the estimators of scikit-learn in estimators.yaml, with parameters that are plain values.
-Anything else that would import or call code needs the user's permission, ``--allow-imports``,
-before it is imported or called.
+A configuration, the manifest of a results folder and rows on disk contain names of methods, and may
+come from an untrusted source. The methods of `rfbench.registry` are always allowed. The estimators
+of scikit-learn in estimators.yaml are also allowed, with parameters that are plain values. All
+other code needs the user's permission, ``--allow-imports``, before it is imported or called.
 """
 
 from __future__ import annotations
@@ -19,8 +18,10 @@ from typing import Any
 from rfbench import yamlfile
 from rfbench.errors import MethodError, suggest_nearest
 
-VALUES = ("Cs", "alphas")  # a number, or a list of numbers of any size
-_FACTOR = re.compile(r"\s*([0-9]+\.?[0-9]*(?:e[0-9]+)?)\s*\*")  # factor of an expression: 10*M
+# parameters that may be a number, or a list of numbers without a bound
+VALUES = ("Cs", "alphas")
+# matches the factor of an expression such as 10*M
+_FACTOR = re.compile(r"\s*([0-9]+\.?[0-9]*(?:e[0-9]+)?)\s*\*")
 
 
 @functools.cache
@@ -30,15 +31,15 @@ def _content() -> Any:
 
 
 def bounds() -> dict[str, int]:
-    """Return the largest allowed number of each parameter that costs time."""
+    """Return the largest allowed value of each parameter that needs time, memory or threads."""
     return dict(_content()["bounds"])
 
 
 @functools.cache
 def listed() -> tuple[frozenset[str], frozenset[str]]:
-    """Return the paths of the estimators that are always allowed, and their allowed parameters.
+    """Return the import paths of the estimators that are always allowed, and their parameters.
 
-    Both are listed in estimators.yaml, in the folder of this file.
+    Both are read from estimators.yaml.
     """
     content = _content()
     paths = (
@@ -50,16 +51,17 @@ def listed() -> tuple[frozenset[str], frozenset[str]]:
 def check_permission(
     path: str, parameters: Mapping[str, Any] | None = None, *, anything: bool = False
 ) -> None:
-    """Raise MethodError unless a path may be imported and called; nothing is imported here.
+    """Raise MethodError unless an import path may be imported and called; nothing is imported.
 
     Parameters
     ----------
     path : str
         ``package.module.Name``, ``package.module:name`` or ``folder/file.py:Name``.
     parameters : mapping, optional
-        Parameters of a class. None means that the path is a function; no function is listed.
+        Parameters of a class. None means that the path is a function. Functions are allowed only
+        with `anything`.
     anything : bool
-        True if the user allows everything, with ``--allow-imports``.
+        True if the user allows all imports, with ``--allow-imports``.
 
     Raises
     ------
@@ -97,13 +99,13 @@ def check_permission(
 
 
 def _is_plain(value: Any) -> bool:
-    """Return True if a value is a number or a string, or a list of these."""
+    """Return True if a value is a number, a string or None, or a list of these."""
     values = value if type(value) is list else [value]
     return all(each is None or type(each) in (bool, int, float, str) for each in values)
 
 
 def _exceeded(name: str, value: Any) -> str:
-    """Return the limit of a value if the value exceeds it, else an empty string."""
+    """Return the limit of a parameter as text if the value exceeds it, else an empty string."""
     entries, most = value if isinstance(value, list) else [value], bounds().get(name, math.inf)
     if isinstance(value, list) and len(value) > _content()["longest_list"]:
         return f"{_content()['longest_list']:,} entries"
@@ -116,7 +118,7 @@ def _exceeded(name: str, value: Any) -> str:
 
 
 def _instead(path: str) -> str:
-    """Return a hint with the listed path of a class of scikit-learn, or an empty string."""
+    """Return a hint with the allowed path of a scikit-learn class of the same name, or ""."""
     last = re.split("[.:]", path)[-1]
     near = sorted(
         listed_path for listed_path in listed()[0] if listed_path.rpartition(".")[2] == last

@@ -1,7 +1,7 @@
 """System calls that are not available everywhere, with a fallback for each call.
 
-Linux has all of them. macOS has no descriptors of processes, no ``/proc``, no control groups and no
-enforced memory limit; a container may lack some of them, too.
+All of these calls are available on Linux. macOS has no file descriptors of processes, no ``/proc``,
+no control groups and no enforced memory limit. A container may also lack some of these.
 """
 
 from __future__ import annotations
@@ -21,25 +21,30 @@ from pathlib import Path, PurePosixPath
 
 DARWIN = platform.system() == "Darwin"
 OPEN_FOLDER = getattr(os, "O_PATH", os.O_RDONLY)
-"""Flag to open a folder in order to return to it. Without O_PATH the folder has to be readable."""
-# Polling interval for systems without file descriptors of processes. Chosen without a measurement.
-# With twice the value, the end of a child process is noticed 20 ms later.
+"""Flag with which a folder is opened in order to return to it later.
+
+Without O_PATH, the folder has to be readable.
+"""
+# Polling interval in seconds, for systems without file descriptors of processes. The value was
+# chosen without a measurement. With twice this value, the end of a child process is noticed 20 ms
+# later.
 POLL_SECONDS = 0.02
-# More bytes than other threads allocate in the microseconds of a probe. Nothing is written to this
-# memory, so a probe of twice the size needs no more of it.
+# Number of bytes of a test allocation, which is more than other threads allocate in the same
+# microseconds. The value was chosen without a measurement. Nothing is written to this memory, so
+# twice as many bytes need no more of it.
 PROBE_BYTES = 2**27
 
 CGROUP_FILE = "/proc/self/cgroup"
 MOUNT = PurePosixPath("/sys/fs/cgroup")
-VERSION_2 = ""  # version 2 has one group for everything, without a name
+VERSION_2 = ""  # name of the single group in version 2 of the interface
 
 
 def open_descriptor(process: int) -> int:
-    """Return a new descriptor that becomes readable once a child of this process has ended.
+    """Return a new file descriptor that becomes readable when a child process has ended.
 
-    Without `os.pidfd_open` (macOS, older kernels, some containers) it is the end of a pipe, and a
-    thread polls the state of the child. The thread does not wait for the child, whose exit code is
-    read by its `subprocess.Popen`.
+    Without `os.pidfd_open` (on macOS, on older kernels and in certain containers), the descriptor
+    is the end of a pipe, and a thread polls the state of the child process. The thread does not
+    read the exit code of the child, because its `subprocess.Popen` reads it.
     """
     with contextlib.suppress(AttributeError, OSError):
         return os.pidfd_open(process)
@@ -49,7 +54,10 @@ def open_descriptor(process: int) -> int:
 
 
 def _tell_of_end(number: int, pipe: int) -> None:
-    """Write into a pipe when a process has ended; a fork of this process may keep the pipe open."""
+    """Write to a pipe when a process has ended.
+
+    Closing the pipe would not be enough, because a fork of this process may keep the pipe open.
+    """
     import psutil
 
     with contextlib.suppress(psutil.NoSuchProcess):
@@ -62,16 +70,17 @@ def _tell_of_end(number: int, pipe: int) -> None:
 
 
 def kill_group(leader: int) -> None:
-    """Kill the processes of a group.
+    """Kill all processes of a process group.
 
-    If all of them have ended, macOS raises PermissionError and Linux ProcessLookupError.
+    Nothing happens if all of them have ended. In this case macOS raises PermissionError, and Linux
+    raises ProcessLookupError.
     """
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(leader, signal.SIGKILL)
 
 
 def read(path: str | PurePosixPath) -> str:
-    """Return the text of a system file, such as one of ``/proc``; empty if it does not exist."""
+    """Return the text of a system file, such as a file in ``/proc``; empty if it does not exist."""
     try:
         return Path(path).read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -79,10 +88,11 @@ def read(path: str | PurePosixPath) -> str:
 
 
 def control_groups(controller: str) -> Iterator[tuple[PurePosixPath, str]]:
-    """Yield the control-group folders of this process for a controller, with their version.
+    """Yield the control-group folders of this process for a controller, and the version of each.
 
-    The group itself comes first, then its parents: the smallest quota counts. In a container the
-    path may be the host's, and only the top exists. A system without groups has no quota.
+    The group of the process comes first, followed by its parents, whose quotas also apply. In a
+    container, the path may be a path of the host, and then only the top folder exists. On a system
+    without control groups, nothing is returned.
     """
     for line in read(CGROUP_FILE).splitlines():
         _, _, rest = line.partition(":")
@@ -90,7 +100,7 @@ def control_groups(controller: str) -> Iterator[tuple[PurePosixPath, str]]:
         if controllers == VERSION_2:
             top = MOUNT
         elif controller in controllers.split(","):
-            top = MOUNT / controller  # this is a link if several controllers share a folder
+            top = MOUNT / controller  # this path is a link if several controllers share a folder
         else:
             continue
         own = PurePosixPath(path)
@@ -111,24 +121,30 @@ def read_cpu_name() -> str:
 
 
 def reset_peak_rss() -> None:
-    """Start a new measurement of the peak memory; without ``/proc`` the peak is since the start."""
+    """Start a new measurement of the peak memory, see `read_peak_rss_mb`.
+
+    Without ``/proc``, the peak is always measured since the start of the process.
+    """
     with contextlib.suppress(OSError):
         Path("/proc/self/clear_refs").write_text("5")
 
 
 def read_peak_rss_mb() -> float:
-    """Return the largest resident memory of this process since the reset (or its start), in MB."""
+    """Return the peak resident memory of this process in MB.
+
+    The peak is measured since `reset_peak_rss`, or since the start of the process.
+    """
     for line in read("/proc/self/status").splitlines():
         if line.startswith("VmHWM"):
             return float(line.split()[1]) * 1024 / 1e6
-    unit = 1 if DARWIN else 1024  # unit of `ru_maxrss` in bytes
+    unit = 1 if DARWIN else 1024  # number of bytes per unit of `ru_maxrss`
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
 
 
 def limit_memory(amount: float | None) -> None:
-    """Limit the own memory of this process; allocations beyond `amount` bytes raise MemoryError.
+    """Limit the memory of this process; allocations beyond `amount` bytes raise MemoryError.
 
-    None removes the limit. Some systems ignore the limit, see `limits_memory`.
+    With None, the limit is removed. Some systems ignore the limit, see `limits_memory`.
     """
     with contextlib.suppress(ValueError, OSError):
         hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
@@ -137,9 +153,9 @@ def limit_memory(amount: float | None) -> None:
 
 @contextlib.contextmanager
 def limited_to_more(amount: float) -> Iterator[None]:
-    """Limit further allocations of this process to `amount` bytes within a ``with`` block.
+    """Limit further allocations of this process to `amount` bytes within a ``with`` statement.
 
-    If the system does not report the used memory, no limit is set.
+    No limit is set if the system does not report the memory in use.
     """
     import psutil
 
@@ -156,9 +172,9 @@ def limited_to_more(amount: float) -> Iterator[None]:
 
 
 def own_memory() -> int:
-    """Return the resident bytes that this process shares with no other process.
+    """Return the number of resident bytes that this process does not share with other processes.
 
-    If the system does not report shared memory, all resident bytes count.
+    If the system does not report shared memory, all resident bytes are counted.
     """
     import psutil
 
@@ -168,7 +184,7 @@ def own_memory() -> int:
 
 @functools.cache
 def limits_memory() -> bool:
-    """Return True if this system enforces the memory limit of a process; a probe tests this."""
+    """Return True if this system enforces memory limits of processes, by a test allocation."""
     private = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
     with limited_to_more(PROBE_BYTES / 2), contextlib.suppress(OSError):
         mmap.mmap(-1, PROBE_BYTES, flags=private).close()
@@ -177,9 +193,9 @@ def limits_memory() -> bool:
 
 
 def blas_variables() -> dict[str, str]:
-    """Return the variables that have to be set before numpy is imported.
+    """Return the environment variables that have to be set before numpy is imported.
 
-    The number of threads of Apple's Accelerate is set by a variable only. On other systems
+    The number of threads of Apple's Accelerate can only be set by a variable. On other systems,
     `threadpoolctl` sets the number of threads.
     """
     name = "VECLIB_MAXIMUM_THREADS"

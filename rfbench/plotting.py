@@ -1,8 +1,8 @@
 """Import of matplotlib for drawing to files, without a display or a backend.
 
-The import validates MPLBACKEND, and prefers a ``matplotlibrc`` of the current folder. A notebook
-sets MPLBACKEND for all programs that it starts, to a module that other environments lack; a file of
-the current folder may be untrusted.
+An ordinary import validates MPLBACKEND, and reads a ``matplotlibrc`` in the current folder first.
+Both can fail: a notebook sets MPLBACKEND, for all programs that it starts, to a module that other
+environments do not have, and a file in the current folder may be untrusted.
 """
 
 from __future__ import annotations
@@ -22,22 +22,23 @@ log = logging.getLogger(__name__)
 
 BACKEND = "MPLBACKEND"
 RC_FILE = "matplotlibrc"
-# Variables of folders and files that matplotlib reads; they may be relative to the current folder.
+# Environment variables with folders and files that matplotlib reads. They may be relative to the
+# current folder.
 PLACES = ("MATPLOTLIBRC", "MPLCONFIGDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "HOME")
-# A folder without modules, because the current folder may be on the path.
+# A folder that contains no Python modules, because the current folder may be on the import path.
 ELSEWHERE = Path(__file__).resolve().parent / "pages" / "templates"
 
 
 def import_matplotlib() -> ModuleType:
-    """Import matplotlib without MPLBACKEND and without a ``matplotlibrc`` of the current folder.
+    """Import matplotlib without MPLBACKEND and without a ``matplotlibrc`` in the current folder.
 
-    The ``matplotlibrc`` of the user's configuration folder, or of MATPLOTLIBRC, is read as usual.
-    If matplotlib is imported already, its settings are unchanged.
+    The ``matplotlibrc`` in the user's configuration folder, or in MATPLOTLIBRC, is read as usual.
+    If matplotlib is imported already, its settings are not changed.
 
     Returns
     -------
     module
-        matplotlib.
+        The module `matplotlib`.
 
     Raises
     ------
@@ -57,7 +58,7 @@ def import_matplotlib() -> ModuleType:
         finally:
             if backend is not None:
                 os.environ[BACKEND] = backend
-        if backend:  # for the user's code that imports pyplot later
+        if backend:  # the user's code may import pyplot later
             with contextlib.suppress(ValueError):
                 matplotlib.rcParams["backend"] = backend
         for message in messages:
@@ -80,7 +81,7 @@ def _unreadable(why: str) -> ConfigError:
 
 
 def _refuse_a_pipe() -> None:
-    """Raise ConfigError if matplotlib would read settings from a pipe, which has no end."""
+    """Raise ConfigError if the settings file of matplotlib is a pipe, which might never end."""
     places = []
     if named := os.environ.get("MATPLOTLIBRC"):
         places = [named, os.path.join(named, RC_FILE)]
@@ -96,7 +97,7 @@ def _refuse_a_pipe() -> None:
 
 @contextlib.contextmanager
 def _away_from_a_settings_file() -> Iterator[None]:
-    """Change to another folder if the current one has a ``matplotlibrc``; then return."""
+    """Leave the current folder within a ``with`` statement if it contains a ``matplotlibrc``."""
     if not os.path.lexists(RC_FILE):
         yield
         return
@@ -114,7 +115,7 @@ def _away_from_a_settings_file() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _collected(messages: list[str]) -> Iterator[None]:
-    """Collect the first line of each log message of matplotlib."""
+    """Collect the first line of each log message of matplotlib within a ``with`` statement."""
 
     class Collecting(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:

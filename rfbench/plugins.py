@@ -1,6 +1,6 @@
-"""Methods of the user: given by an import path, a file, or an object in Python.
+"""User-defined methods, given by an import path, a file, or an object in Python.
 
-Importing runs code, so `rfbench.permissions` checks the path first.
+Importing runs code, so `rfbench.permissions` has to check the path first.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from typing import Any
 from rfbench.errors import MethodError, suggest_nearest
 
 log = logging.getLogger(__name__)
-GIVEN = "python"  # prefix of the names of objects given in Python
+GIVEN = "python"  # prefix of the names of objects that were given in Python
 FORM = "Write package.module.Name, or folder/file.py:Name."
 
 
 def load_class(path: str, folder: Path | None = None) -> type[Any]:
-    """Import a class. `load_object` describes the parameters and errors."""
+    """Import a class by its path; `load_object` describes the parameters and errors."""
     result = load_object(path, folder)
     if not isinstance(result, type):
         raise MethodError(f"{path} is not a class.", f"It is a {type(result).__name__}.")
@@ -39,8 +39,8 @@ def load_class(path: str, folder: Path | None = None) -> type[Any]:
 def load_object(path: str, folder: Path | None = None) -> Any:
     """Import ``package.module.name``, ``package.module:name`` or ``folder/file.py:name``.
 
-    A file is searched in `folder`, the configuration's folder, before the current one. Raises
-    MethodError if the module, the file or the name does not exist.
+    A file is searched in `folder`, which is the folder of the configuration, and then in the
+    current folder. Raises MethodError if the module, the file or the name does not exist.
     """
     colon = ":" in path
     owner, _, name = path.rpartition(":" if colon else ".")
@@ -77,14 +77,14 @@ def load_object(path: str, folder: Path | None = None) -> Any:
 
 
 def _line_of(error: BaseException) -> str:
-    """Return the place of an error in imported code: file, number and text of the line."""
+    """Return the location of an exception in imported code as text: file, line number and line."""
     if isinstance(error, SyntaxError):
         return f" ({error.filename}, line {error.lineno}: {(error.text or '').strip()})"
     frames = traceback.extract_tb(error.__traceback__)
     theirs = [at for at in frames if "importlib" not in at.filename and at.filename != __file__]
     if not theirs:
         return ""
-    # The last frame in the imported file: frames of libraries below it are not relevant.
+    # The last frame in the imported file is used. Frames of libraries below it are not relevant.
     at = [frame for frame in theirs if frame.filename == theirs[0].filename][-1]
     line = linecache.getline(at.filename, at.lineno or 0).strip()
     return f" ({at.filename}, line {at.lineno}: {line})"
@@ -92,17 +92,17 @@ def _line_of(error: BaseException) -> str:
 
 @dataclass(frozen=True)
 class GivenObject:
-    """An object given in Python, pickled for the process that uses it.
+    """An object that was given in Python, pickled for the processes that use it.
 
     Attributes
     ----------
     content : bytes
-        A pickle, which only `load` reads.
+        Pickle of the object, which only `load` reads.
     identity : str
-        Hash of the source of its class, or of the function, and of its parameters.
+        Hash of the source code of the class or function, and of the parameters.
     modules : tuple of (str, str)
-        Names and files of the modules that define it. A process that measures trials does not
-        search the current folder for modules, so it imports them from these files.
+        Names and files of the modules that define the object. Processes that measure trials do not
+        search the current folder for modules, so they import the modules from these files.
     """
 
     content: bytes
@@ -111,14 +111,16 @@ class GivenObject:
 
     @classmethod
     def of(cls, thing: Any) -> GivenObject:
-        """Pack an object; MethodError if it cannot be pickled.
+        """Pickle an object with its identity; raise MethodError if it cannot be pickled.
 
-        If its source is not known, its rows are measured again by each process, with a warning.
+        If the source code is not known, a warning is logged, and a later process cannot resume the
+        trials of the object.
         """
         import joblib
 
         try:
-            # A tuple is wrapped, because joblib treats a bare class or function differently.
+            # The object is wrapped in a tuple, because joblib treats a class or function
+            # differently.
             packed = joblib.wrap_non_picklable_objects((thing,), keep_wrapper=False)
             content = pickle.dumps(packed)
         except Exception as error:
@@ -139,7 +141,7 @@ class GivenObject:
         return cls(content, identity, _modules_of(thing))
 
     def load(self) -> Any:
-        """Return the object; each process loads it once."""
+        """Return the unpickled object; each process unpickles it once."""
         return _loaded(self.content, self.modules)
 
 
@@ -162,14 +164,15 @@ def _modules_of(thing: Any) -> tuple[tuple[str, str], ...]:
     for each in every:
         name = each.__module__
         file = getattr(sys.modules.get(name), "__file__", None)
-        # The pickle contains objects of `__main__`; modules of packages are importable.
+        # Objects of `__main__` are contained in the pickle, and modules of packages can be
+        # imported.
         if file and file.endswith(".py") and name != "__main__" and "." not in name:
             found[name] = str(Path(file).absolute())
     return tuple(found.items())
 
 
 def _source_of(thing: Any) -> list[str]:
-    """Return the sources of a function, or of a class and its bases outside of known packages."""
+    """Return the source code of a function, or of a class and its user-defined bases."""
     if not isinstance(thing, type):
         code = getattr(thing, "__code__", None)
         thing = thing if code is not None else type(thing)
@@ -182,7 +185,7 @@ def _source_of(thing: Any) -> list[str]:
 
 
 def _state_of(thing: Any) -> Any:
-    """Return the parameters or attributes of an object, with the sources of nested objects."""
+    """Return the parameters or attributes of an object, with the source code of nested objects."""
     if isinstance(thing, type):
         return None
     if (code := getattr(thing, "__code__", None)) is not None:
@@ -201,7 +204,10 @@ def _part(value: Any) -> Any:
 
 
 def find_file(path: str, folder: Path | None) -> Path:
-    """Return the file of ``folder/file.py:Class``, in `folder` or in the current folder."""
+    """Return the path of the file in ``folder/file.py:Class``.
+
+    The file is searched in `folder`, and then in the current folder.
+    """
     file = Path(path.rpartition(":")[0])
     for base in ([folder] if folder else []) + [Path()]:
         if (base / file).is_file():
@@ -215,7 +221,7 @@ def find_file(path: str, folder: Path | None) -> Path:
 
 
 def _module_of_file(file: Path) -> Any:
-    """Import a file under a module name that depends on its content and is the same in workers."""
+    """Import a file as a module whose name is a hash of the content, the same in all workers."""
     name = "rfbench_file_" + hashlib.sha256(file.read_bytes()).hexdigest()[:16]
     if name not in sys.modules:
         spec = importlib.util.spec_from_file_location(name, file)
@@ -232,9 +238,10 @@ def _module_of_file(file: Path) -> Any:
 
 
 def hash_code(path: str, folder: Path | None = None) -> str:
-    """Return the identity of the code of a class: a file's hash, or its package's version.
+    """Return the identity of the code of a class: the hash of its file, or a package version.
 
-    For a class of rfbench it is the `revision`. For parameters and errors, see `load_class`.
+    For a class of rfbench, it is the attribute `revision`. For parameters and errors, see
+    `load_class`.
     """
     if path.startswith("rfbench."):
         return f"rfbench revision {getattr(load_class(path), 'revision', 1)}"
@@ -243,7 +250,7 @@ def hash_code(path: str, folder: Path | None = None) -> str:
     return _package(path.split(".")[0])
 
 
-@functools.cache  # half a second per call, and one call per trial
+@functools.cache  # a call needs half a second, and is made for every trial
 def _package(package: str) -> str:
     names = metadata.packages_distributions().get(package, [package])
     try:

@@ -1,7 +1,7 @@
 """Registries of samplers, solvers and kernels by their published names.
 
-The dictionaries below contain the import path of each class; a class is imported on first use.
-Tables and legends use their order.
+The dictionaries below contain the import path of each class. A class is imported when it is first
+used. Tables and legends list methods in the order of these dictionaries.
 """
 
 from __future__ import annotations
@@ -23,29 +23,29 @@ NO_ALIASES: Mapping[str, str] = MappingProxyType({})
 
 @functools.cache
 def _import(place: str) -> Any:
-    """Return the class at an import path, with a cache, because reports call this 60,000 times."""
+    """Return the class at an import path; the cache is needed for 60,000 calls in a report."""
     return pkgutil.resolve_name(place)
 
 
 class Registry(Mapping[str, Any]):
-    """The classes of one kind, imported on first use.
+    """Mapping from published names to classes of one kind, which are imported on first use.
 
-    Its values have the type Any: their own type would have to be imported from the modules that
-    import this one.
+    The values have the type Any, because their base class is defined in modules that import this
+    module.
 
     Parameters
     ----------
     kind : str
-        Name of the kind in error messages.
+        Name of the kind in error messages, such as "sampler".
     package : str
         Package that contains the modules.
     places : mapping
         ``module:Class`` within the package for each published name, or a mapping from task to
         ``module:Class``.
     aliases : mapping of str to str
-        Other names in configurations, with the published names.
+        Maps other names in configurations to the published names.
     imports : bool
-        True if `find` also accepts import paths, which have to be permitted before.
+        Whether `find` also accepts import paths, which have to be permitted before.
     """
 
     def __init__(
@@ -70,9 +70,9 @@ class Registry(Mapping[str, Any]):
         return found
 
     def of_module(self, module: str, name: str, **bases: str) -> Any:
-        """Return a class by its name in Python, for ``__getattr__`` of its module.
+        """Return a class by its Python name, for the function ``__getattr__`` of a module.
 
-        `bases` are classes without an entry, with the file that defines each.
+        `bases` are further classes, each with the name of the file that defines it.
         """
         classes = self.classes() | {base: f"{module}.{file}" for base, file in bases.items()}
         if name == "__all__":
@@ -100,17 +100,17 @@ class Registry(Mapping[str, Any]):
         return len(self.places)
 
     def published(self, name: str) -> str:
-        """Return the published name for a name, an alias, or a name in papers (such as SLS-RFF)."""
+        """Return the published name for a name, an alias, or a name in papers such as SLS-RFF."""
         name = self.aliases.get(name, name)
         own = name if name in self.places else find_row_name(name)
         return own if own in self.places else name
 
     def find(self, name: str) -> Any:
-        """Return an entry by any of its names.
+        """Return a class, or a dictionary of classes, by any name of the method.
 
         Raises MethodError for an unknown name; the message has the nearest name.
         """
-        # importing numpy is slow, and names alone do not need it
+        # importing numpy is slow, and lists of names do not need it
         from rfbench.parameters import is_path
 
         if self.imports and is_path(name):
@@ -124,15 +124,16 @@ class Registry(Mapping[str, Any]):
 def unknown_name(registries: Iterable[Registry], name: str) -> MethodError:
     """Return the error for a name that is in none of the registries, with the nearest name.
 
-    If a different registry has the name, for example a kernel given as a sampler, the message says
-    so.
+    If a different registry has the name, for example if a kernel is given as a sampler, the message
+    names the right kind.
     """
     several = list(registries)
     kinds = " or ".join(registry.kind for registry in several)
     others = [each for each in (SAMPLERS, KERNELS, SOLVERS) if each not in several]
     elsewhere = next((each for each in others if each.published(name) in each), None)
     known = [each for registry in several for each in registry]
-    near = suggest_nearest(name, [*PRINTED.values(), *known])  # if two are equally near, the second
+    # if two names are equally near, the second is suggested
+    near = suggest_nearest(name, [*PRINTED.values(), *known])
     return MethodError(
         f"There is no {kinds} '{name}'.{near if elsewhere is None else ''}",
         f"There are {', '.join(known)}.",

@@ -1,4 +1,4 @@
-"""Rows on disk that are read, scaled and cast in blocks."""
+"""Rows on disk, which are read, scaled and cast in blocks."""
 
 from __future__ import annotations
 
@@ -19,25 +19,29 @@ Picked = slice | NDArray[np.integer[Any]] | NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class RowSource:
-    """Rows of an `.npy` file with the preparation of a method; shape (n, n_columns).
+    """Rows of an `.npy` file, read in blocks and prepared for a method; shape (n, n_columns).
 
-    ``source[picked]`` reads rows into an array, ``source.take(picked)`` is a source with a subset
-    of the rows. The file is not kept mapped, so that the rows do not count in the memory of a
-    process. A source can be pickled: it contains a path, row numbers and functions.
+    ``source[picked]`` reads rows into an array. ``source.take(picked)`` returns a source with a
+    subset of the rows. The file is mapped only while rows are read, so that it does not add to the
+    memory of the process. A source can be pickled, because it only contains a path, row numbers and
+    functions.
     """
 
     path: Path
     n_columns: int
-    numbers: NDArray[np.int64]  # row numbers in the file, in order
-    dtype: np.dtype[Any] = DOUBLE  # type of the returned arrays
-    # Functions applied in turn to each block, a float64 array of shape (b, n_columns).
+    # row numbers in the file, in the order of this source
+    numbers: NDArray[np.int64]
+    # data type of the returned arrays
+    dtype: np.dtype[Any] = DOUBLE
+    # Functions that are applied one after the other to each block, a float64 array of shape (b,
+    # n_columns).
     steps: tuple[Callable[[FloatArray], FloatArray], ...] = ()
 
     ndim = 2
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Number of rows and of columns."""
+        """Number of rows and number of columns."""
         return len(self.numbers), self.n_columns
 
     def __len__(self) -> int:
@@ -51,15 +55,15 @@ class RowSource:
         return block.astype(self.dtype, copy=False)
 
     def take(self, picked: Picked) -> RowSource:
-        """Return the source of a subset of the rows."""
+        """Return a source for a subset of the rows."""
         return replace(self, numbers=self.numbers[picked])
 
     def mapped(self, step: Callable[[FloatArray], FloatArray]) -> RowSource:
-        """Return the source of the same rows with one more step applied to each block."""
+        """Return a source for the same rows with one more function applied to each block."""
         return replace(self, steps=(*self.steps, step))
 
     def astype(self, dtype: Any) -> RowSource:
-        """Return the source of the same rows with another type."""
+        """Return a source for the same rows with a different data type."""
         return replace(self, dtype=np.dtype(dtype))
 
     def __array__(self, *_: Any, **__: Any) -> FloatArray:
@@ -71,5 +75,5 @@ class RowSource:
 
 
 def select_rows(X: Rows, chosen: Picked) -> Rows:
-    """Return a subset of rows: a source for rows on disk, else an array."""
+    """Return a subset of rows: a `RowSource` for rows on disk, else an array."""
     return X.take(chosen) if isinstance(X, RowSource) else X[chosen]

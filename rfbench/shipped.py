@@ -6,25 +6,25 @@ from pathlib import Path
 
 
 def find_folder() -> Path | None:
-    """Return the folder of the configurations, in the package or in the checkout."""
+    """Return the folder of the shipped configurations, in the package or in the checkout."""
     return _inside_or_beside("configs", "configs")
 
 
 def find_published() -> Path | None:
     """Return the folder of the published rows, or None if it does not exist.
 
-    A checkout has all of them in ``results/published``. An installed package has the rows of the
-    leaderboard, with which `rfbench rank` compares a method.
+    A checkout has all published rows in ``results/published``. An installed package has only the
+    rows of the leaderboard, with which `rfbench rank` compares a method.
     """
     return _inside_or_beside("published", "results/published")
 
 
 def _inside_or_beside(inside: str, checkout: str) -> Path | None:
-    """Return a folder in the package, or in the checkout that contains the package."""
+    """Return a folder in the package, or in the checkout that contains the package, or None."""
     package = Path(__file__).resolve().parent
     if (package / inside).is_dir():
         return package / inside
-    # A folder with this name next to an installed package is not part of rfbench.
+    # A folder of this name next to an installed package does not belong to rfbench.
     beside = package.parent / checkout
     return beside if (package.parent / "pyproject.toml").is_file() and beside.is_dir() else None
 
@@ -36,7 +36,10 @@ def list_configurations() -> list[Path]:
 
 
 def locate(named: str | Path) -> Path:
-    """Return a file, or the shipped configuration with this name if the file does not exist."""
+    """Return the path of a file, or of the shipped configuration with this name.
+
+    The file has priority. The path is returned unchanged if neither exists.
+    """
     path = Path(named)
     configurations = {each.stem: each for each in list_configurations()}
     return path if path.is_file() else configurations.get(str(path), path)

@@ -3,11 +3,11 @@
 A slice `rfbench/NAME/` has a module `slice.py` with any of these functions:
 
 ``commands() -> dict[str, str]``
-    Import path of each command: ``{"audit": "rfbench.audit.command:audit"}``.
+    Import path of each command, such as ``{"audit": "rfbench.audit.command:audit"}``.
 ``public() -> dict[str, str]``
     Import path of each name that ``import rfbench`` offers.
 ``report(verification, out) -> rfbench.pages.additions.Addition``
-    Additions to the folder `out` of ``rfbench report``, and to its front page.
+    Files and lines that are added to the folder `out` of ``rfbench report``, and to its front page.
 ``findings(verification) -> list[rfbench.pages.findings.Statement]``
     Findings for ``rfbench verify --finding``.
 ``of_papers(verification, out) -> dict[str, str]``
@@ -23,8 +23,9 @@ A slice `rfbench/NAME/` has a module `slice.py` with any of these functions:
     Markdown and figures of one results folder for ``rfbench report --html NAME.html``, instead of
     its tables; None for a folder of another kind. The names of figures start with `prefix`.
 ``modes() -> dict[str, tuple[str, str]]``
-    Flags of ``rfbench report`` that write only the slice's own pages, by name: the help, and the
-    import path of the function that writes the pages below given paths and returns their paths.
+    Flags of ``rfbench report`` that write only pages of the slice. Each name of a flag is mapped to
+    its help text, and to the import path of a function. The function writes the pages below given
+    paths and returns the paths of the pages.
 
 The core calls `ask` and does not import a slice; slices do not import each other.
 """
@@ -38,9 +39,10 @@ SLICES = ("checking", "leaderboard", "choosing", "audit")
 
 
 def ask(question: str, *facts: Any) -> list[Any]:
-    """Return the results of a hook of all slices that define the hook, in the order of `SLICES`.
+    """Call a hook of every slice that defines the hook, and return the results.
 
-    `question` is the name of a function of `slice.py`, which is called with the `facts`.
+    `question` is the name of the hook, a function in `slice.py`, which is called with the arguments
+    `facts`. The results are in the order of `SLICES`.
     """
     answers = []
     for name in SLICES:

@@ -8,14 +8,16 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parent
 SUFFIXES = (".py", ".yaml")
-CONFIGS = "configs"  # only a wheel has them in the package, and they are not code
+# folder of the configurations, which are not code; only a wheel contains it in the package
+CONFIGS = "configs"
 
 
 def hash_folder(package: Path) -> str:
-    """Return a hash over the relative paths and the bytes of the code in a folder.
+    """Return a hash of the relative paths and the content of all code files in a folder.
 
-    The code is every file ``.py`` and ``.yaml`` except the configurations. Stubs, caches, templates
-    and pages are excluded, so a wheel, an editable install and a checkout have the same hash.
+    Code files are the files ``.py`` and ``.yaml``, except the configurations. Stubs, caches,
+    templates and pages are excluded, so that a wheel, an editable installation and a checkout have
+    the same hash.
     """
     digest = hashlib.sha256()
     files = {
@@ -32,5 +34,5 @@ def hash_folder(package: Path) -> str:
 
 @functools.cache
 def hash_code() -> str:
-    """Return the hash of the code of this process, computed at the first call."""
+    """Return the hash of the code of this process, which is computed at the first call."""
     return hash_folder(PACKAGE)

@@ -1,8 +1,9 @@
-"""Cores and memory that this process may use, which may be less than the machine has.
+"""Number of cores and amount of memory that this process may use.
 
-A container, a job of a batch system, a service with a quota and `taskset` limit the resources of a
-process. On Linux a quota is a file of a control group (cgroup) or of one of its parents. Both
-versions of the interface are read. A system without control groups has no quota.
+Both may be less than the machine has: a container, a job of a batch system, a service with a quota
+and `taskset` limit the resources of a process. On Linux, a quota is stored in a file of a control
+group (cgroup) or of one of its parents. Both versions of the interface are read. A system without
+control groups has no quota.
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ from rfbench import platforms
 from rfbench.errors import ConfigError
 
 CPU, MEMORY = "cpu", "memory"
-# Variables that the user or the batch system sets to the number of cores.
+# Environment variables that the user or a batch system sets to the number of cores.
 VARIABLES = ("LOKY_MAX_CPU_COUNT", "SLURM_CPUS_PER_TASK")
 
 
 class Memory(NamedTuple):
-    """Bytes of memory that this process may use, and how many of them are free."""
+    """Bytes of memory that this process may use, and bytes that are free."""
 
     total: int
     available: int
@@ -30,13 +31,14 @@ class Memory(NamedTuple):
 def count_cores() -> int:
     """Return the number of cores that this process may use, at least 1.
 
-    It is the smallest of the cores of the machine, the affinity of the process, the quotas of its
-    control groups (rounded up), LOKY_MAX_CPU_COUNT and SLURM_CPUS_PER_TASK.
+    It is the smallest of these numbers: cores of the machine, cores in the affinity of the process,
+    quotas of its control groups (rounded up), and the environment variables LOKY_MAX_CPU_COUNT and
+    SLURM_CPUS_PER_TASK.
 
     Raises
     ------
     ConfigError
-        If one of these variables is not an integer of at least 1.
+        If one of the two variables is not an integer of at least 1.
     """
     given = [_number_in(name) for name in VARIABLES if os.environ.get(name)]
     import joblib
@@ -46,7 +48,10 @@ def count_cores() -> int:
 
 
 def measure_memory() -> Memory:
-    """Return the memory that this process may use, within the limits of its control groups."""
+    """Return the total and the free memory that this process may use, in bytes.
+
+    The limits of the control groups of the process are included.
+    """
     import psutil
 
     machine = psutil.virtual_memory()
@@ -57,7 +62,7 @@ def measure_memory() -> Memory:
 
 
 def _number_in(variable: str) -> int:
-    """Return the number of cores in an environment variable."""
+    """Return the number of cores in an environment variable; raise ConfigError if it is invalid."""
     text = os.environ[variable]
     if not (text.isascii() and text.isdigit() and int(text) >= 1):
         raise ConfigError(
@@ -78,7 +83,7 @@ def _cpu_quotas() -> Iterator[float]:
                 platforms.read(folder / f"cpu.cfs_{name}_us").strip()
                 for name in ("quota", "period")
             ]
-        # otherwise the quota is "max"
+        # a group without a quota has the text "max"
         if len(words) == 2 and all(word.isdigit() and int(word) for word in words):
             yield int(words[0]) / int(words[1])
 

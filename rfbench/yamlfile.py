@@ -1,6 +1,6 @@
-"""Reading YAML with line numbers, and with the scalars of YAML 1.2.
+"""Reader for YAML files that records line numbers and reads scalars as in YAML 1.2.
 
-With YAML 1.2's core schema `1e-5` is a number, `10:30` and `no` are text, and only `true` and
+In the core schema of YAML 1.2, `1e-5` is a number, `10:30` and `no` are text, and only `true` and
 `false` are booleans. Duplicate keys and excessive aliases are rejected.
 """
 
@@ -16,14 +16,14 @@ import yaml
 
 from rfbench.errors import ConfigError, suggest_nearest
 
-# Limits on the file, and on its content after aliases are expanded. Chosen without a measurement,
-# as a protection from files that are meant to block a reader. With MAX_NODES and MAX_CHARACTERS
-# doubled, such a file needs twice the time. MAX_DEPTH is far below 1,000, the recursion limit of
-# Python.
+# Limits on the size of a file, and on its content after aliases are expanded. They protect against
+# files that are crafted to stall the parser, and were chosen without a measurement. With MAX_NODES
+# and MAX_CHARACTERS doubled, such a file needs twice the time. MAX_DEPTH is far below 1,000, the
+# recursion limit of Python.
 MAX_NODES = 20_000
 MAX_CHARACTERS = 500_000
 MAX_DEPTH = 30
-# If PyYAML was built with libyaml, its loader is 14 times as fast.
+# If PyYAML was built with libyaml, this loader is 14 times as fast.
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 _INTEGER = re.compile(r"[-+]?[0-9]+")
@@ -33,26 +33,28 @@ _INFINITE = re.compile(r"([-+]?)\.?inf", re.IGNORECASE)
 
 @dataclass
 class Document:
-    """A YAML document."""
+    """Content of a YAML file, with the line number of each value."""
 
-    value: dict[str, Any]  # content
-    source: str  # name of the file, for messages
-    # Place of the value at each path, ``line 3`` or ``--set key.path``. A path is the tuple of keys
-    # and positions.
+    # content of the file
+    value: dict[str, Any]
+    # name of the file, for messages
+    source: str
+    # Place of the value at each path: ``line 3`` or ``--set key.path``. A path is a tuple of keys
+    # and of positions in lists.
     places: dict[tuple[Any, ...], str] = field(default_factory=dict)
 
     def place_of(self, path: tuple[Any, ...]) -> str:
-        """Return the place of the path or of its nearest parent, or an empty string."""
+        """Return the place of a path or of its nearest parent; empty if no place is known."""
         parts = (path[:length] for length in range(len(path), 0, -1))
         return next((self.places[part] for part in parts if part in self.places), "")
 
     def below(self, path: tuple[Any, ...]) -> dict[tuple[Any, ...], str]:
-        """Return the places of the path and of everything below it, with relative paths."""
+        """Return the places of a path and of all paths below it; the keys are relative paths."""
         size = len(path)
         return {p[size:]: position for p, position in self.places.items() if p[:size] == path}
 
     def put(self, path: tuple[Any, ...], below: Mapping[tuple[Any, ...], str]) -> None:
-        """Replace the places of a path and everything below it."""
+        """Replace the places of a path and of all paths below it."""
         for rest in self.below(path):
             del self.places[path + rest]
         self.places |= {path + rest: position for rest, position in below.items()}
@@ -78,7 +80,7 @@ def parse_scalar(text: str) -> Any:
 
 
 def load(path: Path) -> Document:
-    """Read a YAML file with a mapping; a ConfigError contains the file's name and the line."""
+    """Read a YAML file with a mapping; raise ConfigError with the file name and the line."""
     try:
         raw = path.read_bytes()
     except (OSError, ValueError) as error:  # ValueError for a null byte in the path
@@ -95,7 +97,7 @@ def load(path: Path) -> Document:
 
 
 def parse(raw: bytes | str, source: str) -> Document:
-    """Parse YAML text; `source` is the file's name for messages."""
+    """Parse YAML text that contains a mapping; `source` is the name of the file in messages."""
     if len(raw) > MAX_CHARACTERS:
         raise ConfigError(f"{source} has {len(raw)} characters.", f"The limit is {MAX_CHARACTERS}.")
     try:
@@ -125,7 +127,7 @@ def parse(raw: bytes | str, source: str) -> Document:
 def _check_size(raw: bytes | str, source: str) -> None:
     """Raise ConfigError for a document that is too large or too deep.
 
-    libyaml's composer would end the process.
+    The composer of libyaml would crash the process for such a document.
     """
     nodes = depth = 0
     for event in yaml.parse(raw, Loader=_LOADER):

@@ -1,7 +1,7 @@
-"""Comparison of the authors' own runs with our runs: per fold on the same rows, else of the means.
+"""Comparison of the authors' own runs with our runs, per fold if both used the same rows.
 
-Points are hundredths of the metric: of an accuracy, or of an RMSE in standard deviations of the
-target.
+Otherwise the means over the folds are compared. A point is one percentage point of an accuracy, or
+0.01 of an RMSE in standard deviations of the target.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from rfbench.analysis.selection import Selection
 # Number of points per unit of the metric, by definition of the verdicts. An accuracy in percent is
 # already in points, and an RMSE of 1 for targets in [-1, 1] is 100 points.
 UNIT_FACTORS = {"accuracy": 1.0, "rmse": 100.0}
-# Half a unit of the last digit, by definition: the authors print four digits of an accuracy. With
-# twice this value, numbers with different last digits would count as equal.
-FOUR_DIGITS = 0.005  # points
-# An accuracy is called near if it differs by at most this number of test rows. The value was chosen
-# without a measurement: a different version of a library changes one or two rows. With twice this
-# value, more folds are near; the number of equal folds is unchanged.
+# Half a unit of the fourth digit of an accuracy, in points, by definition: the authors print four
+# digits. With twice this value, numbers with different last digits would count as equal.
+FOUR_DIGITS = 0.005
+# Two accuracies are called near if they differ by at most this number of test rows. The value was
+# chosen without a measurement: a different version of a library changes the prediction for one or
+# two rows. With twice this value, more folds are near; the number of equal folds is unchanged.
 FEW_ROWS = 2
 
 
@@ -38,33 +38,32 @@ class AuthorsRuns(NamedTuple):
     method: str
     metric: str
     experiment: str  # name of our results folder
-    beside: str  # how the protocol differs, if the runs are shown but not judged
+    beside: str  # how the protocols differ, if our runs are shown but not judged
     same_rows: bool
     folds: int
     draws: int  # number of our trials per fold
-    published: float  # means over the folds, and their standard deviations
+    published: float  # mean of the authors' values over the folds
     published_sd: float
     measured: float
     measured_sd: float
-    # number of folds that agree to four digits; NaN unless the rows are the same and each fold has
-    # one draw
+    # number of further folds on which the values differ by at most two test rows
     equal: float
-    near: float  # number of other folds that differ by at most two test rows
-    difference: float  # in points
+    near: float  # number of further folds on which the values differ by at most two test rows
+    difference: float  # difference of the means in points, ours minus the authors'
     half_width: float  # half the width of the 90 % interval of the difference
     verdict: str
 
 
 def compare(selection: Selection, paper: str | None = None) -> tuple[AuthorsRuns, ...]:
-    """Compare the rows in each paper's rows.csv with our rows on the same data set.
+    """Compare each authors' value in the rows.csv of a paper with our rows on the same data set.
 
     Notes
     -----
-    If the rows are the same and each fold has several of our draws, only the draws vary. The mean
-    of the differences over F folds then has the variance s^2 (1 + 1 / draws) / F, where s^2 is the
-    variance of our values within folds. With one trial per fold, the interval is the paired
-    interval of the F differences. On different rows it is Welch's interval over folds. This
-    interval is approximate, because folds share training rows.
+    If both used the same rows and each fold has several of our trials, only the random features
+    vary. The mean of the differences over F folds then has the variance s^2 (1 + 1 / draws) / F,
+    where s^2 is the variance of our values within folds. With one trial per fold, the interval is
+    the paired interval of the F differences. On different rows it is Welch's interval over the
+    folds, which is approximate because folds share training rows.
     """
     lines: list[AuthorsRuns] = []
     measured = selection.collection.groups
@@ -102,7 +101,7 @@ def _lines(
     same: bool = False,
     beside: str = "",
 ) -> Iterator[AuthorsRuns]:
-    """Yield the line of the group with the most trials; nothing if no trial was run."""
+    """Yield an `AuthorsRuns` for the group with the most trials, or nothing if no trial was run."""
     if not groups["trials"].any():
         return
     group = groups.iloc[int(groups["trials"].to_numpy().argmax())]
@@ -110,7 +109,7 @@ def _lines(
     column = "accuracy_percent" if metric == "accuracy" else metric
     rows = counted.loc[counted["group"] == group["group"], [column, "trial", "n_test"]]
     values = rows[column].astype(float)
-    # A trial of another protocol is its own fold.
+    # If our runs follow a different protocol, each trial counts as a fold.
     fold = rows["trial"].astype(int) if beside else rows["trial"].astype(int) % n
     by_fold = values.groupby(fold)
     means, draws, unit = by_fold.mean(), int(by_fold.size().min()), UNIT_FACTORS[metric]

@@ -1,4 +1,4 @@
-"""Best method at each value of the axis, and the values at which two methods differ."""
+"""Best method at each value of the x axis, and the values at which two methods differ."""
 
 from __future__ import annotations
 
@@ -16,25 +16,26 @@ from rfbench.analysis.statistics import paired_t
 from rfbench.analysis.summary import BASELINE, SMALLER_IS_BETTER, find_axis, summarise_collection
 from rfbench.results import Results
 
-# Level of the interval of paired differences: 1 - 2 ALPHA, as for the verdicts. If the share
-# outside the interval is halved (level 0.95), more lines tie.
+# Coverage of the interval of paired differences: 1 - 2 ALPHA, as for the verdicts. If the
+# probability outside the interval is halved (coverage 0.95), more methods tie with the best.
 TIE_LEVEL = 0.90
 
 
 @dataclass(frozen=True)
 class Point:
-    """Two methods at one value of the axis.
+    """Comparison of two methods at one value of the x axis.
 
     Attributes
     ----------
     x : float or str
-        Value of the axis, see `rfbench.analysis.summary.find_axis`; a string if it is not a number.
+        Value on the x axis, see `rfbench.analysis.summary.find_axis`; a string if it is not a
+        number.
     first, second : pairs of float
-        Mean and standard error; the error is NaN for one trial. Without a second method, `second`
-        is NaN.
+        Mean and standard error of each method. The standard error is NaN for a single trial.
+        Without a second method, `second` is NaN.
     verdict : str
-        Verdict on the first method by the paired interval: ``better``, ``worse`` or ``alike``. The
-        verdict is empty if there are less than two common trials.
+        Verdict on the first method by the interval of the paired differences: ``better``, ``worse``
+        or ``alike``. It is empty if the methods have fewer than two trials in common.
     """
 
     x: Any
@@ -45,11 +46,11 @@ class Point:
 
 @dataclass(frozen=True)
 class FirstAnswer:
-    """Best method on a data set, compared with plain features or with the second best method.
+    """Best method on a data set, compared with plain random features or the second best method.
 
-    The best method has the best mean at any value of the axis. It is selected on the test rows of
-    the comparison, which is optimistic. If plain features are the best, they are compared with the
-    next method.
+    The best method is the method with the best of all means over the x axis. It is selected on the
+    test rows that are also used in the comparison, so its advantage is optimistic. If plain random
+    features are best, they are compared with the next method.
     """
 
     dataset: str
@@ -61,29 +62,29 @@ class FirstAnswer:
     points: tuple[Point, ...]
 
     def at(self, verdict: str) -> list[Point]:
-        """Return the points with a verdict."""
+        """Return the points of the x axis at which the first method has this verdict."""
         return [point for point in self.points if point.verdict == verdict]
 
     def places(self, verdict: str) -> list[tuple[Any, Any]]:
-        """Return runs of neighboring places with a verdict, as pairs of first and last place."""
+        """Return the first and last x of each run of neighboring points with this verdict."""
         by_verdict = itertools.groupby(self.points, lambda point: point.verdict)
         runs = [[point.x for point in run] for seen, run in by_verdict if seen == verdict]
         return [(run[0], run[-1]) for run in runs]
 
     @property
     def curve(self) -> bool:
-        """True if the places have values of the axis."""
+        """True if all values on the x axis are numbers."""
         return all(not isinstance(point.x, str) for point in self.points)
 
     @property
     def shown(self) -> Point:
-        """Point with the largest difference if the methods differ, else the last point."""
+        """Point with the largest difference if the methods differ anywhere, else the last point."""
         among = self.at("better") or self.at("worse") or list(self.points)[-1:]
         return max(among, key=lambda point: abs(point.second[0] - point.first[0]))
 
 
 def list_answers(collection: Collection, results: Results) -> list[FirstAnswer]:
-    """Return the answer for each data set that has a successful trial."""
+    """Return a `FirstAnswer` for each data set that has a successful trial."""
     table = summarise_collection(collection, results)
     if table.empty:
         return []
@@ -120,11 +121,11 @@ def _answer(collection: Collection, part: pd.DataFrame, varied: str) -> FirstAns
 
 
 def best_or_tied(collection: Collection, table: pd.DataFrame) -> pd.Series[bool]:
-    """Return True for each line with the best mean of its data set and place, or a tie with it.
+    """Return True for each line that is best, or tied with the best, for its data set and `x`.
 
-    A line ties if the `TIE_LEVEL` interval of its paired differences from the best contains zero. A
-    place with a single method has no best line. The same holds if the best line has no trial in
-    common with another line.
+    A line ties with the best if the `TIE_LEVEL` interval of the paired differences of the two
+    contains zero. If a data set and `x` have a single method, or if the best line has no trial in
+    common with another line, no line is marked.
 
     Parameters
     ----------
@@ -149,6 +150,7 @@ def best_or_tied(collection: Collection, table: pd.DataFrame) -> pd.Series[bool]
         values = Trials(collection, part["group"].to_numpy()).table(metric)
         first = values[:, part.index.get_loc(best)]
         intervals = np.array([paired_t(each, first).interval(TIE_LEVEL) for each in values.T])
-        if np.isfinite(intervals).all(axis=1).sum() > 1:  # the best line is always finite
+        # The interval of the best line itself is always finite.
+        if np.isfinite(intervals).all(axis=1).sum() > 1:
             tied[part.index] = (intervals[:, 0] <= 0) & (intervals[:, 1] >= 0)
     return tied

@@ -1,4 +1,4 @@
-"""Comparison with a constant prediction: the majority class, or the mean of the target."""
+"""Comparison of methods with a constant prediction: the majority class, or the mean target."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CHANCE, NOTHING_LEARNT, CONSTANT = "chance", "nothing learnt", "constant kernel"
 def beats_constant(
     collection: Collection, groups: NDArray[np.intp], sources: Iterable[Source]
 ) -> NDArray[np.float64]:
-    """Return 1 for each group that is better than a constant, 0 if not, and NaN if unknown.
+    """Return 1 for each group of trials that beats a constant prediction, 0 if not, NaN if unknown.
 
     A classifier has to exceed the share of the majority class, as stated in the paper's folder, by
     more than `CHANCE_POINTS`. A regression needs an R^2 of at least `LEARNT`.
@@ -30,7 +30,7 @@ def beats_constant(
     groups : array of int
         Positions in `Collection.groups`.
     sources : iterable of Source
-        Facts of the paper about the data set of each group.
+        Data set of each group as described by the paper.
     """
     names = collection.fact("source")[groups]
     shares = [
@@ -44,9 +44,10 @@ def beats_constant(
 
 
 def explain_doubt(collection: Collection, groups: NDArray[np.intp], source: Source) -> str:
-    """Return the reason why errors are not informative: no method is better than a constant.
+    """Return `CHANCE` or `NOTHING_LEARNT` if no method is better than a constant prediction.
 
-    The result is empty if a method is better than a constant, or if this is not known.
+    The result is the reason why the errors are not informative. It is an empty string if a method
+    is better than a constant prediction, or if this is not known.
     """
     beats = beats_constant(collection, groups, itertools.repeat(source))
     if np.isnan(beats).all() or np.nanmax(beats):
@@ -55,10 +56,11 @@ def explain_doubt(collection: Collection, groups: NDArray[np.intp], source: Sour
 
 
 def describe_constant_kernel(collection: Collection, groups: NDArray[np.intp]) -> str:
-    r"""Return `CONSTANT` if a kernel matrix is nearly constant, by the error of plain features.
+    r"""Return `CONSTANT` if the kernel matrix is nearly constant, else an empty string.
 
-    If all entries off the diagonal are k, the estimate of an entry has the standard deviation
-    :math:`(1 - k^2) / \sqrt{2 M}` over the draws of M paired features. For k = 1 it is 0.
+    This is inferred from the kernel error of plain random features. If all entries off the diagonal
+    are k, the estimate of an entry has the standard deviation :math:`(1 - k^2) / \sqrt{2 M}` over
+    the draws of M paired features, which is 0 for k = 1.
     """
     plain = groups[collection.fact("method")[groups] == "rks"]
     errors = collection.means(KERNEL_ERRORS[0])[plain] * np.sqrt(collection.fact("M")[plain])

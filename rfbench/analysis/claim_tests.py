@@ -1,4 +1,4 @@
-"""Tests of one comparison of a claim against its bounds."""
+"""Statistical tests of a claim's comparison against its bounds."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from rfbench.papers.models import Part
 
 
 def compare_with_bounds(part: Part, number: int, quantity: Quantity) -> ClaimComparison:
-    """Test one quantity against its bounds; quotients are compared by their logarithm."""
+    """Test whether the mean of a paired quantity is within the bounds of a part of a claim.
+
+    Quotients are compared by their logarithm.
+    """
     logarithmic = part.scale == "ratio"
     values, mean = quantity.values, float(quantity.values.mean())
     ends = (mean, *compute_interval(values, quantity.share))
@@ -41,9 +44,9 @@ def compare_with_bounds(part: Part, number: int, quantity: Quantity) -> ClaimCom
 
 
 def compute_one_sided_p(values: Values) -> tuple[float, float]:
-    """Return the p-values of a mean above zero and below zero.
+    """Return the p-values of two one-sided tests: mean above zero, and mean below zero.
 
-    Constant values get the p-value of a sign test. A single value gets 1.
+    If all values are equal, the p-values are from a sign test. A single value gets 1.
     """
     from scipy.special import stdtr
 
@@ -56,9 +59,10 @@ def compute_one_sided_p(values: Values) -> tuple[float, float]:
 
 
 def compute_interval(values: Values, share: bool = False) -> tuple[float, float]:
-    """Return the 90 % interval of a mean: Student's, or Clopper and Pearson's for a share.
+    """Return the 90 % interval of a mean (Student's), or of a share (Clopper and Pearson's).
 
-    At its ends, the one-sided tests reject at 5 %. The ends are NaN for a single value.
+    If a bound is at an end of the interval, the one-sided test has the p-value 5 %. The ends of
+    Student's interval are NaN for a single value.
     """
     from scipy.stats import binomtest
 
@@ -70,7 +74,7 @@ def compute_interval(values: Values, share: bool = False) -> tuple[float, float]
 
 
 def compute_share_p(values: Values, high: float) -> tuple[float, float]:
-    """Return the exact p-values of a share below a bound and above it, for values of 0 and 1."""
+    """Return the exact p-values of two tests: the share of ones is below `high`, and above it."""
     from scipy.stats import binomtest
 
     ones, n = int(values.sum()), len(values)

@@ -1,4 +1,4 @@
-"""Verdicts on the claims of papers; the rules are in `rfbench.analysis.verdicts`."""
+"""Verdicts on the claims of papers. The rules are in `rfbench.analysis.verdicts`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from rfbench.papers.models import PRINTED, Claim, Part, Source
 def evaluate(
     selection: Selection, paper: str | None = None, unprinted: Effect = return_no_effect
 ) -> list[Outcome]:
-    """Return the verdicts on all claims, or on the claims of one paper, see `judge_claim`.
+    """Return the verdicts on the claims of all papers, or of one paper; see `judge_claim`.
 
     Raises ResultsError if the paper does not exist.
     """
@@ -37,9 +37,10 @@ def evaluate(
 
 
 def _judge_safely(claim: Claim, selection: Selection, unprinted: Effect) -> list[Outcome]:
-    """Return the result of `judge_claim`, or mark the claim if its own code fails or may not run.
+    """Return the verdicts of `judge_claim`, or 'not judged' if the claim's own code cannot be used.
 
-    Only claims outside of rfbench have such code. An error does not stop the other claims.
+    Papers that are not part of rfbench may contain Python code for a claim. If this code raises an
+    exception, or if it needs a permission that was not given, the other claims are still judged.
     """
     folder = papers.find_folder(claim.paper)
     why = "its claims.py needs --allow-imports"
@@ -59,9 +60,9 @@ def _judge_safely(claim: Claim, selection: Selection, unprinted: Effect) -> list
 def judge_claim(
     claim: Claim, selection: Selection, unprinted: Effect = return_no_effect
 ) -> list[Outcome]:
-    """Return the verdict on one claim for each protocol that was run, or one verdict 'not run'.
+    """Return one verdict on a claim per protocol that was run, or one verdict 'not run'.
 
-    `unprinted` adds the range of an effect over settings that the paper does not state.
+    `unprinted` adds the range of the effect over the settings that the paper does not state.
 
     Raises ConfigError if the claim cannot be tested as it is written.
     """
@@ -93,7 +94,7 @@ def judge_claim(
 
 @dataclass
 class _Collected:
-    """Quantities of a claim under one protocol, each paired with the index of the claim's part."""
+    """Paired quantities of a claim under one protocol, each with the index of its part."""
 
     quantities: list[tuple[int, Quantity]] = field(default_factory=list)
     missing: dict[str, list[tuple[str, str]]] = field(default_factory=dict)  # see `Outcome`
@@ -112,7 +113,8 @@ def _collect(claim: Claim, selection: Selection, protocol: str, stand_in: bool) 
             here: list[Quantity] = []
             names = collection.fact("dataset")[groups]
             if part.at == "own" and len(groups) and make is None:
-                make = find_own_function(claim)  # import the code only if there are rows for it
+                # The code of the claim is imported only if it has rows.
+                make = find_own_function(claim)
             for name in dict.fromkeys(names):
                 named = groups[names == name]
                 if why := _why_undecided(part, collection, named, sources[dataset]):
@@ -128,7 +130,7 @@ def _collect(claim: Claim, selection: Selection, protocol: str, stand_in: bool) 
 
 
 def find_own_function(claim: Claim) -> OneOff:
-    """Return the claim-specific function, from the dictionary CLAIMS of the paper's claims.py.
+    """Return the Python function for a claim, from the dictionary CLAIMS of the paper's claims.py.
 
     Raises ConfigError if the function does not exist.
     """
@@ -146,9 +148,9 @@ def find_own_function(claim: Claim) -> OneOff:
 def make_comparisons(
     claim: Claim, selection: Selection, protocol: str, dataset: str
 ) -> list[ClaimComparison]:
-    """Return the untested comparisons of a claim on a data set, for any protocol.
+    """Return the comparisons of a claim on a data set, before they are tested against the bounds.
 
-    Restrictions of the claim's parts to settings and protocols are ignored.
+    Parts of the claim that are restricted to certain settings or protocols are included.
     """
     parts = [part.model_copy(update={"protocols": [], "settings": {}}) for part in claim.parts]
     asked = claim.model_copy(update={"parts": parts})
@@ -182,7 +184,7 @@ def judge(
     missing: Mapping[str, Sequence[tuple[str, str]]] | None = None,
     unprinted: Effect = return_no_effect,
 ) -> Outcome:
-    """Return the verdict on a claim, given pairs of a part's index and a quantity."""
+    """Return the verdict on a claim, given its paired quantities with the index of each part."""
     tested = [
         compare_with_bounds(claim.parts[number], number, quantity)
         for number, quantity in quantities
@@ -192,7 +194,8 @@ def judge(
         replace(comparison, p_outside=float(p))
         for comparison, p in zip(tested, outside, strict=True)
     ]
-    if protocol == PRINTED:  # other protocols do not depend on how we interpret the text
+    # Only the protocol `printed` depends on our interpretation of the paper's text.
+    if protocol == PRINTED:
         comparisons = [unprinted(claim, comparison) for comparison in comparisons]
     wanted = {name for part in claim.parts if _counts(part, protocol) for name in part.datasets}
     complete = wanted - set(missing or {})
@@ -216,11 +219,11 @@ def judge(
 def _least_favourable(
     comparisons: Sequence[ClaimComparison],
 ) -> tuple[ClaimComparison | None, float]:
-    """Return the comparison that decides the verdict, with its p-value.
+    """Return the comparison that decides the verdict on a claim, and its p-value.
 
-    If any comparison is outside its bounds, the part with the smallest p-value outside decides,
-    else the part with the largest p-value inside. Within this part, the comparison that is farthest
-    outside its bounds decides.
+    If comparisons are significantly outside their bounds, the part of the claim with the smallest
+    `p_outside` decides. Otherwise the part with the largest `p_inside` decides. Within this part,
+    the comparison that is farthest outside its bounds is returned.
     """
     outside = [one for one in comparisons if verdicts.lies_outside(one)]
     among = outside or [one for one in comparisons if not verdicts.lies_inside(one)] or comparisons
@@ -233,23 +236,25 @@ def _least_favourable(
 
 
 def tabulate_outcomes(outcomes: Sequence[Outcome]) -> pd.DataFrame:
-    """Return the verdicts as a table with a line per claim and protocol, without details.
+    """Return a table with the verdict on each claim under each protocol, one line per verdict.
 
-    ``metric``, ``method``, ``against``, ``dataset``, ``along`` and ``x`` identify the decisive
-    comparison. ``tested`` is the number of complete data sets among the ``datasets`` of the claim.
-    ``reason`` explains an inconclusive verdict. ``on_stand_ins`` is the verdict on substitutes
-    alone. ``low`` and ``high`` are the ends of the 90 % interval of the effect. ``depends_on``
-    lists the unstated settings on which the verdict depends. The verdict has a mark if these
-    settings were not varied.
+    The columns ``metric``, ``method``, ``against``, ``dataset``, ``along`` and ``x`` identify the
+    comparison that decides the verdict. ``datasets`` is the number of data sets of the claim, and
+    ``tested`` counts the data sets that have rows for all comparisons. ``reason`` explains an
+    inconclusive verdict. ``on_stand_ins`` is the verdict computed from substitute data sets only.
+    ``low`` and ``high`` are the ends of the 90 % interval of the effect. ``depends_on`` lists the
+    unstated settings that change the verdict. A mark is added to the verdict if unstated settings
+    were not varied.
     """
     return pd.DataFrame([_line(outcome) for outcome in outcomes])
 
 
 def tabulate_comparisons(outcomes: Iterable[Outcome]) -> pd.DataFrame:
-    """Return the comparisons of the given outcomes, one per line, the least favorable first.
+    """Return a table of the comparisons of claims, a line each, farthest outside the bounds first.
 
-    The columns are ``effect`` with its 90 % interval, ``excess`` over the bound (negative inside
-    the bounds) and ``side`` of the bounds.
+    The columns include the ``effect``, its 90 % interval (``low`` and ``high``), the ``excess`` of
+    the effect over the bound (negative inside the bounds), and the ``side``: inside, outside or
+    open.
     """
     facts = ("against", "dataset", "x", "effect", "low", "high", "excess", "trials")
     lines = [

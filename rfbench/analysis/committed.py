@@ -1,4 +1,4 @@
-"""Order in which forms and rows were committed, from each paper's history.csv."""
+"""Order in which claims, settings and result rows were committed, from each paper's history.csv."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from rfbench import papers
 from rfbench.papers.models import Committed
 
-# Text for each order, as printed on pages.
+# Text on pages for each order of a claim or setting and the first rows that test it.
 COMMIT_ORDER_LABELS = {
     "before": "committed before the first rows",
     "same commit": "committed with the first rows",
@@ -21,17 +21,17 @@ ORDERS = tuple(COMMIT_ORDER_LABELS)
 
 @dataclass(frozen=True)
 class Settings:
-    """Order of the settings of a paper's runs under one protocol, by key of the configuration.
+    """Counts of a paper's settings that were committed before, with or after the first result rows.
 
     Attributes
     ----------
     protocol : str
         Protocol of the runs.
     counts : dict
-        Number of pairs of run and key for each of `ORDERS`.
+        Number of pairs of a run and a configuration key for each of `ORDERS`.
     later : dict
-        Commit and date for each key that was changed after the first rows of its paper, items and
-        data set.
+        Commit and date for each configuration key that was changed after the first rows of the same
+        paper, tables and data set.
     """
 
     protocol: str
@@ -40,7 +40,7 @@ class Settings:
 
 
 def list_settings_order(name: str) -> list[Settings]:
-    """Return the `Settings` of a paper, one per protocol."""
+    """Return the `Settings` of a paper, one for each protocol of its runs."""
     lines = [line for line in papers.find_folder(name).history if line.kind == "setting"]
     found = []
     for protocol in dict.fromkeys(_protocol(line) for line in lines):
@@ -57,7 +57,7 @@ def list_settings_order(name: str) -> list[Settings]:
 
 
 def find_entry_order(paper: str, kind: str, name: str) -> Committed | None:
-    """Return the line of a claim, data set or rule in the paper's history, or None."""
+    """Return the entry of a claim, data set or rule in the history.csv of a paper, or None."""
     lines = papers.find_folder(paper).history
     return next((line for line in lines if (line.kind, line.name) == (kind, name)), None)
 

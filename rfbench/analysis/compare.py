@@ -1,4 +1,4 @@
-"""Comparison of two methods of one results folder, paired by trial."""
+"""Comparison of two methods of one results folder by the differences in their common trials."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ COMPARISON_COLUMNS = [
     *COMPARISON_KEYS, "variant", "metric", "mean_first", "mean_second", "difference", "low", "high",
     "trials", "p", "p_holm", "note",
 ]  # fmt: skip
-MAX_TABLE_LINES = 60  # maximum number of printed lines; pandas also prints 60
+MAX_TABLE_LINES = 60  # maximum number of printed lines, the same as in pandas
 
 
 class Comparison(pd.DataFrame):
-    """Lines of `compare`; `print` shows only the columns that vary."""
+    """Table returned by `compare`. If printed, it shows only the columns that vary."""
 
     @property
     def _constructor(self) -> type[Comparison]:
@@ -47,25 +47,26 @@ def compare(
     Parameters
     ----------
     results : Results
-        The rows of one results folder, as `rfbench.run` and `rfbench.read_results` return them.
+        Rows of one results folder, from `rfbench.run` or `rfbench.read_results`.
     first, second : str
         Labels of two methods.
     metric : str, optional
-        A metric of the rows, or a sum of times (``t_drawing``, ``t_fit``, ``t_total``, ``t_all``:
-        CPU seconds, or wall seconds if CPU time was not measured). The default is the metric of the
-        results' table.
+        A metric in the rows, or a sum of times (``t_drawing``, ``t_fit``, ``t_total`` or
+        ``t_all``). Times are in CPU seconds, or in wall seconds if CPU time was not measured. The
+        default is the metric of the configuration, see `rfbench.analysis.summary.find_metrics`.
     alpha : float
-        One minus the coverage of the interval.
+        One minus the coverage of the confidence interval.
 
     Returns
     -------
     Comparison
-        A DataFrame with one line per data set, size and swept setting that both methods have. It
-        has the means of both and of ``difference`` (first minus second) over their common trials,
-        the interval ``low`` to ``high``, and ``trials``. ``p`` is the two-sided p-value of the
-        paired t-test (see `rfbench.analysis.statistics.paired_t`), ``p_holm`` is corrected by
-        Holm's method over the lines, and ``note`` explains an undefined test. Times are compared
-        on one machine only.
+        A DataFrame with one line per data set, number of features and swept setting that both
+        methods have. ``mean_first``, ``mean_second`` and ``difference`` (first minus second) are
+        means over the common trials. ``low`` and ``high`` are the ends of the interval of the
+        difference. ``trials`` is the number of common trials. ``p`` is the two-sided p-value of the
+        paired t-test (see `rfbench.analysis.statistics.paired_t`), ``p_holm`` is this p-value after
+        Holm's correction over all lines, and ``note`` explains an undefined test. Times are
+        compared only if both methods ran on the same machine.
 
     Raises
     ------
@@ -90,7 +91,7 @@ def compare(
         for a, b in itertools.product(trials.of_method(first), trials.of_method(second)):
             swept = {variants[a], variants[b]} - {""}
             if timed and machines[a] != machines[b]:
-                continue  # times of two machines are not compared
+                continue  # Times of different machines are not compared.
             if len(swept) < 2 and np.isfinite(table[:, a] - table[:, b]).any():
                 test, both = paired_t(table[:, a], table[:, b]), table[:, [a, b]]
                 means = both[np.isfinite(both).all(axis=1)].mean(axis=0)

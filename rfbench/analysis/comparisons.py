@@ -1,4 +1,4 @@
-"""One comparison of a claim, and the range of its effect over unstated settings."""
+"""One comparison of a claim, and the range of its effect over settings that a paper leaves open."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from rfbench.analysis.paired import Quantity
 
 @dataclass(frozen=True)
 class EffectRange:
-    """Change of the effect of a comparison over the settings that a paper does not state.
+    """Change of a comparison's effect if the settings that a paper does not state are varied.
 
-    `low` and `high` are the smallest and the largest change relative to the effect with our default
-    settings, in the same trials. For a quotient, they are changes of its logarithm. `varied` and
-    `fixed` are the settings that concern the comparison.
+    `low` and `high` are the smallest and the largest change, compared with the effect under our
+    default settings in the same trials. If the effect is a quotient, the changes are changes of its
+    logarithm. `combinations` is the number of combinations of settings that were run. `varied` and
+    `fixed` are the names of the unstated settings that were varied and that were kept fixed.
     """
 
     low: float
@@ -26,36 +27,41 @@ class EffectRange:
 
 @dataclass(frozen=True)
 class ClaimComparison(Quantity):
-    """Comparison of a claim: a paired quantity with its test results."""
+    """Comparison of a claim: paired values, their mean effect, and the tests against the bounds."""
 
     part: int = 0  # index of the part of the claim
     effect: float = math.nan  # mean difference, or geometric mean of the quotients
-    low: float = math.nan  # 90 % interval of the effect
+    low: float = math.nan  # lower end of the 90 % interval of the effect
     high: float = math.nan
-    # distance of the mean from its bound, negative inside the bounds; logarithmic for quotients
+    # distance of the mean from its bound, negative inside the bounds; for quotients, a difference
+    # of logarithms
     excess: float = math.nan
-    p_inside: float = math.nan  # p-value of the hypothesis that the mean is not inside its bounds
-    # p-value of the hypothesis that the mean is not outside, with Holm's correction over the claim
+    # p-value of the null hypothesis that the mean is not inside its bounds
+    p_inside: float = math.nan
+    # p-value of the null hypothesis that the mean is not outside its bounds, with Holm's correction
+    # over all comparisons of the claim
     p_outside: float = math.nan
-    over_gaps: EffectRange | None = None  # range of the effect over unstated settings
-    depends_on: tuple[str, ...] = ()  # varied settings, if they change the side of a bound
+    # range of the effect over the settings that the paper does not state
+    over_gaps: EffectRange | None = None
+    # names of the varied settings, if they move the effect across a bound
+    depends_on: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
-        """Name of the comparison in an audit of the claim: part, other method, place."""
+        """Name in an audit of the claim: number of the part, other method, value on the axis."""
         return " ".join(map(str, filter(None, (self.part + 1, self.against, self.x, self.joint))))
 
     @property
     def is_varied(self) -> bool:
-        """True if all unstated settings that concern the comparison were varied."""
+        """True if every unstated setting that can change this comparison was varied."""
         return self.over_gaps is not None and not self.over_gaps.fixed
 
     @property
     def trials(self) -> int:
-        """Number of pairs."""
+        """Number of trials that both methods have in common."""
         return len(self.values)
 
     @property
     def spread(self) -> float:
-        """Standard deviation over the trials; for quotients, of their logarithms."""
+        """Standard deviation of the paired values over the trials."""
         return float(self.values.std(ddof=1)) if self.trials > 1 else math.nan

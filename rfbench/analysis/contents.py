@@ -1,4 +1,4 @@
-"""Measured share of each table and figure of a paper, from configurations and result rows."""
+"""Share of each table and figure of a paper for which we have measurements."""
 
 from __future__ import annotations
 
@@ -12,34 +12,34 @@ from rfbench.analysis.verification import Verification
 from rfbench.papers.models import SECONDS, Content, Paper
 from rfbench.results import Results
 
-# Configurations by the name of their run, as in a manifest.
+# Configurations of the runs; the keys are the names of the runs, as in their manifests.
 Configurations = Mapping[str, Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
 class Coverage:
-    """Measured share of a table or figure.
+    """Data sets and numbers of one table or figure of a paper, with and without measurements.
 
     Attributes
     ----------
     paper, item : str
-        The table or figure.
+        Name of the paper, and name of its table or figure.
     nothing : str
-        Content of a table without measurements, else empty.
+        Content of a table that reports no measurements, else an empty string.
     measured : list of str
-        Data sets that have rows on the paper's own data, with the paper's names.
+        Data sets, by the paper's name, for which we have rows on the paper's own data.
     replaced : dict
-        Data sets with rows only on substitutes: smallest and largest number of training rows per
-        substitute.
+        Data sets for which we have rows on substitutes only. Each is mapped to its substitutes, and
+        each substitute to its smallest and largest number of training rows.
     absent : list of str
-        Data sets without rows.
+        Data sets for which we have no rows.
     not_run : list of str
-        Runs of the configurations that have no rows, except runs on data sets that no run measured.
+        Configured runs without rows, except runs whose data sets have no rows in any run.
     short : dict
-        Number of trials without a row and number of planned trials, per run.
+        Number of missing trials and number of planned trials, for each incomplete run.
     numbers : tuple of int
-        Number of published numbers (without times) that have no row on the paper's own data, and
-        number of all published numbers.
+        Number of published numbers that have no row on the paper's own data, and number of all
+        published numbers. Times are not counted.
     """
 
     paper: str
@@ -54,20 +54,20 @@ class Coverage:
 
     @property
     def complete(self) -> bool:
-        """True if all published and configured values have rows on the paper's own data."""
+        """True if all published numbers and configured runs have rows on the paper's own data."""
         gaps = (self.replaced, self.absent, self.not_run, self.short, self.numbers[0])
         return bool(self.measured) and not any(gaps)
 
 
 def cover(verification: Verification, configured: Configurations) -> list[Coverage]:
-    """Return a `Coverage` per table and figure of the papers that list their contents.
+    """Return a `Coverage` for each table and figure that a paper's folder lists.
 
     Parameters
     ----------
     verification : Verification
-        Numbers and groups of the papers.
+        Result of the comparison of papers with results folders.
     configured : mapping
-        Configurations that are shipped with rfbench.
+        Configurations that are shipped with rfbench, by name of the run.
     """
     return [
         _cover(verification, paper, content, configured)
@@ -77,7 +77,7 @@ def cover(verification: Verification, configured: Configurations) -> list[Covera
 
 
 def count_missing(results: Results) -> tuple[int, int]:
-    """Return the numbers of missing and of planned trials; zeros if the plan is unknown."""
+    """Return the number of missing and the number of planned trials; (0, 0) if there is no plan."""
     planned = results.manifest.get("trials")
     if not isinstance(planned, list):
         return 0, 0

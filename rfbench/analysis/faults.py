@@ -1,4 +1,4 @@
-"""Problems of the rows: failures, mixed rows, and contradicted statements."""
+"""Problems of the rows of a results folder, and checks that a configuration states."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rfbench.errors import ResultsError, suggest_nearest
 from rfbench.results import Results
 from rfbench.results.schema import ROW_TIMES, STRING
 
-# The machine counts as busy if the wall time of one-thread rows, divided by their CPU time, is
+# The machine counts as busy if the wall time of single-threaded rows, divided by their CPU time, is
 # above this value. The value was chosen without a measurement. The quotient is about 1 on an idle
 # machine, and 2 if two processes share a core. With twice this value, 2.4, not even two processes
 # per core would be reported.
@@ -25,30 +25,31 @@ BUSY = 1.2
 
 @dataclass(frozen=True)
 class Fault:
-    """Problem of the rows of a results folder.
+    """A problem of the rows of a results folder.
 
     The kinds are:
 
     - ``busy``: wall times are much longer than CPU times.
     - ``failed``: trials failed.
-    - ``not converged``: trials succeeded although their solver did not reach its tolerance.
-    - ``untimed``: rows have no times although other rows have.
-    - ``no value``: trials succeeded without a finite metric.
-    - ``repeated``: a trial number occurs again with settings that no column shows.
-    - ``unpaired``: methods with the same trial number used different data.
+    - ``not converged``: solvers stopped before they reached their tolerance.
+    - ``untimed``: some rows have no times, while other rows have times.
+    - ``no value``: successful trials have no finite value of the metric.
+    - ``repeated``: several rows have the same trial number and the same values in all columns with
+      settings.
+    - ``unpaired``: methods used different data in trials with the same number.
     """
 
     kind: str
-    count: float  # number of rows; for ``busy`` wall time divided by CPU time
-    of: str = ""  # label, or data set
-    detail: str = ""  # status, or metric
+    count: float  # number of rows; for ``busy``, wall time divided by CPU time
+    of: str = ""  # label of the method, or name of the data set
+    detail: str = ""  # status of the rows, or name of the metric
     message: str = ""  # most frequent message of the failed rows
 
 
 def wall_over_cpu(rows: pd.DataFrame) -> float:
-    """Return the wall time of one-thread rows divided by their CPU time; NaN if unknown.
+    """Return the wall time of single-threaded rows divided by their CPU time; NaN if unknown.
 
-    It is about 1 on an idle machine, or less if BLAS uses more than one thread.
+    The quotient is about 1 on an idle machine. It is below 1 if BLAS uses more than one thread.
     """
     single = rows.loc[(rows["status"] == "ok") & (rows["threads"] == 1), list(ROW_TIMES)].sum()
     wall = single[[name for name in ROW_TIMES if name.startswith("t_")]].sum()
@@ -89,19 +90,20 @@ def find_faults(results: Results) -> list[Fault]:
 
 @dataclass(frozen=True)
 class Check:
-    """A statement of the configuration about its rows, and the result of checking it."""
+    """A statement of the configuration about values in its rows, and the result of the check."""
 
-    asked: Mapping[str, Any]  # entry of the configuration
-    rows: int  # number of rows with a value
+    asked: Mapping[str, Any]  # entry of ``checks`` in the configuration
+    rows: int  # number of rows with a value in the checked column
     low: float  # smallest value; NaN without rows
     high: float
-    failing: int  # number of rows that contradict the statement
-    # values of the column `at_each` in rows that contradict the statement
+    # number of rows that contradict the statement
+    failing: int
+    # values of the column named by `at_each` in the rows that contradict the statement
     failing_at: tuple[Any, ...] = ()
 
     @property
     def verdict(self) -> str:
-        """Verdict: holds, fails, or not run."""
+        """Verdict on the statement: holds, fails, or not run."""
         if not self.rows:
             return verdicts.NOT_RUN
         return verdicts.FAILS if self.failing else verdicts.HOLDS

@@ -1,7 +1,7 @@
-"""Findings on papers and splits; a finding is omitted if the rows do not support it.
+"""Findings over all papers, each omitted if the rows do not support it.
 
-This module has numbers only. `templates/findings.j2` has a sentence and an axis for each finding.
-Slices add further findings.
+This module computes the numbers. `templates/findings.j2` has the sentence and the label of the axis
+for each finding. Slices add further findings.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ from rfbench.registry import find_displayed_name
 from rfbench.results import Results
 
 GAIN_KEYS = ["paper", "item", "dataset"]
-TOGETHER = ("leave_groups", "blocks")  # splits that hold out whole groups or blocks
+# types of splits that hold out whole groups of rows or blocks of time
+TOGETHER = ("leave_groups", "blocks")
 MAY_DIFFER = ("name", "title", "description", "split")
 GAINS = [*GAIN_KEYS, "method", "other", "protocol", "published", "mean", "low", "high"]
 SAME = ["dataset", "protocol", "method", "solver", "variant", "d", "M"]
@@ -36,7 +37,7 @@ SAME = ["dataset", "protocol", "method", "solver", "variant", "d", "M"]
 
 @dataclass(frozen=True)
 class Bar:
-    """A number that supports a finding, and the ends of its range; NaN if there is no range."""
+    """A number that supports a finding, with the ends of its interval; NaN without an interval."""
 
     name: str
     value: float
@@ -46,7 +47,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class Finding:
-    """A finding: the facts of its sentence, and the numbers that support it."""
+    """A finding of the front page: the facts for the sentence, and the numbers for the figure."""
 
     key: str
     facts: Mapping[str, Any]
@@ -54,7 +55,7 @@ class Finding:
 
 
 def gather(verification: Verification) -> list[Finding]:
-    """Return the findings that the rows support, in the order of the page."""
+    """Return the findings that the rows support, in the order in which the page shows them."""
     every = (
         make(verification)
         for make in (
@@ -68,7 +69,7 @@ def gather(verification: Verification) -> list[Finding]:
 
 
 def build_numbers_finding(verification: Verification) -> Finding | None:
-    """Return the finding on the reproduced numbers of each class."""
+    """Return the finding on the published numbers that we reproduced, per class of provenance."""
     bars = [
         Bar(f"{paper}, {', '.join(each.called)}: {each.near} of {each.compared}",
             100 * each.near / each.compared)
@@ -86,8 +87,8 @@ def build_numbers_finding(verification: Verification) -> Finding | None:
 def build_claims_finding(verification: Verification) -> Finding | None:
     """Return the finding on the papers' claims that hold, for each class; see `ledger.holds`.
 
-    ``holding`` lists the names of these claims by the order of form and rows, and by the class of
-    settings.
+    ``holding`` maps to the names of these claims. Its keys state whether the claim was committed
+    before the first rows that test it, and which class of settings was used.
     """
     counts = [
         each
@@ -114,7 +115,7 @@ def build_claims_finding(verification: Verification) -> Finding | None:
 
 
 def _group(counts: Sequence[Count], place: int) -> dict[str, list[Count]]:
-    """Return counts by a part of their class: the source, or the settings."""
+    """Group counts by one entry of their class: by the source, or by the settings."""
     return {
         kind: [each for each in counts if each.of[place] == kind]
         for kind in dict.fromkeys(each.of[place] for each in counts)
@@ -122,9 +123,9 @@ def _group(counts: Sequence[Count], place: int) -> dict[str, list[Count]]:
 
 
 def build_gains_finding(verification: Verification) -> Finding | None:
-    """Return the finding on the gains that papers print, see `tabulate_gains`.
+    """Return the finding on published gains of one method over another; see `tabulate_gains`.
 
-    Only tables that were run under both protocols count.
+    Only tables that were run under both protocols, `printed` and `matched`, are included.
     """
     table = tabulate_gains(verification.selection)
     table = table[(table["published"] > 0) & table["low"].notna()]
@@ -155,7 +156,8 @@ def build_gains_finding(verification: Verification) -> Finding | None:
 def build_splits_finding(verification: Verification) -> Finding | None:
     """Return the finding that errors are larger if whole groups or blocks of time are held out.
 
-    The finding is about the largest M. It is omitted unless every interval is above zero.
+    The errors are compared at the largest M. The finding is omitted unless the interval of every
+    difference is above zero.
     """
     table = pair_splits(verification.selection.collection)
     table = table[table["M"] == table["M"].max()]
@@ -172,14 +174,15 @@ def build_splits_finding(verification: Verification) -> Finding | None:
 
 
 def pair_splits(collection: Collection) -> pd.DataFrame:
-    """Pair results that differ only in the split.
+    """Compare errors in pairs of results folders whose configurations differ only in the split.
 
     Returns
     -------
     DataFrame
         One line per data set, method and M (`SAME`). ``difference`` is the mean error in percent
-        with whole groups or blocks held out minus the one with random splits. ``half`` is half the
-        width of its 95 % interval (Welch's) over new splits and draws of the same rows.
+        with whole groups or blocks held out, minus the mean error in percent with random splits.
+        ``half`` is half the width of Welch's 95 % interval of the difference. The interval is over
+        new splits of the same rows and new random features.
     """
     from scipy.special import stdtrit
 
@@ -217,16 +220,17 @@ def _rest(results: Results) -> dict[str, object]:
 
 
 def tabulate_gains(selection: Selection) -> pd.DataFrame:
-    """Return the gains of methods over others in points, for the pairs that the papers compare.
+    """Return the gains in points of one method over another, for the pairs that papers compare.
 
     Returns
     -------
     DataFrame
-        One line per pair, data set and protocol (printed or matched), on the paper's own data, if
-        one of the two methods is better than a constant: ``paper``, ``item``, ``dataset`` (the
-        paper's name), ``method``, ``other``, ``protocol``; ``published``, the mean over the sizes
-        of the table; ``mean`` with the ends of its 90 % interval, over our trials that ran every
-        size.
+        One line per pair of methods, data set and protocol (printed or matched), on the paper's own
+        data. Pairs are left out if neither method is better than a constant prediction. The columns
+        are ``paper``, ``item`` (the table or figure), ``dataset`` (the paper's name), ``method``,
+        ``other`` and ``protocol``. ``published`` is the published gain, averaged over the sizes in
+        the table. ``mean`` is our gain, averaged over the trials that ran every size, and ``low``
+        and ``high`` are the ends of its 90 % interval.
     """
     lines = [
         gain
@@ -242,7 +246,7 @@ def tabulate_gains(selection: Selection) -> pd.DataFrame:
 def _of_pair(
     selection: Selection, place: tuple[str, str, str], pair: tuple[str, str], source: Source
 ) -> Iterator[tuple[Any, ...]]:
-    """Yield the gains of a pair of methods on one data set of a table, for each protocol."""
+    """Yield the gain of the first method over the second on one data set, for each protocol."""
     (paper, item, dataset), collection = place, selection.collection
     printed = {
         (n.method, n.size): n.value if n.metric == "accuracy" else -n.value

@@ -1,4 +1,4 @@
-"""One tidy frame of all rows of all results folders, with their groups and pairs."""
+"""A data frame with all rows of all results folders, grouped by setting and paired by trial."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ IDENTITY = [
     "scaling", "split", "dtype", "timing", "threads", "setting",
 ]  # fmt: skip
 RUN_COLUMNS = ["experiment", "folder", *IDENTITY, "paper", "items", "smoke"]
-# Function that returns the settings of the current configuration of results, or None if these are
-# not known.
+# A function of results. It returns the settings that the current configuration plans for these
+# results, or None if they are not known.
 Today = Callable[[Results], frozenset[str] | None]
 GROUP_COLUMNS = [
     *RUN_COLUMNS, "source", "sampled", "method", "alias", "trials", "failed", "n_train", "n_test",
@@ -49,46 +49,50 @@ GROUP_COLUMNS = [
 
 @dataclass(frozen=True)
 class Collection:
-    """All rows of all results folders; each file is read once.
+    """All rows of all results folders in one data frame, and their groups of trials.
 
     Attributes
     ----------
     rows : DataFrame
-        One row per trial, with the columns of ``trials.csv`` and:
+        One row per trial, with the columns of ``trials.csv`` and further columns:
 
-        - `experiment` (the name of the results), `folder`, `paper`, `items`, `smoke`.
+        - `experiment` (name of the run), `folder`, `paper`, `items` (tables and figures of the
+          paper), `smoke`.
         - `metric`: metric of the configuration, or ``""``.
-        - `follows`: True if M is the size of another method, or of a paper's rows.
-        - `own_settings`: True if the parameters are taken from there, too. They are then omitted.
-        - The sums of times (`SUMS`, seconds).
-        - `error_percent` (misclassification, else 100 times the error of the regression) and
+        - `follows`: True if M is not fixed, but copied per trial from another method or from the
+          rows of a paper.
+        - `own_settings`: True if the parameters are also copied per trial. They are then omitted.
+        - Sums of times in seconds, see `SUMS`.
+        - `error_percent` (misclassification in percent, or 100 times the regression error) and
           `accuracy_percent`.
-        - `added`: True if the trial was added to a few points of a curve after a look at them, see
-          `rfbench.papers.models.Provenance`.
-        - `counts`: True if the status is ok, the trial was not added, and it is the last row of its
-          group and trial.
-        - `group`: line of `groups`.
-        - `pair`: number shared by the rows of two methods with the same trial, seed, data, split
-          and number of training rows.
+        - `added`: True if the trial was added to a few sizes of a curve after their results had
+          been seen, see `rfbench.papers.models.Provenance`.
+        - `counts`: True if the trial succeeded and was not `added`. If several rows have the same
+          group and trial, it is True for the last row only.
+        - `group`: position of the row's group in `groups`.
+        - `pair`: a number that rows of different methods share if trial, seed, data, split and
+          number of training rows are equal.
 
-        Rows that failed before `d` was known get the `d` of their data set. `parameters` are JSON
-        with sorted keys.
+        Rows that failed before `d` was known have the `d` of the other rows of their data set.
+        `parameters` are JSON with sorted keys.
     groups : DataFrame
-        One line per folder and `IDENTITY`, in the order of first appearance. The other columns:
+        One line per group, which is a folder with one value of each column in `IDENTITY`. Groups
+        are in the order of their first rows. Further columns:
 
         - `experiment`, `paper`, `items`, `smoke`.
-        - `M`: NaN if it follows another method.
-        - `source` and `sampled`: the data set's name and the number in ``name[5000 rows]`` (or
-          NaN).
-        - `method`: the label, or ``joint``.
-        - `alias`: the sampler if it names no other label (or ``""``).
-        - `trials` and `failed`; `n_train`, `n_test` and `columns`, medians.
-        - `error_metric`: metric in `error_percent`.
-        - `machine`: machine of most of its rows. Times of other machines do not count, see
-          `drop_other_machines`.
-        - `stale`: True if the current configurations do not contain these trials.
+        - `M`: NaN if it is copied per trial from another method.
+        - `source` and `sampled`: for a data set ``name[5000 rows]``, the name and the number of
+          rows. `sampled` is NaN for a data set that was not sampled.
+        - `method`: the label of the method, or ``joint`` for any features with the joint solver.
+        - `alias`: name of the sampler if exactly one label has this sampler, else ``""``.
+        - `trials` and `failed`: numbers of trials. `n_train`, `n_test` and `columns`: medians over
+          the trials.
+        - `error_metric`: name of the metric in `error_percent`.
+        - `machine`: machine on which most of the group's rows were measured. Times of rows from
+          other machines are dropped, see `drop_other_machines`.
+        - `stale`: True if the current configurations do not plan these trials.
     experiments : tuple of Results
-        Loaded results, one per folder: name, configuration, manifest, notes of the reader.
+        Loaded results, one per folder, with name, configuration, manifest and notes of the reader.
     notes : tuple of str
         Folders that could not be read, with the reason.
     """
@@ -100,16 +104,19 @@ class Collection:
 
     @cached_property
     def counted(self) -> pd.DataFrame:
-        """Rows that count, sorted by group; kernel errors only if the features are estimates."""
+        """Rows whose column `counts` is True, sorted by group.
+
+        Features that do not estimate their kernel have no kernel error.
+        """
         counted = np.flatnonzero(self.rows["counts"])
         order = np.argsort(self.rows["group"].to_numpy()[counted], kind="stable")
-        # The rows of a group have to be a slice for `_starts`.
+        # The rows of a group have to be contiguous, because `_starts` has their first positions.
         rows = self.rows.iloc[counted[order]].reset_index(drop=True)
         if rows.empty:
             return rows
         rows = drop_other_machines(rows, self.groups)
-        # Features that are weighted for another purpose are not estimates: their kernel error would
-        # be the error of a different kernel.
+        # Some features are weighted for a purpose other than the estimate of the kernel. Their
+        # kernel error would be the error of a different kernel.
         estimates = map_unique(rows["parameters"], estimates_kernel).astype(bool)
         return rows.assign(**{name: rows[name].where(estimates) for name in KERNEL_ERRORS})
 
@@ -123,7 +130,7 @@ class Collection:
         return {}
 
     def values(self, column: str) -> NDArray[np.float64]:
-        """Return a column of `counted`. Raises ConfigError for an unknown column."""
+        """Return a column of `counted` as floats. Raises ConfigError for an unknown column."""
         if column not in self.counted:
             raise ConfigError(
                 f"Unknown metric {column}." + suggest_nearest(column, list(map(str, self.counted))),
@@ -135,30 +142,30 @@ class Collection:
         return self._known["values", column]
 
     def means(self, column: str) -> NDArray[np.float64]:
-        """Return the mean of a column of `counted` per group, NaN without a value."""
+        """Return the mean of a column of `counted` per group; NaN for a group without values."""
         if ("means", column) not in self._known:
             means = self.counted.groupby("group")[column].mean()
             self._known["means", column] = to_floats(means.reindex(self.groups.index))
         return self._known["means", column]
 
     def fact(self, column: str) -> NDArray[Any]:
-        """Return a column of `groups` as an array."""
+        """Return a column of `groups` as an array, one value per group."""
         if column not in self._facts:
             self._facts[column] = self.groups[column].to_numpy()
         return self._facts[column]
 
     def of_method(self, groups: NDArray[np.intp], *methods: str) -> NDArray[np.bool_]:
-        """Return a mask of the groups that belong to the given methods, by label or by sampler.
+        """Return a mask of the groups that belong to any of the methods, by label or by sampler.
 
-        Features under the joint solver belong to the method ``joint`` only.
+        Groups with the joint solver belong to the method ``joint`` only.
         """
-        # The label has priority over the sampler (`_aliases`).
+        # A method is found by its label, or by its sampler if `_aliases` assigned one.
         matching = (np.isin(self.fact(name)[groups], methods) for name in ("method", "alias"))
         return np.logical_or(*matching)
 
     @cached_property
     def stale(self) -> dict[str, int]:
-        """Number of stale rows of each experiment that has any."""
+        """Number of stale rows of each experiment that has stale rows."""
         if self.rows.empty:
             return {}
         rows = self.rows["group"].map(self.groups["stale"]).eq(True)
@@ -166,7 +173,7 @@ class Collection:
         return {str(name): int(n) for name, n in sorted(counted.items())}
 
     def without_stale(self, results: Results) -> Results:
-        """Return one of `experiments` without its stale rows."""
+        """Return the results, which are one of `experiments`, without their stale rows."""
         stale = self.groups[self.groups["stale"] & (self.groups["folder"] == results.path)]
         asked = ~results.rows["setting"].isin(stale["setting"])
         return results if asked.all() else replace(results, rows=results.rows[asked])
@@ -177,31 +184,32 @@ class Collection:
 
     @cached_property
     def of_pairs(self) -> pd.DataFrame:
-        """Columns that the rows of a pair share, a line per pair."""
+        """Trial, seed, data, split and number of training rows of each pair, one line per pair."""
         return self.rows[PAIRED_BY].groupby(self.rows["pair"], sort=False).head(1)
 
     def side_by_side(
         self, groups: NDArray[np.intp]
     ) -> tuple[NDArray[np.intp], tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]]:
-        """Arrange the trials of groups in a table with a line per pair and a column per group.
+        """Arrange the trials of several groups in a table: one line per pair, one column per group.
 
-        Returns the pairs, and rows of `counted` with the line and the column of each.
+        Returns the pairs, shape (n_lines,), and three arrays of shape (n_rows,): a position in
+        `counted`, and the line and the column of this row in the table.
         """
         starts, stops = self._starts[groups], self._starts[groups + 1]
         rows = [np.arange(start, stop) for start, stop in zip(starts, stops, strict=True)]
         every = np.concatenate([*rows, np.array([], dtype=np.intp)])
-        # There is a line for each pair, even if not all groups have the pair: the caller drops
-        # incomplete lines.
+        # The table has a line for each pair that any group has. The caller drops incomplete lines.
         pairs, lines = np.unique(self.values("pair")[every], return_inverse=True)
         columns = np.repeat(np.arange(len(groups)), stops - starts)
         return pairs.astype(np.intp), (every, lines, columns)
 
 
 def collect(paths: Iterable[str | Path], today: Today | None = None) -> Collection:
-    """Read every results folder at or below the paths; broken folders are skipped and noted.
+    """Read every results folder at or below the paths; unreadable folders are skipped and noted.
 
-    With `today` (see `rfbench.experiment.today.find_settings`), rows of trials
-    that the current configurations do not contain are stale. Without it, no row is stale.
+    `today` returns the settings that the current configurations plan (see
+    `rfbench.experiment.today.find_settings`). Rows with different settings are marked as stale.
+    Without `today`, no row is stale.
 
     Raises ResultsError if a path does not exist. A path without results is not an error.
     """
@@ -224,7 +232,10 @@ def collect(paths: Iterable[str | Path], today: Today | None = None) -> Collecti
 
 
 def _count_planned_trials() -> dict[tuple[str, str], int]:
-    """Return the planned number of trials of the runs to which trials were added later."""
+    """Return the planned number of trials of each run to which trials were added later.
+
+    The keys are pairs of a paper and a run.
+    """
     return {
         (paper, name): n
         for paper in papers.read_library()
@@ -233,10 +244,10 @@ def _count_planned_trials() -> dict[tuple[str, str], int]:
 
 
 def drop_added_trials(results: Results) -> Results:
-    """Return the results of a paper without the trials that the pages do not count.
+    """Return results without the trials that were added after their sizes had been seen.
 
-    These were added to a few sizes after a look at their rows, see
-    `rfbench.papers.models.Provenance`. Results without a paper are returned unchanged.
+    The pages do not count these trials, see `rfbench.papers.models.Provenance`. Results that do not
+    belong to a paper are returned unchanged.
     """
     if (results.config.get("paper"), results.name) not in _count_planned_trials():
         return results
@@ -256,52 +267,55 @@ def build_collection(
         rows = rows.reindex(columns=list(dict.fromkeys([*rows, *added])))
         rows = rows.astype(dict.fromkeys(added, "float64"))
         return Collection(rows.assign(counts=False), pd.DataFrame(columns=GROUP_COLUMNS), *read)
-    # A sum of times is NaN only if no part was measured. A method without a part, such as a solver
-    # without features, still has a total.
+    # A sum of times is NaN only if none of the times was measured. A method that lacks one of the
+    # times, such as a solver without features, still has a total.
     for name, parts in SUMS.items():
         rows[name] = rows[list(parts)].sum(axis=1, min_count=1)
-    # Parameters are compared as text: unsorted keys would split one setting into two groups.
+    # Parameters are compared as text. With unsorted keys, one setting would become two groups.
     rows["parameters"] = map_unique(rows["parameters"], sort_json)
     if rows["own_settings"].any():
-        # The parameters, like M, are from another run and differ per trial. With them, each trial
-        # would be its own group.
+        # The parameters, like M, are copied from another run and differ per trial. With them in the
+        # key, each trial would be a group of one.
         rows["parameters"] = rows["parameters"].astype(STRING).mask(rows["own_settings"], "{}")
-    # A trial that failed before its data were read has no d. It gets the d of its data set if that
-    # is unique. Otherwise it would be its own group, and its actual group would show no failure.
+    # A trial that failed before its data were read has no d. It gets the d of its data set if all
+    # other rows have the same d. Otherwise it would form a group of its own, and the group of its
+    # setting would not show the failure.
     d = rows.groupby(["folder", "dataset"])["d"]
     rows["d"] = rows["d"].where(d.transform("nunique") != 1, d.transform("max"))
-    # An M that follows another method differs per trial. As a part of the key, it would make each
-    # trial its own group without a spread.
+    # An M that is copied from another method differs per trial. With M in the key, each trial would
+    # be a group of one, without a spread.
     size = rows["M"].mask(rows["follows"])
     keys = rows[["folder", *IDENTITY]].assign(M=size)
     rows["group"] = keys.groupby(list(keys), sort=False, dropna=False).ngroup()
-    # Two methods are compared per trial on the same rows. Pairs with the same trial number alone
-    # would join rows of different data, and their differences would contain the spread of the data.
+    # Two methods are compared per trial on the same rows. If only the trial number had to agree,
+    # rows of different data would be paired, and the differences would contain the spread of the
+    # data.
     rows["pair"] = rows.groupby(PAIRED_BY, sort=False, dropna=False).ngroup()
     ended_well = rows["status"] == "ok"
-    # Two rows may have the same group and trial (the reader drops repeated ids): the last
-    # successful row counts. With both rows, means would weigh this trial twice and standard errors
-    # would be too small.
+    # If two rows have the same group and trial, the last successful row counts. (The reader has
+    # already dropped repeated ids.) With both rows, means would weigh this trial twice and standard
+    # errors would be too small.
     repeated = rows.loc[ended_well, ["group", "trial"]].duplicated(keep="last")
-    # Trials that were added to a few sizes after a look at their rows are not counted: the sizes
-    # were chosen by their results, so their means would be biased.
+    # Trials that were added to a few sizes after their results had been seen are not counted. These
+    # sizes were chosen by their results, so their means would be biased.
     later, runs = _count_planned_trials(), zip(rows["paper"], rows["experiment"], strict=True)
     planned = np.array([later.get(run, np.nan) for run in runs])
     rows["added"] = rows["trial"].astype(float) >= planned
-    if rows["added"].any():  # if all sizes have equally many trials, no trials were added
+    # if all sizes have the same number of trials, no trials were added to a few sizes
+    if rows["added"].any():
         sizes = rows[ended_well].groupby(["folder", "setting", "M"], dropna=False)["trial"]
         uneven = sizes.nunique().groupby(["folder", "setting"]).nunique() > 1
         here = pd.MultiIndex.from_frame(rows[["folder", "setting"]])
         rows["added"] &= here.isin(uneven[uneven].index)
     rows["counts"] = ended_well & ~repeated.reindex(rows.index, fill_value=False) & ~rows["added"]
-    # A single error column, in percent, for classification and regression: misclassification if it
-    # exists, otherwise 100 times the error of the regression.
+    # One column has the error in percent for classification and regression. It is the
+    # misclassification if there is one, else 100 times the regression error.
     error = rows["error"].fillna(100.0 - rows["accuracy"])
     rows["accuracy_percent"] = 100.0 - error
     groups = _groups(rows, size, error)
     groups["machine"] = _machines(rows, groups)
     groups["stale"] = _stale(groups, experiments, today)
-    # The metric belongs to the group, because the rows of a group are averaged, and a mean over two
+    # The metric is chosen per group, because the rows of a group are averaged. A mean over two
     # metrics has no meaning.
     used = groups["error_metric"].to_numpy()[rows["group"]]
     rows["error_percent"] = error.where(used == "error")
@@ -311,7 +325,7 @@ def build_collection(
 
 
 def _tagged(experiments: Sequence[Results]) -> pd.DataFrame:
-    """Return the rows of all experiments, with the facts of each experiment as columns."""
+    """Return the rows of all experiments, with columns for the facts of their experiment."""
     facts = pd.DataFrame(
         {
             "experiment": result.name,
@@ -325,40 +339,41 @@ def _tagged(experiments: Sequence[Results]) -> pd.DataFrame:
         }
         for result in experiments
     )
-    # Validation rows are dropped: their errors must not be averaged with errors on test rows.
+    # Validation rows are dropped, because their errors must not be averaged with errors on test
+    # rows.
     tests = [result.rows[result.rows["role"] != VALIDATION] for result in experiments]
-    # Repeat the facts of each folder for its rows.
+    # The facts of a folder are repeated for each of its rows.
     of = np.repeat(facts.index, [len(rows) for rows in tests])
     rows = pd.concat(tests, ignore_index=True)
     return pd.concat([rows, facts.loc[of].reset_index(drop=True)], axis=1)
 
 
 def follows_other_size(result: Results) -> bool:
-    """Return True if M follows another method or a paper's rows, and so differs per trial."""
+    """Return True if M is copied per trial from another method or from a paper's rows."""
     return isinstance(result.config.get("M"), dict) or bool(result.config.get("settings_from"))
 
 
 def _groups(rows: pd.DataFrame, size: pd.Series[Any], error: pd.Series[float]) -> pd.DataFrame:
     code = rows["group"]
-    # The first row of each group has the group's identity. Groups are numbered by first appearance,
-    # so these rows are in the order of the numbers.
+    # The settings of a group are read from its first row. Groups are numbered by first appearance,
+    # so these rows are in the order of the groups.
     groups = rows.loc[~code.duplicated(), [*RUN_COLUMNS, "metric"]].assign(M=size)
     groups = groups.reset_index(drop=True).astype({"M": "float64", "d": "float64"})
     # ``name[5000 rows]`` is a sample of the data set ``name``.
     parts = groups["dataset"].str.extract(r"^(.*?)(?:\[(\d+) rows\])?$")
     groups["source"], groups["sampled"] = parts[0], parts[1].astype("float64")
-    # The joint solver learns its own weights of the features: it is a published method, whatever
-    # the label of the features is.
+    # The joint solver learns weights of the features. It is a published method in its own right,
+    # for any label of the features.
     groups["method"] = groups["label"].mask(groups["solver"] == JOINT, JOINT)
     groups["alias"] = _aliases(groups)
     numbers = ["n_train", "n_test", "columns"]
-    # Medians, because the sizes of folds differ by a row.
+    # Medians are used because the sizes of folds differ by one row.
     counted = rows.loc[rows["counts"], numbers].astype("float64").groupby(code)
     groups["trials"] = counted.size().reindex(groups.index, fill_value=0)
     groups["failed"] = (rows["status"] != "ok").groupby(code).sum()
     groups[numbers] = counted[numbers].median()
-    # A group with a misclassification is judged by it. Otherwise the metric is the configuration's
-    # if it is a regression metric, else the relative squared error.
+    # The metric of a group is the misclassification if it has one. Otherwise it is the metric of
+    # the configuration if this is a regression metric, else the relative squared error.
     classified = (error.notna() & rows["counts"]).groupby(code).any()
     named = groups["metric"].where(groups["metric"].isin(REGRESSION), REGRESSION[0])
     groups["error_metric"] = named.mask(classified, "error")
@@ -366,21 +381,22 @@ def _groups(rows: pd.DataFrame, size: pd.Series[Any], error: pd.Series[float]) -
 
 
 def _machines(rows: pd.DataFrame, groups: pd.DataFrame) -> pd.Series[str]:
-    """Return for each group the machine of most counted rows with a time, or ''."""
+    """Return for each group the machine on which most of its timed rows were measured, or ''."""
     timed = rows["t_train"].notna() | rows["t_features"].notna()
-    # Rows without a time are irrelevant for the machine of the times.
+    # Only rows with a time matter, because the machine is used to compare times.
     counted = rows.loc[rows["counts"] & timed, ["group", "machine"]]
     sizes = counted.groupby(["group", "machine"]).size().reset_index(name="n")
     sizes["machine"] = sizes["machine"].astype(STRING)
-    # If tied, the first name is used, so that the choice does not depend on the order of folders.
+    # If two machines have equally many rows, the first name is used. The choice then does not
+    # depend on the order of folders.
     most = sizes.sort_values(["n", "machine"], ascending=[False, True]).drop_duplicates("group")
     return most.set_index("group")["machine"].reindex(groups.index, fill_value="")
 
 
 def drop_other_machines(rows: pd.DataFrame, groups: pd.DataFrame) -> pd.DataFrame:
-    """Set times of rows to NaN if most rows of their group were measured on another machine.
+    """Set the times of rows to NaN if most rows of their group were measured on another machine.
 
-    A mean of times is never over several machines.
+    Therefore no mean of times mixes machines.
     """
     if rows["machine"].nunique() <= 1:
         return rows
@@ -392,12 +408,16 @@ def drop_other_machines(rows: pd.DataFrame, groups: pd.DataFrame) -> pd.DataFram
 def _stale(
     groups: pd.DataFrame, experiments: Sequence[Results], today: Today | None
 ) -> pd.Series[bool]:
-    """Return True for each stale group; a group of a sweep or without a setting is never stale."""
+    """Return True for each group whose setting the current configurations do not plan.
+
+    A group of a sweep, or without an identifier of the setting, is never stale.
+    """
     stale = pd.Series(False, groups.index)
     named = (groups["variant"] == "") & (groups["setting"] != "")
     for results in experiments:
         asked = today(results) if today else None
-        # Whether other configurations than those of rfbench plan these settings is not known.
+        # If a configuration was changed in more than M, its planned settings are not known. Its
+        # rows are stale if it belongs to a paper.
         if today and asked is None and any(not text.startswith("M = ") for text in results.changed):
             asked = frozenset() if results.config.get("paper") else None
         if asked is not None:
@@ -407,10 +427,10 @@ def _stale(
 
 
 def _aliases(groups: pd.DataFrame) -> pd.Series[str]:
-    """Return the sampler of each line if it identifies one label of its experiment, else ""."""
-    # A paper uses the name "rks", but our row may have a different label. The sampler's name is
-    # used if only one label has this sampler and no label has this name. Otherwise a variant of the
-    # sampler would count as the method.
+    """Return the sampler of each group if exactly one label uses this sampler, else ""."""
+    # A paper may use the sampler's name, "rks" for example, while our row has a different label.
+    # The name of the sampler then identifies the row if only one label has this sampler and no
+    # label has this name. Otherwise a variant of the sampler could be mistaken for the method.
     scope = ["experiment", "dataset", "protocol"]
     plain = groups[(groups["method"] != JOINT) & (groups["variant"] == "")]
     labels = plain.groupby([*scope, "sampler"], sort=False)["label"].transform("nunique")
@@ -421,20 +441,20 @@ def _aliases(groups: pd.DataFrame) -> pd.Series[str]:
 
 
 def to_floats(values: pd.Series[Any]) -> NDArray[np.float64]:
-    """Return a column as float64 with NaN."""
+    """Return a column as a float64 array, with NaN for missing values."""
     return values.to_numpy(dtype=np.float64, na_value=np.nan)
 
 
 def map_unique(texts: pd.Series[str], function: Callable[[str], Any]) -> pd.Series[Any]:
-    """Apply a function to every text, once per distinct text."""
+    """Apply a function to each text of a column. Equal texts are computed once."""
     return texts.map({text: function(text) for text in texts.unique()})
 
 
 def estimates_kernel(parameters: str) -> bool:
-    """Return True if features estimate their kernel, given a sampler's parameters as JSON.
+    """Return True if features estimate their kernel, given the parameters of the sampler as JSON.
 
-    Features that are weighted by the inverse of the unbiased weights are not estimates. The same
-    holds for features that are scaled to divide the penalty.
+    Features do not estimate their kernel if they are weighted by the inverse of the unbiased
+    weights, or if they are scaled in order to divide the penalty.
     """
     given = parse_parameters(parameters)
     return bool(given.get("reweight") != "inverse" and given.get("penalty_divisor", 1) == 1)

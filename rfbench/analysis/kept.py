@@ -1,4 +1,4 @@
-"""Location of kept frequencies and offsets in two dimensions, for a claim and a figure."""
+"""Location of stored two-dimensional frequencies and offsets, for one claim and one figure."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import pandas as pd
 
 # Our interpretation of "near (1, 1) and (-1, -1)" and of "near 0 and pi" (Sinha and Duchi 2016,
 # section 4, Figure 1a); the paper states no number. With twice OFFSET_WIDTH, half of all offsets
-# drawn at random would be near. With twice CORNER_RADIUS, the discs would touch the origin.
+# that are drawn at random would be near. With twice CORNER_RADIUS, the discs around the two corners
+# would touch the origin.
 CORNER_RADIUS = 0.75
 OFFSET_WIDTH = np.pi / 8
 

@@ -1,7 +1,8 @@
-"""The ledger: the totals of numbers and claims, separately for each class of provenance.
+"""Totals of compared numbers and of verdicts on claims, separately for each provenance.
 
-The classes separate numbers in tables, means of the authors' raw runs, and settings from a text,
-from code, or tuned to match the numbers. Numbers of different classes are never added.
+The class of a number states its source (a printed table, or the authors' raw runs) and the source
+of our settings (the text, the authors' code, or tuned to match the numbers). Numbers of different
+classes are never added.
 """
 
 from __future__ import annotations
@@ -23,18 +24,20 @@ from rfbench.escaping import to_json_value
 from rfbench.papers.models import PLAIN, SECONDS, TUNED_TO_MATCH
 
 TABLE_KEYS = ["paper", "item", "dataset"]
-OF_NUMBERS = ("source", "settings")  # keys of the class of a number
-# keys of the class of a claim
+# columns that together are the class of a number
+OF_NUMBERS = ("source", "settings")
+# columns that together are the class of a claim
 OF_CLAIMS = ("whose", "form", "settings")
 OWN_SETTINGS = "ours"
-# Rules that removed numbers from a total after results were known, with the commit of each rule.
+# Rules that removed numbers from a total after results had been seen, with the commit that
+# introduced each rule.
 OTHER_DATA, TUNED_ALIKE, MOVED = "other data", "tuned alike", "moved"
 CHANGING_COMMITS = {
-    OTHER_DATA: "",  # one commit per data set, see history.csv
+    OTHER_DATA: "",  # one commit per data set, listed in history.csv
     TUNED_ALIKE: "be2db155",
     MOVED: "c755a77c",
 }
-# Names of the classes on pages.
+# Names of the classes as shown on pages.
 CLASS_LABELS = {
     "table": "printed in tables",
     "figure": "printed in figures",
@@ -54,22 +57,22 @@ CLASS_LABELS = {
 
 @dataclass(frozen=True)
 class Count:
-    """Number of entries of one class for each verdict.
+    """Number of entries of one class of provenance for each verdict.
 
     Attributes
     ----------
     of : tuple of str
-        The class: the values of `OF_NUMBERS` or `OF_CLAIMS`.
+        The class: values of the columns `OF_NUMBERS` or `OF_CLAIMS`.
     protocols : tuple of str
         Protocols under which the entries were measured.
     verdicts : dict
         Number of entries per verdict.
     decidable : dict
-        The same for numbers that can be decided with the papers' own spread and trials; empty for
-        claims.
+        Number of decidable entries per verdict; empty for claims. An entry is decidable if the
+        spread and the number of trials in the paper are sufficient for a decision.
     unspread : int
-        Number of decidable entries without a printed standard error (no spread, or no number of
-        trials); they count as decidable because their spread is not known.
+        Number of decidable entries for which the paper has no spread or no number of trials. An
+        entry with an unknown standard error counts as decidable.
     """
 
     of: tuple[str, ...]
@@ -83,32 +86,32 @@ class Count:
 
     @property
     def called(self) -> list[str]:
-        """Name of the class on pages."""
+        """Names of the class on pages, one for each value in `of`."""
         return [CLASS_LABELS.get(name, name) for name in self.of]
 
     @property
     def compared(self) -> int:
-        """Number of measured numbers: near, undecided, or different."""
+        """Number of published numbers with a comparison: near, undecided, or different."""
         return sum(self[verdict] for verdict in verdicts.COMPARED)
 
     @property
     def near(self) -> int:
-        """Number of numbers that agree or are close."""
+        """Number of published numbers that agree with ours or are close to them."""
         return self[verdicts.AGREES] + self[verdicts.CLOSE]
 
     @property
     def of_decidable(self) -> Count:
-        """Count of the decidable numbers alone."""
+        """Count that is restricted to the decidable numbers."""
         return replace(self, verdicts=self.decidable)
 
     @property
     def tested(self) -> int:
-        """Number of claims that have a verdict."""
+        """Number of claims whose verdict is one of `verdicts.JUDGED`."""
         return sum(self[verdict] for verdict in verdicts.JUDGED)
 
 
 def count(entries: pd.DataFrame, by: Sequence[str]) -> Count:
-    """Count entries by their verdict; raises ResultsError if they belong to several classes."""
+    """Count entries by verdict. Raises ResultsError if the entries belong to different classes."""
     classes = entries[list(by)].drop_duplicates()
     if len(classes) != 1:
         named = "; ".join(map(", ".join, classes.to_numpy().tolist())) or "none"
@@ -127,10 +130,11 @@ def _seen(entries: pd.DataFrame) -> dict[str, int]:
 
 
 def list_numbers(verification: Verification) -> pd.DataFrame:
-    """Return the entries of published numbers on the papers' own data, without times.
+    """Return the table of published numbers on the papers' own data, without times.
 
-    One line per number and protocol; a number that a paper prints twice counts once. Entries with
-    the settings `ours` are excluded, because they measure something else than the paper does.
+    The table has one line per number and protocol. A number that a paper prints twice is included
+    once. Entries with the settings `ours` are excluded, because they do not measure what the paper
+    measures.
     """
     own = verification.own
     return own[
@@ -139,12 +143,12 @@ def list_numbers(verification: Verification) -> pd.DataFrame:
 
 
 def count_numbers(verification: Verification) -> list[Count]:
-    """Return a `Count` for each class of numbers with a measured entry."""
+    """Return a `Count` for each class that contains a measured number."""
     return _counts(list_numbers(verification), OF_NUMBERS)
 
 
 def count_by_paper(entries: pd.DataFrame, by: Sequence[str]) -> list[tuple[str, Count]]:
-    """Return the counts of each paper's entries per class."""
+    """Return pairs of a paper and a `Count` of its entries, for each paper and class."""
     pairs = [
         (str(paper), each)
         for paper, here in entries.groupby("paper", sort=False)
@@ -156,18 +160,18 @@ def count_by_paper(entries: pd.DataFrame, by: Sequence[str]) -> list[tuple[str, 
 
 @dataclass(frozen=True)
 class LeftOut:
-    """Numbers of one class that were removed from a total by a rule made after results were known.
+    """Numbers of one class that a rule removed from a total after results had been seen.
 
     Attributes
     ----------
     group : str
-        Key of `CHANGING_COMMITS`.
+        Name of the rule, a key of `CHANGING_COMMITS`.
     since : str
         Commit of this repository that introduced the rule.
     places : tuple of str
-        Papers, or paper and data set.
+        Names of the papers, or of a paper and a data set, that the rule concerns.
     count : Count
-        Verdicts by their intervals alone.
+        Number of entries for each verdict that the interval alone would give.
     """
 
     group: str
@@ -177,7 +181,7 @@ class LeftOut:
 
 
 def list_left_out(verification: Verification) -> list[LeftOut]:
-    """Return the groups of numbers that were removed after results were known, for each class."""
+    """Return the numbers that were removed after results had been seen, per rule and class."""
     return [
         LeftOut(
             group,
@@ -191,14 +195,17 @@ def list_left_out(verification: Verification) -> list[LeftOut]:
 
 
 def count_with_left_out(verification: Verification) -> dict[tuple[str, ...], Count]:
-    """Return the counts of `count_numbers` per class, with the removed numbers added."""
+    """Return the counts of `count_numbers` per class, including the removed numbers."""
     gone = [entries for group, _, entries in _groups(verification) if group != MOVED]
     every = pd.concat([list_numbers(verification), *gone], ignore_index=True)
     return {each.of: each for each in _counts(every, OF_NUMBERS)}
 
 
 def _groups(verification: Verification) -> Iterator[tuple[str, str, pd.DataFrame]]:
-    """Yield each group of `LeftOut`, its rule's commit, and its entries judged by intervals."""
+    """Yield for each rule the name, the commit, and the entries that the rule removed.
+
+    The verdict of each entry is the verdict that its interval alone would give.
+    """
     every = verification.numbers
     every = every[(every["unit"] != SECONDS) & (every["same_as"] == "") & (every["trials"] > 0)]
     every = every.assign(verdict=every["by_interval"], place=every["paper"])
@@ -227,7 +234,10 @@ def _counts(entries: pd.DataFrame, by: Sequence[str]) -> list[Count]:
 
 
 def count_published(chosen: Collection[str]) -> dict[str, dict[str, int]]:
-    """Count the published numbers of the papers `chosen`, without times, by source and paper."""
+    """Return the number of published numbers by source and paper, for the papers in `chosen`.
+
+    Times are not counted.
+    """
     counted: dict[str, dict[str, int]] = {}
     for number in papers.list_published():
         if number.unit != SECONDS and not number.same_as and number.paper in chosen:
@@ -238,7 +248,7 @@ def count_published(chosen: Collection[str]) -> dict[str, dict[str, int]]:
 
 
 def list_judged_claims(outcomes: Iterable[Outcome]) -> pd.DataFrame:
-    """Return the entries of the judged claims, one per claim and protocol that was run."""
+    """Return the verdicts on claims as a table, one line per claim and protocol that was run."""
     lines = [
         (*outcome.claim.key, outcome.protocol, outcome.claim.whose,
          papers.find_claim_order(outcome.claim),
@@ -251,17 +261,17 @@ def list_judged_claims(outcomes: Iterable[Outcome]) -> pd.DataFrame:
 
 
 def count_claims(outcomes: Iterable[Outcome]) -> list[Count]:
-    """Return a `Count` per class of judged claims."""
+    """Return a `Count` of verdicts for each class of judged claims."""
     return _counts(list_judged_claims(outcomes), OF_CLAIMS)
 
 
 def holds(outcome: Outcome) -> bool:
-    """Return True if a claim counts as holding.
+    """Return True if a claim of a paper is counted as a claim that holds.
 
-    The claim has to be the paper's, and it has to hold under settings that were not tuned to match
-    the numbers, over all settings that the paper leaves open (`Outcome.unvaried`). The numbers that
-    the claim compares must not differ from the paper's (`Outcome.differing`).
-    `rfbench.papers.find_claim_order` returns the order of the claim's form and its rows.
+    It has to be a claim of the paper, not a claim of ours. It has to hold under settings that were
+    not tuned to match the numbers, and under all settings that the paper leaves open
+    (`Outcome.unvaried`). None of the published numbers that the claim compares may differ from our
+    numbers (`Outcome.differing`).
     """
     claim, settings = (
         outcome.claim,
@@ -275,7 +285,11 @@ def holds(outcome: Outcome) -> bool:
 
 
 def list_holding_claims(outcomes: Iterable[Outcome]) -> dict[str, list[Outcome]]:
-    """Return the claims that hold, grouped by the order of form and rows, early forms first."""
+    """Return the claims that hold, grouped by whether they were committed before their first rows.
+
+    The keys of the result are in the order of `committed.ORDERS`: claims that were committed first
+    come first.
+    """
     found = [outcome for outcome in outcomes if holds(outcome)]
     orders = {outcome.claim.key: papers.find_claim_order(outcome.claim) for outcome in found}
     wanted = [order for order in committed.ORDERS if order in orders.values()]
@@ -283,16 +297,18 @@ def list_holding_claims(outcomes: Iterable[Outcome]) -> dict[str, list[Outcome]]
 
 
 def count_by_table(verification: Verification) -> pd.DataFrame:
-    """Count the numbers by verdict, without times, per table, data set and protocol.
+    """Return the number of published numbers per verdict, for each table, data set and protocol.
 
     Returns
     -------
     DataFrame
-        Index paper, item, dataset, protocol. A column for each of `verdicts.COMPARED`;
-        ``numbers``, ``compared``, and the compared ones that are ``decidable`` or ``at_chance``;
-        ``distance`` (mean absolute difference in points, NaN without any) and ``away`` (the same
-        for numbers without a unit, in percent of the published ones); ``shown``, the number of
-        measured entries that are not judged; ``stand_in``, the number of entries measured on
+        The index is paper, item (table or figure), dataset and protocol. Each verdict in
+        `verdicts.COMPARED` has a column. ``numbers`` counts all published numbers without times,
+        and ``compared`` counts the compared numbers. ``decidable`` and ``at_chance`` count the
+        compared numbers with this property. ``distance`` is the mean absolute difference in points,
+        NaN if no number is in points. ``away`` is the mean absolute difference of the numbers
+        without a unit, in percent of the published numbers. ``shown`` is the number of measured
+        entries that are not judged. ``stand_in`` is the number of entries that were measured on
         substitutes.
     """
     judged = verification.numbers[verification.numbers["unit"] != SECONDS]
@@ -317,11 +333,12 @@ def count_by_table(verification: Verification) -> pd.DataFrame:
 
 
 def list_added_trials(collection: frame.Collection) -> list[dict[str, Any]]:
-    """Return the means of trials that were added after a look, a line per paper, method and size.
+    """Return the mean error over added trials and over counted trials, per paper, method and size.
 
-    A line has ``paper``, ``experiment``, ``method`` and ``M``. ``counted`` and ``added`` are
-    numbers of trials. ``mean`` and ``mean_added`` are means of the error in percent, or of the
-    spectral kernel error if there is no error.
+    Added trials were run for a few sizes after their results had been seen. The result has one
+    dictionary per paper, run, method and size. ``counted`` and ``added`` are numbers of trials.
+    ``mean`` and ``mean_added`` are mean errors in percent, or mean spectral kernel errors if the
+    run has no test error.
     """
     rows = collection.rows
     if "paper" not in rows:  # the collection is empty
@@ -339,7 +356,7 @@ def list_added_trials(collection: frame.Collection) -> list[dict[str, Any]]:
 
 
 def collect_totals(verification: Verification) -> dict[str, Any]:
-    """Return all totals, ready for JSON."""
+    """Return all totals as dictionaries and lists that can be written as JSON."""
 
     def lines(counts: Iterable[Count], names: Sequence[str]) -> list[dict[str, Any]]:
         return [
@@ -374,5 +391,5 @@ def collect_totals(verification: Verification) -> dict[str, Any]:
 
 
 def as_json(verification: Verification) -> str:
-    """Return `collect_totals` as JSON text."""
+    """Return the totals of `collect_totals` as JSON text."""
     return json.dumps(to_json_value(collect_totals(verification)), indent=1) + "\n"

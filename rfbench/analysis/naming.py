@@ -1,4 +1,4 @@
-"""Names of methods if two lines of a summary have one label."""
+"""Distinct names for methods, and names of data sets, as shown in tables and figures."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rfbench.results.schema import STRING
 
 
 def parse_parameters(text: str) -> dict[str, Any]:
-    """Return parameters from a cell of JSON; empty if the cell is empty or not a JSON object."""
+    """Parse parameters from JSON; return an empty dictionary if the text is not a JSON object."""
     try:
         parameters = json.loads(text)
     except (ValueError, RecursionError):
@@ -23,7 +23,7 @@ def parse_parameters(text: str) -> dict[str, Any]:
 
 
 def sort_json(parameters: str) -> str:
-    """Return JSON text with sorted keys, so that equal parameters are equal texts."""
+    """Return JSON text with sorted keys, so that equal parameters have equal texts."""
     try:
         return json.dumps(json.loads(parameters), sort_keys=True)
     except (ValueError, RecursionError):
@@ -31,20 +31,21 @@ def sort_json(parameters: str) -> str:
 
 
 def name_methods(table: pd.DataFrame, varied: str, settings: list[str]) -> list[str]:
-    """Return the name of the method of each line.
+    """Return a distinct name of the method for each line of a summary.
 
-    The name is the label, followed by the variant without the setting on the axis. If two lines of
-    a data set still share a name and a place on the axis, the settings in which they differ are
-    added. Parameters that only grow with M therefore do not split a method.
+    The name is the label, followed by the swept settings except the setting on the x axis. If two
+    lines of a data set still share a name and a value of ``x``, the settings in which they differ
+    are added to the names. A parameter that only changes with M is therefore not added.
 
     Parameters
     ----------
     table : DataFrame
-        One line per group: dataset, label, variant, parameters, ``x`` and `settings`.
+        One line per group of trials, with the columns dataset, label, variant, parameters, ``x``
+        and the columns in `settings`.
     varied : str
-        Setting on the axis.
+        Name of the setting on the x axis.
     settings : list of str
-        Columns in which lines may differ.
+        Names of the columns in which two lines may differ.
     """
     methods = table["label"].copy()
     if varied != "variant":
@@ -69,7 +70,10 @@ def name_methods(table: pd.DataFrame, varied: str, settings: list[str]) -> list[
 
 
 def _terms(variant: str, varied: str) -> str:
-    """Return the variant's settings except the setting on the axis; keys have no path."""
+    """Return the swept settings except the setting on the x axis.
+
+    A key ``a.b`` is shortened to ``b`` if no other key has the same last part.
+    """
     pairs = [term.strip().partition("=") for term in variant.split(",")]
     short = [key.rpartition(".")[2] for key, _, _ in pairs]
     return ", ".join(
@@ -80,7 +84,7 @@ def _terms(variant: str, varied: str) -> str:
 
 
 def get_sort_key(sampler: str, method: str) -> tuple[int, str]:
-    """Return the sort key of a method: place of its sampler, then natural order of names."""
+    """Return the sort key of a method: the registry's position of its sampler, then the name."""
     samplers = list(SAMPLERS)
     return samplers.index(sampler) if sampler in samplers else len(samplers), get_natural_key(
         method
@@ -88,17 +92,17 @@ def get_sort_key(sampler: str, method: str) -> tuple[int, str]:
 
 
 def get_natural_key(name: str) -> str:
-    """Return a sort key for names with numbers: 5M comes before 10M."""
+    """Return a sort key that orders names by the numbers in them: 5M comes before 10M."""
     return re.sub(r"\d+", lambda digits: digits[0].zfill(9), name)
 
 
 def format_dataset_name(table: pd.DataFrame) -> str:
-    """Return the name of a data set, with ``[5000 rows]`` only if rows were dropped.
+    """Return the name of a data set. ``[5000 rows]`` is kept only if rows were dropped.
 
     Parameters
     ----------
     table : DataFrame
-        Lines of one data set of `rfbench.analysis.summary.summarise`.
+        Lines of `rfbench.analysis.summary.summarise` for one data set.
     """
     name = str(table["dataset"].iloc[0])
     limit = re.search(r"\[(\d+) rows\]$", name)
@@ -109,17 +113,17 @@ def format_dataset_name(table: pd.DataFrame) -> str:
 
 
 def format_dataset_title(table: pd.DataFrame) -> str:
-    """Return the title of a data set in the catalog, or the name of user data.
+    """Return the title of a data set in the catalog, or the name of a user's data set.
 
     Parameters
     ----------
     table : DataFrame
-        Lines of one data set of `rfbench.analysis.summary.summarise`.
+        Lines of `rfbench.analysis.summary.summarise` for one data set.
 
     Returns
     -------
     str
-        The title, with ``, 5,000 rows`` only if rows were cut.
+        The title, followed by ``, 5,000 rows`` if the data set was cut to this number of rows.
     """
     name, _, cut = format_dataset_name(table).partition("[")
     entry = catalog.read_entries().get(name)

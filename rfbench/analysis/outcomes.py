@@ -1,4 +1,4 @@
-"""Outcome of a claim: its comparisons, their ranges over unstated settings, and the verdict."""
+"""Outcome of a claim: the verdict and the comparisons on which it is based."""
 
 from __future__ import annotations
 
@@ -23,43 +23,52 @@ from rfbench.analysis.verdicts import (
 from rfbench.papers.models import CORRECTED, PRINTED, Claim, Part
 
 Unit = Literal["points", "%"]
-# Function of a claim and one of its comparisons. It returns the comparison with the range of its
-# effect, if it is known.
+# A function of a claim and one of its comparisons. It returns the comparison and adds the range of
+# the effect over unstated settings, if this range is known.
 Effect = Callable[[Claim, ClaimComparison], ClaimComparison]
 
 
 def return_no_effect(_: Claim, comparison: ClaimComparison) -> ClaimComparison:
-    """Return the comparison unchanged; this is the `Effect` if no setting was varied."""
+    """Return the comparison unchanged: the `Effect` that is used if no setting was varied."""
     return comparison
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """Verdict on a claim under one protocol, and its evidence."""
+    """Verdict on a claim under one protocol, and the comparisons that support it."""
 
     claim: Claim
-    protocol: str  # empty if nothing was run
-    verdict: str  # one of `rfbench.analysis.verdicts`
-    comparisons: tuple[ClaimComparison, ...] = ()  # all comparisons on the paper's own data
-    decisive: ClaimComparison | None = None  # comparison that decides the verdict
-    # p-value of the decisive comparison: inside the bounds, or outside if the claim fails
+    # an empty string if nothing was run
+    protocol: str
+    # one of `rfbench.analysis.verdicts`
+    verdict: str
+    # all comparisons on the paper's own data, without substitutes
+    comparisons: tuple[ClaimComparison, ...] = ()
+    # comparison that decides the verdict
+    decisive: ClaimComparison | None = None
+    # p-value of the decisive comparison: `p_inside`, or `p_outside` if the claim fails
     p: float = math.nan
-    tested: int = 0  # number of complete data sets of the claim
-    wanted: int = 0  # number of data sets of the claim
-    # Data sets without all comparisons: the metric and the other method of each missing one.
+    # number of data sets that have rows for all comparisons of the claim
+    tested: int = 0
+    # number of data sets of the claim
+    wanted: int = 0
+    # Data sets that lack comparisons. Each is mapped to the metric and the other method of every
+    # missing comparison.
     missing: Mapping[str, Sequence[tuple[str, str]]] = field(default_factory=dict)
-    # data sets on which nothing is decided, with the reason of `rfbench.analysis.chance`
+    # data sets on which the claim cannot be decided, with the reason from `rfbench.analysis.chance`
     undecided: tuple[tuple[str, str], ...] = ()
-    stand_ins: tuple[str, ...] = ()  # substitutes for the paper's data sets
-    on_stand_ins: str = ""  # verdict on the substitutes alone
-    # Data sets on which a published number of a compared method differs, with the largest
-    # difference, in points or in percent of a number that is not a percentage.
+    # names of the measured substitutes for the paper's data sets
+    stand_ins: tuple[str, ...] = ()
+    # verdict that is computed from the substitutes only
+    on_stand_ins: str = ""
+    # Data sets on which a published number of a compared method differs from ours. Each has the
+    # largest difference: in points for percentages, else in percent of the published number.
     differing: tuple[tuple[str, float, Unit], ...] = ()
-    unjudged: str = ""  # why a claim of a paper that is not part of rfbench has no verdict
+    unjudged: str = ""  # reason why a claim of a paper outside of rfbench has no verdict
 
     @property
     def part(self) -> Part | None:
-        """Part of the decisive comparison."""
+        """Part of the claim to which the decisive comparison belongs."""
         return self.claim.parts[self.decisive.part] if self.decisive else None
 
     @property
@@ -76,8 +85,8 @@ class Outcome:
     def unvaried(self) -> bool:
         """True if the verdict depends on an interpretation of the text that was not fully varied.
 
-        A claim that holds depends on all of its comparisons. A claim that fails needs one
-        comparison that is outside its bounds over all settings that the paper leaves open.
+        A claim that holds depends on all of its comparisons. For a claim that fails, one comparison
+        is enough if it is outside its bounds under all settings that the paper leaves open.
         """
         if self.protocol not in (PRINTED, CORRECTED):
             return False
@@ -89,12 +98,15 @@ class Outcome:
 
     @property
     def label(self) -> str:
-        """Verdict, with a mark if it is `unvaried`."""
+        """Verdict, followed by a mark if it is `unvaried`."""
         return self.verdict + UNVARIED * self.unvaried
 
     @property
     def least_favourable(self) -> list[ClaimComparison]:
-        """All comparisons: the decisive one, then those outside their bounds, farthest first."""
+        """All comparisons, the decisive one first, then the comparisons outside their bounds.
+
+        Within these, the comparison that is farthest outside its bounds comes first.
+        """
         return sorted(
             self.comparisons,
             key=lambda one: (one is not self.decisive, not lies_outside(one), -one.excess),
@@ -102,7 +114,7 @@ class Outcome:
 
     @property
     def depends_on(self) -> tuple[str, ...]:
-        """Unstated settings on which the verdict depends."""
+        """Names of the unstated settings on which the verdict depends."""
         if self.verdict != DEPENDS:
             return ()
         decide = list(filter(lies_outside, self.comparisons)) or self.comparisons
@@ -111,17 +123,17 @@ class Outcome:
 
     @property
     def effect(self) -> float:
-        """Effect of the decisive comparison."""
+        """Effect of the comparison that decides the verdict."""
         return self.decisive.effect if self.decisive else math.nan
 
     @property
     def trials(self) -> int:
-        """Smallest number of trials of a comparison."""
+        """Smallest number of trials over all comparisons of the claim."""
         return min((comparison.trials for comparison in self.comparisons), default=0)
 
     @property
     def reason(self) -> str:
-        """Reason why the data are inconclusive."""
+        """Reason why an inconclusive claim cannot be decided; empty for other verdicts."""
         if self.verdict != CANNOT:
             return ""
         return ", ".join(dict.fromkeys(why for _, why in self.undecided))

@@ -1,4 +1,4 @@
-"""Paired quantities: differences and quotients of two methods per trial."""
+"""Differences and quotients of two methods, computed per trial."""
 
 from __future__ import annotations
 
@@ -17,36 +17,41 @@ from rfbench.papers.models import Part
 PAIR_FACTS = ("experiment", "M", "columns", "d", "group", "parameters", "machine")
 PERCENT_COLUMNS = {"error": "error_percent", "accuracy": "accuracy_percent"}
 
-Curve = dict[int, list[int]]  # groups by M or d, ascending; the key is 0 without a size
+# maps M or d, in ascending order, to positions of groups; the key is 0 without a size
+Curve = dict[int, list[int]]
 Values = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Quantity:
-    """A paired quantity with one value per trial."""
+    """Values of a comparison of two methods, or of one method, with one value per trial."""
 
-    values: Values  # shape (n_trials,): differences, or logarithms of quotients
-    # place on the axis; None if M follows another method, or the values are for all places
+    # differences, or logarithms of quotients, shape (n_trials,)
+    values: Values
+    # value on the axis (M or d); None if M is copied from another method, or if the values
+    # summarize the whole axis
     x: int | None = None
-    other_x: int | None = None  # place of the other method, if it is different
-    seconds: float = math.nan  # time at which two methods are compared
-    joint: str = ""  # what the values of a claim-specific function are, such as 'slope over d'
+    # value on the axis for the other method, if it is different
+    other_x: int | None = None
+    # mean total time in seconds, if two methods are compared at equal time
+    seconds: float = math.nan
+    joint: str = ""  # description of the values if they summarize the axis, such as 'slope over d'
     share: bool = False  # True if each value is 0 or 1
-    found: int = 1  # number of places of the axis that this pair of methods has
-    dataset: str = ""  # name in the rows
-    target: str = ""  # name in the paper
-    against: str = ""  # the other method
+    found: int = 1  # number of values on the axis at which both methods were run
+    dataset: str = ""  # name of the data set in the rows
+    target: str = ""  # name of the data set in the paper
+    against: str = ""  # label of the other method, or empty
 
 
 class Trials:
-    """The trials of several groups as a table: one line per pair, one column per group.
+    """Trials of several groups as a table: one line per pair, one column per group.
 
     Parameters
     ----------
     collection : Collection
         All rows.
     groups : array of int
-        Lines of `Collection.groups`.
+        Positions in `Collection.groups`, one per column of the table.
     """
 
     def __init__(self, collection: Collection, groups: ArrayLike) -> None:
@@ -56,21 +61,24 @@ class Trials:
         self._tables: dict[str, Values] = {}
 
     def of_method(self, method: str) -> list[int]:
-        """Return the positions of the columns of a method."""
+        """Return the positions of the columns that belong to a method."""
         return np.flatnonzero(self.collection.of_method(self.facts["group"], method)).tolist()
 
     def at(self, method: str, size: float, metric: str) -> Values:
-        """Return a metric of a method at a size (the column with the most values), or all NaN."""
+        """Return a metric of a method at one M, with one value per pair; NaN if there is none.
+
+        If several groups match, the group with the most values is used.
+        """
         columns = [self.table(metric)[:, a] for a in self.of_method(method)
                    if self.facts["M"][a] == size]  # fmt: skip
         none = np.full(len(self.pairs), np.nan)
         return max(columns, key=lambda values: np.isfinite(values).sum(), default=none)
 
     def table(self, metric: str) -> Values:
-        """Return a metric, shape (n_pairs, n_groups), NaN for gaps.
+        """Return the values of a metric, shape (n_pairs, n_groups); NaN for missing trials.
 
-        ``error`` and ``accuracy`` are in percent. Times are CPU seconds, or wall times for a group
-        whose CPU times were not measured.
+        ``error`` and ``accuracy`` are in percent. Times are CPU seconds, or wall seconds for a
+        group whose CPU times were not measured.
         """
         if metric not in self._tables:
             column = PERCENT_COLUMNS.get(metric, metric)
@@ -89,10 +97,10 @@ class Trials:
 
 @dataclass(frozen=True)
 class Pairing:
-    """Trials and scale of a part of a claim on one data set.
+    """Trials to which one part of a claim applies, on one data set.
 
-    Values are arrays with one entry per pair of `trials`, NaN if it is missing. `target` is the
-    paper's name of the data set.
+    The methods return arrays with one value per pair of `trials`; NaN if the value is missing.
+    `target` is the paper's name of the data set.
     """
 
     part: Part
@@ -101,7 +109,7 @@ class Pairing:
     target: str
 
     def curve(self, method: str) -> Curve:
-        """Return the columns of a method at each place on the axis, with the part's settings."""
+        """Return the columns of a method that have the part's settings, by value on the axis."""
         curve: Curve = {}
         wanted = self.part.settings.get(method, {})
         texts = self.trials.facts["parameters"]
@@ -113,17 +121,18 @@ class Pairing:
         return curve
 
     def table(self, metric: str) -> Values:
-        """Return the table of a metric, in the units of the part of the claim."""
+        """Return a metric of all trials, as logarithms if the part compares quotients."""
         table = self.trials.table(metric)
         if self.part.scale == "difference":
             return table
         return np.log(table, where=table > 0, out=np.full_like(table, np.nan))
 
     def difference(self, columns: Sequence[int], other_columns: Sequence[int] | None) -> Values:
-        """Return the paired differences, for the experiments with the most trials in common.
+        """Return the paired differences of two methods, from the runs with the most common trials.
 
-        Methods that no experiment ran together are paired across experiments. If `other_columns` is
-        None, the result is the values of `columns`.
+        Columns of the same experiment are compared. If no experiment ran both methods, columns of
+        different experiments are compared. If `other_columns` is None, the values of `columns` are
+        returned.
         """
         table, experiments = self.table(self.part.metric), self.trials.facts["experiment"]
         every = itertools.product(columns, [None] if other_columns is None else other_columns)
@@ -138,7 +147,7 @@ class Pairing:
         return max(candidates, key=lambda values: np.isfinite(values).sum(), default=none)
 
     def steps(self, curve: Curve, other_curve: Curve | None) -> dict[int, Values]:
-        """Return the differences at each place on the axis, without places that have no value."""
+        """Return the paired differences for each value on the axis that has any."""
         every = {
             x: self.difference(columns, None if other_curve is None else other_curve.get(x, []))
             for x, columns in curve.items()
@@ -150,7 +159,7 @@ OneOff = Callable[[Pairing, Curve, Curve | None], list[Quantity]]
 
 
 def change(steps: Sequence[Values], joint: str) -> list[Quantity]:
-    """Return the change from the first to the last of several steps along the axis."""
+    """Return the last minus the first of several values along the axis; nothing for one value."""
     if len(steps) < 2:
         return []
     return [Quantity(steps[-1] - steps[0], joint=joint, found=len(steps))]
@@ -164,11 +173,12 @@ def pair_part(
     target: str,
     own: OneOff | None = None,
 ) -> list[Quantity]:
-    """Return the paired quantities of a part of a claim on one data set.
+    """Return the paired values of one part of a claim on one data set.
 
     Trials are paired if seed, data, split and number of training rows agree. If several experiments
-    ran both methods, the one with the most trials counts. Times are CPU seconds, because other
-    processes lengthen wall times. Only times of the machine of most groups count.
+    ran both methods, the experiment with the most trials is used. Times are CPU seconds, because
+    other processes lengthen wall times. Times are compared only on the machine that ran most of the
+    groups.
 
     Parameters
     ----------
@@ -177,11 +187,11 @@ def pair_part(
     collection : Collection
         All rows.
     groups : array of int
-        Lines of `Collection.groups` with one name of a data set.
+        Positions in `Collection.groups`. All groups have the same data set.
     paper, target : str
-        The paper, and its name of the data set.
+        Name of the paper, and the paper's name of the data set.
     own : callable, optional
-        The claim's own function of two methods, see
+        Python function of the claim, which computes the values from the curves of two methods. See
         `rfbench.analysis.claims.find_own_function`.
     """
     if not len(groups):
@@ -189,7 +199,7 @@ def pair_part(
     if part.of_times:
         machines = collection.fact("machine")[groups].astype(str)
         names, counts = np.unique(machines, return_counts=True)
-        groups = groups[machines == names[counts.argmax()]]  # the first machine by name if tied
+        groups = groups[machines == names[counts.argmax()]]  # if tied, the first machine by name
     pairing = Pairing(part, Trials(collection, groups), paper, target)
     curve = pairing.curve(part.method)
     if not curve:
@@ -205,12 +215,12 @@ def pair_part(
 
 
 def is_time(metric: str) -> bool:
-    """Return True if a metric is a time."""
+    """Return True if a metric is a time, by its prefix ``t_``."""
     return metric.startswith("t_")
 
 
 def _along(pairing: Pairing, curve: Curve, other_curve: Curve | None) -> list[Quantity]:
-    """Return the differences along the axis, at the places in `Part.at`."""
+    """Return the paired differences at the values on the axis that `Part.at` selects."""
     steps = pairing.steps(curve, other_curve)
     xs = list(steps)
     chosen = {
@@ -223,7 +233,7 @@ def _along(pairing: Pairing, curve: Curve, other_curve: Curve | None) -> list[Qu
 
 
 def _at_best(pairing: Pairing, own_curve: Curve, other_curve: Curve | None) -> list[Quantity]:
-    """Compare the methods, each at its size with the smallest mean test error."""
+    """Compare the two methods, each at its own M with the smallest mean test error."""
     trials = pairing.trials
     errors = trials.collection.means(PERCENT_COLUMNS["error"])[trials.facts["group"]]
 
@@ -242,16 +252,17 @@ def _at_best(pairing: Pairing, own_curve: Curve, other_curve: Curve | None) -> l
 def compare_at_equal_time(
     pairing: Pairing, own_curve: Curve, other_curve: Curve | None
 ) -> list[Quantity]:
-    """Compare each of our sizes with the other method at the same mean total time.
+    """Compare each size of our method with the other method at the same mean total time.
 
-    The other method's values are interpolated per trial over the logarithm of its mean times. Times
-    outside its range are not compared. Both methods come from one experiment, the one with the most
-    comparisons.
+    In each trial, the values of the other method are interpolated linearly in the logarithm of its
+    mean time. Times outside the range of the other method are not compared. Both methods are read
+    from the same experiment. If several experiments ran both, the experiment with the most
+    comparisons is used.
     """
     experiments = pairing.trials.facts["experiment"]
     best: list[Quantity] = []
     for name in dict.fromkeys(experiments[a] for columns in own_curve.values() for a in columns):
-        own, others = (  # the first column of several
+        own, others = (  # If several columns have the same size, the first is used.
             {x: a for x, columns in curve.items() for a in columns[::-1] if experiments[a] == name}
             for curve in (own_curve, other_curve or {})
         )
@@ -263,7 +274,7 @@ def compare_at_equal_time(
 def _within(
     pairing: Pairing, columns: Mapping[int, int], other_columns: Sequence[int]
 ) -> list[Quantity]:
-    """Compare two methods of one experiment at equal total time."""
+    """Compare two methods of one experiment at equal mean total time."""
     total = pairing.trials.table("t_total")
     timed = (a for a in (*columns.values(), *other_columns) if np.isfinite(total[:, a]).any())
     spent = {a: float(np.nanmean(total[:, a])) for a in timed}

@@ -1,4 +1,4 @@
-"""Groups of trials that belong to an item and data set of a paper."""
+"""Assignment of groups of trials to the tables, figures and data sets of a paper."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from rfbench import papers
 from rfbench.analysis.frame import Collection
 from rfbench.papers.models import Source
 
-# Rows count as the paper's own rows if their number differs at most by this share. The value was
-# chosen without a measurement: published copies of a data set differ by a few rows. With twice this
-# value, a copy that lacks one row in 25 would count as the paper's data.
+# Rows are accepted as the paper's own data if their number differs by at most this share. The value
+# was chosen without a measurement: published copies of a data set differ by a few rows. With twice
+# this value, a copy that lacks one row in 25 would count as the paper's data.
 ROWS_TOLERANCE = 0.02
 
 
 class Selection:
-    """Groups of trials that belong to each item, data set and protocol of a paper.
+    """Groups of trials for each table or figure, data set and protocol of a paper.
 
-    Smoke runs, rows of a sweep, stale rows and results without a paper do not belong to any paper.
+    Smoke runs, sweeps, stale rows and results that do not name a paper are left out.
     """
 
     def __init__(self, collection: Collection) -> None:
@@ -33,10 +33,12 @@ class Selection:
 
     @cached_property
     def bearing(self) -> pd.DataFrame:
-        """One line per group, item and data set of the paper, in the order of the folders.
+        """Table of the groups that belong to a paper: one line per group, item and data set.
 
-        The columns are the columns of `Collection.groups`, and ``group``, ``item``, ``target`` (the
-        paper's name of the data set) and ``stand_in`` (True for a subset or substitute).
+        An item is a table or figure of the paper. Lines are in the order of the folders. The
+        columns are the columns of `Collection.groups`, ``group`` (position in `Collection.groups`),
+        ``item``, ``target`` (the paper's name of the data set) and ``stand_in`` (True for a subset
+        or substitute).
         """
         groups = self.collection.groups
         if groups.empty:
@@ -61,7 +63,7 @@ class Selection:
         return {key: groups[lines] for key, lines in places.items()}
 
     def protocols(self, paper: str, items: Sequence[str]) -> list[str]:
-        """Return the protocols under which any of the items was run, the usual ones first."""
+        """Return the protocols under which any of the paper's items was run, in the usual order."""
         seen = {key[3] for key in self._places if key[0] == paper and key[1] in items}
         usual = [protocol for protocol in papers.PROTOCOLS if protocol in seen]
         return [*usual, *sorted(seen - set(usual))]
@@ -69,9 +71,10 @@ class Selection:
     def select(
         self, paper: str, items: Sequence[str], target: str, protocol: str, stand_in: bool = False
     ) -> NDArray[np.intp]:
-        """Return the groups that belong to a data set (with the paper's name), each once.
+        """Return the groups for a data set (the paper's name) in any of the items, each once.
 
-        With `stand_in`, return the groups on a subset or substitute of it instead.
+        With `stand_in`, return the groups that were run on a subset or substitute of the data set
+        instead.
         """
         keys = [(paper, item, target, protocol, stand_in) for item in dict.fromkeys(items)]
         groups = [self._places[key] for key in keys if key in self._places]
@@ -79,7 +82,7 @@ class Selection:
 
 
 def split_items(items: str) -> list[str]:
-    """Split a string such as ``'table3, figure1'`` into items."""
+    """Split a string such as ``'table3, figure1'`` into a list of tables and figures."""
     return re.split(r"[,;\s]+", items.strip())
 
 
@@ -91,7 +94,7 @@ def _targets(
     n_train: float,
     n_test: float,
 ) -> Iterator[tuple[str, str, bool]]:
-    """Yield the item, the paper's name of the data set, and True if the data are a substitute."""
+    """Yield each item and data set of a paper to which rows belong, and True for a substitute."""
     for target, source_names in datasets.items():
         if source != source_names.dataset and source not in source_names.stand_ins:
             continue
@@ -101,10 +104,11 @@ def _targets(
 
 
 def is_subset(source: Source, item: str, sampled: float, n_train: float, n_test: float) -> bool:
-    """Return True if rows are a subset of the paper's rows, or other rows.
+    """Return True if the rows are a subset of the paper's rows, or differ from them in number.
 
-    A subset has ``[N rows]`` in its name, except for data sets that the paper itself sampled. Other
-    rows differ by more than 2 % in the number of training or test rows. NaN means not known.
+    A data set with ``[N rows]`` in its name is a subset, unless the paper itself sampled N rows.
+    Otherwise the number of training or test rows must not differ by more than 2 %. NaN means that a
+    number is not known.
     """
     if "all" in source.rows:
         return not math.isnan(sampled) and sampled != source.rows["all"]
@@ -112,7 +116,8 @@ def is_subset(source: Source, item: str, sampled: float, n_train: float, n_test:
         return True
     pairs = ((n_train, source.rows.get(item, source.n_train)), (n_test, source.n_test))
     return any(
-        abs(seen - number) > ROWS_TOLERANCE * number  # exact at the limit, unlike a quotient
+        # a product is exact at the limit, a quotient is not
+        abs(seen - number) > ROWS_TOLERANCE * number
         for seen, number in pairs
         if number and math.isfinite(seen)
     )

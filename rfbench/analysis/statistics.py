@@ -14,7 +14,7 @@ from rfbench.errors import ResultsError
 
 @dataclass(frozen=True)
 class Test:
-    """Result of a test of paired values.
+    """Result of a paired test of the hypothesis that the mean difference is zero.
 
     Attributes
     ----------
@@ -25,9 +25,9 @@ class Test:
     statistic, p : float
         Test statistic and p-value; NaN if the test is not defined.
     note : str
-        Reason why it is not defined, else empty.
+        Reason why the test is not defined, else an empty string.
     error : float
-        Standard error of `effect`; NaN without a spread.
+        Standard error of `effect`; NaN for fewer than two trials.
     """
 
     __test__ = False
@@ -40,7 +40,7 @@ class Test:
     error: float = math.nan
 
     def interval(self, coverage: float) -> tuple[float, float]:
-        """Return Student's interval of `effect`; NaN below two trials."""
+        """Return Student's interval of `effect`; NaN for fewer than two trials."""
         from scipy.special import stdtrit
 
         if self.n < 2:
@@ -53,12 +53,12 @@ def paired_t(a: ArrayLike, b: ArrayLike | float = 0.0) -> Test:
     """Two-sided paired t-test whether the mean of paired differences is zero.
 
     If every trial splits the same rows again, the test is about these rows, over new splits and new
-    draws of the features. If the split is predefined, the test is about new draws alone. The test
-    is not about new rows. For fixed rows, trials are independent and identically distributed, so
-    the level is the nominal level, up to the shape of the distribution;
+    draws of the features. If the split is predefined, the test is about new draws of the features
+    only. The test is not about new rows. For fixed rows, trials are independent and identically
+    distributed, so the level is the nominal level, up to the shape of the distribution;
     `tests/analysis/test_level.py` checks this by simulation. Nadeau and Bengio's correction for
-    overlapping training rows is meant for new rows: here it rejects equal methods in less than one
-    of a thousand cases.
+    overlapping training rows is meant for statements about new rows. Here it would reject in less
+    than one of a thousand cases if the methods are equal.
 
     Parameters
     ----------
@@ -93,9 +93,9 @@ def paired_t(a: ArrayLike, b: ArrayLike | float = 0.0) -> Test:
 
 
 def holm(p: ArrayLike) -> NDArray[np.float64]:
-    """Return Holm's adjusted p-values, in the given order; NaN are ignored and stay NaN."""
+    """Return p-values after Holm's correction, in the given order; NaN values stay NaN."""
     values = np.asarray(p, dtype=np.float64)
-    adjusted, order = np.full_like(values, np.nan), np.argsort(values)  # NaN come last
+    adjusted, order = np.full_like(values, np.nan), np.argsort(values)  # argsort puts NaN last
     order = order[: np.isfinite(values).sum()]
     times = np.arange(len(order), 0, -1)
     adjusted[order] = np.maximum.accumulate(np.minimum(1.0, times * values[order]))

@@ -1,4 +1,4 @@
-"""Summaries of trials, one line per method and setting: means, spreads, ranges."""
+"""Means, standard errors and ranges over trials, one line per method and setting."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from rfbench.results import Results
 from rfbench.results.schema import INTEGER, METRICS, SCHEMA
 
 BASELINE = "rks"
-# The error that corresponds to each metric for which larger values are better.
+# Maps each metric for which larger values are better to the corresponding error.
 SMALLER_IS_BETTER = {"accuracy": "error", "r2": "relative_squared_error"}
 
 DASH = "\N{EN DASH}"
@@ -31,9 +31,9 @@ RANGED_COLUMNS = ("n_train", "n_test", "columns", "kept", "bandwidth")
 
 
 def find_axis(results: Results) -> str:
-    """Return the name of the setting that varies: ``'d'``, ``'M'``, or a swept setting.
+    """Return the name of the setting on the x axis: ``'d'``, ``'M'``, or a swept setting.
 
-    The name is ``'variant'`` for settings without a number.
+    The name is ``'variant'`` if several settings were swept, or if a value is not a number.
     """
     rows = results.rows
     if (rows.groupby("dataset")["d"].nunique() > 1).any():
@@ -48,7 +48,10 @@ def find_axis(results: Results) -> str:
 
 
 def _setting(variant: str) -> tuple[str, float | None]:
-    """Parse ``'solver.k=2'`` as ``('k', 2.0)``; the value is None if it is not a number."""
+    """Parse ``'solver.k=2'`` into ``('k', 2.0)``.
+
+    The second entry is None if the value is not a number.
+    """
     key, _, value = variant.partition("=")
     name = key.rpartition(".")[2].strip()
     try:
@@ -58,10 +61,10 @@ def _setting(variant: str) -> tuple[str, float | None]:
 
 
 def find_metrics(results: Results, metric: str | None = None) -> dict[str, str]:
-    """Return the metric to show for each data set.
+    """Return for each data set the metric that tables and figures show.
 
-    The metric is the given one, else the metric of the configuration. Otherwise it is the first of
-    misclassification, relative squared error and kernel error that has values.
+    This is the argument `metric`, or the metric of the configuration. If neither is given, it is
+    the first of misclassification, relative squared error and kernel error that has values.
 
     Raises ResultsError if the metric is not known.
     """
@@ -81,12 +84,12 @@ def find_metrics(results: Results, metric: str | None = None) -> dict[str, str]:
 
 
 def summarise(results: Results, metric: str | None = None) -> pd.DataFrame:
-    """Aggregate the trials, one line per data set, method and value of the varied setting.
+    """Return a table of means over trials, one line per data set, method and value on the x axis.
 
     Parameters
     ----------
     results : Results
-        The rows of one results folder, as `rfbench.run` and `rfbench.read_results` return them.
+        Rows of one results folder, from `rfbench.run` or `rfbench.read_results`.
     metric : str, optional
         Name of a metric of the rows, such as ``error``. By default the metric of the configuration,
         see `find_metrics`.
@@ -96,15 +99,16 @@ def summarise(results: Results, metric: str | None = None) -> pd.DataFrame:
     DataFrame
         Sorted by data set, method and ``x``. Columns:
 
-        - The columns of the groups (`rfbench.analysis.frame.IDENTITY`); ``M`` only if it does not
-          follow another method's number of features.
-        - ``method``: the label, with the settings that distinguish two lines.
-        - ``x``, ``metric``, its ``mean``, standard deviation ``sd`` and standard error ``se`` (NaN
-          for a single trial).
-        - ``trials``: number of values, and ``failed``: number of rows without a value.
-        - Smallest and largest M, columns, kept, bandwidth, n_train and n_test.
-        - Mean and standard error of each time and of their sums (`rfbench.analysis.frame.SUMS`,
-          seconds).
+        - The columns of the groups (`rfbench.analysis.frame.IDENTITY`); ``M`` is left out if it is
+          copied per trial from another method.
+        - ``method``: the label of the method, followed by settings if two lines have the same
+          label.
+        - ``x``: the value on the x axis. ``metric``: the name of the metric, with its ``mean``,
+          standard deviation ``sd`` and standard error ``se`` (NaN for a single trial).
+        - ``trials``: number of trials with a value. ``failed``: number of trials without a value.
+        - Smallest and largest value of M, columns, kept, bandwidth, n_train and n_test.
+        - Mean and standard error, in seconds, of each time and of the sums of times
+          (`rfbench.analysis.frame.SUMS`).
         - Median of the scale-free penalty.
     """
     return summarise_collection(frame.build_collection([results]), results, metric).drop(
@@ -115,7 +119,7 @@ def summarise(results: Results, metric: str | None = None) -> pd.DataFrame:
 def summarise_collection(
     collection: Collection, results: Results, metric: str | None = None
 ) -> pd.DataFrame:
-    """Return `summarise` for results in a collection; ``group`` is a line of its `groups`."""
+    """Return the table of `summarise` with the position of each line in `Collection.groups`."""
     if results.rows.empty:
         return pd.DataFrame()
     groups = collection.groups
@@ -141,7 +145,7 @@ def summarise_collection(
 
 
 def _along_variants(table: pd.DataFrame, varied: str) -> pd.DataFrame:
-    """Add ``x``; a method without the swept setting gets a line at each value."""
+    """Add the column ``x``; a method that was not swept gets one line for each value of ``x``."""
     values = table["variant"]
     if varied == "variant":
         table = table.assign(x=values.replace("", DASH))
@@ -155,10 +159,10 @@ def _along_variants(table: pd.DataFrame, varied: str) -> pd.DataFrame:
 
 
 def _aggregates(collection: Collection, metric_of: pd.Series[str]) -> pd.DataFrame:
-    """Return statistics of groups over the finite values of successful rows."""
+    """Return means, standard errors and ranges of each group over its successful trials."""
     rows = drop_other_machines(collection.rows, collection.groups)
     order = np.flatnonzero(rows["group"].isin(metric_of.index))
-    # Sorted by trial: in any other order, sums would be rounded differently.
+    # Rows are sorted by trial: in a different order, sums would be rounded differently.
     order = order[np.argsort(to_floats(rows["trial"])[order], kind="stable")]
     ranges, times = ["M", *RANGED_COLUMNS], list(dict.fromkeys((*TIME_COLUMNS, *SUMS)))
     group = rows["group"].to_numpy()[order]
@@ -170,7 +174,7 @@ def _aggregates(collection: Collection, metric_of: pd.Series[str]) -> pd.DataFra
         values[~(ok & np.isfinite(values))] = np.nan
         return values
 
-    # One column at a time, so that rows are not copied as a whole.
+    # Columns are read one at a time, so that the rows are not copied as a whole.
     needed = dict.fromkeys([*ranges, *times, "alpha_scale_free"])
     columns = {name: finite(name) for name in needed}
     columns["value"] = np.full(len(order), np.nan)

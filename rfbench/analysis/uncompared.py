@@ -1,4 +1,4 @@
-"""Results that were not compared with any paper, and the reasons."""
+"""Results that were not compared with a paper, and the reasons."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ OTHER_DATA, NO_NUMBER = "other data", "no number"
 
 @dataclass(frozen=True)
 class Uncompared:
-    """Results that were not compared with any paper.
+    """Results that were not compared with a paper for the same reason.
 
     Attributes
     ----------
     names : tuple of str
-        Names of the results with this cause.
+        Names of the runs whose results were not compared.
     cause : str
-        One of the constants of this module.
+        The reason, one of the constants of this module.
     paper : str
-        The paper that the results name; empty if they name none.
+        Name of the paper in the configuration of the results; empty if it names no paper.
     found : tuple of str
-        What the results contain: data sets, changed settings, or the item.
+        Data sets, changed settings, or table of the results, depending on the cause.
     expected : tuple of str
-        The data sets of the paper.
+        Data sets of the paper.
     """
 
     names: tuple[str, ...]
@@ -39,10 +39,11 @@ class Uncompared:
 
 
 def list_uncompared(held: Verification, others: Iterable[Verification] = ()) -> list[Uncompared]:
-    """Return the results without a comparison and the reasons; smoke runs and sweeps are ignored.
+    """Return the results that were not compared with a paper, and the reasons.
 
-    The rows that come with rfbench are left out, and results of papers that `held` does not cover.
-    `others` are verifications of the same results for papers that are not part of rfbench.
+    Smoke runs and sweeps are left out. So are the published results of rfbench, and results of
+    papers that `held` does not cover. `others` are verifications of the same results for papers
+    that are not part of rfbench.
     """
     every = [held, *others]
     compared = {

@@ -1,4 +1,4 @@
-"""Rules of the verdicts, with all their constants."""
+"""Rules for the verdicts on published numbers and claims, and the constants of the rules."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from rfbench.analysis.comparisons import ClaimComparison
 
 # The usual level of a test. With this level, 238 of the 549 judged numbers are undecided. With half
-# this level 278 numbers are undecided, with twice this level 185.
+# this level, 278 numbers are undecided. With twice this level, 185 numbers are undecided.
 ALPHA = 0.05
-# Limits for the verdicts that numbers agree (AGREES_POINTS) or are close (CLOSE_POINTS). For
-# numbers that are not percentages, AGREES_RATIO and CLOSE_RATIO limit the quotient of the measured
-# and the published number, or its inverse. The values were chosen without a measurement. Of the 549
+# Limits on the difference for the verdicts "agrees" (AGREES_POINTS) and "close" (CLOSE_POINTS). For
+# numbers that are not percentages, AGREES_RATIO and CLOSE_RATIO limit the measured number divided
+# by the published number, or the inverse. The values were chosen without a measurement. Of the 549
 # judged numbers, 79 agree, 126 are close, 238 are undecided and 106 differ. With all four limits
 # halved, 15 agree, 64 are close, 337 are undecided and 133 differ. With all four limits doubled,
 # 205 agree, 137 are close, 122 are undecided and 85 differ.
@@ -27,33 +27,35 @@ CLOSE_RATIO = 1.1
 # Half a unit of the last printed digit, in points. Most papers print percentages with two decimals,
 # so rounding changes a number by up to this value. Other numbers have their own half digit.
 HALF_A_DIGIT = 0.005
-# A classifier is better than a constant if its accuracy exceeds the share of the majority class by
-# more than CHANCE_POINTS; a regression if its R^2 is at least LEARNT. The values were chosen
-# without a measurement. With twice these values, more sizes of a curve would be marked as at
-# chance; no verdict would change.
+# A classifier is better than a constant prediction if its accuracy exceeds the share of the
+# majority class by more than CHANCE_POINTS. A regression is better if its R^2 is at least LEARNT.
+# The values were chosen without a measurement. With twice these values, more sizes of a curve would
+# be marked as at chance; no verdict would change.
 CHANCE_POINTS = 1.0
 LEARNT = 0.05
-# A kernel matrix counts as constant if the relative spectral error of plain features, times the
-# root of the number of features, is below this value. If all entries off the diagonal are k, this
-# product is about (1 - k^2) / sqrt(2) by definition; it is 0.05 for k = 0.964. Twice this value is
-# reached for k = 0.927.
+# A kernel matrix counts as constant if the relative spectral error of plain features, multiplied by
+# the square root of the number of features, is below this value. If all entries off the diagonal
+# are k, this product is about (1 - k^2) / sqrt(2) by definition. It is 0.05 for k = 0.964. Twice
+# this value is reached for k = 0.927.
 CONSTANT_KERNEL = 0.05
-# With fewer trials, not even a one-sided sign test is significant: 1/2^4 is more than ALPHA, and
-# 1/2^5 is less. With twice this value, claims with five to nine trials would be inconclusive.
+# Smallest number of trials for a verdict on a claim. With four trials, not even a one-sided sign
+# test is significant: 1/2^4 is more than ALPHA, and 1/2^5 is less. With twice this value, claims
+# with five to nine trials would be inconclusive.
 MIN_TRIALS = 5
 # The usual power of a test (Cohen 1988). With this power, the papers' own spread is too wide for
-# 316 of the 2,854 comparisons. With half the risk (power 0.9) it is too wide for 343 comparisons,
-# with twice the risk for 272.
+# 316 of the 2,854 comparisons. With half the probability of an error (power 0.9), it is too wide
+# for 343 comparisons, with twice the probability for 272.
 POWER = 0.8
 
 AGREES, CLOSE, UNDECIDED, DIFFERS = "agrees", "close", "undecided", "differs"
 REPEATED, NOT_JUDGED, NOT_RUN = "repeated", "not judged", "not run"
-NOT_CLEAR = "not clear"  # verdict on a claim
+NOT_CLEAR = "not clear"  # Verdicts on a claim start here.
 HOLDS, HOLDS_TESTED, FAILS = "holds", "holds where tested", "fails"
 IN_PART, DEPENDS = "fails in part", "depends on what is not printed"
 CANNOT, SHOWN = "inconclusive", "shown"
 COMPARED = (AGREES, CLOSE, UNDECIDED, DIFFERS)
-UNVARIED = ", not varied"  # mark of a verdict if the interpretations were not varied
+# mark that is added to a verdict if interpretations of the text were not varied
+UNVARIED = ", not varied"
 JUDGED = (
     HOLDS, HOLDS + UNVARIED, HOLDS_TESTED, HOLDS_TESTED + UNVARIED, NOT_CLEAR, DEPENDS,
     IN_PART, IN_PART + UNVARIED, FAILS, FAILS + UNVARIED, CANNOT,
@@ -63,20 +65,20 @@ JUDGED = (
 def judge_numbers(
     distance: ArrayLike, half_width: ArrayLike, relative: ArrayLike = False
 ) -> NDArray[np.str_]:
-    """Return the verdicts on numbers, given the intervals of their differences to our numbers.
+    """Return the verdict on each published number, from the interval of its difference to ours.
 
-    A 90 % interval inside the limits is equivalent to two one-sided tests at 5 %; an interval
+    A 90 % interval inside the limits is equivalent to two one-sided tests at 5 %. An interval
     beyond a limit is equivalent to one such test. If the true difference equals a limit, each
-    verdict is returned in at most one of twenty cases. More trials with the same mean never revoke
-    a verdict.
+    verdict other than "undecided" is returned in at most one of twenty cases. More trials with the
+    same mean never revoke such a verdict.
 
     Parameters
     ----------
     distance : array
-        Difference between measured means and published numbers: in points, or the logarithm of the
-        quotient measured / published.
+        Measured mean minus published number in points, or the logarithm of the quotient measured /
+        published.
     half_width : array
-        Half widths from `compute_half_widths`; NaN if not known.
+        Half the width of each interval, from `compute_half_widths`; NaN if it is not known.
     relative : array of bool
         True for distances that are logarithms.
 
@@ -85,7 +87,8 @@ def judge_numbers(
     array of str
         One verdict per number.
     """
-    import numpy as np  # the help of `rfbench verify` needs the constants alone
+    # `rfbench verify --help` only needs the constants, and importing numpy is slow
+    import numpy as np
 
     size, half = np.abs(distance), np.asarray(half_width)
     agrees = np.where(relative, np.log(AGREES_RATIO), AGREES_POINTS)
@@ -101,27 +104,29 @@ def compute_half_widths(
     trials: ArrayLike,
     half_digit: ArrayLike = HALF_A_DIGIT,
 ) -> NDArray[np.float64]:
-    """Return half the width of the 90 % intervals of differences of two means, in their unit.
+    """Return half the width of the 90 % interval of the difference of two means, for each number.
 
-    The degrees of freedom are Welch's, or n - 1 for our n trials if the paper does not state its
-    trials. A number without a spread counts as one trial with our spread. Half a unit of the last
-    printed digit is added. The result is NaN for fewer than two of our trials. If errors and half a
-    digit are divided by their means, the result is for the logarithm of the quotient, to first
-    order.
+    The half width is in the unit of the means. The degrees of freedom are Welch's. If the paper
+    does not state its number of trials, they are n - 1 for our n trials. A published number without
+    a spread is treated as one trial with our spread. Half a unit of the last printed digit is
+    added. The result is NaN for fewer than two of our trials. If the standard errors and half a
+    digit are divided by their means, the result is, to first order, the half width for the
+    logarithm of the quotient.
 
     Parameters
     ----------
     published_error, error : array
         Standard errors of the means; NaN in `published_error` if the paper states no spread.
     published_trials, trials : array
-        Numbers of trials; NaN in `published_trials` if the paper does not state it.
+        Numbers of trials of the means; NaN in `published_trials` if the paper does not state the
+        number.
     half_digit : array
-        Half a unit of the last printed digit.
+        Half a unit of the last printed digit of each published number.
 
     Returns
     -------
     array of float
-        Half widths.
+        Half width of each interval.
     """
     import numpy as np
     from scipy.special import stdtrit
@@ -134,7 +139,7 @@ def compute_half_widths(
     many = np.where(np.isnan(published_spread) | (many < 2), np.nan, many)
     published_spread = np.where(np.isnan(published_spread), ours * np.sqrt(n), published_spread)
     variance = published_spread**2 + ours**2
-    with np.errstate(invalid="ignore"):  # the means may have no spread
+    with np.errstate(invalid="ignore"):  # the means may have no spread, which gives 0 / 0
         welch = variance**2 / (ours**4 / (n - 1) + published_spread**4 / (many - 1))
     freedom = np.where(np.isfinite(welch), welch, n - 1)
     return np.asarray(stdtrit(freedom, 1 - ALPHA) * np.sqrt(variance) + half_digit)
@@ -146,18 +151,20 @@ def is_too_noisy(
     half_digit: ArrayLike = HALF_A_DIGIT,
     relative: ArrayLike = False,
 ) -> NDArray[np.bool_]:
-    """Return a mask of the numbers that cannot be expected to agree, because of the paper's spread.
+    """Return True for each number that is too noisy for agreement, because of the paper's spread.
 
-    With infinitely many trials of ours, the interval is the paper's own. A number is too noisy if
-    this interval is inside the limits of agreement in less than `POWER` of the cases, if both true
-    means are equal. The measured difference is not used.
+    If we had infinitely many trials, the width of the interval would depend on the paper's spread
+    only. A number is too noisy if this interval would be inside the limits of agreement with a
+    probability below `POWER`, assuming that both true means are equal. The measured difference is
+    not used.
 
     Parameters
     ----------
     published_error, published_trials, half_digit : array
-        See `compute_half_widths`; a number without a standard error is not too noisy.
+        Facts of the published numbers, see `compute_half_widths`. A number without a standard error
+        is not too noisy.
     relative : array of bool
-        See `judge_numbers`.
+        True for numbers that are compared by the logarithm of a quotient.
 
     Returns
     -------
@@ -176,32 +183,35 @@ def is_too_noisy(
 
 
 def lies_inside(comparison: ClaimComparison) -> bool:
-    """Return True if a comparison is significantly within its bounds, by itself.
+    """Return True if a comparison is significantly within its bounds, without a correction.
 
-    All comparisons of a claim together are an intersection-union test, which needs no correction:
-    if one is on a bound, all tests reject with a probability of at most `ALPHA`.
+    The comparisons of a claim together are an intersection-union test, which needs no correction.
+    If the true value of one comparison is on a bound, the probability that all tests reject is at
+    most `ALPHA`.
     """
     return comparison.trials >= MIN_TRIALS and comparison.p_inside <= ALPHA
 
 
 def lies_outside(comparison: ClaimComparison) -> bool:
-    """Return True if a comparison is significantly outside its bounds, with Holm's correction."""
+    """Return True if a comparison is significantly outside its bounds, after Holm's correction."""
     return comparison.trials >= MIN_TRIALS and comparison.p_outside <= ALPHA
 
 
 def find_side(comparison: ClaimComparison) -> str:
-    """Return on which side of its bounds a comparison is: inside, outside or open."""
+    """Return the side of the bounds on which a comparison is: inside, outside or open."""
     if lies_inside(comparison):
         return "inside"
     return "outside" if lies_outside(comparison) else "open"
 
 
 def judge_outcome(comparisons: Sequence[ClaimComparison], tested: int, wanted: int) -> str:
-    """Return the verdict on a claim, given its comparisons and its `tested` of `wanted` data sets.
+    """Return the verdict on a claim, given its comparisons.
 
-    A comparison that depends on settings that the paper leaves open makes a claim neither fail nor
-    hold. A claim fails if any comparison is outside and does not depend on such settings. It holds
-    if all comparisons are inside.
+    `tested` is the number of data sets with all comparisons, and `wanted` is the number of data
+    sets of the claim. A claim holds if all comparisons are inside their bounds. It fails if at
+    least one comparison is outside its bounds whatever value an unstated setting has. If a
+    comparison depends on a setting that the paper does not state, the claim neither holds nor fails
+    because of this comparison.
     """
     if not comparisons:
         return CANNOT

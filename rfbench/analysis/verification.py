@@ -1,4 +1,4 @@
-"""Comparison of the published numbers and claims of papers with results folders."""
+"""Comparison of results folders with the published numbers and the claims of papers."""
 
 from __future__ import annotations
 
@@ -27,28 +27,30 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Verification:
-    """Result of `verify`: the numbers of `compare_published`, and the outcomes of claims."""
+    """Result of `verify`: compared numbers, and verdicts on claims."""
 
     selection: Selection
     numbers: pd.DataFrame
     outcomes: tuple[Outcome, ...]
     authors: tuple[authors_rows.AuthorsRuns, ...] = ()
-    paths: tuple[Path, ...] = ()  # paths in which results were searched
-    unprinted: Effect = return_no_effect  # effect ranges over unstated settings, from a slice
+    # folders that were searched for results
+    paths: tuple[Path, ...] = ()
+    # function of a slice that returns the range of an effect over unstated settings
+    unprinted: Effect = return_no_effect
 
     @property
     def own(self) -> pd.DataFrame:
-        """Numbers on the papers' own data, without substitutes."""
+        """Lines of `numbers` on the papers' own data, without substitutes."""
         return self.numbers[~self.numbers["stand_in"]]
 
     @property
     def named(self) -> list[str]:
-        """The known papers that the results name."""
+        """Names of the known papers to which any of the results belong."""
         named = {each.config.get("paper") for each in self.selection.collection.experiments}
         return [name for name in papers.read_library() if name in named]
 
     def of_papers(self, *names: str) -> Verification:
-        """Return a verification with the numbers and claims of some papers alone."""
+        """Return a verification that is restricted to the numbers and claims of these papers."""
         return replace(
             self,
             numbers=self.numbers[self.numbers["paper"].isin(names)],
@@ -57,7 +59,7 @@ class Verification:
         )
 
     def of_claim(self, name: str) -> list[Outcome]:
-        """Return the outcomes of a claim, given its id or ``paper/id``.
+        """Return the outcomes of a claim, one per protocol, given its id or ``paper/id``.
 
         Raises ResultsError if the claim does not exist.
         """
@@ -70,10 +72,10 @@ class Verification:
 
 
 def find_claim_folders(paths: Iterable[str | Path], name: str) -> tuple[list[Path], str | None]:
-    """Return the results folders at or below the paths with the rows of a claim, and its paper.
+    """Return the results folders that contain the rows of a claim, and the name of its paper.
 
-    If several papers or none have a claim with this name, all folders and None are returned. Raises
-    ResultsError if a path does not exist.
+    Folders at or below the paths are searched. All folders and None are returned if no paper, or
+    more than one, has a claim with this name. Raises ResultsError if a path does not exist.
     """
     found = reader.find(paths)
     of = {c.paper for c in papers.list_claims() if name in (c.id, "/".join(c.key))}
@@ -96,7 +98,7 @@ def verify(
     *,
     needed: bool = False,
 ) -> Verification:
-    """Compare numbers and claims, of one paper or all, with the results at or below the paths.
+    """Compare the results at or below the paths with the numbers and claims of one paper or of all.
 
     Stale rows are ignored, see `rfbench.analysis.frame.collect`.
 
@@ -116,16 +118,17 @@ def verify(
 
 
 def verify_outside(held: Verification) -> dict[str, Verification]:
-    """Verify the papers outside of rfbench that the results name, each paper separately.
+    """Verify each paper outside of rfbench that the results name, separately.
 
-    A paper is left out, with a warning, if its files cannot be analyzed.
+    If the files of a paper cannot be analyzed, the paper is skipped with a warning.
     """
     found = {}
     for name in held.named:
         if papers.find_folder(name).outside:
             try:
                 found[name] = replace(build_verification(held.selection, name), paths=held.paths)
-            except Exception as error:  # anybody may have written the files
+            # any exception is possible, because the files may come from anybody
+            except Exception as error:
                 log.warning("%s is left out: %s", name, error)
     return found
 
@@ -133,7 +136,7 @@ def verify_outside(held: Verification) -> dict[str, Verification]:
 def build_verification(
     selection: Selection, paper: str | None = None, unprinted: Effect = return_no_effect
 ) -> Verification:
-    """Compare the published numbers and the claims with loaded results."""
+    """Compare loaded results with the published numbers and the claims."""
     numbers = compare_published(selection, paper)
     outcomes = claims.evaluate(selection, paper, unprinted)
     differences = _differences(numbers)
@@ -147,7 +150,11 @@ def build_verification(
 
 
 def _differences(numbers: pd.DataFrame) -> dict[Any, float]:
-    """Return the absolute differences of the numbers that differ, the largest over sizes."""
+    """Return the largest absolute difference of the numbers with the verdict "differs".
+
+    The largest difference over sizes is returned for each paper, protocol, data set, item, method
+    and unit.
+    """
     differ = numbers[numbers["verdict"] == verdicts.DIFFERS]
     plain, size = differ["unit"] == PLAIN, differ["difference"].abs()
     size = size.where(~plain, 100 * size / differ["published"])
@@ -159,7 +166,7 @@ def _differences(numbers: pd.DataFrame) -> dict[Any, float]:
 def _differing(
     differences: Mapping[Any, float], outcome: Outcome
 ) -> tuple[tuple[str, float, Unit], ...]:
-    """Return `Outcome.differing`: numbers that differ weaken a claim about their order."""
+    """Return `Outcome.differing` for an outcome: the data sets with differing published numbers."""
     largest: dict[tuple[str, Unit], float] = {}
     units: tuple[Unit, ...] = ("points", "%")
     for comparison in outcome.comparisons:

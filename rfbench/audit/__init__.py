@@ -1,1 +1,1 @@
-"""Audits: which of the settings that a paper does not state reproduce its numbers."""
+"""Audits: trials with other values of the settings that a paper does not state."""

@@ -1,4 +1,4 @@
-"""Open choices: settings that a paper does not state."""
+"""Open choices: settings that a paper does not state, with the values to try."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from rfbench.errors import ConfigError
 
 
 def list_choices(target: Target, gaps: bool = False) -> Choices:
-    """Return the open choices of a target by name, see `papers.list_open_choices`.
+    """Return the options of each open choice of a target; see `papers.list_open_choices`.
 
-    A choice without options is dropped. With `gaps`, only choices that fill a gap of the text are
-    returned; these do not contradict the text.
+    An open choice is a setting that the paper does not state. A choice without options is left out.
+    With `gaps`, choices whose options contradict the text are also left out.
     """
     choices = papers.list_open_choices(target.paper, target.items, target.dataset)
     names = set(papers.list_gaps(target.paper) if gaps else choices)
@@ -27,7 +27,7 @@ def parse_choice(text: str, named: Choices) -> tuple[str, Options]:
     """Parse ``KEY=VALUES`` into the name of a choice and its options.
 
     If the key is one of the `named` choices and all values are names of its options, these options
-    are selected. Raises ConfigError if there is no key or no value.
+    are returned. Raises ConfigError if the key or the values are missing.
     """
     key, sign, values = text.partition("=")
     key = key.strip()
@@ -49,14 +49,15 @@ def _options(name: str, options: Any) -> Options:
 
 
 def format_value(value: Any) -> str:
-    """Return a value as it is written in a configuration."""
+    """Return a value as text, in the form in which a configuration contains it."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def select_options(options: Options, samplers: Sequence[str]) -> Options:
-    """Return options without the settings of absent samplers; options without settings are dropped.
+    """Return the options without settings of samplers that are not measured.
 
-    The first of several equal options is kept.
+    Options without remaining settings are dropped. If several options become equal, the first is
+    kept.
     """
     left: Options = {}
     for name, settings in options.items():

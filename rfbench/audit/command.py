@@ -1,4 +1,4 @@
-"""Command `rfbench audit`: vary open choices, and compare with a published row."""
+"""Command `rfbench audit`: vary open choices, and compare the results with a published row."""
 
 from __future__ import annotations
 
@@ -114,7 +114,10 @@ def audit(
 
 
 def _audit(audit: Audit, planned: Work, options: RunOptions) -> None:
-    """Run and rank one audit; exit with code 1 if it was interrupted or a trial failed."""
+    """Run and rank the combinations of an audit.
+
+    The command exits with code 1 if the audit was interrupted or if a trial failed.
+    """
     from rfbench import results
     from rfbench.audit import page
     from rfbench.audit.ranking import rank

@@ -1,4 +1,4 @@
-"""Result of an audit: its table, and the page that is rendered from it."""
+"""Result of an audit: the table audit.csv, and the page that is rendered from the table."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ from rfbench.pages.words import number, signed
 from rfbench.papers.models import Claim
 
 PAGE, COMMAND = "audit.md", "rfbench audit"
-NEAREST = 10  # number of combinations on a page; with twice as many, the table fills two screens
+# number of combinations on a page; with twice this number, the table fills two screens
+NEAREST = 10
 AUDIT_HEAD = ["place", "chosen by", "confirmed by", "largest"]
 EFFECT_HEAD = [
     "comparison", "metric", "method", "bounds", "our reading", "lowest", "highest", "± lowest",
@@ -43,9 +44,9 @@ RANGE_HEAD = ["", "published", "our reading", "lowest", "±", "highest", "±", "
 
 
 def find_command(folder: Path) -> str:
-    """Return the command of `rfbench audit` in the page of an audit's folder.
+    """Return the `rfbench audit` command that is stated on the page in an audit's folder.
 
-    Raises ResultsError if there is no page, or no command in it.
+    Raises ResultsError if the page is missing or contains no command.
     """
     file = folder / PAGE
     text = files.read(file).decode("utf-8", "replace") if file.is_file() else ""
@@ -59,9 +60,9 @@ def find_command(folder: Path) -> str:
 
 
 def render(folder: Path, command: str) -> str:
-    """Return the page of an audit for the table in its folder; neither rows nor data are needed.
+    """Return the text of an audit's page, from the table in its folder.
 
-    Raises ResultsError if there is no table.
+    Rows and data sets are not read. Raises ResultsError if there is no table.
     """
     tables = read_all([folder])
     if not tables:
@@ -95,7 +96,10 @@ def render(folder: Path, command: str) -> str:
 
 
 def _effects(claim: Claim, kept: AuditTable) -> list[list[str]]:
-    """Return for each comparison its bounds, its value with our settings, and its range."""
+    """Return a line of text cells for each comparison of a claim.
+
+    A line has the bounds, the value with our settings, and the range over unstated settings.
+    """
     here, rows = select_gaps(kept), []
     own = here[here["as_configured"]]
     for column in (str(name) for name in here if str(name).startswith(PAIRED) and len(own)):
@@ -126,7 +130,10 @@ def _best(table: pd.DataFrame, varied: Sequence[str]) -> list[list[str]]:
 
 
 def _ranges(own: pd.Series[Any], found: Mapping[int, NumberRange]) -> list[list[str]]:
-    """Return for each number the published value, our value, and its range over the gaps."""
+    """Return for each number the published value, our value, and its range.
+
+    The range is over the settings that the paper does not state.
+    """
     numbers = papers.list_published()
     return [
         [
@@ -147,8 +154,8 @@ def _ranges(own: pd.Series[Any], found: Mapping[int, NumberRange]) -> list[list[
 def save(audit: Audit, table: pd.DataFrame, folder: Path) -> list[Path]:
     """Write ``audit.csv`` and ``audit.md`` into a folder, and return their paths.
 
-    Raises ResultsError if no combination has all its cells, WriteError if the disk is full or
-    writing is not permitted.
+    Raises ResultsError if no combination has a value for every published number. Raises WriteError
+    if the disk is full or writing is not permitted.
     """
     if table.empty:
         raise ResultsError(
@@ -162,7 +169,7 @@ def save(audit: Audit, table: pd.DataFrame, folder: Path) -> list[Path]:
 
 
 def write_page(folder: Path, command: str) -> Path:
-    """Write ``audit.md`` from ``audit.csv``.
+    """Write ``audit.md``, rendered from ``audit.csv`` in the same folder.
 
     Raises ResultsError if the table is missing, WriteError if the page cannot be written.
     """
@@ -171,9 +178,9 @@ def write_page(folder: Path, command: str) -> Path:
 
 
 def remake(paths: Sequence[Path]) -> list[Path]:
-    """Write the page of each audit below `paths` from its table.
+    """Write the page of each audit below the folders `paths` again, from its table.
 
-    Raises ResultsError if a folder is missing, or a page contains no command.
+    Raises ResultsError if a folder does not exist, or if a page contains no command.
     """
     for path in paths:
         if not path.is_dir():

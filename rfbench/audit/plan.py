@@ -1,4 +1,4 @@
-"""Plan of an audit: experiments for combinations of choices, restricted to the target."""
+"""Plan of an audit: an experiment per combination of open choices, restricted to the target."""
 
 from __future__ import annotations
 
@@ -24,21 +24,24 @@ CONFIGS = "configs"
 
 @dataclass(frozen=True)
 class Question:
-    """Arguments of `rfbench audit`."""
+    """Arguments of the command `rfbench audit`."""
 
     config: Path
     target: Target
-    run: str = ""  # name of a run, if the configuration has several runs
-    vary: Sequence[str] = ()  # KEY=VALUES; replaces the known choices with the same names
-    overrides: Sequence[str] = ()  # key.path=value; the key is then not varied
-    gaps: bool = False  # vary only known choices that fill a gap of the paper's text
+    # name of a run, if the configuration has several runs
+    run: str = ""
+    # arguments KEY=VALUES; they replace the known choices with the same names
+    vary: Sequence[str] = ()
+    overrides: Sequence[str] = ()  # arguments key.path=value; these keys are not varied
+    gaps: bool = False  # True to vary only known choices that fill a gap of the paper's text
     trials: int = 2
-    most: int = 300  # largest number of combinations; more are sampled at random
+    # largest number of combinations; if there are more, this many are drawn at random
+    most: int = 300
     allow_imports: bool = False
 
     @property
     def command(self) -> str:
-        """Shell command of this audit, without the folders above the configuration."""
+        """Shell command that repeats this audit; the path of the configuration is shortened."""
         inside = self.config.resolve().parent.name == CONFIGS
         arguments = [
             "rfbench",
@@ -65,59 +68,66 @@ class Question:
 
 @dataclass(frozen=True)
 class Audit:
-    """Experiments of an audit, and the choices behind them."""
+    """Experiments of an audit, and the open choices whose combinations they measure."""
 
     asked: Question
-    target: Target  # restricted to the methods and sizes that are measured
-    choices: Choices  # including choices with a single option
-    grid: pd.DataFrame  # a line per combination and a column per choice, with the names of options
-    experiments: list[Experiment]  # one per combination
-    # reasons why options or combinations cannot be run
+    # restricted to the methods and sizes that are measured
+    target: Target
+    # including choices with a single option
+    choices: Choices
+    # one line per combination and one column per choice, with the names of the options
+    grid: pd.DataFrame
+    # one per combination
+    experiments: list[Experiment]
+    # reasons why some options or combinations cannot be run
     refused: list[str] = field(default_factory=list)
-    as_it_stands: int | None = None  # line of `grid` that equals the configuration
+    as_it_stands: int | None = None  # line of `grid` that equals the unchanged configuration
 
     @property
     def folder(self) -> str:
-        """Name of the results folder."""
+        """Name of the results folder of this audit."""
         start = "gaps" if self.asked.gaps else "audit"
         return self.target.folder(self.target.methods, start, self.experiments[0].name)
 
     @property
     def variants(self) -> list[str]:
-        """Settings of each combination, as ``key=option``."""
+        """Options of each combination as text, such as ``scaling=none, split=cv5``."""
         lines = self.grid.to_dict("records")
         return [", ".join(f"{c}={o}" for c, o in line.items()) or "as configured" for line in lines]
 
 
 def plan(asked: Question) -> Audit:
-    """Return the experiments of an audit.
+    """Plan the experiments of an audit.
 
-    Samplers and sizes without numbers of the target are dropped.
+    Samplers and sizes for which the target has no published numbers are dropped.
 
-    Raises ConfigError if the configuration is wrong or is not about the target, if a varied choice
-    is also fixed or concerns no sampler of the target, or if no combination can be run.
+    Raises ConfigError if the configuration is invalid or does not measure the target, if a choice
+    is both varied and fixed, if a varied choice concerns no sampler of the target, or if no
+    combination can be run.
     """
-    # The options of ``--vary``, by choice; they replace the known options in `_open`. Keys that are
-    # not in the configuration raise an error below, when each option is tried.
+    # The options of ``--vary`` for each choice. They replace the known options in `_open`. Keys
+    # that do not exist in the configuration raise an error below, when each option is tried.
     vary: Choices = {}
     for text in asked.vary:
         choice, options = parse_choice(text, list_choices(asked.target))
         vary.setdefault(choice, {}).update(options)
-    # A claim is not a number, so combinations have no distance to it.
+    # A claim is not a published number, so combinations have no distance to it.
     if asked.target.claim and not asked.gaps:
         raise ConfigError(
             f"{asked.target} is a claim: combinations have no distance to it.",
             "An audit of a claim varies only unstated settings.",
             "Add --gaps.",
         )
-    # `trials=` is first, so that the user's ``--set trials=`` overrides the audit's own number.
+    # `trials=` comes first, so that the user's ``--set trials=`` overrides the default number of
+    # trials.
     documents = config.read_documents(asked.config, [f"trials={asked.trials}", *asked.overrides])
     name, document = config.choose(asked.config, documents, asked.run)
     base = config.from_document(document, name, allow_imports=asked.allow_imports)
     specs = find_needed_samplers(base, asked.target)
     _check(base, specs, asked.target)
-    # The target is restricted to methods of the configuration: an audit of one method is complete
-    # without the other methods. The joint solver is a method, whatever samplers it has.
+    # The target is restricted to the methods of the configuration: an audit of one method is
+    # complete even if the published row has further methods. The joint solver counts as a method,
+    # whatever samplers it uses.
     target = asked.target.of([JOINT] if base.solver.name == JOINT else list_sampler_names(specs))
     refused: dict[str, str] = {}
 
@@ -125,21 +135,22 @@ def plan(asked: Question) -> Audit:
         try:
             new = apply_changes(document, name, settings, allow_imports=asked.allow_imports)
             return restrict_experiment(new, target)
-        # The error is recorded and shown: if the option were missing without a message, its effect
-        # would look small.
+        # The error is recorded and shown. If the option were missing without a message, the effect
+        # of the choice would look too small.
         except ConfigError as error:
             refused[words] = f"{words}: {error}"
             return None
 
-    # The unchanged configuration; effects of the choices are differences from it. `as_it_stands` is
-    # None if no combination equals it, or if this combination is not among the drawn combinations.
-    # Then there are no differences.
+    # The unchanged configuration. The effect of a choice is the difference from it. `as_it_stands`
+    # is None if no combination equals it, or if the equal combination is not among the drawn
+    # combinations. Then the table has no differences.
     own = attempt("as configured", {})
     choices: Choices = {}
     for choice, options in _open(asked, vary, list_sampler_names(specs), target).items():
         for option, settings in options.items():
-            # Each option is tried alone, with all other settings as configured. An option that
-            # needs a second option fails here; `refused` has its message.
+            # Each option is tried without the other options: all other settings are unchanged. An
+            # option that works only together with a second option fails here, and `refused` has its
+            # message.
             if attempt(f"{choice} {option}", settings):
                 choices.setdefault(choice, {})[option] = settings
             elif choice in vary:
@@ -154,17 +165,17 @@ def plan(asked: Question) -> Audit:
             made[key] = attempt(", ".join(key), get_settings(choices, combination))
         return made[key] is not None
 
-    # At most ``most`` combinations, drawn without looking at results: a selected subset would bias
-    # the share of combinations near the published numbers.
+    # At most ``most`` combinations are drawn at random. If they were selected by their results, the
+    # share of combinations near the published numbers would be biased.
     planned = iterate_combinations(choices, asked.most, runs)
     if not planned:
         why = next(iter(refused.values()))
         raise ConfigError("No combination of the choices can be run.", why)
-    # The experiments are in the order of the grid, so that both have the same line numbers.
+    # The experiments are in the order of the grid, so that an index is valid for both.
     experiments = [each for key in planned if (each := made[tuple(key.values())])]
-    # Numbers of sizes that are not measured are removed from the target, because distances are
-    # computed over the sizes that every combination has, and no choice changes M. A method that
-    # selects its own M has any size.
+    # Sizes that are not measured are removed from the target. Distances are computed over the sizes
+    # that every combination has, and no choice changes M. A method that determines M itself may
+    # have any size.
     sizes = experiments[0].M
     met = target if isinstance(sizes, KeptBy) else target.of(target.methods, sizes)
     return Audit(
@@ -179,11 +190,12 @@ def plan(asked: Question) -> Audit:
 
 
 def find_needed_samplers(experiment: Experiment, target: Target) -> list[SamplerSpec]:
-    """Return the samplers for which the target has numbers, by label, else by name."""
-    # The joint solver's samplers are its pool, not methods of the paper.
+    """Return the samplers for which the target has published numbers, by label, else by name."""
+    # With the joint solver, the samplers provide features for the solver and are not methods of the
+    # paper.
     if experiment.solver.name == JOINT:
         return list(experiment.samplers) if JOINT in target.methods else []
-    # Labels are compared first: two samplers with the same name and two labels are two methods.
+    # Labels are compared first: two labels with the same sampler are two methods.
     labels = {spec.label for spec in experiment.samplers}
     return [
         spec
@@ -193,25 +205,26 @@ def find_needed_samplers(experiment: Experiment, target: Target) -> list[Sampler
 
 
 def list_sampler_names(specs: list[SamplerSpec]) -> list[str]:
-    """Return all labels and names of samplers."""
+    """Return the labels and the names of samplers in one list."""
     return [word for spec in specs for word in (spec.label, spec.name)]
 
 
 def restrict_experiment(experiment: Experiment, target: Target) -> Experiment:
-    """Drop samplers, sizes and measurements that the target does not use.
+    """Return the experiment without samplers, sizes and measurements that the target does not use.
 
-    Raises ConfigError if the data set is not the target's, or if no size was published.
+    Raises ConfigError if the experiment uses a different data set, or if none of its sizes was
+    published.
     """
     for spec in experiment.dataset:
         target.check_data(spec.name)
-    # A claim compares sizes with each other, so all of them are kept.
+    # A claim compares sizes with each other, so all sizes are kept.
     sizes = experiment.M
     if target.claim:
         return experiment.model_copy(
             update={"samplers": find_needed_samplers(experiment, target), "checks": []}
         )
-    # Sizes without a published number cost time and have no distance. A number without a size
-    # (None) may belong to any size.
+    # Sizes without a published number would cost time and have no distance. A published number
+    # without a size (None) may belong to any size.
     published = {number.size for number in target.numbers}
     if not isinstance(sizes, KeptBy) and None not in published:
         sizes = [size for size in sizes if size in published]
@@ -231,7 +244,7 @@ def restrict_experiment(experiment: Experiment, target: Target) -> Experiment:
 
 
 def _check(experiment: Experiment, specs: Sequence[SamplerSpec], target: Target) -> None:
-    """Raise ConfigError unless a configuration has the paper and a method of the target."""
+    """Raise ConfigError unless the configuration measures the paper and a method of the target."""
     if experiment.paper != target.paper:
         raise ConfigError(
             f"{experiment.name} is not about {target.paper}.",
@@ -247,8 +260,8 @@ def _check(experiment: Experiment, specs: Sequence[SamplerSpec], target: Target)
 
 
 def _open(asked: Question, vary: Choices, samplers: Sequence[str], target: Target) -> Choices:
-    """Return the choices that are not fixed and concern a measured sampler."""
-    # Choices fixed by ``--set`` are not varied.
+    """Return the choices to vary: not fixed by ``--set``, and relevant for a measured sampler."""
+    # Keys that ``--set`` fixes are not varied.
     fixed = {text.partition("=")[0].strip() for text in asked.overrides}
     choices: Choices = {}
     for name, options in (list_choices(asked.target, asked.gaps) | vary).items():

@@ -1,4 +1,4 @@
-"""Ranking of an audit's combinations by their distance to the published row."""
+"""Ranking of an audit's combinations by their distance to the published numbers."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ from rfbench.results.maintenance import read_whole_rows
 
 
 def rank(audit: Audit, results: Results) -> pd.DataFrame:
-    """Compare every combination with the target, from the results folder of the trials.
+    """Return a table that compares every combination of an audit with the target.
 
-    `tabulate_combinations` describes the lines, or `tabulate_effects` for a claim. A combination
-    with missing numbers has no line.
+    `tabulate_combinations` describes the table for published numbers, and `tabulate_effects` the
+    table for a claim. A combination with missing numbers has no line.
     """
     if audit.target.claim:
         return tabulate_effects(audit, audit.target.claim, results)
@@ -46,25 +46,28 @@ def rank(audit: Audit, results: Results) -> pd.DataFrame:
 
 
 def tabulate_combinations(audit: Audit, cells: pd.DataFrame, in_folder: int = 0) -> pd.DataFrame:
-    """Return one line per combination that has all numbers, the nearest first.
+    """Return one line per combination that has all published numbers, the nearest one first.
 
-    `in_folder` is the number of combinations with trials in the folder, including earlier audits.
-    Combinations that differ only in the metric share their trials, so `in_folder` may be smaller
-    than the number of combinations of this audit.
+    `in_folder` is the number of combinations with trials in the results folder, including trials of
+    earlier audits. Combinations that differ only in the metric share their trials, so `in_folder`
+    may be smaller than the number of combinations of this audit.
 
-    The index is the combination. Columns:
+    The index is the number of the combination. The columns are:
 
     - ``place``: rank from 1. Ties share a place.
-    - One column per choice: the name of its option.
-    - ``rms_choosing`` and ``rms_confirming``: root mean square difference of each half, in points,
-      or in percent for numbers without a unit. NaN if the half is empty.
-    - ``largest_difference``: largest difference of all numbers.
-    - ``cells``: number of numbers. ``trials``: smallest number of trials of a cell.
-    - ``tried``: number of combinations. ``stand_in``: True for a substitute data set.
-    - ``as_configured``: True if the line is the configuration itself.
-    - ``measured METHOD SIZE METRIC`` per number, and ``paired`` and ``half`` of the same, see
-      `add_paired_differences`.
-    - ``protocol``: protocol of the configuration.
+    - One column per choice: the name of the option.
+    - ``rms_choosing`` and ``rms_confirming``: root mean square difference to the published numbers,
+      over the half of the numbers that ranks the combinations and over the other half. It is in
+      points, or in percent for numbers without a unit. NaN if the half is empty.
+    - ``largest_difference``: largest absolute difference over all numbers.
+    - ``cells``: number of published numbers. ``trials``: smallest number of trials over all
+      published numbers.
+    - ``tried``: number of combinations that were tried. ``stand_in``: True for a substitute data
+      set.
+    - ``as_configured``: True if the combination is the unchanged configuration.
+    - ``measured METHOD SIZE METRIC``, ``paired METHOD SIZE METRIC`` and ``half METHOD SIZE METRIC``
+      for each number, see `add_paired_differences`.
+    - ``protocol``: protocol named in the configuration.
     """
     numbers = audit.target.numbers
 
@@ -77,7 +80,7 @@ def tabulate_combinations(audit: Audit, cells: pd.DataFrame, in_folder: int = 0)
     table = audit.grid.loc[gaps.index]
     table.insert(0, "place", 0)
     for name, half in zip(("rms_choosing", "rms_confirming"), audit.target.halves(), strict=True):
-        # NaN for an empty half, or if a number is missing
+        # NaN if the half is empty or a number is missing
         table[name] = (gaps[half] ** 2).mean(axis=1, skipna=False).astype(float) ** 0.5
     table["largest_difference"] = gaps.abs().max(axis=1)
     table["cells"] = len(numbers)
@@ -100,11 +103,11 @@ def tabulate_combinations(audit: Audit, cells: pd.DataFrame, in_folder: int = 0)
 
 
 def tabulate_measured(audit: Audit, results: Results) -> pd.DataFrame:
-    """Return a line per combination and published number that was measured.
+    """Return a line per combination and published number, with our measured value.
 
-    `combination` and `number` are positions in the audit's grid and in the target's numbers; the
-    remaining columns are documented in `compare_published`. `rfbench.analysis` treats each
-    combination as a protocol of its own, so one trial may belong to several combinations.
+    `combination` is a position in the audit's grid, and `number` a position in the target's
+    numbers. `compare_published` describes the remaining columns. In the analysis, each combination
+    is a separate protocol, so one trial may belong to several combinations.
     """
     target, collection = audit.target, _by_combination(audit, results)
     cells = compare_published(Selection(collection), target.paper)
@@ -114,13 +117,14 @@ def tabulate_measured(audit: Audit, results: Results) -> pd.DataFrame:
     cells = cells.assign(
         number=cells["number"].map(place_of), combination=cells["protocol"].astype(int)
     )
-    cells = cells.sort_values("stand_in", kind="stable")  # the paper's own data are sorted first
+    # results on the paper's own data come before results on substitutes
+    cells = cells.sort_values("stand_in", kind="stable")
     cells = cells.drop_duplicates(["combination", "number"], ignore_index=True)
     return add_paired_differences(cells, collection, audit.as_it_stands)
 
 
 def _by_combination(audit: Audit, results: Results) -> Collection:
-    """Return the rows of each combination; their protocol is the number of the combination."""
+    """Return the rows of all combinations; the protocol of a row is the combination's number."""
     by_id = results.rows.set_index("trial_id", drop=False)
     each = []
     for i, experiment in enumerate(audit.experiments):
@@ -135,12 +139,13 @@ def _by_combination(audit: Audit, results: Results) -> Collection:
 
 
 def tabulate_effects(audit: Audit, claim: Claim, results: Results) -> pd.DataFrame:
-    """Return one line per combination for which a claim's comparisons were measured.
+    """Return one line per combination in which the comparisons of a claim were measured.
 
-    The columns are as in `tabulate_combinations`, with comparisons of the claim instead of numbers.
-    ``measured NAME`` is the effect (a logarithm for quotients). ``paired NAME`` is its mean
-    difference from the unchanged configuration, over trials if both have equally many. ``half
-    NAME`` is half the width of the 90 % interval of this difference.
+    The columns are as in `tabulate_combinations`, with comparisons of the claim instead of
+    published numbers. ``measured NAME`` is the effect of a comparison (a logarithm for quotients).
+    ``paired NAME`` is the effect minus the effect with the unchanged configuration. ``half NAME``
+    is half the width of the 90 % interval of this difference over the trials. It is NaN if the two
+    have different numbers of trials.
     """
     selection, lines = Selection(_by_combination(audit, results)), {}
     every = [
@@ -175,10 +180,11 @@ def tabulate_effects(audit: Audit, claim: Claim, results: Results) -> pd.DataFra
 def add_paired_differences(
     cells: pd.DataFrame, collection: Collection, reading: int | None
 ) -> pd.DataFrame:
-    """Add the differences between each cell and the cell of one combination, per trial.
+    """Add the paired differences of each combination from the combination with the index `reading`.
 
-    ``paired`` is the mean over the trials on the same splits and draws, in the number's unit; NaN
-    without such trials. ``half`` is half the width of its 90 % interval; NaN for a single trial.
+    ``paired`` is the mean difference over trials with the same split and the same random numbers,
+    in the unit of the published number; NaN if there are no such trials. ``half`` is half the width
+    of the 90 % interval of this mean; NaN for a single trial.
     """
     own = cells[cells["combination"] == reading].set_index("number")["group"]
     lines = []
@@ -197,14 +203,14 @@ def add_paired_differences(
 
 
 def count_tried(folder: Path) -> int:
-    """Return the number of combinations with trials in a folder; 0 without a table.
+    """Return the number of combinations with trials in a results folder; 0 without rows.
 
-    Combinations differ in the settings that one audit varies, or in settings that are fixed for a
-    whole audit. In the second case the same label has several settings.
+    Combinations of one audit have different variants. Combinations of several audits may have the
+    same variant with different fixed settings. These are counted by the settings of each label.
     """
     try:
-        # Unprocessed rows are used, because in `Results` a row contains no setting of another
-        # sampler.
+        # The rows are read unprocessed, because rows in `Results` do not contain settings of other
+        # samplers.
         rows = pd.DataFrame(read_whole_rows(folder))
     except ResultsError:
         return 0

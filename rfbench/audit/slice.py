@@ -1,4 +1,4 @@
-"""Hooks of the `audit` component. `rfbench.slices` describes them."""
+"""Functions that rfbench calls in the `audit` component, described in `rfbench.slices`."""
 
 from __future__ import annotations
 
@@ -14,33 +14,33 @@ if TYPE_CHECKING:
 
 
 def commands() -> dict[str, str]:
-    """Return the import path of the command."""
+    """Return the name and the import path of the command of this slice."""
     return {"audit": "rfbench.audit.command:audit"}
 
 
 def unprinted(paths: Iterable[str | Path]) -> Effect:
-    """Return the ranges from the audits in or next to `paths`."""
+    """Return the function that adds ranges over unstated settings, from audits near `paths`."""
     from rfbench.audit.unprinted import read_near
 
     return read_near(paths)
 
 
 def numbers(verification: Verification) -> AddedColumn:
-    """Return the column of ranges over the settings that papers do not state."""
+    """Return the column with ranges over unstated settings, for tables of published numbers."""
     from rfbench.audit.unprinted import column
 
     return column(verification)
 
 
 def report(verification: Verification, out: Path) -> Addition:
-    """Return the finding for the front page; the pages of audits exist already."""
+    """Return the finding for the front page; the pages of audits are not written again."""
     from rfbench.pages.additions import Addition
 
     return Addition(findings=findings(verification))
 
 
 def findings(verification: Verification) -> list[Statement]:
-    """Return the finding of the audits."""
+    """Return the statement on ranges over unstated settings, or an empty list without audits."""
     from rfbench.audit.unprinted import build_finding
     from rfbench.pages.findings import render_statements
 
@@ -51,7 +51,7 @@ def findings(verification: Verification) -> list[Statement]:
 
 
 def of_papers(verification: Verification, out: Path) -> dict[str, str]:
-    """Return for each paper the effects of unstated settings, and the results of its audits."""
+    """Return for each paper a text on unstated settings and on the results of its audits."""
     from rfbench.audit.unprinted import collect_ranges, lay_out_audits, lay_out_effects
     from rfbench.pages.templates import render
 
@@ -67,6 +67,6 @@ def of_papers(verification: Verification, out: Path) -> dict[str, str]:
 
 
 def modes() -> dict[str, tuple[str, str]]:
-    """Return the option of `rfbench report` that writes the pages of audits."""
+    """Return the option of `rfbench report` that writes the pages of audits again."""
     text = "Write only the pages of the audits below RESULTS, from their tables."
     return {"audits": (text, "rfbench.audit.page:remake")}

@@ -1,4 +1,4 @@
-"""Tables of audits among the results: nearest combinations, and ranges over unstated settings."""
+"""Tables that audits wrote: nearest combinations, and ranges over unstated settings."""
 
 from __future__ import annotations
 
@@ -21,74 +21,76 @@ from rfbench.papers.models import PRINTED, SECONDS, Claim, Published
 
 AUDIT_FILE = "audit.csv"
 MEASURED_PREFIX = "measured "
-# Prefixes of two columns with the paired difference between the trials of a combination and the
-# trials of the unchanged configuration: its mean, and half the width of its 90 % interval.
+# Prefixes of two columns for each number. Both are computed from the differences between the trials
+# of a combination and the trials of the unchanged configuration. PAIRED is the mean difference,
+# HALF is half the width of its 90 % interval.
 PAIRED, HALF = "paired ", "half "
-DISTANCE = "%.6g"  # number format in a table; equal strings are ties
+DISTANCE = "%.6g"  # number format in a table; distances with equal strings are ties
 PLACE_COLUMNS = (
     "place", "rms_choosing", "rms_confirming", "largest_difference", "cells", "trials", "tried",
     "stand_in", "as_configured",
 )  # fmt: skip
-PROTOCOL_COLUMN = "protocol"  # protocol of the configuration
+PROTOCOL_COLUMN = "protocol"  # protocol that the configuration names
 
 
 class NumberRange(NamedTuple):
-    """Range of a published number over the settings that its paper does not state.
+    """Range of our value of a published number over the settings that the paper does not state.
 
-    The range consists of paired differences from the value with our settings, on the same splits
-    and draws of the same run, in the paper's unit. It includes 0, the difference for our settings.
+    The range is given as differences from the value with our settings, in the unit of the paper.
+    The differences are computed in trials with the same splits and the same random numbers. The
+    range includes 0, the difference for our settings.
     """
 
     number: int  # position in `rfbench.papers.list_published`
-    low: float  # smallest mean difference, with half of its 90 % interval over the trials
+    low: float  # smallest mean difference
     half_low: float
-    high: float  # largest mean difference
+    high: float  # half the width of the 90 % interval of `high`
     half_high: float
     combinations: int
     trials: int
     varied: list[str]  # names of the varied choices
-    page: Path  # page of the audit
+    page: Path  # Markdown page of the audit
 
 
 @dataclass(frozen=True)
 class AuditTable:
-    """A table that `rfbench audit` wrote, with the facts in the name of its folder."""
+    """A table that `rfbench audit` wrote. The name of its folder contains further facts."""
 
     file: Path
     table: pd.DataFrame
 
     @property
     def kind(self) -> str:
-        """``audit``, or ``gaps`` if only unstated settings were varied."""
+        """Kind of the audit: ``gaps`` if only unstated settings were varied, else ``audit``."""
         return self.file.parent.name.partition("_")[0]
 
     @cached_property
     def place(self) -> tuple[str, str, str, str]:
-        """Paper, items (joined by ``+``), data set, and methods if only some were measured.
+        """Paper, tables (joined by ``+``), data set, and the methods if not all were measured.
 
-        For a claim: paper, the claim's id, data set, and run.
+        If a claim was audited, these are paper, id of the claim, data set, and run.
         """
         _, paper, items, dataset, methods = [*self.file.parent.name.split("_", 4), ""][:5]
         return paper, items, dataset, methods
 
     @property
     def claim(self) -> Claim | None:
-        """Claim that was audited; None for published numbers."""
+        """Claim that was audited, or None if published numbers were audited."""
         return next((claim for claim in papers.list_claims() if claim.key == self.place[:2]), None)
 
     @property
     def page(self) -> Path:
-        """Markdown file next to the table."""
+        """Path of the audit's Markdown page, in the folder of the table."""
         return self.file.with_name("audit.md")
 
     @cached_property
     def nearest(self) -> pd.DataFrame:
-        """Lines that share the first place."""
+        """Lines of the combinations that share the first place."""
         return pd.DataFrame(self.table[self.table["place"] == self.table["place"].iloc[0]])
 
     @property
     def choices(self) -> list[str]:
-        """Columns that are choices."""
+        """Names of the columns that contain the options of a choice."""
         names = map(str, self.table)
         return [
             c for c in names if c not in (*PLACE_COLUMNS, PROTOCOL_COLUMN) and not _of_a_number(c)
@@ -96,7 +98,7 @@ class AuditTable:
 
 
 def add_audit_folders(paths: Iterable[str | Path]) -> list[Path]:
-    """Return `paths` and the folders ``audits`` next to them."""
+    """Return `paths`, followed by each existing folder ``audits`` next to one of `paths`."""
     given = list(map(Path, paths))
     beside = (path.parent / "audits" for path in given)
     return [*given, *(folder for folder in beside if folder.is_dir())]
@@ -105,7 +107,7 @@ def add_audit_folders(paths: Iterable[str | Path]) -> list[Path]:
 def read_all(paths: Iterable[str | Path]) -> list[AuditTable]:
     """Read every ``audit.csv`` at or below the paths.
 
-    Other tables, and tables in renamed folders, are skipped.
+    Files that are not tables of an audit, and tables in renamed folders, are skipped.
     """
     files = {file.resolve(): file for path in paths for file in Path(path).rglob(AUDIT_FILE)}
     named = (file for file in sorted(files.values()) if file.parent.name.count("_") >= 3)
@@ -132,22 +134,23 @@ def _of_a_number(column: str) -> bool:
 
 
 def get_number_column(number: Published) -> str:
-    """Return the name of a number's column, without `MEASURED_PREFIX`."""
+    """Return the name of a published number in column names, such as ``rks 100 error``."""
     return " ".join(filter(None, (number.method, number.M, number.metric)))
 
 
 def compute_places(distances: pd.Series[float]) -> pd.Series[int]:
-    """Return the rank of each distance: one more than the number of smaller distances."""
+    """Return the place of each distance, starting at 1. Equal distances share a place."""
     rounded = distances.map(lambda distance: float(DISTANCE % distance))
     return rounded.rank(method="min").astype(int)
 
 
 def compute_ranges(every: Iterable[AuditTable]) -> dict[int, NumberRange]:
-    """Return the range of each published number that was audited, by its position.
+    """Return the range of each audited number, by its position in `papers.list_published`.
 
-    In an audit of our default settings (`printed`), a combination counts if it differs from these
-    settings only in gaps of the text (`rfbench.papers.list_gaps`) and has trials on the same
-    splits. If a number has several audits, the audit with the most combinations is used.
+    Audits of our default settings (protocol `printed`) are used. The range includes each
+    combination that differs from these settings only in settings that the text does not state
+    (`rfbench.papers.list_gaps`) and that has trials on the same splits. If a number has several
+    audits, the audit with the most combinations is used.
     """
     found: dict[int, NumberRange] = {}
     for audit in every:
@@ -170,15 +173,15 @@ def compute_ranges(every: Iterable[AuditTable]) -> dict[int, NumberRange]:
 
 
 def measure_distance(published: float, low: float, high: float) -> float:
-    """Return the distance between a published number and a range; 0 inside the range."""
+    """Return the distance between a published number and the range; 0 if it is inside the range."""
     return max(low - published, published - high, 0.0)
 
 
 def select_gaps(audit: AuditTable) -> pd.DataFrame:
-    """Return the lines that differ from our default settings only in gaps of the text.
+    """Return the combinations that differ from our default settings only in unstated settings.
 
-    The result is empty if the configuration does not have our default settings, or was not
-    measured.
+    The result is empty if the configuration does not have our default settings (protocol
+    `printed`), or if it was not measured unchanged.
     """
     own, paper = audit.table[audit.table["as_configured"]], audit.place[0]
     of_reading = PROTOCOL_COLUMN in audit.table and (own[PROTOCOL_COLUMN] == PRINTED).all()
@@ -190,18 +193,18 @@ def select_gaps(audit: AuditTable) -> pd.DataFrame:
 
 
 def list_varied_choices(audit: AuditTable, lines: pd.DataFrame) -> list[str]:
-    """Return the names of the choices that differ between the given lines of an audit."""
+    """Return the names of the choices that have several options in the given lines of an audit."""
     return [name for name in audit.choices if lines[name].nunique() > 1]
 
 
 def compute_effect_range(
     every: Sequence[AuditTable], claim: Claim, comparison: ClaimComparison
 ) -> EffectRange | None:
-    """Return the range of the effect of a claim's comparison; None if it was not audited.
+    """Return the range of the effect of a claim's comparison; None if the effect was not audited.
 
-    The range is from audits of the claim, or from audits of numbers that have both methods of the
-    comparison at the size. Among several audits, the audit with the fewest fixed keys is used, then
-    the audit with the most combinations.
+    Audits of the claim are used, and audits of published numbers that include both methods of the
+    comparison at its size. If there are several audits, the audit with the fewest fixed settings is
+    used, and among these the audit with the most combinations.
     """
     own = [
         audit for audit in every if audit.place[:3] == (claim.paper, claim.id, comparison.target)
@@ -238,9 +241,10 @@ def compute_effect_range(
 
 
 def _changes(audit: AuditTable, names: list[str], ratio: bool = False) -> EffectRange | None:
-    """Return the range of a column, or of the difference of two columns, from our settings.
+    """Return the range of a column minus its value for our settings.
 
-    With `ratio`, the logarithms of the columns are used.
+    With two names, the difference of the two columns is used. With `ratio`, the logarithms of the
+    columns are used.
     """
     here = select_gaps(audit)
     if not set(names) <= set(here):

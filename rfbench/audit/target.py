@@ -1,4 +1,4 @@
-"""Target of an audit: a published row, or a claim."""
+"""Target of an audit: the published numbers of a method on a data set, or a claim."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ TARGET_GRAMMAR = (
 
 @dataclass(frozen=True)
 class Target:
-    """Published numbers, or comparisons of a claim, on one data set (with the paper's name).
+    """Published numbers on one data set, or one claim on this data set, that an audit examines.
 
-    Each number has a method and a size. Times are not included.
+    `dataset` is the paper's name of the data set. Each number has a method and a size. Times are
+    not included.
     """
 
     paper: str
@@ -33,18 +34,18 @@ class Target:
 
     @property
     def methods(self) -> list[str]:
-        """Methods that have numbers, or that the claim compares."""
+        """Methods that have published numbers in the target, or that the claim compares."""
         if self.claim:
             here = [part for part in self.claim.parts if self.dataset in part.datasets]
             return list(dict.fromkeys(m for part in here for m in (part.method, *part.against)))
         return list(dict.fromkeys(number.method for number in self.numbers))
 
     def folder(self, measured: Sequence[str], start: str = "audit", run: str = "") -> str:
-        """Return the name of the folder of an audit; it contains the methods if some are missing.
+        """Return the name of the results folder of an audit.
 
-        Two configurations may each measure a part of the methods of a row, with an audit each. Two
-        runs may each measure a part of the items of a claim, so the run is part of the folder's
-        name.
+        The name includes the measured methods if methods of the target are missing, because two
+        configurations may each measure some of the methods in separate audits. For a claim, the
+        name includes the run, because two runs may each measure some of the claim's tables.
         """
         if self.claim:
             return f"{start}_{self.paper}_{self.claim.id}_{self.dataset}_{run}"
@@ -52,7 +53,7 @@ class Target:
         return name if set(measured) >= set(self.methods) else f"{name}_{'+'.join(measured)}"
 
     def check_data(self, dataset: str) -> None:
-        """Raise ConfigError if a data set is neither the target's nor a substitute for it."""
+        """Raise ConfigError if `dataset` is neither the target's data set nor a substitute."""
         source = papers.list_sources()[self.paper][self.dataset]
         if dataset != source.dataset and dataset not in source.stand_ins:
             raise ConfigError(
@@ -62,7 +63,7 @@ class Target:
             )
 
     def of(self, methods: Sequence[str], sizes: Sequence[int] | None = None) -> Target:
-        """Return the target restricted to these methods and sizes; None means all sizes."""
+        """Return the target restricted to these methods and sizes. `sizes=None` means all sizes."""
         if self.claim:
             return self
         fits = [
@@ -74,9 +75,9 @@ class Target:
         return replace(self, numbers=tuple(fits))
 
     def halves(self) -> tuple[list[int], list[int]]:
-        """Return the positions of the numbers that select, and of the numbers that confirm.
+        """Return the positions of the numbers that rank combinations and that confirm the ranking.
 
-        The two halves alternate over methods and sizes like the fields of a chessboard, so that
+        The two halves alternate over methods and sizes like the squares of a chessboard, so that
         each method and each size is in both halves. A single number is in the first half.
         """
         sizes = list(dict.fromkeys((n.M, n.metric) for n in self.numbers))
@@ -89,10 +90,9 @@ class Target:
 
 
 def find(text: str) -> Target:
-    """Return the target for ``PAPER/ITEM/DATASET`` or ``PAPER/CLAIM/DATASET``.
+    """Parse ``PAPER/ITEM/DATASET`` or ``PAPER/CLAIM/DATASET`` into a target.
 
-    Raises ConfigError if the paper, item or data set does not exist, or if only times were
-    published.
+    Raises ConfigError if the paper, the item (table or figure) or the data set does not exist.
     """
     parts = text.split("/")
     if len(parts) != 3 or not all(parts):

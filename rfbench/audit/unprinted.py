@@ -1,4 +1,4 @@
-"""Results of the audits that are added to the numbers and claims of papers."""
+"""Ranges over unstated settings, added to the published numbers and claims of papers."""
 
 from __future__ import annotations
 
@@ -37,17 +37,17 @@ RANGE = "over unstated settings, less our reading"
 
 
 class Unprinted:
-    """Ranges of published numbers and claims over settings that papers do not state.
+    """Ranges of published numbers and claims over the settings that papers do not state.
 
     Parameters
     ----------
     every : sequence of AuditTable
-        Tables of the audits.
+        Tables of audits.
 
     Notes
     -----
-    A call adds to a comparison of a claim the range of its effect, and the settings on which this
-    effect depends.
+    The object is called with a claim and one of its comparisons. The call returns the comparison,
+    to which the range of the effect and the settings that change the result are added.
     """
 
     def __init__(self, every: Sequence[AuditTable]) -> None:
@@ -55,20 +55,23 @@ class Unprinted:
 
     @cached_property
     def ranges(self) -> dict[int, NumberRange]:
-        """Range of each published number over unstated settings, by position."""
+        """Range of each audited number, by its position in `papers.list_published`."""
         return compute_ranges(self.every)
 
     def __call__(self, claim: Claim, comparison: ClaimComparison) -> ClaimComparison:
-        """Return the comparison with the range of its effect, if it is known."""
+        """Return the comparison of a claim with the range of its effect over unstated settings.
+
+        The comparison is returned unchanged if the range is not known.
+        """
         return with_range(claim, comparison, compute_effect_range(self.every, claim, comparison))
 
 
 def with_range(
     claim: Claim, comparison: ClaimComparison, span: EffectRange | None
 ) -> ClaimComparison:
-    """Add to a comparison the range of its effect, and the settings on which it depends.
+    """Return a comparison with the range of its effect and the settings that can change it.
 
-    The effect depends on the varied settings if a bound of the claim is inside the range.
+    The result depends on the varied settings if a bound of the claim is inside the range.
     """
     if span is None:
         return comparison
@@ -85,18 +88,18 @@ def with_range(
 
 
 def read_near(paths: Iterable[str | Path]) -> Unprinted:
-    """Return the ranges from the audits in or next to `paths`."""
+    """Return the ranges from audits in the folders `paths` or next to these folders."""
     return Unprinted(read_all(add_audit_folders(paths)))
 
 
 def collect_ranges(verification: Verification) -> Unprinted:
-    """Return the ranges that were read with a verification; empty if there are none."""
+    """Return the ranges that a verification used, or empty ranges if it used none."""
     known = verification.unprinted
     return known if isinstance(known, Unprinted) else Unprinted(())
 
 
 def build_finding(verification: Verification) -> Finding | None:
-    """Return the finding on the ranges of numbers over unstated settings."""
+    """Return the finding on the ranges of numbers over unstated settings, or None."""
     own = verification.own
     own = own[(own["trials"] > 0) & (own["unit"] == PERCENT) & (own["protocol"] == PRINTED)]
     ranges = list(collect_ranges(verification).ranges.values())
@@ -124,14 +127,14 @@ def build_finding(verification: Verification) -> Finding | None:
 
 
 class Varied(NamedTuple):
-    """Range over the unstated settings of a paper, and the settings that were not varied."""
+    """Range over unstated settings for a table of a paper, and the settings not varied."""
 
     range: NumberRange | None
     fixed: list[str]
 
 
 def column(verification: Verification) -> AddedColumn:
-    """Return the column of the ranges in the tables of published numbers."""
+    """Return the column with ranges over unstated settings, for tables of published numbers."""
     over = collect_ranges(verification).ranges
 
     def cells(lines: Sequence[Line]) -> dict[int, str]:
@@ -165,7 +168,7 @@ def _varied(line: Line, ranges: Sequence[NumberRange]) -> Varied:
 
 
 def format_range(found: NumberRange, reading: Line) -> str:
-    """Return the paired differences as text, with the distance to the published number."""
+    """Return a range as text, followed by the distance from the range to the published number."""
     low = f"{signed(found.low)} ± {number(found.half_low, 2)}"
     high = f"{signed(found.high)} ± {number(found.half_high, 2)}"
     ends = reading["measured"] + found.low, reading["measured"] + found.high
@@ -174,11 +177,11 @@ def format_range(found: NumberRange, reading: Line) -> str:
 
 
 def lay_out_effects(verification: Verification, paper: str, out: Path) -> Grid:
-    """Return the table of changes by unstated settings, a line per audit of gaps, with links.
+    """Return the table of the effects of unstated settings for a paper, one line per audit.
 
-    For published numbers, the line has the smallest and the largest mean change of our numbers, and
-    how many published numbers are within the range. For a claim, the CSV file of its comparisons
-    has the same columns.
+    Each line has a link to the page of the audit. For published numbers, a line has the smallest
+    and the largest mean change of our numbers, and the number of published numbers within their
+    ranges. For a claim, the changes are in the CSV file of its comparisons.
     """
     known = collect_ranges(verification)
     printed = verification.own[verification.own["protocol"] == PRINTED].set_index("number")
@@ -216,7 +219,7 @@ def lay_out_effects(verification: Verification, paper: str, out: Path) -> Grid:
 
 
 def _list_fixed(verification: Verification, claim: Claim, dataset: str) -> list[str]:
-    """Return the unstated settings that concern a claim and stayed fixed in its audits."""
+    """Return the unstated settings that concern a claim and were not varied in its audits."""
     ranges = [
         comparison.over_gaps
         for outcome in verification.outcomes
@@ -233,7 +236,7 @@ def _lies_within(found: NumberRange, reading: Line) -> bool:
 
 
 def lay_out_audits(every: Sequence[AuditTable], paper: str, out: Path) -> Grid:
-    """Return the table of the nearest combinations in the audits of a paper, a line per audit."""
+    """Return the table of the nearest combination in each audit of a paper, one line per audit."""
     head = ("audit", "combinations", "difference: tuned half", "other half", "numbers", "trials")
     rows = []
     for audit in every:

@@ -1,15 +1,15 @@
-"""Tests of feature maps: of the kernel that a map claims, and of the promises of every map.
+"""Tests of feature maps: does a map have the kernel that it claims, and does it keep its promises?
 
     from rfbench.checking import check_map
 
     def test_antithetic():
         check_map(Antithetic, kernel="gaussian")
 
-- `check_map` raises `CheckFailed` if a test fails. `check` returns all findings. Both accept a
-  sampler, a transformer with scikit-learn's interface, or a function ``f(X, M, seed)``.
+- `check_map` raises `CheckFailed` if a test fails. `check` returns all findings. Both functions
+  accept a sampler, a transformer with scikit-learn's interface, or a function ``f(X, M, seed)``.
 - `rfbench test` prints the findings. `results/maps.md` lists the biased public feature maps.
 
-The module `run` is imported on first use.
+The module `rfbench.checking.run` is imported on first use.
 """
 
 import importlib

@@ -1,11 +1,11 @@
-"""Bias and error of a feature map's kernel estimates over seeds.
+"""Bias and error of the kernel estimates of a feature map, measured over many seeds.
 
-The bias is divided by the error of one draw, which is the standard deviation over seeds. The number
-of seeds is fixed beforehand. With this number, a bias of a tenth of that error at one pair of rows
-is detected with probability `POWER`, and an unbiased map is rejected with probability `LEVEL` at
-most (t tests, Bonferroni over the pairs). One earlier look at the estimates can only reject a map,
-and only beyond `CERTAIN_Z` standard errors. It increases the probability of a wrong rejection by
-less than 1e-10.
+The error of one draw is the standard deviation of an estimate over seeds. The number of seeds is
+fixed in advance. With this number, a bias of a tenth of the error of one draw at one pair of rows
+is detected with probability `POWER`. An unbiased map is rejected with a probability of at most
+`LEVEL` (t-tests with a Bonferroni correction over the pairs). An interim test after the first seeds
+can only reject a map, and only if the bias exceeds `CERTAIN_Z` standard errors. It increases the
+probability of a wrong rejection by less than 1e-10.
 """
 
 from __future__ import annotations
@@ -26,17 +26,18 @@ from rfbench.checking.closed_forms import Softmax
 from rfbench.kernels import Kernel
 
 Draw = Callable[[Array, int, int], Any]
-"""Function of rows, M and a seed. It returns features, or features and a constant to add to their
-products.
+"""A function of rows, M and a seed that returns features.
+
+It may also return features and a constant that is added to the products of features.
 """
 
 
 class CheckFailed(AssertionError):
-    """Exception for a promise that is not kept; the message describes the actual result."""
+    """Exception for a map that fails a check; the message describes the actual result."""
 
 
 class MapClaim(NamedTuple):
-    """A map, the kernel that it claims, and two values of M at which it is measured."""
+    """A feature map, the kernel that it claims, and two values of M at which it is measured."""
 
     name: str
     draw: Draw
@@ -46,49 +47,50 @@ class MapClaim(NamedTuple):
 
 # LEVEL and POWER are chosen so that one correct map in a thousand is rejected, and a bias of a
 # tenth of the error of one draw is detected nine times in ten. If SEEN is halved, four times as
-# many seeds are needed; if LEVEL is halved, a tenth more.
+# many seeds are needed. If LEVEL is halved, a tenth more seeds are needed.
 LEVEL, POWER, SEEN = 0.001, 0.9, 0.1
-# Number of pairs at which the bias is tested, by definition of `choose_pairs`. There are five kinds
-# of pairs (four directions, and the data), each at three distances, and two rows that are paired
-# with themselves.
+# Number of pairs of rows at which the bias is tested, by definition of `choose_pairs`. Five kinds
+# of pairs (four directions, and rows of data) are tested, each at three distances. Two further rows
+# are paired with themselves.
 TESTS = 17
-# Number of seeds that detect a bias of `SEEN` errors of one draw at one of the pairs: 2,808. It
-# follows by definition from the power of the normal test.
+# Number of seeds with which a bias of `SEEN` errors of one draw at one pair is detected: 2,808. The
+# number follows by definition from the power of the normal test.
 N_SEEDS = math.ceil(((stats.norm.isf(LEVEL / 2 / TESTS) + stats.norm.ppf(POWER)) / SEEN) ** 2)
-# Number of standard errors for a rejection at the first look. A t variable with 199 degrees of
-# freedom exceeds 8 with a probability of 6e-14. If this value is halved, the first look would add
-# 1.5e-3 over all pairs to the probability of a wrong rejection, which is more than the level.
+# Number of standard errors for a rejection in the interim test. A t variable with 199 degrees of
+# freedom exceeds 8 with a probability of 6e-14. If this value is halved, the interim test adds
+# 1.5e-3 over all pairs to the probability of a wrong rejection, which is more than LEVEL.
 CERTAIN_Z = 8.0
 # Limit of the CPU time in seconds, chosen without a measurement. If this value is halved, slow maps
-# are measured with fewer seeds, and a smaller bias is missed; the output contains the bias that can
-# be detected.
+# are measured with fewer seeds, and a smaller bias is missed. The output states the smallest bias
+# that can be detected.
 MAX_SECONDS = 60.0
-# FIRST_LOOK is the number of seeds of the first look, and FEW_SEEDS the number of seeds for the
-# larger M. The values were chosen without a measurement. FIRST_LOOK is a fourteenth of all seeds,
-# so that the measurement of a wrong map ends early. A root mean square of 20 values has a relative
-# standard error of about 4 % over the 17 pairs. With twice FEW_SEEDS, the check of the rate needs
-# twice as long.
+# FIRST_LOOK is the number of seeds before the interim test. FEW_SEEDS is the number of seeds for
+# the larger M. The values were chosen without a measurement. FIRST_LOOK is a fourteenth of all
+# seeds, so that the measurement of a wrong map ends early. A root mean square of 20 values has a
+# relative standard error of about 4 % over the 17 pairs. With twice FEW_SEEDS, the check of the
+# rate needs twice as long.
 FIRST_LOOK, FEW_SEEDS = 200, 20
-# Default bandwidth of a kernel. The value differs much from its square and its inverse, so a map
-# that divides by the wrong one of these numbers is detected. With a bandwidth of 1 such a map would
-# pass. With twice this value, the features hardly vary.
+# Default bandwidth of a kernel. The bandwidth 3 differs much from 9 and from 1/3, so a map is
+# detected that divides by the square of the bandwidth or by the inverse. With a bandwidth of 1,
+# such a map would pass. With twice this value, the features hardly vary.
 BANDWIDTH = 3.0
 # Distances of the pairs, in bandwidths. A Gaussian kernel is 0.88, 0.61 and 0.14 at these
-# distances. With twice these distances, the last kernel value is 3e-4, at which every map is right.
+# distances. With twice these distances, the last kernel value is 3e-4, and an error of the map
+# could not be seen there.
 DISTANCES = (0.5, 1.0, 2.0)
-# Number of columns of the rows. Maps that form d x d matrices are slower with twice as many
-# columns. With one or two columns, orthogonal frequencies differ too little from independent
+# Number of columns of the rows. With twice as many columns, maps that form d x d matrices are
+# slower. With one or two columns, orthogonal frequencies differ too little from independent
 # frequencies.
 N_INPUTS = 5
-# By definition these are all pairs except the last one, which is used for the error only.
+# By definition, all pairs except the last pair, which is used for the error only.
 TESTED = slice(0, TESTS)
 
 
 class Pairs(NamedTuple):
-    """Rows on which a map is fitted, and the pairs of rows at their end.
+    """Rows on which a map is fitted, and the pairs of rows at which its kernel is estimated.
 
-    `left` and `right` have the shape (pairs, d). `rows` contains rows of real data, then `left` and
-    `right`.
+    `left` and `right` have the shape (n_pairs, d). `rows` contains rows of real data, followed by
+    `left` and `right`.
     """
 
     names: Sequence[str]
@@ -97,16 +99,16 @@ class Pairs(NamedTuple):
     rows: Array
 
     def kernel(self, kernel: Kernel) -> Array:
-        """Return k(x, y) for each pair."""
+        """Return the kernel value k(x, y) of each pair, shape (n_pairs,)."""
         return np.diag(kernel(self.left, self.right)).copy()
 
 
 def choose_pairs(bandwidth: float) -> Pairs:
-    """Return the pairs of rows at which every map is measured.
+    """Return the pairs of rows at which the kernel estimates of every map are measured.
 
-    The pairs are around a point 0.3 bandwidths from the origin in the all-ones direction, because
-    features of x + y, such as a missing offset or positive features, are not visible at the origin.
-    The last pair has distance 1 and is one bandwidth further from the origin.
+    The pairs are centered at a point that is 0.3 bandwidths from the origin in the all-ones
+    direction. A fault that depends on x + y, such as a missing offset, would not be visible around
+    the origin. The last pair has distance 1 and is one bandwidth further from the origin.
     """
     generator = np.random.default_rng(17)
     real = np.asarray(load_wine().data[:, :N_INPUTS])
@@ -141,32 +143,33 @@ def choose_pairs(bandwidth: float) -> Pairs:
 
 @dataclass
 class Measurement:
-    """Measurements of one map.
+    """Kernel estimates of one map over many seeds, and their statistics.
 
     Attributes
     ----------
     kernel : Kernel
         Kernel that the map claims.
     M : int
-        Requested number of features; the map returned `columns` columns.
+        Requested number of features. The map returned `columns` columns.
     pairs : Pairs
-        Pairs of rows.
+        Pairs of rows at which the kernel was estimated.
     estimates : array of shape (seeds, pairs)
-        Kernel estimates.
+        Kernel estimates for each seed and pair.
     rate : float
-        Exponent p of an error that falls as M^p; NaN if it was not measured.
+        Exponent p in an error proportional to M^p; NaN if it was not measured.
     seconds : float
-        CPU time.
+        CPU time of the measurement in seconds.
     exact, bias, spread, error, z, squared : arrays of shape (pairs,)
-        Kernel, mean over seeds minus kernel, error of one draw, standard error of the
-        bias, bias divided by its standard error, and mean squared error.
+        For each pair: the exact kernel value, the mean estimate minus this value, the standard
+        deviation of an estimate over seeds, the standard error of the bias, the bias divided by its
+        standard error, and the mean squared error.
     limit : float
-        Score beyond which a map is rejected.
+        Largest absolute value of `z` for an unbiased map.
     largest_z, biased : float, bool
-        Largest score; True if it is beyond the limit, so the mean is not the kernel.
+        Value of `z` with the largest absolute value; True if it exceeds the limit.
     shown : int
-        Position of the pair with the largest bias, among the pairs beyond `CERTAIN_Z` if there are
-        any.
+        Index of the pair with the largest bias. If pairs have a `z` above `CERTAIN_Z`, only these
+        pairs are considered.
     """
 
     kernel: Kernel
@@ -183,8 +186,8 @@ class Measurement:
         self.exact = self.pairs.kernel(self.kernel)
         self.bias: Array = self.estimates.mean(axis=0) - self.exact
         largest = np.abs(self.exact).max()
-        # The lower bounds avoid a division by 0 for constant estimates; a mean has the precision of
-        # float32.
+        # The lower bounds avoid a division by 0 if the estimates are constant. The mean of float32
+        # estimates has only the precision of float32.
         self.spread: Array = np.maximum(self.estimates.std(axis=0, ddof=1), 1e-9 * largest)
         self.error: Array = np.maximum(self.spread / math.sqrt(self.seeds), 1e-6 * largest)
         self.z: Array = self.bias / self.error
@@ -198,27 +201,29 @@ class Measurement:
 
     @property
     def falls(self) -> bool:
-        """True if the error falls with M, at least about half as fast as 1 / sqrt(M)."""
+        """True if the error decreases with M, at least about half as fast as 1 / sqrt(M)."""
         return not self.rate > -0.25
 
     @property
     def seen(self) -> float:
-        """Bias, in errors of one draw, that these seeds detect with probability `POWER`."""
+        """Smallest bias, in errors of one draw, that is detected with probability `POWER`."""
         return (self.limit + float(stats.norm.ppf(POWER))) / math.sqrt(self.seeds)
 
     @cached_property
     def relative_error(self) -> float:
-        """Mean squared error divided by the error of independent draws of the same form.
+        """Mean squared error divided by the mean squared error of independently drawn features.
 
-        NaN if the error of independent draws is not known, or is 0 in both cases.
+        The independent features have the same form, such as pairs of cosine and sine. The quotient
+        is NaN if their error is not known, or if both errors are 0.
         """
         return float(self.squared[TESTED].sum() / compute_independent_error(self)[TESTED].sum())
 
     @property
     def further_out(self) -> float:
-        """Root mean square error one bandwidth further out, divided by the error of the same pair.
+        """RMSE at a pair one bandwidth further from the origin, divided by the RMSE of a near pair.
 
-        NaN if the kernel depends on the location of the rows.
+        Both pairs have distance 1 in the same direction. The quotient is NaN if the kernel depends
+        on the location of the rows.
         """
         if self.kernel.feature != "wave" or isinstance(self.kernel, Softmax):
             return math.nan
@@ -228,10 +233,11 @@ class Measurement:
 
 
 def compute_independent_error(measured: Measurement) -> Array:
-    """Return the mean squared error of independent draws at each pair; NaN if it is not known.
+    """Return the mean squared error of independently drawn features at each pair; NaN if unknown.
 
-    The independent features are positive features for the softmax kernel. For waves they are pairs
-    of cosine and sine if z(x)'z(x) is constant, else cosines with an offset.
+    For the softmax kernel, the independent features are positive features. For kernels with wave
+    features, they are pairs of cosine and sine if z(x)'z(x) is constant, else cosines with an
+    offset.
     """
     kernel, pairs = measured.kernel, measured.pairs
     generator, d = np.random.default_rng(5), pairs.rows.shape[1]
@@ -254,14 +260,15 @@ def compute_independent_error(measured: Measurement) -> Array:
 def measure(
     claim: MapClaim, *, most: int | None = None, seconds: float = MAX_SECONDS
 ) -> Measurement:
-    """Measure a map against the kernel that it claims.
+    """Measure the bias and the error of a map with respect to the kernel that it claims.
 
     Parameters
     ----------
     claim : MapClaim
-        The map, its kernel and the values of M.
+        The map, the kernel that it claims, and two values of M.
     most : int, optional
-        Largest number of seeds, instead of `N_SEEDS`. The level is unchanged, the power is lower.
+        Largest number of seeds, by default `N_SEEDS`. With fewer seeds, the probability of a wrong
+        rejection is unchanged, and the power is lower.
     seconds : float
         CPU time after which no further seed is drawn.
     """

@@ -1,8 +1,9 @@
-"""Usual causes of a bias: the fault that fits the bias best is reported.
+"""Search for the cause of a bias among usual faults of feature maps.
 
-The signature of a fault is the mean of the products of a map's features if the map has the fault,
-at the measured pairs and M. The signature has a closed form if only the length of the frequencies
-is wrong. If their distribution is wrong, the signature is simulated.
+The signature of a fault is the expected kernel estimate of a map with this fault, at the measured
+pairs and M. The fault whose signature fits the measured bias best is reported. The signature has a
+closed form if only the length of the frequencies is wrong. If the distribution of the frequencies
+is wrong, the signature is simulated.
 """
 
 from __future__ import annotations
@@ -22,14 +23,14 @@ from rfbench.kernels import ArcCosine, GaussianMeasure
 # measurement; tests/checking has a wrong map for each cause. With twice this value, a cause that
 # fits badly may be reported. With half this value, the noise of the seeds hides the right cause.
 EXPLAINED = 0.15
-# Number of simulated frequencies. Their mean has a standard error of 1 / sqrt(2 x 12,000), below 1
-# %, which is small compared with EXPLAINED. If this number is halved, the standard error is 1.4
-# times as large.
+# Number of simulated frequencies. The standard error of their mean is 1 / sqrt(2 x 12,000), which
+# is below 1 % and small compared with EXPLAINED. If this number is halved, the standard error is
+# 1.4 times as large.
 SIMULATED = 12_000
 
 
 class Cause(NamedTuple):
-    """A fault, its correction, and its signature: the mean of the products at each pair."""
+    """A fault with the advice for a correction, and the expected kernel estimate at each pair."""
 
     what: str
     mend: str
@@ -43,14 +44,17 @@ CONSTANT_SEED = (
 
 
 def wrong_axis(generator: np.random.Generator, d: int, m: int, times: int) -> Array:
-    """Draw orthogonal directions whose lengths scale the coordinates, shape (times, m, d)."""
+    """Draw orthogonal frequencies whose random lengths scale coordinates instead of frequencies.
+
+    The shape is (times, m, d).
+    """
     Q = _directions(generator, d, m, times)
     lengths = np.sqrt(generator.chisquare(d, size=(times, Q.shape[1], 1, d)))
     return (Q * lengths).reshape(times, -1, d)[:, :m]
 
 
 def unsigned(generator: np.random.Generator, d: int, m: int, times: int) -> Array:
-    """Draw orthogonal directions as QR returns them, without random signs."""
+    """Draw orthogonal frequencies as QR returns them, without random signs."""
     Q = _directions(generator, d, m, times, signs=False).reshape(times, -1, d)[:, :m]
     return np.asarray(Q * np.sqrt(generator.chisquare(d, size=(times, m, 1))))
 
@@ -64,7 +68,7 @@ def transposed(generator: np.random.Generator, d: int, m: int, times: int) -> Ar
 
 
 def whitened(generator: np.random.Generator, d: int, m: int, times: int) -> Array:
-    """Draw frequencies with exactly the mean and the covariance of their distribution."""
+    """Draw frequencies that are shifted and whitened to exactly mean 0 and covariance I."""
     W = generator.standard_normal((times, m, d))
     W -= W.mean(axis=1, keepdims=True)
     values, vectors = np.linalg.eigh(W.transpose(0, 2, 1) @ W / m)
@@ -101,9 +105,10 @@ LAWS: dict[Callable[..., Array], tuple[str, str]] = {
 
 
 def find_cause(found: Measurement) -> Cause | None:
-    """Return the cause whose signature explains a bias best; None if no signature fits.
+    """Return the fault whose signature explains the bias of a map best; None if no signature fits.
 
-    A signature fits if the unexplained share of the bias is small, or not larger than by chance.
+    A signature fits if the unexplained share of the bias is small, or if it can be explained by the
+    noise of the seeds.
     """
     if not found.biased:
         return None
@@ -123,12 +128,12 @@ def find_cause(found: Measurement) -> Cause | None:
 
 
 def _sizes(found: Measurement) -> list[int]:
-    """Return the possible numbers of frequencies, in decreasing order."""
+    """Return the possible numbers of frequencies of a map, in decreasing order."""
     return sorted({found.M, found.columns, found.columns // 2} - {0}, reverse=True)
 
 
 def _closed_forms(found: Measurement) -> Iterator[Cause]:
-    """Yield the causes with a scaled kernel or a different bandwidth as their mean."""
+    """Yield the faults that scale the kernel or change its bandwidth."""
     kernel, pairs, exact, sizes = found.kernel, found.pairs, found.exact, _sizes(found)
     s, d = kernel.bandwidth, pairs.rows.shape[1]
     factor = float(((exact + found.bias) @ exact) / (exact @ exact))
@@ -162,7 +167,7 @@ def _closed_forms(found: Measurement) -> Iterator[Cause]:
 
 
 def _simulated(found: Measurement) -> Iterator[Cause]:
-    """Yield the causes with a wrong frequency distribution, as waves and positive features."""
+    """Yield the faults in the distribution of the frequencies, with simulated signatures."""
     kernel, pairs, sizes = found.kernel, found.pairs, _sizes(found)
     softmax, d = kernel.name == "softmax", pairs.rows.shape[1]
     if not softmax and (not isinstance(kernel, GaussianMeasure) or isinstance(kernel, ArcCosine)):

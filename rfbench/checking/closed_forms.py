@@ -1,4 +1,4 @@
-"""Kernels that maps of other packages claim, and that rfbench's samplers do not support."""
+"""Kernels of feature maps in other packages that rfbench's samplers do not support."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Matern(Kernel):
 
     def __call__(self, X: Rows, Y: Rows) -> NDArray[np.float64]:
         """Return the kernel matrix."""
-        from sklearn.gaussian_process import kernels  # importing this needs a second
+        from sklearn.gaussian_process import kernels  # importing this module takes a second
 
         return np.asarray(kernels.Matern(self.bandwidth, nu=self.nu)(to_float64(X), to_float64(Y)))
 
@@ -61,8 +61,8 @@ class Softmax(Kernel):
 class SoftmaxRegularised(Softmax):
     """Softmax kernel with frequencies of length sqrt(d), called SMREG in Performers.
 
-    exp(-(|x|^2 + |y|^2) / 2) E exp(w'(x + y)) for w uniform on the sphere of radius sqrt(d), with
-    x and y in bandwidths. The mean is 0F1(d / 2; d |x + y|^2 / 4).
+    exp(-(|x|^2 + |y|^2) / 2) E exp(w'(x + y)) for w uniform on the sphere of radius sqrt(d), with x
+    and y in bandwidths. The mean of exp(w'(x + y)) is 0F1(d / 2; d |x + y|^2 / 4).
     """
 
     name = "softmax-regularised"
@@ -72,7 +72,7 @@ class SoftmaxRegularised(Softmax):
         return self.of_length(X, Y, 1.0)
 
     def of_length(self, X: Rows, Y: Rows, factor: float) -> NDArray[np.float64]:
-        """Return the mean of features whose frequencies are shorter by a factor."""
+        """Return the kernel matrix that results if all frequencies are divided by `factor`."""
         from scipy.special import hyp0f1
 
         left, right = to_float64(X) / self.bandwidth, to_float64(Y) / self.bandwidth
@@ -110,7 +110,10 @@ OTHERS: dict[str, type[Kernel]] = {kernel.name: kernel for kernel in _ALL}
 
 
 def find_kernel(name: str, bandwidth: float, **parameters: float) -> Kernel:
-    """Return a kernel of rfbench or of this module; `parameters` are for the polynomial kernel."""
+    """Return a kernel of rfbench or of this module by name.
+
+    The keyword arguments `parameters` are parameters of the polynomial kernel.
+    """
     name = KERNELS.published(name)
     if name in KERNELS:
         return make(name, bandwidth)

@@ -1,4 +1,4 @@
-"""Command `rfbench test`: test a map against the kernel that it claims."""
+"""Command `rfbench test`, which tests a feature map against the kernel that it claims."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Published measurements of maps: one row per map and kernel, and the page with these rows."""
+"""Published measurements of feature maps: the CSV files, and the page maps.md."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ MEASURED_COLUMNS = (
 TEXTS = ("option", "map", "kernel", "file", "date", "at", "verdict", "cause", "apart", "said",
          "mend")  # fmt: skip
 RIGHT, BIASED, SLOW = "no bias", "biased", "no gain from M"
-# Maximum number of words in a cell of the table; the second half of a longer reason is a note below
-# the table. The number is our choice. With twice this number, all reasons are in their cells; with
-# half this number, most reasons are notes.
+# Maximum number of words in a cell of the table. The second half of a longer reason is a note below
+# the table. The number was chosen without a measurement. With twice this number, all reasons are in
+# their cells; with half this number, most reasons are notes.
 WORDS_OF_CELL = 30
 
 
 def make_row(claim: MapClaim, facts: Mapping[str, Any], most: int | None = None) -> dict[str, Any]:
-    """Measure a map, and return its row; `facts` are the columns that need no measurement."""
+    """Measure a map and return its row; `facts` are columns that need no measurement."""
     found = measure(claim, most=most, seconds=600.0)
     i, cause = found.shown, find_cause(found)
     return {
@@ -57,7 +57,7 @@ def make_row(claim: MapClaim, facts: Mapping[str, Any], most: int | None = None)
 
 
 def read(file: Path) -> pd.DataFrame:
-    """Read published rows; missing texts become empty strings."""
+    """Read the published rows of a CSV file; missing texts become empty strings."""
     table = pd.read_csv(file, dtype=dict.fromkeys((*TEXTS, "version"), str), **EXACT)
     table = table.reindex(columns=list(MAP_COLUMNS)).astype(dict.fromkeys(TEXTS, STRING))
     filled: pd.DataFrame = table.fillna(dict.fromkeys(TEXTS, ""))
@@ -65,18 +65,18 @@ def read(file: Path) -> pd.DataFrame:
 
 
 def count_faults(others: pd.DataFrame) -> pd.DataFrame:
-    """Return the measured maps that claim to be unbiased, each once."""
+    """Return the measured maps that claim to be unbiased."""
     return others[(others["verdict"] != "") & (others["apart"] == "")]
 
 
 def faults(others: pd.DataFrame) -> pd.DataFrame:
-    """Return the biased maps, only the first one per package and fault."""
+    """Return the biased maps that claim to be unbiased, one row per package and fault."""
     biased = count_faults(others)[count_faults(others)["verdict"] == BIASED]
     return biased.drop_duplicates(["code", "said"])
 
 
 def write(file: Path, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Write rows; they replace the old rows with the same code, and all other rows are kept."""
+    """Write rows to a CSV file, in which they replace the old rows with the same code."""
     table = pd.DataFrame(rows, columns=list(MAP_COLUMNS))
     if file.is_file():
         old = read(file)
@@ -97,7 +97,7 @@ def find_folder(paths: Iterable[str | Path]) -> Path | None:
 
 
 def render_page(folder: Path, out: Path) -> str:
-    """Return the page for the rows in a folder, with links relative to the folder `out`."""
+    """Return the text of maps.md for the rows in a folder; links are relative to `out`."""
     others, own = (read(folder / f"{name}.csv") for name in ("others", "own"))
     claiming = count_faults(others)
     biased, slow, right = (
@@ -139,7 +139,7 @@ def _name(row: Mapping[Any, Any]) -> str:
 
 
 def _bias_cells(row: Mapping[Any, Any]) -> list[str]:
-    """Return the bias in percent of the kernel, and the pair of rows where it was measured."""
+    """Return the bias in percent of the kernel, and the pair of rows at which it was measured."""
     percent = 100 * row["bias"] / row["exact"]
     becomes = f"{number(row['exact'] + row['bias'], 2)} instead of {number(row['exact'], 2)}"
     if float(number(row["exact"] + row["bias"], 2)) == float(number(row["exact"], 2)):
@@ -152,13 +152,13 @@ def _reason(row: Mapping[Any, Any]) -> str:
 
 
 def _fits(rows: pd.DataFrame) -> pd.Series:
-    """Return for each row whether its complete reason fits into a cell."""
+    """Return True for each row whose complete reason fits into a cell of the table."""
     words = [len(_reason(row).split()) for row in rows.to_dict("records")]
     return pd.Series([n <= WORDS_OF_CELL for n in words], rows.index, dtype=bool)
 
 
 def _biased_grid(rows: pd.DataFrame) -> Grid:
-    """Return the table of biased maps: the bias, the place, the cause and the correction."""
+    """Return the table of biased maps, with bias, pair of rows, cause and correction."""
     lines = [
         [
             _name(row),
@@ -173,7 +173,7 @@ def _biased_grid(rows: pd.DataFrame) -> Grid:
 
 
 def _apart_grid(rows: pd.DataFrame) -> Grid:
-    """Return the table of maps whose bias is not a fault, with the reasons."""
+    """Return the table of maps whose bias is not counted as a fault, with the reason."""
     lines = [
         [_name(row), row["kernel"], *_bias_cells(row), row["said"] or row["apart"]]
         for row in rows.to_dict("records")
@@ -184,14 +184,14 @@ def _apart_grid(rows: pd.DataFrame) -> Grid:
 
 
 def _place_grid(rows: pd.DataFrame) -> Grid:
-    """Return the table of places: the code of each map, and how the map was measured."""
+    """Return the table with the file of each map's code, and how the map was measured."""
     ordered = rows.sort_index().to_dict("records")
     lines = [[_name(row), row["version"], row["file"], row["how"]] for row in ordered]
     return Grid(["feature map", "version", "file", "measured"], lines)
 
 
 def _right_grid(rows: pd.DataFrame) -> Grid:
-    """Return the table of maps without a bias, with a line per package."""
+    """Return the table of maps without a bias, one line per package."""
     lines = [
         [*map(str, package), "; ".join(dict.fromkeys(here["option"]))]
         for package, here in rows.groupby(["code", "version", "how"], sort=False)
@@ -200,7 +200,7 @@ def _right_grid(rows: pd.DataFrame) -> Grid:
 
 
 def _size_grid(rows: pd.DataFrame) -> Grid:
-    """Return the table of biases in errors of one draw, with a column per number of features."""
+    """Return the table of biases in errors of one draw, with one column per number of features."""
     sizes = sorted({int(M) for M in rows["M"]})
     lines = []
     for (code, option, kernel), here in rows.groupby(["code", "option", "kernel"]):

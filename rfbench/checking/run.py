@@ -1,4 +1,4 @@
-"""Checking a map: its kernel, its promises, and a description of both."""
+"""Checks of a feature map: kernel and promises, and sentences that describe the result."""
 
 from __future__ import annotations
 
@@ -19,18 +19,19 @@ FEATURES = "Return a line of finite numbers for each of about 100 rows, for M = 
 
 @dataclass
 class Report:
-    """Findings about a map.
+    """Findings about a feature map.
 
     Attributes
     ----------
     promises : list of Promise
-        Promises of every map, whether they are kept or not.
+        All checked promises, kept and broken.
     measured : list of (MapClaim, Measurement)
-        Kernels that the map claims; the kernels that it does not have come first.
+        Each kernel that the map claims, with its measurement. Kernels that the map does not have
+        come first.
     why_not : str
-        Reason if no kernel was measured.
+        Reason why no kernel was measured, else an empty string.
     reading : str
-        How the bandwidth is derived from a parameter.
+        Sentence on how the bandwidth is derived from a parameter of the map.
     """
 
     promises: list[Promise]
@@ -40,12 +41,12 @@ class Report:
 
     @property
     def broken(self) -> list[Promise]:
-        """Promises that are not kept."""
+        """Promises that the map does not keep."""
         return [promise for promise in self.promises if promise.fault]
 
     @property
     def wrong(self) -> list[tuple[MapClaim, Measurement]]:
-        """Kernels that the map claims and does not have."""
+        """Kernels that the map claims and does not have, with their measurements."""
         return [each for each in self.measured if each[1].biased or not each[1].falls]
 
 
@@ -57,7 +58,7 @@ def check(
     *,
     seconds: float = MAX_SECONDS,
 ) -> Report:
-    """Check a map.
+    """Check the kernel and the promises of a feature map.
 
     Parameters
     ----------
@@ -72,7 +73,7 @@ def check(
     parameters : mapping, optional
         Parameters other than the number of features and the seed.
     seconds : float
-        CPU time per kernel.
+        Limit of the CPU time per kernel, in seconds.
 
     Returns
     -------
@@ -102,13 +103,13 @@ def check(
 
 
 def check_map(thing: Any, *args: Any, **kwargs: Any) -> None:
-    """Check a map as `check` does, in a test of your own.
+    """Check a feature map in a test of your own; see `check` for the arguments.
 
     Raises
     ------
     CheckFailed
         If the map does not have the kernel that it claims, or does not keep a promise. The message
-        has the actual result and the correction.
+        contains the actual result and the correction.
     """
     report = check(thing, *args, **kwargs)
     failed = [str(promise) for promise in report.broken]
@@ -118,7 +119,7 @@ def check_map(thing: Any, *args: Any, **kwargs: Any) -> None:
 
 
 def answer(claim: MapClaim, found: Measurement) -> str:
-    """Return a sentence with the result for one kernel."""
+    """Return a sentence with the result for one kernel of a map."""
     i, name = found.shown, found.kernel.name + (f", {claim.name} map" if claim.name else "")
     if found.biased:
         return (
@@ -132,7 +133,7 @@ def answer(claim: MapClaim, found: Measurement) -> str:
 
 
 def list_causes(found: Measurement) -> list[str]:
-    """Return the likely cause of a bias and its correction; empty without a bias."""
+    """Return lines with the likely cause of a bias and its correction; empty without a bias."""
     if not found.biased:
         return []
     cause = find_cause(found)
@@ -141,7 +142,7 @@ def list_causes(found: Measurement) -> list[str]:
 
 
 def describe_measurement(found: Measurement) -> list[str]:
-    """Return the measurements other than the bias, one sentence per line."""
+    """Return the results other than the bias, one sentence per line."""
     lines = {
         f"{found.seeds} seeds, {found.columns} columns, {found.seconds:.0f} s of CPU": 0.0,
         f"mean squared error: {found.relative_error:.2f} times the error of independent "
@@ -154,7 +155,7 @@ def describe_measurement(found: Measurement) -> list[str]:
 
 
 def tabulate_pairs(found: Measurement) -> list[list[str]]:
-    """Return a line per pair of rows, with the columns of `PAIRS_HEAD`."""
+    """Return a line of text cells for each pair of rows, with the columns of `PAIRS_HEAD`."""
     columns = (found.exact, found.bias, found.spread, found.z)
     return [
         [name, f"{k:.4f}", f"{bias:+.4f}", f"{spread:.2g}", f"{z:+.1f}"]

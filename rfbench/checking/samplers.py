@@ -1,8 +1,9 @@
-"""Promises of every map: of samplers, transformers, and functions f(X, M, seed).
+"""Promises that every feature map has to keep, and the checks of these promises.
 
-A check is a function of a subject (a map with its options). It raises `CheckFailed` if the
-promise is not kept. Its name is a short form of the promise. Its docstring explains the promise and
-is printed as advice if the promise is not kept.
+A check is a function of a subject, which is a map with its options. A map is a sampler, a
+transformer, or a function f(X, M, seed). A check raises `CheckFailed` if the promise is not kept.
+The name of a check is a short form of the promise. The docstring explains the promise and is
+printed as advice if the promise is not kept.
 """
 
 from __future__ import annotations
@@ -31,14 +32,14 @@ from rfbench.samplers.elsewhere import TO_STATE, Method, measure_power
 
 Check = Callable[..., None]
 
-# Rows, target and new rows of the checks. Any other values would do: with twice as many rows, every
+# Rows, target and new rows of the checks. Any other values would do; with twice as many rows, every
 # check needs about twice as long. About half of CHECK_TARGET is 1, because the norm of five normal
 # variables has the median 2.1. NEW_ROWS are not among the training rows.
 CHECK_ROWS = np.random.default_rng(7).standard_normal((60, 5))
 CHECK_TARGET = np.where(np.linalg.norm(CHECK_ROWS, axis=1) > 2.0, 1.0, -1.0)
 NEW_ROWS = np.random.default_rng(8).standard_normal((20, 5))
 for _rows in (CHECK_ROWS, NEW_ROWS):
-    _rows.setflags(write=False)  # writing into these rows raises an error at the line that does so
+    _rows.setflags(write=False)  # code that writes into these rows raises an error
 MAPS = ("offset", "paired")
 WIDTHS = ("bandwidth", "length_scale", "lengthscale", "sigma", "gamma")
 POLYNOMIAL = ("gamma", "degree", "coef0")
@@ -46,13 +47,14 @@ POLYNOMIAL = ("gamma", "degree", "coef0")
 
 @dataclass(frozen=True)
 class MapSubject:
-    """A map with its options and its special properties.
+    """A feature map with its options and its declared properties.
 
     Attributes
     ----------
     thing : a sampler, a transformer, or a function f(X, M, seed)
     options : parameters other than the number of features and the seed
-    kernels_served : names of the kernels that it claims; a sampler must reject all other kernels
+    kernels_served : names of the kernels that the map claims; a sampler must reject all other
+    kernels
     float32_tolerance : absolute tolerance for features of float32 rows
     kernel_sizes : two numbers of components for the measurement of kernel estimates
     unbiased : False if the estimates are biased with these options
@@ -72,7 +74,7 @@ class MapSubject:
 
     @property
     def checks(self) -> tuple[Check, ...]:
-        """Checks that apply to this map."""
+        """Checks that apply to this kind of map."""
         if self.own:
             return OF_EVERY_MAP + SAMPLER_CHECKS
         # A function cannot be cloned or pickled.
@@ -82,7 +84,7 @@ class MapSubject:
 
     @property
     def claims_none(self) -> str:
-        """Reason why the map claims no kernel; empty if the map claims a kernel."""
+        """Reason why the map claims no kernel; an empty string if the map claims a kernel."""
         if self.own and not self.thing.approximates_kernel:
             return "it declares that it estimates no kernel (approximates_kernel)"
         if self.own and not (self.thing.unbiased and self.unbiased):
@@ -91,15 +93,16 @@ class MapSubject:
 
     @cached_property
     def method(self) -> Method:
-        """The map as `rfbench run` and `rfbench rank` use it."""
+        """The map in the form in which `rfbench run` and `rfbench rank` use it."""
         return Method(self.thing, getattr(self.thing, "__name__", repr(self.thing)), self.options)
 
     def width(self, kernel: str, bandwidth: float | None = None) -> tuple[dict[str, Any], float]:
-        """Return the parameter that sets the bandwidth, unless it is given, and the bandwidth.
+        """Return the keyword argument that sets the bandwidth, and the bandwidth.
 
-        The parameter is the one that the user declared, as in a configuration. Otherwise it is the
-        map's parameter in `WIDTHS`, with its measured exponent. If the map has no such parameter,
-        rows are given in units of the bandwidth.
+        The argument is the parameter that the user declared, as in a configuration. Otherwise it is
+        the map's parameter in `WIDTHS`, with its measured exponent. The dictionary is empty if the
+        user has set this parameter. If the map has no such parameter, the rows are divided by the
+        bandwidth.
         """
         method = self.method
         if not self.own and method.formula is not None:
@@ -115,7 +118,7 @@ class MapSubject:
 
     @cached_property
     def _width_name(self) -> str | None:
-        """Name of the map's bandwidth parameter (one of `WIDTHS`), or None if it has none."""
+        """Name of the map's bandwidth parameter (one of `WIDTHS`), or None if the map has none."""
         names = [n for n in WIDTHS[: 1 if self.own else None] if n in self.method.taken]
         names = [name for name in names if name in self.options] or names
         if len(names) > 1:
@@ -126,9 +129,10 @@ class MapSubject:
         return names[0] if names else None
 
     def _reading(self, name: str, kernel: str) -> tuple[float, float]:
-        """Return f and p of a parameter f * s^p: the factor f of scikit-learn, and the measured p.
+        """Return f and p in the relation f * s^p between a parameter and the bandwidth s.
 
-        Without a measurement, p is derived from the name.
+        The factor f is as in scikit-learn. The exponent p is measured, or derived from the
+        parameter's name if it cannot be measured.
         """
         usual = (-2.0 if "gaussian" in kernel else -1.0) if name == "gamma" else 1.0
         power = self._power or usual
@@ -136,20 +140,22 @@ class MapSubject:
 
     @cached_property
     def _power(self) -> float | None:
-        """Measured exponent p of the parameter; None if not measurable or not plausible."""
+        """Measured exponent p of the bandwidth in a parameter; None if it cannot be measured."""
         name = self._width_name
-        if self.own or name is None:  # the bandwidth of a sampler is the kernel's bandwidth
+        # the bandwidth parameter of a sampler is the bandwidth of the kernel
+        if self.own or name is None:
             return None
         try:
             power = measure_power(self.method, name, self.options.get(name, 1.0))
-        except Exception:  # the promises report this error
+        except Exception:  # the checks report this error
             return None
-        # An exponent below 1 is not a convention: such a map squares the bandwidth by mistake.
+        # An exponent below 1 is not a convention of any package. Such a map squares the bandwidth
+        # by mistake.
         return power if abs(power) >= 1 else None
 
     @property
     def reading(self) -> str:
-        """Sentence on how the bandwidth is derived; empty if the exponent is not measured."""
+        """Sentence on how the bandwidth is derived; empty if the exponent was not measured."""
         kernel = self.kernels_served[0]
         if kernel == "polynomial" or self.method.formula is not None or not self._power:
             return ""
@@ -157,7 +163,7 @@ class MapSubject:
         return f"{self._width_name} is read as {factor:g} * s^{power:g}; the exponent is measured"
 
     def make(self, M: int = 8, seed: Any = 0, **options: Any) -> Any:
-        """Build an object with fit and transform, with M and the seed if it has such parameters."""
+        """Build an object with fit and transform; pass M and the seed if it has such parameters."""
         options = {**self.width(self.kernels_served[0])[0], **options}
         if not self.own:
             return self.method.make(M, seed, **options)
@@ -166,15 +172,18 @@ class MapSubject:
         return self.thing(**{**usual, **self.options, **options})
 
     def fit(self, made: Any, X: Any = CHECK_ROWS, y: Any = CHECK_TARGET) -> Any:
-        """Fit an object; pass the target only if the object declares that it uses it."""
+        """Fit an object; pass the target only if the object declares that it uses the target."""
         return made.fit(X, *((y,) if uses_target(made) else ()))
 
     def features(self, X: Any = CHECK_ROWS, new: Any = NEW_ROWS, **options: Any) -> Any:
-        """Return the features of new rows after a fit."""
+        """Return the features of the rows `new`, after a fit to the rows `X`."""
         return np.asarray(to_dense(self.fit(self.make(**options), X).transform(new)))
 
     def claims(self, kernel: str | None = None, bandwidth: float | None = None) -> list[MapClaim]:
-        """Return the claims for `kernel`, or for each kernel; for samplers, for each map form."""
+        """Return the claims for one kernel, or for all kernels of the map.
+
+        A sampler has a claim for each form of its map: offset and paired.
+        """
         return [
             self._claim(name, each, bandwidth)
             for each in ([KERNELS.published(kernel)] if kernel else self.kernels_served)
@@ -205,7 +214,7 @@ class MapSubject:
 def make_subject(
     thing: Any, options: Mapping[str, Any] | None = None, kernel: str | None = None, **differs: Any
 ) -> MapSubject:
-    """Return a map as a subject; for a sampler, kernels and options come from its declaration.
+    """Return a map as a subject; for a sampler, kernels and options are read from its declaration.
 
     Raises
     ------
@@ -233,7 +242,7 @@ def make_subject(
 
 
 class Promise(NamedTuple):
-    """A promise, the advice if it is not kept, and the fault (empty if the promise is kept)."""
+    """A promise with the advice for a broken promise, and the fault; no fault if it is kept."""
 
     name: str
     help: str
@@ -244,10 +253,10 @@ class Promise(NamedTuple):
 
 
 def run_checks(subject: Any, checks: Sequence[Check]) -> list[Promise]:
-    """Run checks on a subject.
+    """Run the checks on a subject and return all promises.
 
-    The first check is one plain use. If it fails, the remaining checks are not run, because they
-    would fail with the same exception.
+    The first check uses the map in the simplest way. If it fails, the remaining checks are not run,
+    because they would fail with the same exception.
     """
     promises: list[Promise] = []
     for check in checks:
@@ -260,7 +269,7 @@ def run_checks(subject: Any, checks: Sequence[Check]) -> list[Promise]:
 
 
 def find_fault(call: Callable[[], Any]) -> str:
-    """Return the exception of a call as a sentence; empty if there is no exception."""
+    """Return the exception that a call raises as a sentence; empty if it raises none."""
     try:
         call()
     except CheckFailed as error:
@@ -273,7 +282,7 @@ def find_fault(call: Callable[[], Any]) -> str:
 
 
 def expect(kept: Any, sentence: str) -> None:
-    """Raise CheckFailed with a sentence unless `kept` is true."""
+    """Raise CheckFailed with `sentence` unless `kept` is true."""
     if not kept:
         raise CheckFailed(sentence)
 
@@ -291,7 +300,7 @@ def expect_same(got: Any, expected: Any, what: str, tolerance: float = 0.0) -> N
 
 
 def expect_finite(rows: Any) -> None:
-    """Raise CheckFailed with the numbers of the columns that have NaN or infinity."""
+    """Raise CheckFailed with the indices of the columns that contain NaN or infinity."""
     bad = np.flatnonzero(~np.isfinite(rows).all(axis=0)).tolist()
     expect(not bad, f"of {rows.shape[1]} columns have NaN or infinity: {bad}")
 
@@ -319,7 +328,7 @@ def features_are_a_function_of_each_row(subject: MapSubject) -> None:
 
 
 def clones_and_copies(subject: MapSubject) -> None:
-    """The map is cloned unfitted, and pickled fitted.
+    """The map can be cloned before a fit, and pickled after a fit.
 
     Inherit from sklearn.base.BaseEstimator, let the constructor only store its parameters, and do
     not keep lambdas or open files.

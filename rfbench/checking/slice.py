@@ -1,4 +1,4 @@
-"""Hooks of the `checking` component. `rfbench.slices` describes them."""
+"""Functions that rfbench calls in the `checking` component, described in `rfbench.slices`."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 
 
 def commands() -> dict[str, str]:
-    """Return the import path of the command."""
+    """Return the name and the import path of the command of this slice."""
     return {"test": "rfbench.checking.command:test"}
 
 
 def check(thing: Any, parameters: Mapping[str, Any]) -> str:
-    """Return a line with the test result for the Gaussian kernel, and the broken promises."""
+    """Return one line with the test result for the Gaussian kernel and the broken promises."""
     from rfbench.checking.run import answer
     from rfbench.checking.run import check as found_of
     from rfbench.errors import MethodError
@@ -32,7 +32,7 @@ def check(thing: Any, parameters: Mapping[str, Any]) -> str:
 
 
 def report(verification: Verification, out: Path) -> Addition:
-    """Return the page of all maps if their rows are among the results."""
+    """Return the page maps.md if the results contain measurements of maps, else an empty page."""
     from rfbench.checking import page
     from rfbench.pages.additions import Addition
     from rfbench.pages.words import link

@@ -1,1 +1,1 @@
-"""Model selection for one table within a time budget."""
+"""Selection of a model for one table within a time budget."""

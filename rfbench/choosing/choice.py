@@ -50,30 +50,32 @@ from rfbench.errors import ConfigError, make_unknown_error
 from rfbench.solvers.folds import assign_group_folds
 
 # Share of the budget that is reserved for writing the files. The value was chosen without a
-# measurement. With twice this share, 3 s more of a minute are reserved.
+# measurement. With twice this share, a search of one minute has 3 s less for models.
 WRITING = 0.05
-# On a quiet machine, `choose` ends no later than AFTER seconds after LATEST times the budget. This
-# is the definition of the bound in the README. The last ENDING seconds are reserved for writing.
-# With twice ENDING, models get 2 s less.
+# On an idle machine, `choose` ends no later than AFTER seconds after LATEST times the budget, by
+# definition of the bound in the README. The last ENDING seconds are reserved for writing. With
+# twice ENDING, models get 2 s less.
 LATEST, AFTER, ENDING = 1.2, 5.0, 2.0
-# The usual significance level. With twice this level, a table of noise gets a model twice as often.
+# The usual significance level. With twice this level, a model is chosen twice as often for a table
+# of pure noise.
 SIGNIFICANT = 0.05
-# Maximum number of members of an average, and smallest weight of a member. The values were chosen
-# without a measurement. Each member is fitted again on all rows, so twice as many MEMBERS need
-# twice the time. With twice LEAST_WEIGHT, a member with a weight below 0.1 is dropped.
+# MEMBERS is the maximum number of members of an average. LEAST_WEIGHT is the smallest weight of a
+# member. The values were chosen without a measurement. Each member is fitted again on all rows, so
+# twice as many MEMBERS need twice the time. With twice LEAST_WEIGHT, members with a weight below
+# 0.1 are dropped.
 MEMBERS, LEAST_WEIGHT = 6, 0.05
-# Weight of the equation "the weights sum to 1" relative to all rows. The sum is 1 up to about 1e-6,
-# the inverse square of SUM_TO_ONE. With twice SUM_TO_ONE, the three stored digits of a weight do
-# not change.
+# Weight of the equation "the weights sum to 1", relative to the equations of all rows. The sum is 1
+# up to about 1e-6, the inverse square of SUM_TO_ONE. With twice SUM_TO_ONE, the three stored digits
+# of a weight do not change.
 SUM_TO_ONE = 1e3
 
 
 class Choice(NamedTuple):
-    """Model that was chosen for a table, and its measurements."""
+    """The model that `choose` selected for a table, and its measurements."""
 
     folder: Path
-    model: Model  # the model that `fit_last` fitted
-    others: Mapping[str, Model]  # best model of each family, not fitted again
+    model: Model  # the selected model, fitted by `fit_last`
+    others: Mapping[str, Model]  # best model of each family, not fitted on all rows
     card: Mapping[str, Any]  # content of model.json, see `choose`
 
 
@@ -92,33 +94,35 @@ def choose(
     on_assumption: Callable[[str], None] | None = None,
     **told: Any,
 ) -> Choice:
-    """Choose a model for a table, and fit it.
+    """Choose a model for a table within a time budget, and fit it.
 
     Parameters
     ----------
     X, y
-        A file, read with its column `target`; or a DataFrame, array or sparse matrix with class
-        labels (integers or strings) or numbers (floats).
+        `X` is a file that contains the column `target`, and `y` is None. Otherwise `X` is a
+        DataFrame, array or sparse matrix, and `y` has the class labels (integers or strings) or
+        numbers (floats).
     metric : str, optional
-        Metric, see `rfbench.choosing.losses.loss`; by default ``log-loss`` or ``rmse``.
+        Name of the metric, see `rfbench.choosing.losses.loss`. The default is ``log-loss`` for
+        classes and ``rmse`` for numbers.
     budget : float
-        Time budget for everything, in seconds.
+        Time budget for reading, search and writing, in seconds.
     started : float, optional
         Start of the budget as a value of `time.monotonic`; by default now.
     n_jobs : int, optional
-        Number of trials at once; by default one per core.
+        Number of trials that run in parallel; by default the number of cores.
     allow_rows : bool
         Whether the model may contain training rows (landmarks).
     out : path, optional
-        Folder for the model and its page; by default ``results/choose``.
+        Folder for the model and its card; by default ``results/choose``.
     seed : int
         Seed of the splits and of the methods.
     on_candidate : callable, optional
-        Called with each measured candidate.
+        Function that is called with each measured candidate.
     on_assumption : callable, optional
-        Called with a sentence before the first measurement, if the target contains only a few
-        different integers. The sentence names the task that is assumed (classification or
-        regression) and the option for the other task.
+        Function that is called with a sentence before the first measurement if the target contains
+        only a few different integers. The sentence names the task that is assumed (classification
+        or regression) and the option for the other task.
     **told : Any
         Information about the table, see `rfbench.choosing.table.make_table`: `target`, `task`,
         `drop`, `groups`, `time`, and options for reading a file.
@@ -131,8 +135,8 @@ def choose(
     Raises
     ------
     RfbenchError
-        If the table cannot be read, no model can be learned from it, a parameter is wrong, or
-        `out` contains files of another command.
+        If the table cannot be read, if no model can be learned from the table, if a parameter is
+        invalid, or if `out` contains files of another command.
     """
     started, folder = started or monotonic(), Path(out or "results/choose")
     with workplace.make_workplace(folder, allow_rows=allow_rows) as place:
@@ -158,7 +162,7 @@ def _chosen(
     seed: int,
     on_candidate: Callable[[Candidate], None] | None,
 ) -> Choice:
-    """Return the choice for a table; trials are written to `folder`."""
+    """Return the choice for a table; files of the search are written to `folder`."""
     workers, least_rows = n_jobs or usable.count_cores(), 1 if allow_rows else LEAST_ROWS
     deadline, limit = started + (1 - WRITING) * budget, started + LATEST * budget + AFTER - ENDING
     known = CLASS_METRICS if table.n_classes else NUMBER_METRICS
@@ -166,10 +170,11 @@ def _chosen(
         kind = "classes" if table.n_classes else "numbers"
         raise make_unknown_error(f"metric of {kind}", metric, known, ConfigError)
     whole = replace(table, metric=metric or known[0], seed=seed)
-    # Use one thread here, too: while other processes run, two OpenMP threads can wait for each
+    # One thread is used here, too. While other processes run, two OpenMP threads can wait for each
     # other for minutes.
     with threadpool_limits(1), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # solvers that stop early and overflows in trials warn
+        # solvers that stop early, and overflows in trials, raise warnings
+        warnings.simplefilter("ignore")
         table, splits, kept, left_out = split_without_rare_classes(whole, budget, least_rows)
         seconds = compute_time_left(budget, table.X.size)
         n_columns = compute_n_columns(seconds, len(splits[-1][0]))
@@ -181,7 +186,7 @@ def _chosen(
             try:
                 rounds.run()
                 average(rounds)
-            except KeyboardInterrupt:  # keep the results so far
+            except KeyboardInterrupt:  # the results so far are kept
                 rounds.interrupted = True
             contenders = measure_held_out(rounds, deadline, limit) if rounds.candidates else {}
             if CONSTANT not in contenders:
@@ -203,24 +208,24 @@ def _chosen(
         "assumed": table.assumed,  # task that was assumed for an integer target; also in the notes
         "preparation": describe(model[0].notes_),  # changes to the columns
         "columns": [str(column) for column in table.X.columns],
-        # Prepared columns that the model does not use, because there was not enough time for them.
+        # Prepared columns that the model does not use because the budget is too small.
         "unused": [name for name in prepared if name not in used],
         "n_prepared": len(prepared),
         "metric": table.metric,
         "classes": [str(label) for label in table.classes],  # empty for a regression
         "shares": (np.bincount(table.y) / len(table.y)).tolist() if table.n_classes else [],
-        # classes that do not occur on a side of a split, and their numbers of rows
+        # numbers of rows of the classes that are missing from a part of a split
         "left_out": left_out,
         "grouped": table.groups is not None,
-        "in_time": table.time is not None,  # True if the last rows in time are held out
+        "in_time": table.time is not None,  # True if the rows with the latest times are held out
         "rows": len(table.y),
-        "n_train": len(rounds.train),  # training and validation rows
+        "n_train": len(rounds.train),  # number of training and validation rows
         "n_test": len(rounds.test),  # number of held-out rows
         "n_fitted": fitted,  # number of rows on which the model in the file is fitted
-        # If the budget stopped candidates, a model may still be able to learn the data.
+        # If the budget stopped candidates, a further model might have learned the data.
         "nothing_learnt": taken.family == CONSTANT and not rounds.stopped,
         "no_time": taken.family == CONSTANT and rounds.stopped,
-        "failed": rounds.failed,  # messages of the candidates that failed, by label
+        "failed": rounds.failed,  # error messages of the candidates that failed, by label
         "overturned": overturned,  # True if the held-out rows changed the choice
         "take": facts[taken.family],
         "contenders": list(facts.values()),  # best candidate of each family
@@ -228,11 +233,11 @@ def _chosen(
         # labels of contenders that time or memory excluded
         "excluded": sorted(rounds.excluded - {each["label"] for each in facts.values()}),
         "tried": len(rounds.candidates),
-        "stopped": rounds.stopped,  # time or memory stopped candidates
+        "stopped": rounds.stopped,  # True if the time or memory limit stopped candidates
         "interrupted": rounds.interrupted,
         "budget": budget,
         "spent": monotonic() - started,
-        # cores per trial: CPU time divided by wall time
+        # cores used per trial: CPU time divided by wall time
         "cpu_share": rounds.clocks[1] / rounds.clocks[0],
         "seed": seed,
     }
@@ -312,14 +317,14 @@ def add_average(
 
 
 def get_weights(scores: Array, target: Array) -> Array:
-    """Return the weights of the members of an average, by non-negative least squares.
+    """Return the weights of the members of an average, fitted by non-negative least squares.
 
     `scores` has shape (n, k, members) and `target` has shape (n, k). Weights below `LEAST_WEIGHT`
     are set to 0.
     """
     center = target.mean(axis=0)
     stacked = (scores - center[:, None]).reshape(-1, scores.shape[2])
-    # An additional equation with a large weight makes the weights sum to 1. Normalizing them
+    # An additional equation with a large weight makes the weights sum to 1. Normalizing the weights
     # afterwards would not be optimal: a nearly constant member, such as a linear model of noise,
     # could get any weight.
     heavy = SUM_TO_ONE * (np.linalg.norm(stacked) or 1.0)
@@ -332,12 +337,13 @@ def get_weights(scores: Array, target: Array) -> Array:
 
 
 def measure_held_out(rounds: Rounds, end: float, limit: float) -> dict[str, Candidate]:
-    """Measure the best candidate of each family on the held-out rows.
+    """Return the best candidate of each family, measured on the held-out rows.
 
-    The constant and the linear model have no deadline, because the time of their fits is bounded.
-    The simplest of the good models may use half of the time until `limit`; the other half is
-    reserved for its last fit. If this model fails, the next one is measured. The other models are
-    measured if they finish before `end`.
+    `end` and `limit` are values of `time.monotonic`. The constant and the linear model have no
+    deadline, because the time of their fits is bounded. The simplest of the good models may use
+    half of the time until `limit`; the other half is reserved for fitting it on all rows. If this
+    model fails, the next simplest is measured. The other models are measured if they finish before
+    `end`.
     """
     best, last = rounds.best_of_families(), len(rounds.splits) - 1
     answers: dict[Candidate, Any] = {}
@@ -377,7 +383,7 @@ def measure_held_out(rounds: Rounds, end: float, limit: float) -> dict[str, Cand
 
 
 def choose_simplest(rounds: Rounds, families: Mapping[str, Any]) -> str:
-    """Return the family of the simplest model whose validation loss is as good as the best."""
+    """Return the family of the simplest model whose validation loss is close to the best loss."""
     models = [c for f, c in rounds.best_of_families().items() if f in families and f != CONSTANT]
     return rounds.best(models).family if models else CONSTANT
 
@@ -385,11 +391,11 @@ def choose_simplest(rounds: Rounds, families: Mapping[str, Any]) -> str:
 def decide(rounds: Rounds, contenders: Mapping[str, Candidate]) -> tuple[Candidate, bool]:
     """Return the selected candidate, and True if the held-out rows changed the selection.
 
-    The simplest model that is as good as the best one on the validation rows is selected, unless
-    another model is significantly better on the held-out rows. The constant is selected if no model
-    is significantly better than the constant on the held-out rows, at 5 % over all models
-    (Bonferroni). Classifiers are compared with the constant by the log-loss, which detects a
-    difference with fewer rows than the error rate does.
+    The simplest model whose validation loss is close to the best one is selected, unless another
+    model is significantly better on the held-out rows. The constant is selected if no model is
+    significantly better than the constant on the held-out rows, at 5 % with a Bonferroni correction
+    over all models. Classifiers are compared with the constant by the log-loss, because it needs
+    fewer rows than the error rate to detect a difference.
     """
     models = [c for family, c in contenders.items() if family != CONSTANT]
     metric, test = "log-loss" if rounds.table.n_classes else rounds.table.metric, rounds.test
@@ -403,7 +409,7 @@ def decide(rounds: Rounds, contenders: Mapping[str, Candidate]) -> tuple[Candida
 
 
 def collect_facts(rounds: Rounds, contender: Candidate, taken: Candidate) -> dict[str, Any]:
-    """Return the measurements of a contender on the held-out rows."""
+    """Return the measurements of a candidate on the held-out rows, for the card."""
     table, test = rounds.table, rounds.test
     every = CLASS_METRICS if table.n_classes else NUMBER_METRICS
     others = {m: rounds.loss(m, contender.scores, test).value for m in every if m != table.metric}
@@ -416,7 +422,7 @@ def collect_facts(rounds: Rounds, contender: Candidate, taken: Candidate) -> dic
         "family": contender.family,
         "error": contender.loss.value,
         "standard_error": contender.loss.standard_error,
-        "others": others,  # losses in the other metrics, and 1 - AUC for classes
+        "others": others,  # values of the other metrics, and 1 - AUC for classes
         "against_taken": compare_losses(contender.loss, taken.loss, table.metric)._asdict(),
         "fit_seconds": contender.seconds,
         "predict_seconds": contender.predicting,
@@ -472,7 +478,7 @@ def fit_model(
     end: float,
     limit: float = np.inf,
 ) -> tuple[Candidate, Model, int]:
-    """Return the first contender whose last fit succeeds, its model, and its number of fitted rows.
+    """Return the first candidate that can be fitted on all rows, its model, and the number of rows.
 
     `taken` is tried first, then the other contenders in the order of their loss, and the constant
     last. A contender whose fit fails is recorded in `rounds.failed`. A fit cannot be stopped: it
@@ -493,11 +499,11 @@ def fit_model(
 
 
 def fit_last(rounds: Rounds, taken: Candidate, end: float) -> tuple[Model, int]:
-    """Fit the selected model, and return it with its intervals and the number of fitted rows.
+    """Fit the selected model on all rows; return the model and the number of fitted rows.
 
-    The model is fitted on all rows if there is time. It is fitted on the training rows alone if
-    there is no time, or if the model fitted on all rows is significantly worse on the held-out
-    rows, although they are among its training rows. This happens for boosting with many classes.
+    The model is fitted on the training rows only if there is no time for all rows. The same is done
+    if the model that is fitted on all rows is significantly worse on the held-out rows, although it
+    was fitted on them. This happens for boosting with many classes.
     """
     table, train, test = rounds.table, rounds.train, rounds.test
     every = np.sort(np.concatenate([train, test]))

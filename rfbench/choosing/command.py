@@ -1,4 +1,4 @@
-"""Commands `rfbench choose`, which selects a model for a file, and `rfbench predict`."""
+"""Command `rfbench choose`, which selects a model for a file, and command `rfbench predict`."""
 
 from __future__ import annotations
 
@@ -149,7 +149,8 @@ def predict(
     ):
         echo(f"note: {line}", err=True)
     made = fitted.predictions(rows, level)
-    # A carriage return alone ends a line for many readers, and the csv module does not quote it.
+    # For many readers, a carriage return ends a line even without a line feed, and the csv module
+    # does not quote it.
     risky = any("\r" in str(label) for label in made["prediction"])
     quoting: Any = csv.QUOTE_NONNUMERIC if risky else csv.QUOTE_MINIMAL
     text = as_csv(made) if spreadsheet else str(made.to_csv(index=False, quoting=quoting))

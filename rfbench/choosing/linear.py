@@ -1,4 +1,4 @@
-"""Linear classifier that `choose` tries: logistic regression with a selected penalty."""
+"""The linear classifier that `choose` tries: logistic regression with a selected penalty."""
 
 from __future__ import annotations
 
@@ -16,28 +16,29 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rfbench.arrays import Array
 
-# Inverse penalties of the linear classifier. There are nine values, as many as the penalties of
-# ridge regression in contenders.yaml. With the first value hardly anything is fitted; with the last
-# value there is hardly any penalty. The values were chosen without a measurement. With twice as
-# many values, every fit of the linear model needs twice the time.
+# Inverse penalties of the linear classifier. Their number, nine, is the number of penalties of
+# ridge regression in contenders.yaml. With the first value hardly anything is fitted, and with the
+# last value there is hardly any penalty. The values were chosen without a measurement. With twice
+# as many values, every fit of the linear model needs twice the time.
 CS = (1e-4, 1e-3, 1e-2, 0.1, 1.0, 10.0, 100.0, 1e3, 1e4)
-# If rows x columns x classes is above MOST_CELLS, the number of iterations of a fit is limited to
+# If rows x columns x classes is above MOST_CELLS, the number of iterations of a fit is
 # CELL_ITERATIONS divided by this product. A search over nine penalties in three folds then needs
 # about ten seconds (measured) on a table of this size. No table of the suite is larger.
 MOST_CELLS, CELL_ITERATIONS = 20_000_000, 750_000_000
-LEAST_PROBABILITY = 1e-15  # keeps the log-loss finite, as in scikit-learn
+LEAST_PROBABILITY = 1e-15  # lower bound that keeps the log-loss finite, as in scikit-learn
 
 
 class LogisticSearch(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Logistic regression whose penalty is selected by the log-loss on held-out folds.
 
-    Columns get mean 0 and standard deviation 1, except columns of zeros and ones: divided by its
-    standard deviation, the indicator of a rare category would hardly be penalized.
+    Columns are standardized to mean 0 and standard deviation 1, except columns of zeros and ones.
+    If the indicator of a rare category were divided by its standard deviation, its coefficient
+    would hardly be penalized.
 
     Parameters
     ----------
     Cs : sequence of float, default=(1e-4, 1e-3, ..., 1e4)
-        Inverse penalties, as `C` of `sklearn.linear_model.LogisticRegression`.
+        Inverse penalties, like `C` in `sklearn.linear_model.LogisticRegression`.
     n_folds : int, default=3
         Number of stratified folds.
     max_iter : int, default=300
@@ -49,13 +50,13 @@ class LogisticSearch(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     Attributes
     ----------
     C_ : float
-        The inverse penalty with the smallest log-loss; the smallest one in case of a tie.
+        The inverse penalty with the smallest log-loss; if several are tied, the smallest of them.
     losses_ : ndarray of shape (len(Cs),)
-        Mean log-loss of each inverse penalty, in increasing order of `Cs`.
+        Mean log-loss over held-out rows for each inverse penalty, in increasing order of `Cs`.
     classes_ : ndarray of shape (n_classes,)
         Class labels.
     n_iter_ : ndarray of int
-        Number of iterations of the last fit.
+        Number of iterations of the final fit.
     """
 
     def __init__(
@@ -69,7 +70,7 @@ class LogisticSearch(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.max_iter, self.random_state = max_iter, random_state
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Select the penalty, and fit the model with it.
+        """Select the penalty by cross-validation, and fit the model with it.
 
         Parameters
         ----------
@@ -103,7 +104,7 @@ class LogisticSearch(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self._most = min(self.max_iter, max(3, CELL_ITERATIONS // cells))
         values = sorted(self.Cs)
         with warnings.catch_warnings():
-            # A class may have fewer rows than folds, and fits may stop at `max_iter`.
+            # A class may have fewer rows than there are folds, and fits may stop at `max_iter`.
             warnings.simplefilter("ignore")
             self.losses_ = self._fold_losses(Z, codes, values)
             self.C_ = float(values[int(np.argmin(self.losses_))])
@@ -123,10 +124,10 @@ class LogisticSearch(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 continue
             model = self._estimator()
             held_out += len(held)
-            # each fit starts from the solution with the next larger penalty
+            # Each fit starts from the solution with the next larger penalty.
             for i, C in enumerate(values):
                 model.set_params(C=C).fit(Z[fit], codes[fit])
-                # A class without rows in the fitted part has the probability 0.
+                # A class that has no rows in the training part gets the probability 0.
                 p = np.zeros((len(held), len(self.classes_)))
                 p[:, model.classes_] = model.predict_proba(Z[held])
                 own = np.maximum(p[np.arange(len(held)), codes[held]], LEAST_PROBABILITY)

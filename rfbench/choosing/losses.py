@@ -1,9 +1,9 @@
 """Losses of a model, and the comparison of two models on the same rows.
 
-Every metric is a loss: smaller is better. Its value is a smooth function of a sum over the rows,
-so its standard error follows from the influence of each row (the delta method). Unbounded losses
-are compared by the signed ranks of the rows, which are valid even if a few rows outweigh all
-others. If rows have groups, the rows of each group are added up first.
+Every metric is a loss, so smaller values are better. A loss is a smooth function of a sum over the
+rows. Its standard error is computed from the influence of each row (the delta method). Unbounded
+losses are compared by signed ranks over the rows. This test is valid even if a few rows have very
+large losses. If rows have groups, the losses in each group are added up first.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from rfbench.metrics import SMALLEST
 
 CLASS_METRICS = ("log-loss", "error")
 NUMBER_METRICS = ("rmse", "mae")
-# Smallest number of values that are compared by signed ranks. The p-value of signed ranks of n
-# values is at least 2^(1 - n), by definition. For 12 values this is 5e-4, which is enough for 40
-# comparisons at 5 %. For half as many values it is 0.03, which is not significant after a
+# Smallest number of rows or groups that are compared by signed ranks. The p-value of signed ranks
+# of n values is at least 2^(1 - n), by definition. For 12 values this is 5e-4, which is enough for
+# 40 comparisons at 5 %. For half as many values it is 0.03, which is not significant after a
 # correction.
 LEAST_RANKED = 12
-# The usual level of the intervals. If the share outside the intervals is halved, the intervals are
-# a fifth wider.
+# The usual coverage of confidence intervals. If the probability outside the intervals is halved,
+# the intervals are a fifth wider.
 HELD_OUT_LEVEL = 0.95
 
 
@@ -33,13 +33,14 @@ class Loss(NamedTuple):
     """Value of a metric on n rows, and the contribution of each row or group."""
 
     value: float
-    values: Array  # the mean of these values is `value`, and their spread gives its standard error
-    rows: Array  # loss of each row or group
+    # shape (n_rows or n_groups,): the mean is `value`, and the spread gives its standard error
+    values: Array
+    rows: Array  # loss of each row, or sum of the losses of each group
     n: int
 
     @property
     def standard_error(self) -> float:
-        """Standard error of the value over samples of rows (or groups)."""
+        """Standard error of `value` over samples of rows, or of groups."""
         return float(stats.sem(self.values)) if len(self.values) > 1 else float("inf")
 
 
@@ -47,17 +48,19 @@ class Difference(NamedTuple):
     """Difference between the losses of two models on the same rows."""
 
     value: float
-    p: float  # two-sided p-value of no difference
-    # bounds of the 95 % interval, which contains zero if and only if p is at least 0.05
+    # two-sided p-value of the hypothesis that the losses are equal
+    p: float
+    # ends of the 95 % interval, which contains zero if and only if p is at least 0.05
     low: float
     high: float
-    center: float  # the estimate for the interval; signed ranks have their own estimate
-    # the first model is ``better`` or ``worse``; ``near`` if the difference is not significant
+    # center of the interval; for signed ranks, this is not the difference of the means
+    center: float
+    # ``better`` or ``worse`` for the first model; ``near`` if the difference is not significant
     verdict: str
 
 
 def loss(metric: str, truth: Array, said: Array, groups: NDArray[np.int64] | None = None) -> Loss:
-    """Return the loss of a model on n rows.
+    """Return the loss of predictions on n rows.
 
     Parameters
     ----------
@@ -65,7 +68,7 @@ def loss(metric: str, truth: Array, said: Array, groups: NDArray[np.int64] | Non
         ``log-loss``: mean of -log of the probability of the right class. ``error``: percentage of
         wrong classes. ``rmse`` and ``mae``: root mean squared and mean absolute error.
     truth : array of shape (n,)
-        Class codes 0 .. K-1, or numbers.
+        True class codes 0 .. K-1, or true numbers.
     said : array of shape (n, K) or (n,)
         Predicted class probabilities, or predicted numbers.
     groups : array of shape (n,), optional
@@ -74,7 +77,7 @@ def loss(metric: str, truth: Array, said: Array, groups: NDArray[np.int64] | Non
     Returns
     -------
     Loss
-        The loss with the contribution of each row or group.
+        The loss, and the contribution of each row or group.
     """
     n = len(truth)
     if metric == "log-loss":
@@ -95,19 +98,23 @@ def loss(metric: str, truth: Array, said: Array, groups: NDArray[np.int64] | Non
 
 
 def compare_losses(first: Loss, second: Loss, metric: str) -> Difference:
-    """Return the difference between the first and the second loss on the same rows.
+    """Return the difference between two losses on the same rows, first minus second, with a test.
 
-    The metric decides the test, and the interval belongs to the test:
+    The test depends on the metric. The interval contains the differences that the test does not
+    reject:
 
-    - misclassification: McNemar's exact test, and the exact interval of the share of errors of the
-      first model among the rows on which one of the two is wrong;
-    - groups of rows in misclassification, and fewer than 12 rows or groups: the paired t test, and
-      its interval of the mean;
-    - otherwise Wilcoxon's signed ranks of the differences of the rows, and the interval of Hodges
-      and Lehmann: the shifts that the test does not reject (Annals of Mathematical Statistics 34,
-      1963). Its center is the difference of a typical row, which a few rows do not move.
+    - Misclassification of single rows: McNemar's exact test. Its interval is the exact interval of
+      a share: the errors of the first model among the rows that exactly one of the models predicts
+      correctly.
+    - Misclassification in groups, and fewer than 12 rows or groups: the paired t-test, and
+      Student's interval of the mean.
+    - Otherwise: Wilcoxon's signed-rank test of the differences per row or group, and the interval
+      of Hodges and Lehmann (Annals of Mathematical Statistics 34, 1963). The center of this
+      interval is the difference in a typical row, on which a few extreme rows have little
+      influence.
 
-    No model is better or worse if the center and the difference of the losses have different signs.
+    The verdict is ``near`` if the center of the interval and the difference of the losses have
+    different signs.
     """
     value, each = first.value - second.value, first.rows - second.rows
     if not each.any() or len(each) < 2:
@@ -118,10 +125,12 @@ def compare_losses(first: Loss, second: Loss, metric: str) -> Difference:
         ends = (2 * np.array(test.proportion_ci(HELD_OUT_LEVEL)) - 1) * 100 * unequal / first.n
         p, low, high, center = test.pvalue, *ends, value
     elif metric != "error" and len(each) >= LEAST_RANKED:
-        # The root of a mean: r - s = (r^2 - s^2) / (r + s), so that these have the mean `value`.
+        # For the root of a mean, r - s = (r^2 - s^2) / (r + s), so the mean of the scaled
+        # differences is `value`.
         scale = first.value + second.value if metric == "rmse" else 1.0
         p, low, high, center = _compare_ranks(each * len(each) / first.n / scale)
-    else:  # ranks would give a large group the weight of a small one
+    # the t-test is used here, because ranks would give a large group the weight of a small group
+    else:
         error = first._replace(values=first.values - second.values).standard_error
         around = stats.t(len(each) - 1, value, error or SMALLEST)
         p = 2 * min(around.cdf(0), around.sf(0))
@@ -132,10 +141,10 @@ def compare_losses(first: Loss, second: Loss, metric: str) -> Difference:
 
 
 def _compare_ranks(differences: Array) -> tuple[float, float, float, float]:
-    """Return the p-value of signed ranks, the ends of their interval, and its center.
+    """Return the p-value of the signed-rank test, and the ends and the center of the interval.
 
-    Rows without a difference count against any difference. Each end of the interval is a limit of
-    shifts, and a shift next to zero gives these rows a sign.
+    Rows without a difference support the hypothesis of equal losses: for the p-value, they are
+    shifted by a tiny amount in both directions, and the larger p-value is returned.
     """
 
     def measure_ranks(shift: float) -> Any:
@@ -150,15 +159,17 @@ def _compare_ranks(differences: Array) -> tuple[float, float, float, float]:
 
     tied = len(np.unique(abs(differences))) < len(differences)
     least, most = differences.min(), differences.max()
-    tiny = 1e-9 * min(abs(differences[differences != 0]))  # at rounding level: below any difference
+    # a shift at rounding level, which is smaller than any difference
+    tiny = 1e-9 * min(abs(differences[differences != 0]))
     p = max(float(measure_ranks(shift).pvalue) for shift in (-tiny, tiny))
-    if compute_balance(-tiny) > 0 > compute_balance(tiny):  # only equal rows decide the sign
+    # the sign depends only on rows without a difference
+    if compute_balance(-tiny) > 0 > compute_balance(tiny):
         p = 1.0
     margin = most - least + tiny
     center = optimize.brentq(compute_balance, least - margin, most + margin)
     low = optimize.brentq(exceed, least - margin, center) if exceed(center) > 0 else center
     high = optimize.brentq(exceed, center, most + margin) if exceed(center) > 0 else center
-    # The root finder returns an end at zero only up to its tolerance.
+    # The root finder finds an end at zero only up to its tolerance.
     if p >= 1 - HELD_OUT_LEVEL:
         low, high = min(low, 0.0), max(high, 0.0)
     elif center > 0:

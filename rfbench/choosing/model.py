@@ -1,7 +1,7 @@
-"""The model that `choose` saves: a pipeline, its file and its card.
+"""The model that `choose` saves, a scikit-learn pipeline, and the files of the model.
 
-The card `model.json` contains the facts that can be read without loading the model. The model
-stores the same facts, so that an edited card is detected.
+The card `model.json` contains facts about the model that can be read without loading it. The model
+file stores the same facts, so that an edited card is detected.
 """
 
 from __future__ import annotations
@@ -27,27 +27,28 @@ from rfbench.datasets.values import write_dates
 from rfbench.errors import DataError
 from rfbench.escaping import to_json_value
 
-# Levels of the prediction intervals; a model file contains the widths of the intervals. Twice as
-# many levels cost a few bytes.
+# Levels of the prediction intervals. A model file contains the width of the interval of each level.
+# Twice as many levels need a few bytes more.
 LEVELS = (0.5, 0.8, 0.9, 0.95, 0.99)
 
 
 class Model(Pipeline):  # type: ignore[misc]
-    """Pipeline of scikit-learn that accepts a DataFrame as it was read."""
+    """A scikit-learn pipeline that accepts a DataFrame in the form in which it was read."""
 
-    # half the width of the interval per level; empty for a classifier
+    # half the width of the prediction interval for each level; empty for a classifier
     half_widths_: dict[float, float]
-    # options with which the training file was read; None for rows in memory
+    # options with which the training file was read; None if the rows were in memory
     reading_: Reading | None
-    card_: dict[str, Any]  # content of its card
+    card_: dict[str, Any]  # content of the card
 
     def predict_interval(self, X: Any, level: float = 0.9) -> Array:
-        """Return the bounds of the prediction interval of each row, shape (n, 2).
+        """Return the ends of the prediction interval of each row, shape (n, 2).
 
-        For rows from the distribution of the training rows, an interval contains the target with a
-        probability of about `level`. Split conformal prediction guarantees at least `level` for the
-        model that gave the widths; this model was fitted again. Raises DataError if the model has
-        no interval of this level; a classifier has none.
+        If rows are drawn from the distribution of the training rows, an interval contains the
+        target with a probability of about `level`. Split conformal prediction guarantees at least
+        `level` for the model whose errors determined the widths. This model was fitted again on all
+        rows, so the guarantee is approximate. Raises DataError if the model is a classifier, or if
+        it has no interval of this level.
         """
         if level not in self.half_widths_:
             levels = ", ".join(map(str, self.half_widths_))
@@ -57,9 +58,10 @@ class Model(Pipeline):  # type: ignore[misc]
         return np.column_stack([middle - half, middle + half])
 
     def predictions(self, X: pd.DataFrame, level: float = 0.9) -> pd.DataFrame:
-        """Return the predictions, with class probabilities or the bounds of intervals.
+        """Return the predictions, with class probabilities or the ends of prediction intervals.
 
-        Dates are formatted as dates, rounded to the day if the training dates are days.
+        Predicted dates are formatted as dates. They are rounded to the day if the training dates
+        are days.
         """
         made = pd.DataFrame({"prediction": self.predict(X)})
         if self.half_widths_:
@@ -71,11 +73,11 @@ class Model(Pipeline):  # type: ignore[misc]
 
 
 def compute_half_widths(residuals: Array) -> dict[float, float]:
-    """Return half the width of the interval of each of `LEVELS`, by split conformal prediction.
+    """Return half the width of the prediction interval for each of `LEVELS`.
 
-    For n rows that the model has not seen, it is the k-th smallest absolute residual with
-    k = ceil((n + 1) * level), and infinite if k > n. Vovk, Gammerman and Shafer, Algorithmic
-    Learning in a Random World, 2005.
+    By split conformal prediction, it is the k-th smallest absolute residual of n rows that were not
+    used in the fit, with k = ceil((n + 1) * level). It is infinite if k > n. Vovk, Gammerman and
+    Shafer, Algorithmic Learning in a Random World, 2005.
     """
     every = np.append(np.abs(residuals), np.inf)
     widths = np.quantile(every, LEVELS, method="inverted_cdf")
@@ -83,10 +85,10 @@ def compute_half_widths(residuals: Array) -> dict[float, float]:
 
 
 def save(model: Model, folder: Path, **facts: Any) -> dict[str, Any]:
-    """Write a model and its card; return the card.
+    """Write a model file and its card; return the content of the card.
 
-    The hash of the model is remembered as created by this user. Raises WriteError if a file cannot
-    be written.
+    The hash of the model is stored, so that `load` recognizes models of this user. Raises
+    WriteError if a file cannot be written.
     """
     widths = {str(level): width for level, width in model.half_widths_.items()}
     reading = None if model.reading_ is None else vars(model.reading_)
@@ -105,11 +107,11 @@ def save(model: Model, folder: Path, **facts: Any) -> dict[str, Any]:
 
 
 def load(path: Path, *, allow_imports: bool = False) -> Model:
-    """Load a model. A model file can run any code: trust it as far as you trust its sender.
+    """Load a model file, which can run any code.
 
-    Models that this user created on this machine are loaded directly; other models require
-    `allow_imports`. Raises DataError if loading is not allowed or fails, or if the card does not
-    match the model.
+    Models that this user created on this machine are loaded without a further permission; other
+    models require `allow_imports`. Raises DataError if loading is not allowed or fails, or if the
+    card does not match the model.
     """
 
     def refused(what: str, why: str, todo: str = "") -> DataError:
@@ -117,7 +119,8 @@ def load(path: Path, *, allow_imports: bool = False) -> Model:
         return DataError(f"{path} {what}", why, todo or copied)
 
     try:
-        content = files.read(path)  # read once: the checked bytes are the loaded bytes
+        # The file is read once, so that the checked bytes are the loaded bytes.
+        content = files.read(path)
         card = json.loads(files.read(path.with_suffix(".json")))
         sha256 = card["model_sha256"]
     except (OSError, ValueError, LookupError, TypeError) as error:
@@ -135,7 +138,7 @@ def load(path: Path, *, allow_imports: bool = False) -> Model:
     try:
         model: Model = joblib.load(io.BytesIO(content))
         own = {**model.card_, "model_sha256": sha256}
-    except Exception as error:  # a file of a different version can raise almost any exception
+    except Exception as error:  # a model of a different version can raise almost any exception
         todo = "Install the versions that its card names, or run `rfbench choose` again."
         raise refused("cannot be loaded.", f"{type(error).__name__}: {error}.", todo) from error
     if own != card:

@@ -1,7 +1,7 @@
-"""Rounds within a time budget: all candidates on few rows, then better candidates on more rows.
+"""Search in rounds within a time budget: all candidates on few rows, then the best on more.
 
-A candidate is measured by a trial of `rfbench.experiment`, in a child process with one thread that
-ends at the deadline.
+Each measurement is a trial of `rfbench.experiment`. It runs with one thread in a child process,
+which is killed at the deadline.
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ SCALERS: Any = {"rank": RankScaler, "robust": SmoothClipScaler, "standard": Stan
 CUT_OFF = "timeout", "crashed", "memory"
 # The time of a fit is assumed to grow like M (M + LINEAR_M) (rows + SOLVED M). Up to LINEAR_M
 # features, the kernel values need more time than their products (measured). The solution of the
-# linear system needs as much time as SOLVED M additional rows. The time of boosting is mostly per
-# tree, so it needs as much time as BOOSTING_ROWS additional rows. OVERHEAD is in seconds per trial.
-# If one of these constants is doubled, candidates are skipped that would be finished in time.
+# linear system needs as much time as SOLVED M additional rows. Most of the time of boosting is
+# needed per tree, as much as for BOOSTING_ROWS additional rows. OVERHEAD is in seconds per trial.
+# If one of these constants is doubled, candidates are skipped that would have finished in time.
 LINEAR_M, SOLVED, BOOSTING_ROWS, OVERHEAD = 1_000, 8, 7_000, 0.1
 # Number of iterations of boosting in scikit-learn, to which the time of a fit is proportional.
 DEFAULT_ITERATIONS = 100
@@ -71,13 +71,14 @@ EXPLAINING = 0.05
 # were chosen without a measurement. With twice AVERAGING, the rounds lose 9 s more of a minute.
 AVERAGED, AVERAGING = 3, 0.15
 # More features are tried if the loss falls below GAIN times the previous loss. The other constants
-# are limits relative to the smallest loss. CLOSE: the loss counts as equal. NEAR: the kernel gets a
-# learned metric. FAR: the candidate gets more landmarks. The values were chosen without a
-# measurement. If the distances of these constants from 1 are doubled, a simpler model may be 2 %
-# worse, and fewer sizes are tried. If the distances are halved, more time is used for small gains.
+# are limits relative to the smallest loss. A candidate within CLOSE counts as equally good. A
+# kernel within NEAR gets a learned metric. A candidate within FAR gets more landmarks. The values
+# were chosen without a measurement. If the differences of these constants from 1 are doubled, a
+# simpler model may be 2 % worse, and fewer sizes are tried. If the differences are halved, more
+# time is used for small gains.
 GAIN = 0.995
 CLOSE, NEAR, FAR = 1.01, 1.1, 1.5
-_FILE = Path(__file__).with_name("contenders.yaml")  # list of the candidates
+_FILE = Path(__file__).with_name("contenders.yaml")  # YAML file with the list of candidates
 CONTENDERS: Any = yamlfile.parse(_FILE.read_bytes(), _FILE.name).value
 ROUND_SHARES = CONTENDERS["shares"]
 
@@ -91,78 +92,86 @@ def draw_settings(kind: str, count: int, seed: int) -> list[dict[str, Any]]:
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """Candidate of one size: the settings of a trial, and the results after the measurement."""
+    """A model that is a candidate for the selection, with the settings and the results."""
 
     label: str
     family: str  # one of `KINDS`
-    estimator: str = ""  # import path; empty for an average
+    estimator: str = ""  # import path of the estimator; empty for an average
     parameters: Mapping[str, Any] = field(default_factory=dict)
-    # selected parameters, known after the measurement
+    # parameters that were selected in the measurement
     chosen: Mapping[str, Any] = field(default_factory=dict)
     scaling: str = "none"
-    # Roots of the learned metric in which the rows are given: one for each split, then their mean.
+    # Square roots of the learned metric that transforms the rows: one per split, then the mean
+    # root.
     basis: tuple[Array, ...] = ()
-    # weights of an average's members
+    # maps the members of an average to their weights
     members: Mapping[Candidate, float] = field(default_factory=dict)
-    scores: Any = None  # scores of the validation rows: numbers or probabilities, shape (n, k)
-    loss: Any = None  # `rfbench.choosing.losses.Loss`
-    seconds: float = 0.0  # seconds of a fit on the rows of one split
-    took: float = 0.0  # seconds of the trial
-    predicting: float = 0.0  # seconds for 1,000 held-out rows; 0 before they are predicted
+    # predictions for the validation rows, shape (n, k): numbers or class probabilities
+    scores: Any = None
+    # `rfbench.choosing.losses.Loss`
+    loss: Any = None
+    # seconds of a fit on the training part of one split
+    seconds: float = 0.0
+    # seconds of the whole trial
+    took: float = 0.0
+    # seconds for predicting 1,000 held-out rows; 0 before they are predicted
+    predicting: float = 0.0
 
     @property
     def M(self) -> int:
-        """Number of kernel features of all members; 0 for other models."""
+        """Total number of kernel features over all members; 0 for other models."""
         return sum(int(part.parameters.get("n_components", 0)) for part in self.parts)
 
     @property
     def parts(self) -> list[Candidate]:
-        """Fitted models: the members of an average, or this model."""
+        """Models that are fitted: the members of an average, or the model itself."""
         return list(self.members) or [self]
 
     def work(self, rows: int) -> float:
         """Return the time of a fit on `rows` rows, up to a constant factor."""
-        # W ~ M (M + LINEAR_M) (n + SOLVED M): n M^2 for the products, n M for the kernel values,
-        # M^3 for the linear system. Without the linear term, small M would seem faster than they
-        # are.
+        # W ~ M (M + LINEAR_M) (n + SOLVED M): the products need n M^2, the kernel values n M, and
+        # the linear system M^3. Without the linear term, the estimate for small M would be too low.
         rows += SOLVED * self.M + BOOSTING_ROWS * (self.family == BOOSTING)
         iterations = self.parameters.get("max_iter", DEFAULT_ITERATIONS) / DEFAULT_ITERATIONS
         return float(rows * iterations * (self.M * (self.M + LINEAR_M) or 1))
 
     def at(self, label: str, **parameters: Any) -> Candidate:
-        """Return a candidate with other parameters, which is not measured yet."""
+        """Return an unmeasured candidate with a different label and with changed parameters."""
         return replace(self, label=label, parameters={**self.parameters, **parameters}, chosen={})
 
 
 @dataclass
 class Rounds:
-    """Candidates for one table, measured in rounds until the time is used."""
+    """Candidates for one table, measured in rounds until the time budget is used."""
 
     table: LabelledTable
-    splits: list[Sides]  # splits for the selection; the last one is training rows and held-out rows
-    deadline: float  # a value of `time.monotonic`
-    folder: Path  # folder from `rfbench.choosing.workplace`
+    # splits for the selection, followed by the split into training rows and held-out rows
+    splits: list[Sides]
+    deadline: float  # end of the rounds, a value of `time.monotonic`
+    folder: Path  # working folder from `rfbench.choosing.workplace`
     workers: int = 1
-    # Smallest number of training rows behind each stored value; above 1, landmarks are not used.
+    # Smallest number of training rows behind each stored value. If it is above 1, landmarks are not
+    # used, because they are rows.
     least_rows: int = 1
-    n_columns: int | None = None  # largest number of prepared columns, by default all
+    n_columns: int | None = None  # largest number of prepared columns; by default all columns
     on_candidate: Callable[[Candidate], None] | None = None
     candidates: list[Candidate] = field(default_factory=list)
     failed: dict[str, str] = field(default_factory=dict)  # error messages per label
     stopped: bool = False  # time or memory stopped a candidate
     excluded: set[str] = field(default_factory=set)  # labels of these candidates
     interrupted: bool = False
-    clocks: Any = field(default_factory=lambda: np.zeros(2))  # wall and CPU seconds of fits
-    # experiments with their planned trials
+    # sums of the wall and CPU seconds of fits
+    clocks: Any = field(default_factory=lambda: np.zeros(2))
+    # pairs of an experiment and its planned trials
     planned: list[tuple[Any, Any]] = field(default_factory=list)
-    # names of the columns of each split
+    # names of the prepared columns of each split
     names: dict[int, tuple[str, ...]] = field(default_factory=dict)
-    preparing: float = 0.0  # seconds per row
+    preparing: float = 0.0  # largest time of preparation, in seconds per row
     _prepared: dict[int, Array] = field(default_factory=dict)
     _packs: dict[Any, Path] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Split the rows into validation, training and held-out rows."""
+        """Split the rows into training, validation and held-out rows."""
         *chosen, (self.train, self.test) = self.splits
         self.held = np.concatenate([held for _, held in chosen])  # the validation rows
         self.n = min(len(fit) for fit, _ in chosen)  # smallest number of fitted rows of a split
@@ -171,21 +180,22 @@ class Rounds:
 
     @cached_property
     def columns(self) -> PreparedColumns:
-        """Columns of the model and of each split, from all training and validation rows.
+        """Columns after preparation; they are the same for the model and for each split.
 
-        Raises DataError if no column can be used.
+        They are determined from all training and validation rows. Raises DataError if no column can
+        be used.
         """
         return Preparation(self.least_rows).fit(self.table.X.iloc[self.train]).columns_
 
     @property
     def is_screened(self) -> bool:
-        """True if each model selects its columns from its own training rows."""
+        """True if each model selects columns on its training rows, because there are too many."""
         return self.n_columns is not None and len(self.columns.kept) > self.n_columns
 
     def _pack(self, setting: Candidate, fold: int, rows: int) -> Path:
-        """Write the rows of a split for trials, with `rows` rows to fit; return the folder."""
-        # All candidates share one folder per fold, number of rows and metric, so they are compared
-        # on the same rows. An existing folder is used again.
+        """Write the rows of a split to a folder for trials, and return the folder."""
+        # All candidates with the same fold, number of rows and metric share one folder, so they are
+        # compared on the same rows. An existing folder is used again.
         fit, held = self.splits[fold]
         some = self.table.some(fit, rows)
         key, n = (fold, len(some), id(setting.basis)), len(fit)
@@ -202,7 +212,7 @@ class Rounds:
         return self._packs[key]
 
     def _prepare(self, fold: int) -> None:
-        """Prepare the rows of a split; the preparation is fitted on its training part."""
+        """Prepare the rows of a split, with a preparation fitted on its training part."""
         X, y, (fit, held) = self.table.X, self.table.y, self.splits[fold]
         steps, start = Pipeline(self._preparation()), monotonic()
         both = steps.fit_transform(X.iloc[fit], y[fit]), steps.transform(X.iloc[held])
@@ -212,15 +222,15 @@ class Rounds:
         self.preparing = max(self.preparing, seconds)
 
     def _preparation(self) -> list[Any]:
-        """Return the unfitted steps that turn a table into numeric rows."""
+        """Return the unfitted pipeline steps that turn a table into numeric rows."""
         steps: list[Any] = [("prepare", Preparation(self.least_rows, self.columns))]
         if self.is_screened:
             steps.append(("screen", ColumnScreen(self.n_columns, self.table.n_classes > 0)))
         return steps
 
     def _experiment(self, setting: Candidate, fold: int, rows: int) -> Any:
-        # The last split contains the held-out rows: its trials are rows of the results table.
-        # Trials of the other splits get the role `validation`, because an average over both would
+        # The last split contains the held-out rows. Its trials are rows of the results table.
+        # Trials of the other splits have the role `validation`, because an average over both would
         # mix selection and measurement.
         place, chooses = self._pack(setting, fold, rows), fold < len(self.splits) - 1
         role = VALIDATION if chooses else METHOD if setting.M else MODEL
@@ -231,7 +241,8 @@ class Rounds:
             "dataset": data,
             "scaling": "none" if setting.basis else setting.scaling,
             "target": "raw",
-            "bandwidth": 1.0,  # not used; the median distance would be 0 if most rows are equal
+            # a bandwidth is not used here; the median distance would be 0 if most rows are equal
+            "bandwidth": 1.0,
             "M": max(1, setting.M),
             "samplers": {**sampler, "role": role},
             "solver": {"class": setting.estimator, **setting.parameters, **setting.chosen},
@@ -245,7 +256,11 @@ class Rounds:
     def measured(
         self, trials: Iterable[tuple[Candidate, int, int]], deadline: float | None
     ) -> list[Any]:
-        """Run trials of candidates, each on `rows` rows of a split; a failed trial returns None."""
+        """Run trials of candidates, and return the results; the result of a failed trial is None.
+
+        A trial is a candidate, the number of a split, and the number of training rows. The deadline
+        is a value of `time.monotonic`, or None.
+        """
         answers: list[Any] = []
         planned, places = [], []
         for place, (setting, fold, rows) in enumerate(trials):
@@ -256,17 +271,17 @@ class Rounds:
         if not planned:
             return answers
         plan = plan_run(planned, self.folder)
-        # The manifest describes all rounds so far, but only the current round is run.
+        # The manifest describes the trials of all rounds so far, but only the current round is run.
         self.planned += zip(planned, plan.planned, strict=True)
         every = [list(part) for part in zip(*self.planned, strict=True)]
         plan = replace(plan, experiments=every[0], planned=every[1])
-        # Each worker gets an equal share of the free memory: a trial that needs more is stored as
+        # Each worker gets an equal share of the free memory. A trial that needs more is recorded as
         # failed, and the search continues.
         memory = max(LEAST_MEMORY, int(0.8 * count_free_bytes() / self.workers))
         limits = Limits(memory, None, deadline)
         summary = runner.run(plan, n_jobs=self.workers, limits=limits, retry=CUT_OFF)
         self.interrupted |= summary.interrupted
-        # Results are read from the rows, so an interrupted search resumes from them.
+        # Results are read from the stored rows, so that an interrupted search can be resumed.
         said = {row["trial_id"]: row for row in Store(self.folder).rows()}
         ended = [said[t.id]["status"] if t.id in said else "timeout" for t in plan.trials]
         self.stopped |= not (self.interrupted or {*CUT_OFF}.isdisjoint(ended))
@@ -281,7 +296,7 @@ class Rounds:
         return answers
 
     def _said(self, row: Mapping[str, str]) -> dict[str, Any]:
-        """Return the results of a trial: its arrays, among them the scores, and its times."""
+        """Return the result of a trial: arrays, including the predictions, and times."""
         said: dict[str, Any] = predictions.read(self.folder, row["trial_id"])
         said["scores"] = said.get("probabilities", said["predictions"])  # shape (n, k)
         self.clocks += float(row["t_train"]), float(row["cpu_train"])
@@ -291,10 +306,13 @@ class Rounds:
     def round(
         self, settings: Sequence[Candidate], rows: int, share: float | None = 1.0
     ) -> list[Candidate]:
-        """Measure the settings that fit into `share` of the remaining time; None means no limit."""
+        """Measure the candidates that fit into `share` of the remaining time, on `rows` rows.
+
+        A share of None means that there is no limit. Returns the measured candidates.
+        """
         folds, load, taken = len(self.splits) - 1, 0.0, []
         # A candidate is started only if its estimated time fits into the round and leaves enough
-        # time for the last fits. A candidate that is killed uses time without a result.
+        # time for the last fits, because a candidate that is killed uses time without a result.
         end = None if share is None else monotonic() + share * self.left()
         for setting in settings:
             seconds, fit = self._needed(setting, rows)
@@ -309,13 +327,13 @@ class Rounds:
                 self.excluded.add(setting.label)
         if self.interrupted or not taken:
             return []
-        # After a child process is killed, a new one has to start. Only the first kernels, and
-        # boosting next to them, get a deadline before their time is needed.
+        # After a child process is killed, a new process has to start. Therefore only the round of
+        # the first kernels, and boosting in parallel, have a deadline before the end of the search.
         if end is not None and FEATURES in {c.family for c in self.candidates}:
             end = monotonic() + self.left()
         trials = [(setting, fold, rows) for setting in taken for fold in range(folds)]
         said = iter(self.measured(trials, end))
-        # A candidate counts only if every fold has a result: a mean over fewer folds would be over
+        # A candidate counts only if every fold has a result. A mean over fewer folds would be over
         # different rows.
         every = [(setting, [next(said) for _ in range(folds)]) for setting in taken]
         made = []
@@ -327,9 +345,9 @@ class Rounds:
 
     @contextmanager
     def failing(self, candidate: Candidate) -> Iterator[None]:
-        """Record an error of a candidate with its message, so that the search continues.
+        """Record an exception as the error of a candidate, so that the search continues.
 
-        MemoryError also counts as an error of the candidate.
+        This includes MemoryError.
         """
         try:
             yield
@@ -339,17 +357,19 @@ class Rounds:
             log.debug("%s failed", candidate.label, exc_info=True)
 
     def _candidate(self, setting: Candidate, parts: Sequence[Any], rows: int) -> Candidate:
-        """Return a candidate with the results of the trials of all splits."""
-        # The scores of all validation rows; each row is scored by a fit without that row. The loss
-        # is one number over these rows, and the losses of two candidates can be paired row by row.
+        """Add a candidate with the results of its trials on all splits, and return it."""
+        # These are the predictions for all validation rows. Each row is predicted by a fit without
+        # this row. The loss is one number over these rows, and the losses of two candidates can be
+        # paired row by row.
         scores = np.vstack([said["scores"] for said in parts])
         seconds = took = float(np.mean([said["fit"] for said in parts]))
         fixed = setting
-        # Each split selected its own bandwidth and penalty. The final model uses their geometric
-        # means because both are scales: an arithmetic mean would follow the largest value.
+        # Each split selected a bandwidth and a penalty. The final model uses their geometric means,
+        # because both are scales. An arithmetic mean would be close to the largest value.
         if setting.M:
             chosen = np.array([said["chosen"] for said in parts])
-            factor, alpha, *link = np.exp(np.log(chosen).mean(axis=0)).tolist()  # over all splits
+            # mean of the logarithms over all splits
+            factor, alpha, *link = np.exp(np.log(chosen).mean(axis=0)).tolist()
             own = {"factors": [factor], "alphas": [alpha], "link": link, "metric": "none"}
             fixed = replace(setting, chosen=own)
             seconds = float(np.mean([said["seconds"] for said in parts]))
@@ -360,12 +380,12 @@ class Rounds:
                     )
                 roots = [said["root"] for said in parts]
                 fixed = replace(fixed, basis=(*roots, np.mean(roots, axis=0)))
-        # Convert the time from the fitted rows to all rows of a split.
+        # The time for the fitted rows is converted to the time for all rows of a split.
         seconds *= setting.work(self.n) / setting.work(min(rows, self.n))
         return self.add(replace(fixed, seconds=seconds, took=took), scores)
 
     def add(self, candidate: Candidate, scores: Array) -> Candidate:
-        """Add a candidate with its scores of the validation rows, and return it."""
+        """Add a candidate with its predictions for the validation rows, and return it."""
         value = self.loss(self.table.metric, scores, self.held)
         made = replace(candidate, scores=scores, loss=value)
         self.candidates.append(made)
@@ -374,7 +394,7 @@ class Rounds:
         return made
 
     def loss(self, metric: str, scores: Array, rows: Index) -> Loss:
-        """Return the loss of the scores of `rows`; scores have shape (n, k)."""
+        """Return the loss of predictions for `rows`; `scores` has shape (n, k)."""
         groups = None if self.table.groups is None else self.table.groups[rows]
         said = scores if self.table.n_classes else scores[:, 0]
         return loss(metric, self.table.y[rows], said, groups)
@@ -425,9 +445,9 @@ class Rounds:
         return reserved + max(0.0, self.left()) / self._fits_per_second
 
     def _needed(self, setting: Candidate, rows: int) -> tuple[float, float]:
-        """Estimate the seconds of a trial on a split and of a fit on all its rows."""
-        # The time of the largest measured candidate of the family is scaled by the work. Without
-        # such a candidate the estimate is 0, and the candidate is tried.
+        """Estimate the seconds of a trial on a split, and of a fit on all rows of the split."""
+        # The time of the largest measured candidate of the family is scaled by the amount of work.
+        # Without a measured candidate, the estimate is 0, and the candidate is tried.
         alike = [c for c in self.candidates if c.family == setting.family and not c.members]
         if not alike:
             return 0.0, 0.0
@@ -440,14 +460,14 @@ class Rounds:
         return OVERHEAD + trial, rate * setting.work(self.n)
 
     def run(self) -> None:
-        """Run the rounds until the time is used or all candidates are measured.
+        """Run the rounds until the time budget is used or all candidates are measured.
 
         Raises DataError if no column can be used.
         """
         self.columns  # noqa: B018 - raises DataError before anything is measured
         kind = "classes" if self.table.n_classes else self.table.metric
         models = [Candidate(**model) for model in CONTENDERS["models"][kind]]
-        # The constant and the linear model have no deadline, so there is always a result.
+        # The constant and the linear model have no deadline, so that there is always a result.
         self.round(models[:2], self.few, share=None)
         self.round(models[2:], self.few, ROUND_SHARES["boosting"])
         made = self.round(self._kernels(), self.few, ROUND_SHARES["first"])
@@ -494,7 +514,7 @@ class Rounds:
         return Candidate(f"{kind}, setting {n}", family, path, own)
 
     def _kernels(self) -> list[Candidate]:
-        """Return features with few landmarks for each kernel and scaling."""
+        """Return unmeasured candidates with few landmarks, for each kernel and scaling."""
         M = min(CONTENDERS["sizes"]["few"], self.few)
         kind, own = "Nystroem", {**CONTENDERS["features"], "n_components": M}
         if self.least_rows > 1:
@@ -518,8 +538,8 @@ class Rounds:
         # mean.
         if self.is_screened:
             return
-        # A metric needs the time of several kernels: only kernels within NEAR of the best one get a
-        # metric, and the search stops after a metric without a gain.
+        # Learning a metric needs as much time as several kernels. Therefore only kernels within
+        # NEAR of the best loss get a metric, and the search stops after a metric without a gain.
         ranked = sorted(small, key=lambda c: c.loss.value)
         for candidate in [c for c in ranked if c.loss.value <= NEAR * ranked[0].loss.value]:
             least = min(c.loss.value for c in small)
@@ -532,15 +552,16 @@ class Rounds:
                 break
 
     def leading(self, candidates: Sequence[Candidate], count: int) -> list[Candidate]:
-        """Return the `count` best candidates, at most one per scaling and kernel."""
-        # Without this rule, the best three would often be one kernel with three bandwidths.
+        """Return the `count` best candidates, at most one for each pair of scaling and kernel."""
+        # Without this rule, the best three candidates would often be one kernel with three
+        # bandwidths.
         first: dict[Any, Candidate] = {}
         for each in sorted(candidates, key=lambda c: c.loss.value):
             first.setdefault((each.scaling, each.parameters["kernel"]), each)
         return list(first.values())[:count]
 
     def _larger(self, candidate: Candidate, M: int, steps: Sequence[float] = (1.0,)) -> Candidate:
-        """Return a candidate with M features, at multiples of its bandwidth."""
+        """Return an unmeasured candidate with M features, at multiples of its bandwidth."""
         label = candidate.label.replace(f"M = {candidate.M}", f"M = {M}")
         factors = [candidate.chosen["factors"][0] * step for step in steps]
         return candidate.at(label, n_components=M, factors=factors, metric="none")
@@ -551,7 +572,8 @@ class Rounds:
         The candidates of each size are yielded.
         """
         sizes, alive = CONTENDERS["sizes"], self.leading(small, 4)
-        # A kernel that is far from the best with few landmarks is hardly ever the best with more.
+        # A kernel whose loss is far from the best loss with few landmarks is hardly ever the best
+        # with more landmarks.
         near = [c for c in alive if c.loss.value <= FAR * alive[0].loss.value]
         M = min(sizes["middle"], self.n)
         settings = [self._larger(c, M, CONTENDERS["steps"]) for c in near if M > c.M]
@@ -569,32 +591,34 @@ class Rounds:
             alive = [after for after in made if after.loss.value <= least[after.label]]
 
     def best_of_families(self) -> dict[str, Candidate]:
-        """Return the best candidate of each family."""
+        """Return the best candidate of each family of models."""
         families = dict.fromkeys(c.family for c in self.candidates)
         return {f: self.best([c for c in self.candidates if c.family == f]) for f in families}
 
     def best(self, candidates: Sequence[Candidate]) -> Candidate:
-        """Return the simplest of the candidates within 1 % of the smallest loss.
+        """Return the simplest of the candidates whose loss is within 1 % of the smallest loss.
 
-        Misclassification is a number of rows: there, candidates within half a standard error are
-        close if their log-loss is within 1 % of the smallest log-loss among them.
+        Misclassification is a number of rows. For this metric, candidates within half a standard
+        error of the smallest loss are considered, and their log-losses are compared in the same
+        way.
         """
         # The smallest of many losses is small by chance, and there are more large models than small
-        # ones. Therefore the simplest model that is not clearly worse is selected.
+        # models. Therefore the simplest model that is not clearly worse is selected.
         value = {c: c.loss.value for c in candidates}
         if self.table.metric == "error":
             least = min(candidates, key=lambda c: value[c]).loss
             # 1 % of an error rate of 1 % is less than one row. Therefore models within half a
-            # standard error are close, and the log-loss decides between them.
+            # standard error are compared, and the log-loss decides between them.
             reach = least.value + 0.5 * least.standard_error
             near = [c for c in candidates if value[c] <= reach]
             value = {c: self.loss("log-loss", c.scores, self.held).value for c in near}
         close = [c for c in value if value[c] <= CLOSE * min(value.values())]
-        # An average costs more per prediction: it is selected only if no single model is close.
+        # An average needs more time per prediction, so it is selected only if no single model is
+        # close.
         return min(close, key=lambda c: (KINDS.index(c.family), len(c.members), c.loss.value))
 
     def model(self, candidate: Candidate) -> Model:
-        """Return a candidate as an unfitted estimator that accepts a table as it was read."""
+        """Return a candidate as an unfitted estimator that accepts a DataFrame."""
         named: list[Any] = []
         for part in candidate.parts:
             own = plugins.load_class(part.estimator)(**{**part.parameters, **part.chosen})
@@ -607,14 +631,14 @@ class Rounds:
         return Model([*self._preparation(), ("predict", estimator)])
 
     def _steps(self, part: Candidate, fold: int = -1) -> list[Any]:
-        """Return the steps after the preparation: scaling, and the learned metric of a split."""
+        """Return the pipeline steps after the preparation: scaling, and the metric of a split."""
         steps: list[Any] = [] if part.scaling == "none" else [SCALERS[part.scaling]()]
         if part.basis:
             steps.append(FunctionTransformer(partial(apply_metric, part.basis[fold])))
         return steps
 
     def clear(self) -> None:
-        """Remove the rows of trials, and their results if no rows may be stored."""
+        """Remove the rows of trials; remove the results, too, if no training rows may be stored."""
         files.remove_folder(self.folder / "rows")
         if self.least_rows > 1:
             files.remove_folder(self.folder / predictions.PREDICTIONS_KEY)

@@ -1,6 +1,7 @@
-"""Limits on the rows and columns of a wide table, computed from the budget and the table's size.
+"""Limits on the number of rows and columns that are used of a wide table.
 
-A small table is used completely, regardless of the speed and the load of the machine.
+The limits depend on the time budget and the size of the table. They do not depend on the speed or
+the load of the machine, and a small table is used completely.
 """
 
 from __future__ import annotations
@@ -18,26 +19,27 @@ from sklearn.utils.validation import check_is_fitted
 from rfbench.arrays import Array
 
 # FREE_CELLS is the number of cells that are read and prepared in negligible time. CELL_SECONDS is
-# the CPU time of each further cell. Measured: 40 million numbers of a CSV file took 9 s until their
-# columns were analyzed.
+# the CPU time in seconds of each further cell. Measured: reading a CSV file of 40 million numbers
+# and analyzing its columns took 9 s. With half of CELL_SECONDS, wide tables would exceed the
+# budget.
 FREE_CELLS, CELL_SECONDS = 5_000_000, 2.5e-7
-# The number of columns is limited by the time of boosting: each column costs as much as COLUMN_ROWS
-# additional rows. Tables of up to LEAST_COLUMNS columns are never limited; the widest
-# table of the suite has 287.
+# The number of columns is limited by the time of boosting: each column needs as much time as
+# COLUMN_ROWS additional rows. Tables of up to LEAST_COLUMNS columns are never limited. The widest
+# table of the suite has 287 columns.
 COLUMN_ROWS, CELLS_PER_SECOND, LEAST_COLUMNS = 7_000, 400_000, 300
-# Smallest number of columns that are used, even if their association with the target is weak. The
-# value was chosen without a measurement. With twice this value, 20 columns are used if no column is
+# Smallest number of selected columns, even if their association with the target is weak. The value
+# was chosen without a measurement. With twice this value, 20 columns are used if no column is
 # associated with the target.
 LEAST_KEPT = 10
 
 
 def compute_time_left(budget: float, n_cells: int) -> float:
-    """Return the remaining seconds of a budget after `n_cells` cells are prepared."""
+    """Return the seconds of a budget that remain after `n_cells` cells are read and prepared."""
     return max(0.0, budget - CELL_SECONDS * max(0, n_cells - FREE_CELLS))
 
 
 def compute_n_columns(seconds: float, n_rows: int) -> int:
-    """Return the number of columns that models can use within `seconds`, for `n_rows` rows."""
+    """Return the largest number of columns for which models can be fitted within `seconds`."""
     return max(LEAST_COLUMNS, int(CELLS_PER_SECOND * seconds / (n_rows + COLUMN_ROWS)))
 
 
@@ -49,29 +51,30 @@ def get_used_columns(pipeline: Pipeline) -> list[str]:
 
 
 class ColumnScreen(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Select the columns that are most strongly associated with the target, each by itself.
+    """Select the columns that are most strongly associated with the target, each column separately.
 
-    A column is ranked by its squared correlation with a numeric target, or by the share of its
-    variance that is between the classes: sure independence screening, Fan and Lv, Journal of the
-    Royal Statistical Society B 70, 2008. It is fitted on training rows alone.
+    Columns are ranked by their squared correlation with a numeric target, or by the share of their
+    variance that is between the classes. This is sure independence screening (Fan and Lv, Journal
+    of the Royal Statistical Society B 70, 2008). The selection is fitted on training rows only.
 
-    Among the first `n_columns`, columns with a p-value (F test) below ``(n_columns / d) ** 3`` are
-    selected, and at least 10. Most other columns agree with the target by chance in these rows, and
-    penalties that are selected on the same rows would be too small. With five relevant columns of
-    20,000, 250 rows and `n_columns` 1,017, the log-loss is 0.16 for 10 columns, 0.67 for 54 (the
-    square instead of the cube) and 0.87 for all 1,017.
+    At most `n_columns` columns are selected: at least 10, and the columns whose p-value in an
+    F-test is at most ``(n_columns / d) ** 3``. Most other columns agree with the target by chance
+    in these rows, and penalties that are selected on the same rows would be too small. An example
+    has 250 rows, 20,000 columns of which five are relevant, and `n_columns` 1,017. The log-loss is
+    0.16 with 10 selected columns, 0.67 with 54 columns (the square instead of the cube), and 0.87
+    with all 1,017 columns.
 
     Parameters
     ----------
     n_columns : int, optional
-        Largest number of columns to select; by default all of them.
+        Largest number of selected columns; by default all columns.
     has_classes : bool, default=False
         Whether the target contains classes.
 
     Attributes
     ----------
     kept_ : ndarray of int
-        Positions of the selected columns, in increasing order.
+        Indices of the selected columns, in increasing order.
 
     Examples
     --------
@@ -84,11 +87,12 @@ class ColumnScreen(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.n_columns, self.has_classes = n_columns, has_classes
 
     def fit(self, X: Array, y: NDArray[Any]) -> Self:
-        """Rank the columns of X, shape (n, d), by the target y, shape (n,)."""
+        """Rank the columns of X, shape (n, d), by their association with the target y."""
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.filterwarnings("ignore", "Features .* are constant", UserWarning)
             ratio, p = (f_classif if self.has_classes else f_regression)(X, y)
-        ratio, p = np.nan_to_num(ratio, nan=-1.0), np.nan_to_num(p, nan=1.0)  # constant columns
+        # constant columns have no value
+        ratio, p = np.nan_to_num(ratio, nan=-1.0), np.nan_to_num(p, nan=1.0)
         d = len(ratio)
         most = min(self.n_columns or d, d)
         unlikely = int((p <= (most / d) ** 3).sum())

@@ -1,4 +1,4 @@
-"""Hooks of the `choosing` component. `rfbench.slices` describes them."""
+"""Functions that rfbench calls in the `choosing` component, described in `rfbench.slices`."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from pathlib import Path
 
 
 def commands() -> dict[str, str]:
-    """Return the import path of each command."""
+    """Return the names and the import paths of the commands of this slice."""
     return {name: f"rfbench.choosing.command:{name}" for name in ("choose", "predict")}
 
 
 def public() -> dict[str, str]:
-    """Return the import path of each public name of ``import rfbench``."""
+    """Return the names and import paths that this slice adds to ``import rfbench``."""
     return {"choose": "rfbench.choosing.choice:choose"}
 
 

@@ -1,4 +1,4 @@
-"""A table with its target, from a file or from memory, and its splits."""
+"""A table with its target, read from a file or from memory, and its splits."""
 
 from __future__ import annotations
 
@@ -22,43 +22,44 @@ from rfbench.errors import ConfigError, DataError
 from rfbench.results.schema import STRING
 from rfbench.solvers.folds import assign_group_folds
 
-# HELD_OUT and VALIDATION are usual shares (scikit-learn holds out a quarter of the rows). An error
-# of 20 % on MOST_HELD_OUT rows has a standard error of 0.4 %. With twice as many rows, the standard
-# error is 0.3 % and predicting needs twice the time. FOLDS is the number of fits for the selection;
-# twice as many folds need six fits.
+# HELD_OUT and VALIDATION are usual shares of the rows (scikit-learn holds out a quarter).
+# MOST_HELD_OUT is the maximum number of held-out rows. An error of 20 % on 10,000 rows has a
+# standard error of 0.4 %. With twice as many rows, the standard error is 0.3 % and predicting needs
+# twice the time. FOLDS is the number of fits for the selection; twice as many folds need six fits.
 HELD_OUT, MOST_HELD_OUT, VALIDATION, FOLDS = 0.25, 10_000, 0.2, 3
-# Smallest number of rows of a class in a sample: one row for each of three folds, and one row that
-# is held out. If this value is halved, a class may be missing from a fold.
+# Smallest number of rows of a class in a sample: one row for each of three folds, and one held-out
+# row. If this value is halved, a class may be missing from a fold.
 MIN_CLASS_ROWS = 4
-# Maximum number of training rows for which folds are used. The value was chosen without a
-# measurement: a fifth of 2,000 is 400 rows, on which an error of 20 % has a standard error of 2 %.
-# With twice this value, tables of 4,000 rows need three times as long.
+# Maximum number of training rows for which the selection uses folds. The value was chosen without a
+# measurement. A fifth of 2,000 rows is 400 rows, on which an error of 20 % has a standard error of
+# 2 %. With twice this value, tables of 4,000 rows need three times as long.
 FOLDED_ROWS = 2_000
-# Number of training rows per second of the budget, and the bounds of the number of training rows.
-# No other values were measured. With twice these values, each candidate needs twice as long, and
-# fewer candidates are tried.
+# ROWS_PER_SECOND is the number of training rows per second of the budget. LEAST_SAMPLE and
+# MOST_ROWS are the bounds of the number of training rows. No other values were measured. With twice
+# these values, each candidate needs twice as long, and fewer candidates are tried.
 ROWS_PER_SECOND, LEAST_SAMPLE, MOST_ROWS = 700, 2_000, 50_000
-# Smallest number of rows for a test. It is also the smallest number of rows behind each bin or
-# category that a model without rows may store. The value was chosen without a measurement. If this
-# value is halved, an error of 20 % is tested with one or two rows.
+# Smallest number of rows for which a test error is meaningful. It is also the smallest number of
+# rows behind each bin or category that a model without rows may store. The value was chosen without
+# a measurement. If this value is halved, an error of 20 % is tested with one or two rows.
 LEAST_ROWS = 10
-# Smallest number of rows of a table, by definition: one row for training, one row for validation
-# and one row for testing.
+# Smallest number of rows of a table, by definition: one row each for training, validation and
+# testing.
 LEAST_SIDES = 3
-# Smallest number of rows, or of different values, for which an order or an agreement is not due to
-# chance. With 20 rows, one of 2e18 cases is in order by chance. If the number of rows is halved, it
-# is one of 4e6 cases.
+# Smallest number of rows, or of different values, for which an order or an agreement is not
+# considered due to chance. With 20 rows, one of 2e18 random permutations is in order. If the number
+# of rows is halved, it is one of 4e6 permutations.
 LEAST = 20
-# A text column is treated as names of persons or things if its categories have fewer rows each than
-# this number. The value was chosen without a measurement. With twice this value, towns with 15 rows
-# each would be treated as groups.
+# A text column is treated as the names of persons or things if its categories have on average fewer
+# rows than this number. The value was chosen without a measurement. With twice this value, towns
+# with 15 rows each would be treated as groups.
 ROWS_PER_NAME = 10
 # Exact duplicates are ignored if their share of the rows is smaller than this value. The value was
 # chosen without a measurement. Fewer duplicates change an error by less than 1 %. With twice this
 # value, ignored duplicates could change an error by up to 2 %.
 COPIES = 0.01
-# Limits of the search for leaky columns; fewer rows are used for wide tables. The values were
-# chosen so that the search needs one or two seconds.
+# Limits on the number of rows and cells in the search for leaky columns; wide tables use fewer
+# rows. The values were chosen so that the search needs one or two seconds. With twice these values,
+# it needs twice as long.
 TELLING_ROWS, TELLING_CELLS = 20_000, 10_000_000
 # Number of cells that are sorted at once, which need 8 MB. Twice as many cells need twice the
 # memory and the same time.
@@ -67,26 +68,30 @@ _OWNERS = re.compile(
     r"(?i)(.*[^a-z])?(patient|subject|person|people|participant|customer|client|user|shop|store|"
     r"household|family|donor|device|animal|student|employee|company|session)s?([^a-z].*)?"
 )
-NO_COLUMN = "none"  # rows are held out at random
+NO_COLUMN = "none"  # value of an option that means that rows are held out at random
 
 
 @dataclass(frozen=True)
 class LabelledTable:
-    """Rows with a target, as read from the file, and the way in which they are split."""
+    """Rows with a target, and the information on how they are split."""
 
-    X: pd.DataFrame  # shape (n, columns): numbers, strings, dates and missing values
+    X: pd.DataFrame  # shape (n, n_columns), with numbers, strings, dates and missing values
     y: NDArray[Any]  # numbers (float64) or class codes 0 .. K-1 (int64)
     classes: NDArray[Any]  # sorted labels; empty for a regression
-    groups: Index | None = None  # group number of each row
-    time: Array | None = None  # time of each row: the last ones are held out
+    groups: Index | None = None  # number of the group of each row
+    time: Array | None = None  # time of each row; the rows with the latest times are held out
     metric: str = ""
     seed: int = 0
     name: str = "the rows"
-    sha256: str = ""  # hash of the file's content
-    notes: tuple[str, ...] = ()  # findings about the target, as sentences
-    assumed: str = ""  # the note on an assumption and the option for the alternative
-    is_asked: bool = True  # True if the user specified the split, else it is inferred
-    # options with which files are read
+    # hash of the content of the file
+    sha256: str = ""
+    # sentences about the target and the split
+    notes: tuple[str, ...] = ()
+    # sentence on an assumption, with the option for the alternative
+    assumed: str = ""
+    # True if the user specified the split, False if it is inferred
+    is_asked: bool = True
+    # options with which the file was read
     how: Reading | None = None
 
     @property
@@ -96,16 +101,16 @@ class LabelledTable:
 
     @property
     def labels(self) -> NDArray[Any]:
-        """Target as it was read: numbers or labels."""
+        """Target in the form in which it was read: numbers or labels."""
         return self.classes[self.y] if self.n_classes else self.y
 
     @property
     def codes(self) -> Index:
-        """Class codes; a regression has a single class."""
+        """Class code of each row, shape (n,); all codes are 0 in a regression."""
         return self.y if self.n_classes else np.zeros(len(self.y), dtype=np.int64)
 
     def take(self, rows: Index) -> LabelledTable:
-        """Return a table with the given rows, and only the classes that occur in them."""
+        """Return a table with the given rows and with the classes that occur in these rows."""
         groups = None if self.groups is None else self.groups[rows]
         time = None if self.time is None else self.time[rows]
         classes, y = self.classes, self.y[rows]
@@ -115,10 +120,11 @@ class LabelledTable:
         return replace(self, X=self.X.iloc[rows], y=y, classes=classes, groups=groups, time=time)
 
     def split(self, share: float, folds: int = 1) -> list[Sides]:
-        """Return positions of rows to fit and to predict: one split, or `folds` folds.
+        """Return pairs of row positions, to fit and to predict: one split, or `folds` folds.
 
-        Whole groups stay together, and both sides have the same share of each class. Rows with
-        times are predicted from earlier rows. Raises ConfigError if there is no such split.
+        `share` is the share of rows to predict. All rows of a group are in the same part, and both
+        parts have the same share of each class. If rows have times, rows are predicted from earlier
+        rows. Raises ConfigError if there is no such split.
         """
         n = len(self.y)
         size = max(1, min(round(share * n), MOST_HELD_OUT))
@@ -145,7 +151,7 @@ class LabelledTable:
             numbers = assign_group_folds(self.groups, codes, count, self.seed)
         elif folds > 1:
             numbers = shuffle_within_classes(self.codes, self.seed) % folds
-        else:  # each class gets its share, and at least one row
+        else:  # each class gets its share of the rows, and at least one row
             size = max(size, min(self.n_classes, n // 2))
             place = shuffle_within_classes(self.codes, self.seed)
             spread = np.where(place, (place + 0.5) / np.bincount(self.codes)[self.codes], 0.0)
@@ -157,7 +163,8 @@ class LabelledTable:
     def splits(self, budget: float) -> list[Sides]:
         """Return the splits for model selection, then the training rows and the held-out rows.
 
-        Large tables are sampled. Selection uses several folds for few rows, else one split.
+        Large tables are sampled. Model selection uses several folds if there are few training rows,
+        else one split.
         """
         ((train, test),) = self.split(HELD_OUT)
         budget = compute_time_left(budget, self.X.size)
@@ -167,7 +174,7 @@ class LabelledTable:
         return [*chosen, (train, self.some(test, MOST_HELD_OUT))]
 
     def some(self, rows: Index, size: int) -> Index:
-        """Return a stratified sample of `size` rows with at least a few rows of each class."""
+        """Return a stratified sample of about `size` rows, with a few rows of each class."""
         if len(rows) <= size:
             return rows
         codes = self.codes[rows]
@@ -178,12 +185,13 @@ class LabelledTable:
 def split_without_rare_classes(
     table: LabelledTable, budget: float, least: int = 1
 ) -> tuple[LabelledTable, list[Sides], Index, dict[str, int]]:
-    """Return the splits of a table without the classes that are missing from a side of a split.
+    """Return the splits of a table, after dropping classes that a part of a split lacks.
 
-    A class that is missing from a side cannot be both learned and tested. Every fold has all
-    classes in its training part; the validation parts together have all classes. Classes with fewer
-    than `least` rows are also dropped, and their names are not disclosed. If the groups or times
-    were inferred from the rows and no split respects them, rows are split at random.
+    A class that is missing from the training part or from the test part cannot be both learned and
+    tested. Afterwards, the training part of every fold has all classes, and the validation parts
+    together have all classes. Classes with fewer than `least` rows are also dropped, and their
+    names are not disclosed. If groups or times were inferred from the rows and there is no such
+    split, the rows are split at random.
 
     Returns
     -------
@@ -192,16 +200,16 @@ def split_without_rare_classes(
     splits : list of pairs of arrays
         Splits of the table.
     rows : array of int
-        Positions of its rows in the given table.
+        Positions of the remaining rows in the given table.
     left_out : dict
-        Number of rows of each dropped class, without the classes below `least`.
+        Number of rows of each dropped class that has at least `least` rows.
 
     Raises
     ------
     DataError
         If fewer than two classes remain, or if the table has fewer than three rows.
     ConfigError
-        If the groups or times that the user specified have no split.
+        If the table cannot be split by the groups or times that the user specified.
     """
     try:
         return _split(table, budget, least)
@@ -250,7 +258,7 @@ def _split(
 
 
 def shuffle_within_classes(codes: Index, seed: int) -> Index:
-    """Return the position of each row in a random order of the rows of its class, from 0."""
+    """Return the position of each row in a random order of the rows of its class, starting at 0."""
     order = pd.Series(np.random.default_rng(seed).permutation(len(codes)))
     return order.groupby(codes).rank().to_numpy(dtype=np.int64) - 1
 
@@ -266,31 +274,31 @@ def make_table(
     time: Any = None,
     **reading: Any,
 ) -> LabelledTable:
-    """Return a file, or rows in memory, as a table with its target.
+    """Read a file, or convert rows in memory, into a table with its target.
 
     Parameters
     ----------
     X, y
-        See `rfbench.choosing.choice.choose`.
+        File name, or rows and targets in memory; see `rfbench.choosing.choice.choose`.
     target : str or int, optional
-        Column of a file to predict.
+        Column of the file to predict.
     task : str, optional
         ``classification`` or ``regression``; by default inferred from the target.
     drop : sequence of str or int
         Columns to leave out.
     groups : str, int or array, optional
-        Column of a file, or array, of groups. Whole groups are held out. By default inferred from
-        the rows, see `infer_split`; 'none' holds out rows at random.
+        Column of the file, or array, with the groups. Whole groups are held out. By default, groups
+        are inferred from the rows, see `infer_split`. With 'none', rows are held out at random.
     time : str, int or array, optional
-        Column of a file, or array, of times. The last rows are held out. The default is the same
-        as for `groups`.
+        Column of the file, or array, with the times. The rows with the latest times are held out.
+        The default is the same as for `groups`.
     **reading : Any
         Options of `rfbench.datasets.files.read`.
 
     Returns
     -------
     LabelledTable
-        The table.
+        The table with its target and its notes.
 
     Raises
     ------
@@ -319,11 +327,12 @@ def make_table(
 def read_new_rows(
     file: str | Path, model: Model, **options: Any
 ) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """Read rows to predict; return them with notes on how they were read. The target is ignored.
+    """Read rows to predict; return the rows and notes on how they were read.
 
-    `options` override the options with which the training file was read. Raises DataError if there
-    are no rows or none of the model's columns, or if a column has values that training did not have
-    and a different separator or decimal sign avoids them.
+    The target column is ignored. `options` override the options with which the training file was
+    read. Raises DataError if the file has no rows or none of the model's columns. The same error is
+    raised if a column has values that do not occur in the training rows, and if a different
+    separator or decimal sign would avoid these values.
     """
     path, how, prepare = files.find(str(file), None), model.reading_, model[0]
     read = files.read(path, like=how, **options)
@@ -359,7 +368,7 @@ def read_new_rows(
 
 
 def _labelled(table: columns.Table, task: str | None, groups: Any, time: Any) -> LabelledTable:
-    """Drop rows without target, group or time; infer the task and the split."""
+    """Return a table without rows that lack a target, group or time; infer its task and split."""
     table.special = {
         key: pd.Series(np.asarray(each), name=getattr(each, "name", None) or key)
         for key, each in (("groups", groups), ("time", time))
@@ -400,7 +409,7 @@ def _labelled(table: columns.Table, task: str | None, groups: Any, time: Any) ->
 
 
 def _number_copies(rows: pd.DataFrame) -> Index:
-    """Return a number per row that is equal for equal rows; numbers are compared as numbers."""
+    """Return a number for each row that is equal for equal rows, shape (n,)."""
     hashes, others = {}, [*range(rows.shape[1])]
     for dtype, places in values.group_by_type(rows).items():
         if isinstance(dtype, np.dtype) and dtype.kind in "iuf" and dtype.itemsize <= 8:
@@ -413,7 +422,10 @@ def _number_copies(rows: pd.DataFrame) -> Index:
 
 
 def _hash_rows(block: NDArray[Any]) -> NDArray[np.uint64]:
-    """Return a hash of the bits of each row. pandas would need many calls per column."""
+    """Return a hash of the bits of each row, shape (n,).
+
+    The hash function of pandas would need many calls per column.
+    """
     hashed = np.zeros(len(block), dtype=np.uint64)
     for column in block.T:
         hashed = (hashed ^ column) * np.uint64(0x9E3779B97F4A7C15)
@@ -424,14 +436,14 @@ def _hash_rows(block: NDArray[Any]) -> NDArray[np.uint64]:
 def infer_split(
     X: pd.DataFrame, y: pd.Series[Any], copies: Index
 ) -> tuple[str, pd.Series[Any], str] | None:
-    """Infer how rows are to be held out; None means at random.
+    """Infer how rows are to be held out: by time, by groups, or at random (None).
 
-    Rows that are sorted by a date are split by ``time``. Otherwise rows are split in ``groups``: by
-    a column that identifies persons or things in several rows, or by exact duplicates, whose
-    numbers are `copies`. The result is the kind, the times or groups as a series with the name of
-    their column, and a sentence with the option that disables the split.
+    Rows that are sorted by a date are split by ``time``. Otherwise rows are split by ``groups`` if
+    a column identifies persons or things in several rows, or if there are exact duplicates, which
+    have equal numbers in `copies`. Returns ``time`` or ``groups``, a series with the times or
+    groups, and a sentence that names the option to disable the split.
     """
-    # A numeric column is not a date, and it identifies groups only if its name suggests it.
+    # A numeric column is not read as a date, and it identifies groups only if its name suggests it.
     called = (name for name in X.columns if values.may_name_rows(name) or _OWNERS.fullmatch(name))
     telling = {*values.list_others(X), *called}
     kinds = {
@@ -456,7 +468,7 @@ def infer_split(
             return "groups", X[name], sentence
     once = ~pd.Series(copies).duplicated().to_numpy()
     again = int((~once).sum())
-    # Equal rows count as duplicates only if some column has different values in most rows: if all
+    # Equal rows count as duplicates only if some column has different values in most rows. If all
     # columns have few categories, rows are equal by chance.
     if (
         again >= max(2, COPIES * len(X))
@@ -475,7 +487,7 @@ def _owners(name: str, column: pd.Series[Any], kind: str) -> tuple[bool, int]:
     """Return True if the name suggests persons or things, and the number of repeated values."""
     named = values.may_name_rows(name) or bool(_OWNERS.fullmatch(name))
     if kind == values.WORDS and values.list_units(values.to_text(column).dropna()):
-        return named, 0  # numbers with units
+        return named, 0  # the values are numbers with units
     whole = named and values.is_number(column) and (column.dropna() % 1 == 0).all()
     if column.dtype == bool or not (kind == values.WORDS or whole):
         return named, 0
@@ -488,7 +500,8 @@ def _owners(name: str, column: pd.Series[Any], kind: str) -> tuple[bool, int]:
 def find_leaky_columns(X: pd.DataFrame, target: NDArray[Any]) -> list[str]:
     """Return a sentence for each column that determines the target by its values or its order.
 
-    `X` has one row per group, because rows of a group have equal values without being leaky.
+    `X` has one row per group, because rows of one group have equal values even if no column is
+    leaky.
     """
     most = max(LEAST, min(TELLING_ROWS, TELLING_CELLS // max(1, X.shape[1])))
     some = np.linspace(0, len(X) - 1, min(len(X), most)).astype(np.int64)
@@ -505,9 +518,10 @@ def find_leaky_columns(X: pd.DataFrame, target: NDArray[Any]) -> list[str]:
 
 
 def _may_tell(X: Array, y: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return a mask of the numeric columns that may determine the target, for all columns at once.
+    """Return a mask of the numeric columns that may determine the target.
 
-    `_tells` then checks each of these few columns.
+    All columns are checked at once by a fast test. `_tells` then checks the few remaining columns
+    exactly.
     """
     order = np.argsort(y, kind="stable")
     X, y = X[order].T, y[order]
@@ -515,7 +529,8 @@ def _may_tell(X: Array, y: NDArray[Any]) -> NDArray[np.bool_]:
     step = max(1, SORTED_CELLS // max(1, len(y)))
     for start in range(0, len(X), step):
         part = X[start : start + step]
-        order = np.argsort(part, axis=1, kind="stable")  # sorted by value, then by target
+        # each column is sorted by value, then by target
+        order = np.argsort(part, axis=1, kind="stable")
         values_, targets = np.take_along_axis(part, order, axis=1), y[order]
         left, right = values_[:, :-1], values_[:, 1:]
         there, equal = ~np.isnan(right), left == right
@@ -533,7 +548,7 @@ def _may_tell(X: Array, y: NDArray[Any]) -> NDArray[np.bool_]:
 def _tells(name: str, column: pd.Series[Any], y: NDArray[Any]) -> bool:
     kind = values.infer_kind(name, column)
     if kind == values.INDEX:
-        return False  # an index is not used as a feature
+        return False  # an index column is not used as a feature
     ordered = values.is_number(column) or kind in (values.DATE, values.NUMBER)
     if values.is_number(column) or kind == values.DATE:
         cells = pd.Series(values.to_days(name, column))
@@ -547,28 +562,29 @@ def _tells(name: str, column: pd.Series[Any], y: NDArray[Any]) -> bool:
     y = y[there]
     codes = pd.factorize(cells[there], sort=True)[0]
     order, counted = np.argsort(codes, kind="stable"), np.bincount(codes)
-    starts = np.cumsum(counted) - counted  # first row of each value
+    starts = np.cumsum(counted) - counted  # position of the first row of each value
     low, high = (end.reduceat(y[order], starts) for end in (np.minimum, np.maximum))
     again = counted[codes] > 1
     ends, counts = np.unique(y, return_counts=True)
-    rarer = int((y[again] != ends[counts.argmax()]).sum())  # rows that a constant does not predict
+    # number of rows that a constant prediction gets wrong
+    rarer = int((y[again] != ends[counts.argmax()]).sum())
     pure = bool((low == high).all())
     if pure and 2 * again.sum() > len(y) and rarer >= LEAST / 2:
         return True
     if not ordered or len(low) < LEAST / 2:
         return False
-    if y.dtype.kind == "f":  # a larger value never has a smaller target, or never a larger one
+    if y.dtype.kind == "f":  # check whether the target never falls, or never rises, with the value
         monotone = (low[1:] >= high[:-1]).all() or (high[1:] <= low[:-1]).all()
         return bool(len(ends) >= LEAST / 2 and monotone)
     return pure and (np.diff(low) != 0).sum() == len(ends) - 1 and counts.min() >= LEAST / 4
 
 
 def remove_row_values(table: LabelledTable) -> LabelledTable:
-    """Return a table whose target and notes do not disclose any value of a row."""
+    """Return a table whose target and notes do not disclose the value of any single row."""
     note = f"Stored numbers, dates and categories belong to {LEAST_ROWS} rows or more."
     notes = [each for each in table.notes if not each.startswith(columns.UNREAD)]
     if table.n_classes:
-        # The names of rare classes are not disclosed either, so each note that names a class is
+        # The names of rare classes must not be disclosed, so each note that names a class is
         # dropped.
         notes = [each for each in notes if "class" not in each or "--" in each]
         return replace(table, notes=(*notes, f"{note} Classes of fewer rows are left out."))
@@ -578,7 +594,7 @@ def remove_row_values(table: LabelledTable) -> LabelledTable:
 
 
 def _labels(y: pd.Series[Any], words: list[str]) -> NDArray[Any]:
-    """Return the labels of classes: integers if all of them look like integers, else strings."""
+    """Return the labels of classes: integers if all labels look like integers, else strings."""
     if all(re.fullmatch(r"0|-?[1-9]\d{0,17}", word) for word in words):
         return np.array([int(word) for word in words])
     return np.unique(y.to_numpy()) if values.is_number(y) else np.array(words)

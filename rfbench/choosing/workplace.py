@@ -1,7 +1,8 @@
-"""Working folder of `choose`, next to OUT; its files are moved to OUT at the end.
+"""Working folder of `choose`, whose files are moved to the output folder at the end.
 
-OUT may contain other files. Only files with the names that `choose` uses are replaced, one by one
-and the card last. These files belong to `choose` if there is a card.
+The working folder is next to the output folder. The output folder may contain other files. Only
+files with the names in `NAMED` are replaced, one by one and the card last. If there is a card,
+existing files with these names are files of an earlier `choose`.
 """
 
 from __future__ import annotations
@@ -22,20 +23,21 @@ from rfbench.results.schema import TRIAL_ID
 from rfbench.results.store import LOG, Store
 
 MODEL, CARD, ROWS, FAILURES = "model.joblib", "model.json", "rows.npz", "failures"
-# The files in the order in which they are moved to OUT: a row is moved after its predictions.
+# The files, in the order in which they are moved to the output folder: a row of trials.csv is moved
+# after its predictions.
 NAMED = (predictions.PREDICTIONS_KEY, FAILURES, manifest.MANIFEST, TRIALS, LOG, ROWS, MODEL, CARD)
 RESULT_FILES = NAMED[:5]
 
 
 @contextmanager
 def make_workplace(out: Path, *, allow_rows: bool = True) -> Iterator[Path]:
-    """Yield a working folder; move its files to `out` at the end.
+    """Yield a working folder, and move its files to `out` at the end.
 
-    The folder starts with the earlier measurements of `out`, or with the files of an interrupted
-    run. Without `allow_rows`, no measurement stays in `out`.
+    The working folder initially contains the earlier measurements from `out`, or the files of an
+    interrupted run. Without `allow_rows`, all measurements are removed from `out`.
 
-    Raises ResultsError if `out` has files of another command or another run is using it; WriteError
-    if a folder cannot be written.
+    Raises ResultsError if `out` has files of another command, or if another run is using `out`.
+    Raises WriteError if a folder cannot be written.
     """
     target = out.resolve()
     above = target.parent / f".{target.name}.choosing"
@@ -59,7 +61,7 @@ def make_workplace(out: Path, *, allow_rows: bool = True) -> Iterator[Path]:
                     f"{out} cannot be written", f"What was made is in {place}."
                 ):
                     _publish(place, target, allow_rows)
-            finally:  # an interrupted run resumes from its rows
+            finally:  # an interrupted run can be resumed from its rows
                 if _content(place / TRIALS) in (b"", _content(target / TRIALS)):
                     files.remove_folder(above)
     except BlockingIOError:
@@ -71,7 +73,7 @@ def make_workplace(out: Path, *, allow_rows: bool = True) -> Iterator[Path]:
 
 
 def check_own(out: Path) -> None:
-    """Raise ResultsError if `out` has files with the names of `choose` but no card."""
+    """Raise ResultsError if `out` contains files with the names of `NAMED` but no card."""
     if out.exists() and not out.is_dir():
         raise ResultsError(f"{out} is not a folder.", "", "Give another folder with --out.")
     there = [name for name in NAMED[2:] if os.path.lexists(out / name)]
@@ -96,7 +98,10 @@ def _content(file: Path) -> bytes:
 
 
 def _files(folder: Path, names: tuple[str, ...]) -> list[Path]:
-    """Return the named files in a folder, relative to it; for a subfolder, the files of trials."""
+    """Return the paths of the named files in a folder, relative to the folder.
+
+    If a name is a subfolder, the files of trials in this subfolder are returned.
+    """
     found: list[Path] = []
     for name in names:
         if (folder / name).is_dir():
@@ -108,8 +113,8 @@ def _files(folder: Path, names: tuple[str, ...]) -> list[Path]:
 
 
 def _publish(place: Path, target: Path, allow_rows: bool) -> None:
-    """Move the new files to their places, the card last."""
-    if not allow_rows:  # remove rows of an earlier run
+    """Move the new files to the output folder, the card last."""
+    if not allow_rows:  # Rows of an earlier run are removed.
         for trial_id in Store(target).done():
             files.remove(predictions.find_file(target, trial_id), target)
         files.remove(target / TRIALS, target)

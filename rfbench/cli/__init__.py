@@ -1,4 +1,4 @@
-"""Entry point of the command line, `rfbench`, and its handling of errors."""
+"""Entry point of the command line program `rfbench`, and its handling of errors."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ from rfbench.compute import check_folder
 from rfbench.errors import ExecutorError, RfbenchError, WriteError
 from rfbench.escaping import escape_controls, guard_warnings
 
-# Groups of `rfbench --help`. If an optional component is absent, its commands are skipped.
+# Headings of `rfbench --help`, with their commands. If an optional component is absent, its
+# commands are skipped.
 COMMAND_GROUPS = {
     "Measure": ("run", "sweep", "merge", "replay"),
     "Show results": ("table", "plot", "report"),
@@ -36,24 +37,24 @@ COMMAND_GROUPS = {
     "Check methods, choose models": ("test", "rank", "choose", "predict"),
     "Data and configurations": ("list", "data", "new"),
 }
-NO_THREAD = "can't start new thread"  # message of Python
+NO_THREAD = "can't start new thread"  # message of an exception in Python
 
 
 class Commands(click.Group):
-    """Group of all commands, including the commands of slices; errors are printed as sentences."""
+    """Group of all commands, including the commands of slices. Errors are printed as sentences."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names of all commands."""
+        """Return the names of all commands, sorted."""
         return sorted({*self.commands, *_of_slices()})
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return a command; import the command of a slice when it is first used."""
+        """Return a command by name; the command of a slice is imported when it is first used."""
         if cmd_name not in self.commands and cmd_name in (places := _of_slices()):
             self.add_command(pkgutil.resolve_name(places[cmd_name]))
         return super().get_command(ctx, cmd_name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the commands in groups, one line per command."""
+        """Write the commands under their headings, one line per command."""
         for title, names in COMMAND_GROUPS.items():
             commands = ((name, self.get_command(ctx, name)) for name in names)
             lines = [(name, each.get_short_help_str(62)) for name, each in commands if each]
@@ -72,14 +73,15 @@ class Commands(click.Group):
         """Run the command; print an RfbenchError and exit with its exit code, usually 2."""
         ctx.color = False if os.environ.get("NO_COLOR") else None
         if isinstance(sys.stdout, io.TextIOWrapper):
-            sys.stdout.reconfigure(errors="backslashreplace")  # file names may contain any bytes
+            # file names in the output may contain any bytes
+            sys.stdout.reconfigure(errors="backslashreplace")
         try:
             check_folder()
             result = super().invoke(ctx)
             if sys.stdout:
                 sys.stdout.flush()
             return result
-        except click.ClickException as wrong:  # click prints it
+        except click.ClickException as wrong:  # click prints this exception
             vars(wrong)["message"] = escape_controls(wrong.message)
             raise
         except BrokenPipeError:
@@ -101,9 +103,10 @@ def _of_slices() -> dict[str, str]:
 
 
 def _lacks_a_thread(error: BaseException | None) -> bool:
-    """Return True if an error comes from a thread that could not be started.
+    """Return True if an exception was raised because a thread could not be started.
 
-    joblib raises its own error while it stops the threads that it has already started.
+    The exceptions in the context are also examined, because joblib raises a different exception
+    while it stops the threads that it has already started.
     """
     while error and str(error) != NO_THREAD:
         error = error.__context__
@@ -124,9 +127,9 @@ def _refused(error: Exception) -> RfbenchError:
             "Allow more memory (see `ulimit -v`), or install what is missing.",
         )
     with contextlib.suppress(OSError, ValueError, AttributeError):
-        # Discard the remaining output, which would raise a second error at exit.
+        # The remaining output is discarded, because writing it at exit would raise a second error.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    if isinstance(error, FileNotFoundError) and not error.filename:  # raised by os.getcwd
+    if isinstance(error, FileNotFoundError) and not error.filename:  # os.getcwd raises this error
         return WriteError("The current folder is no longer there.", "", "Change to one that is.")
     where = f": {error.filename}" if error.filename else ""
     what = f"The system refused: {error.strerror or error}{where}."

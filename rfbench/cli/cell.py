@@ -1,4 +1,4 @@
-"""`rfbench verify --cell`: one published number, measured now."""
+"""`rfbench verify --cell`: measure one published number and compare it."""
 
 from __future__ import annotations
 
@@ -34,27 +34,27 @@ from rfbench.papers.outside import list_configurations
 from rfbench.results import Results
 from rfbench.results.reader import TRIALS
 
-CELLS = "cells"  # folder of the rows that this command measures, in the folder of results
+CELLS = "cells"  # subfolder of the results folder for the rows that this command measures
 ALL_TIMES = frame.SUMS["t_all"]
-RETRIED = ("timeout",)  # status of trials that the budget cut off
+RETRIED = ("timeout",)  # status of trials that were stopped at the end of the budget
 
 
 @dataclass
 class CellRun:
-    """The run that measures a cell under one protocol.
+    """The run of a configuration that measures one cell of a paper's table under one protocol.
 
     Attributes
     ----------
     config : str
-        The configuration, as `rfbench run` takes it.
+        Name or path of the configuration, as in `rfbench run`.
     experiment : Experiment
-        Its run, restricted to the data set, the method and the size of the cell.
+        Run of the configuration, restricted to the data set, the method and the size of the cell.
     before : list of Results
-        Rows that other commands measured.
+        Results with rows that other commands measured.
     folder : Path
-        The results folder of the missing trials.
+        Results folder to which missing trials are written.
     trials : list of Trial
-        The trials of the cell; empty if the data are not on disk.
+        Trials of the cell; empty if the data set is not on disk.
     """
 
     config: str
@@ -65,19 +65,19 @@ class CellRun:
 
     @property
     def protocol(self) -> str:
-        """The protocol of the run."""
+        """Protocol of the run."""
         return self.experiment.protocol
 
     @property
     def problem(self) -> str:
-        """Reason why nothing can be measured; empty if the cell can be measured."""
+        """Reason why the cell cannot be measured; empty if it can be measured."""
         name = self.experiment.dataset[0].name
         return "" if self.trials else f"the data of {name} are not here: rfbench data fetch {name}"
 
     def join(self) -> list[Results]:
-        """Return the rows of the cell as one results folder; empty if there are no rows.
+        """Return all rows of the cell as one results folder, in a list; empty if there are none.
 
-        A trial that was cut off by the budget has no row here.
+        Rows of trials that were stopped at the end of the budget are left out.
         """
         every = [*self.before, *_read(self.folder)]
         ids, labels = {t.id for t in self.trials}, [s.label for s in self.experiment.samplers]
@@ -92,12 +92,12 @@ class CellRun:
         return [replace(every[0], rows=rows)] if len(rows) else []
 
     def find_missing(self) -> list[Trial]:
-        """Return the trials without a row."""
+        """Return the trials of the cell that have no row."""
         done = {trial_id for each in self.join() for trial_id in each.rows["trial_id"]}
         return [trial for trial in self.trials if trial.id not in done]
 
     def repeat(self) -> str:
-        """Return the command that measures the rows of the cell again."""
+        """Return the shell command that measures the rows of the cell again."""
         of, run = self.experiment, config.shorten_path(Path(self.config), self.experiment.name)
         words = ["rfbench", "run", self.config, *["--run", run] * (run != Path(self.config).stem)]
         only = [f"dataset={of.dataset[0].name}", *(f"label={spec.label}" for spec in of.samplers)]
@@ -109,11 +109,12 @@ class CellRun:
 def verify_cell(
     text: str, out: Path, trials: int | None, budget: float, *, allow_imports: bool
 ) -> None:
-    """Measure the missing trials of a cell within a budget in seconds, and compare its numbers.
+    """Measure the missing trials of a published number, and compare our mean with the number.
 
-    Exit with code 1 if the run was interrupted or a trial failed.
+    The `budget` is in seconds. The command exits with code 1 if the run was interrupted or a trial
+    failed.
 
-    Raises ConfigError if there is no such cell, or if no configuration measures it.
+    Raises ConfigError if the paper has no such cell, or if no configuration measures it.
     """
     numbers = find_cell(text, papers.read_library())
     runs = list(_find_runs(numbers, out, trials, allow_imports))
@@ -129,8 +130,8 @@ def verify_cell(
     for place, (run, wanted) in enumerate(zip(runs, missing, strict=True)):
         if wanted:
             now = time.monotonic()
-            # The trials of the other protocols have the same size and data set, so their time is
-            # similar.
+            # Trials of other protocols have the same size and data set, so they need about the same
+            # time.
             seconds, share = times[place] or max(times), (end - now) / (len(runs) - place)
             summary = _measure(run, wanted, now + share, seconds)
             failed += summary.interrupted or any(": timeout:" not in x for x in summary.messages)
@@ -148,7 +149,7 @@ def verify_cell(
 def _find_runs(
     numbers: Sequence[Published], out: Path, trials: int | None, allow_imports: bool
 ) -> Iterator[CellRun]:
-    """Yield the first run of each protocol that measures the cell."""
+    """Yield the first run of each protocol that measures the cell of `numbers`."""
     number, folder = numbers[0], papers.find_folder(numbers[0].paper)
     source, seen = folder.paper.datasets[number.dataset].dataset, set[str]()
     paths = list_configurations(folder.folder) if folder.folder else shipped.list_configurations()
@@ -168,7 +169,8 @@ def _find_runs(
         if not all(found.values()) or whole.protocol in seen:
             continue
         seen.add(whole.protocol)
-        if isinstance(whole.M, KeptBy):  # the size is the size of another method
+        # M is copied from another method, so the size is not restricted
+        if isinstance(whole.M, KeptBy):
             found = {"dataset": found["dataset"]}
         cell = whole.model_copy(update={**found, "trials": trials or whole.trials})
         above = [each for each in (shipped.find_published(), out) if each]
@@ -188,7 +190,11 @@ def _read(*folders: Path) -> list[Results]:
 
 
 def _measure(run: CellRun, wanted: list[Trial], deadline: float, seconds: float) -> runner.Summary:
-    """Run trials until the deadline; `seconds` is the expected time of a trial, or 0."""
+    """Run trials until the deadline.
+
+    `deadline` is a value of `time.monotonic`. `seconds` is the expected time of one trial, or 0 if
+    it is not known.
+    """
     left, workers = deadline - time.monotonic(), usable.count_cores()
     expected = format_seconds(len(wanted) * seconds / workers) if seconds else "not known"
     echo(
@@ -205,7 +211,7 @@ def _measure(run: CellRun, wanted: list[Trial], deadline: float, seconds: float)
 
 
 def _compare(run: CellRun, numbers: Sequence[Published]) -> list[dict[Any, Any]]:
-    """Return the line of `compare_published` for each number that was measured."""
+    """Return the line of `compare_published` for each of the numbers that was measured."""
     collection = frame.build_collection(run.join(), today=today.find_settings)
     table = compare_published(Selection(collection), numbers[0].paper)
     every = papers.list_published()

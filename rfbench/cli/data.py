@@ -1,4 +1,4 @@
-"""Command `rfbench data`: list, download and check data sets."""
+"""Command `rfbench data`, which lists, downloads and checks data sets."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def data() -> None:
 @data.command("list")
 @AS_JSON
 def list_data(form: str) -> None:
-    """List every data set: task, size, whether it is on disk, license."""
+    """List all data sets: task, size, license, and the state on disk."""
     from rfbench import datasets
 
     if form == "json":

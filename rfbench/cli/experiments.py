@@ -66,10 +66,10 @@ def run(
 
 
 def _start_worker(options: RunOptions, configs: Sequence[Path]) -> AbstractContextManager[None]:
-    """Start the first worker early, because its imports take two seconds.
+    """Start the first worker process early, because its imports need two seconds.
 
-    No worker is started if results exist, because all trials may have a row, or if there is only
-    one core.
+    No worker is started if there is only one core. If results exist, no worker is started either,
+    because all trials may have a row.
     """
     from rfbench.experiment import children
 
@@ -77,7 +77,7 @@ def _start_worker(options: RunOptions, configs: Sequence[Path]) -> AbstractConte
     are_there = any(path.is_dir() for paths in results for path in paths)
     try:
         is_needed = options.executor == "local" and usable.count_cores() > 1
-    except ConfigError:  # the error is raised again when the workers are counted
+    except ConfigError:  # the same error is raised again when the workers are counted
         is_needed = False
     is_needed = is_needed and not options.dry_run and not are_there
     return children.start_early() if is_needed else nullcontext()
@@ -119,7 +119,7 @@ def _run(
 def _find_configurations(
     paths: Sequence[Path], paper_folders: Sequence[Path], options: RunOptions
 ) -> list[Path]:
-    """Return the configurations, including those in the folders of papers; load these papers."""
+    """Return the configurations at the paths; load the papers to whose folders they belong."""
     from rfbench.papers.outside import is_paper, list_configurations
 
     above = [each for path in paths if path.is_file() for each in path.absolute().parents[:2]]
@@ -133,9 +133,10 @@ def _find_configurations(
 
 
 def _with_data(experiments: list[Experiment], offline: bool, *, progress: bool) -> list[Experiment]:
-    """Return the experiments whose data are available, and print the skipped ones.
+    """Return the experiments whose data sets are available, and print the skipped experiments.
 
-    Missing data are downloaded unless `offline`. Raises DataError if no experiment remains.
+    Missing data sets are downloaded unless `offline` is True. Raises DataError if no experiment
+    remains.
     """
     from rfbench import datasets
 
@@ -159,7 +160,7 @@ def _with_data(experiments: list[Experiment], offline: bool, *, progress: bool) 
 
 
 def _with_trials(experiments: list[Experiment], conditions: Sequence[str]) -> list[Experiment]:
-    """Return the experiments that have a trial that matches ``--only``."""
+    """Return the experiments with at least one trial that matches all ``--only`` conditions."""
     from rfbench.experiment.run_plan import filter_trials, list_trials_without_data
 
     of_all = [text for text in conditions if not text.startswith("trial=")]
@@ -214,7 +215,8 @@ def sweep(
             raise ConfigError(f"--set {text} {what}.", "", "Write --set seed=1,2.")
         axes[key] = {f"{key}={value}": {key: value} for value in grids.expand(values)}
     path = config or Path("quickstart")
-    _find_configurations([path], (), options)  # also loads the paper of the configuration's folder
+    # this call also loads the paper in whose folder the configuration is
+    _find_configurations([path], (), options)
     documents = configuration.read_documents(path, [*swept, *options.overrides])
     run_name, document = configuration.choose(path, documents, *runs)
     combinations = sweeps.iterate_combinations(axes)

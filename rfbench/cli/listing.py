@@ -1,4 +1,4 @@
-"""Command `rfbench list`: lists of methods, data sets and papers, and details of one entry."""
+"""Command `rfbench list`, which lists methods, data sets and papers, or details of one entry."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from rfbench.datasets.catalog import Entry
     from rfbench.yamlfile import Document
 
-# Column heads of `rfbench list WHAT`, if they are not NAME and DESCRIPTION.
+# Column heads of `rfbench list WHAT`, for lists whose heads are not NAME and DESCRIPTION.
 HEADS = {
     "solvers": ("name", "classes", "about"),
     "columns": ("name", "type", "about"),
@@ -96,9 +96,9 @@ def list_(
 
 
 def _things(what: str) -> Things:
-    """Return for each name its cells in the list, and a function that returns its details.
+    """Return the entries of a list: for each name its cells, and a function for its details.
 
-    Runs of a file have no cells, because the list has a line for their file.
+    Runs of a configuration file have no cells, because the list has one line per file.
     """
     if what in ("samplers", "kernels"):
         registry = SAMPLERS if what == "samplers" else KERNELS
@@ -118,7 +118,7 @@ def _things(what: str) -> Things:
     if what == "configs":
         return _configurations()
 
-    # importing these is slow: one second, with pandas
+    # the import of these modules and of pandas needs one second
     from rfbench import datasets, papers
     from rfbench.results import schema
 
@@ -144,7 +144,7 @@ def _things(what: str) -> Things:
 
 
 def _configurations() -> Things:
-    """Return the shipped configurations, and the runs of each, which are not checked."""
+    """Return the shipped configurations and their runs; the runs are not checked."""
     from rfbench import config, shipped, yamlfile
 
     files: Things = {}
@@ -157,12 +157,12 @@ def _configurations() -> Things:
         about = f"{content.value.get('title', '')}{several}"
         files[path.stem] = (about,), partial(path.read_text, encoding="utf-8")
         runs |= {name: ((), partial(_write_run, make)) for name, make in found.items()}
-    # keep the order of the files; a file has priority over a run with its name
+    # The files keep their order. If a file and a run have the same name, the file has priority.
     return files | runs | files
 
 
 def _check_code() -> None:
-    """Import the claims.py of papers outside of rfbench, and print the errors."""
+    """Import the claims.py of each paper outside of rfbench, and print errors."""
     from rfbench import papers
     from rfbench.analysis.claims import find_own_function
 
@@ -176,7 +176,7 @@ def _check_code() -> None:
 
 
 def _facts(entry: Entry) -> str:
-    """Return the catalog's facts about a data set, one line each."""
+    """Return the facts about a data set in the catalog, one line each."""
     facts = entry.model_dump(
         exclude_defaults=True, exclude={"reader", "options", "downloads", "files"}
     )
@@ -186,7 +186,7 @@ def _facts(entry: Entry) -> str:
 
 
 def _of_classes(registry: Registry, name: str) -> str:
-    """Return the parameters of each class with defaults and rules, and its docstring."""
+    """Return the parameters, with defaults and rules, and the docstring of a method's classes."""
     from rfbench.parameters import describe_parameters
 
     texts, found = [], registry[name]
@@ -199,7 +199,7 @@ def _of_classes(registry: Registry, name: str) -> str:
 
 
 def _of_label(name: str) -> str:
-    """Return the sampler with this label or published name, or the name itself."""
+    """Return the sampler that has this label or published name, or the name itself."""
     name = SAMPLERS.published(name)
     return next((own for own, cls in SAMPLERS.items() if name in cls.declaration.labels), name)
 
@@ -214,7 +214,7 @@ def _yaml(content: Any) -> str:
 
 @functools.cache
 def _parse_classes(file: Path) -> dict[str, str]:
-    """Return the docstring of each class of a file, without importing the file."""
+    """Return the docstring of each class in a file, without importing the file."""
     nodes = ast.parse(file.read_bytes()).body
     return {
         node.name: ast.get_docstring(node) or "" for node in nodes if type(node) is ast.ClassDef
@@ -222,9 +222,10 @@ def _parse_classes(file: Path) -> dict[str, str]:
 
 
 def _read_first_line(registry: Registry, place: str) -> str:
-    """Return the first sentence of the docstring of a class, without a formula after a colon.
+    """Return the first sentence of the docstring of a class, for a list.
 
-    The docstring is read from the file of the class, because importing scikit-learn takes a second.
+    A formula after a colon is removed. The docstring is read from the file of the class without an
+    import, because importing scikit-learn takes a second.
     """
     module, _, name = place.partition(":")
     parts = f"{registry.package}.{module}".split(".")[1:]

@@ -1,4 +1,4 @@
-"""Commands `rfbench merge` and `rfbench replay`, which use existing results."""
+"""Commands `rfbench merge` and `rfbench replay`, which use existing result rows."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import click
 from rfbench.cli.options import ALLOW_IMPORTS, FOLDER_TYPE
 from rfbench.cli.terminal import echo
 
-# Maximum number of differing rows to print. With twice this number, a screen shows half as many
-# folders.
+# Maximum number of differing rows that are printed. With twice this number, a screen shows half as
+# many folders.
 MAX_LISTED_ROWS = 5
 
 
@@ -85,7 +85,10 @@ def replay(results: Path, row: str, allow_imports: bool) -> None:
 
 
 def replay_rows(folders: Sequence[Path], count: int, seed: int, allow_imports: bool) -> None:
-    """Measure random rows again, and print a line for each; exit with code 1 unless all agree."""
+    """Measure random rows again, and print a line for each row.
+
+    The command exits with code 1 unless all rows agree.
+    """
     from rfbench.experiment.replay import Passed, replay_any
     from rfbench.results import find
 

@@ -1,4 +1,4 @@
-"""Command `rfbench new`: write a configuration for your own data, or the folder of a paper."""
+"""Command `rfbench new`, which writes a configuration for your own data, or a paper's folder."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from rfbench.errors import ConfigError
 
 
 def write_example(context: click.Context, parameter: click.Parameter, value: bool) -> None:
-    """Write flats.csv and new.csv into the current folder, and end the command.
+    """Write the example files flats.csv and new.csv into the current folder, and end the command.
 
-    Raises ConfigError if one of these files exists with different content; then nothing is written.
+    Raises ConfigError, and writes nothing, if one of these files exists with different content.
     """
     if not value:
         return
@@ -44,9 +44,9 @@ def write_example(context: click.Context, parameter: click.Parameter, value: boo
 
 
 def write_paper(folder: Path) -> None:
-    """Write the folder of a paper, with comments.
+    """Write a folder with template files for a paper, and print the paths of the files.
 
-    Raises ConfigError if the folder exists, or cannot be the folder of a paper outside of rfbench.
+    Raises ConfigError if the folder exists, or if its name cannot be the name of a paper.
     """
     from rfbench import papers
     from rfbench.pages.templates import render

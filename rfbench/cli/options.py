@@ -23,17 +23,17 @@ Command = Callable[..., Any]
 READING_NAMES = ("separator", "decimal", "encoding", "header", "missing")
 FILE_TYPE = click.Path(path_type=Path)
 FOLDER_TYPE = click.Path(path_type=Path, file_okay=False)
-POSITIVE_INTEGER = click.IntRange(1)  # the smallest one, by definition
+POSITIVE_INTEGER = click.IntRange(1)  # smallest accepted value, by definition
 RUN_HELP = "One run of the file, such as eeg.printed (see `rfbench list configs`)"
 
 
 def parse_column(text: str) -> str | int:
-    """Return a column as in a configuration: a name, or a position as an integer."""
+    """Convert the text of an option to a column: a name, or a position as an integer."""
     return int(text) if re.fullmatch(r"-?[0-9]+", text) else text
 
 
 def split_commas(text: str | tuple[str, ...]) -> tuple[str, ...]:
-    """Return the names in a comma-separated list."""
+    """Return the names in a comma-separated list as a tuple."""
     if isinstance(text, tuple):
         return text
     return tuple(filter(None, (name.strip() for name in text.split(","))))
@@ -42,13 +42,13 @@ def split_commas(text: str | tuple[str, ...]) -> tuple[str, ...]:
 def make_setting_option(
     name: str, description: str, help: str, option: str = "--set", type: Any = None
 ) -> Callable[..., Any]:
-    """Return an option ``KEY=...`` that may be repeated."""
+    """Return a click option ``KEY=...`` that may be repeated."""
     help = f"{help}; may be repeated."
     return click.option(option, name, multiple=True, type=type, metavar=description, help=help)
 
 
 def parse_parameter(text: str) -> tuple[str, Any]:
-    """Return the name and the value of a text ``NAME=VALUE``."""
+    """Parse ``NAME=VALUE`` into the name and the value of a parameter."""
     from rfbench import yamlfile
 
     name, sign, value = text.partition("=")
@@ -107,14 +107,14 @@ PAPERS = click.option(
 def include_papers(
     paths: Sequence[Path], paper_folders: Sequence[Path], *, allow_imports: bool = False
 ) -> tuple[tuple[Path, ...], list[str]]:
-    """Load papers outside of rfbench until the command ends, and print which papers are left out.
+    """Load papers outside of rfbench until the command ends; print the papers that are skipped.
 
-    Return the results folders among the paths, and the papers whose folders are among the paths.
-    The results of these papers are the results in the folder of the paper, or else all results of
-    this user.
+    Returns the results folders among `paths`, and the names of the papers whose folders are among
+    `paths`. If the folder of a paper contains results, it is included in the results folders. If
+    there are no results folders at all, the user's default results folder is returned.
 
-    Raises ResultsError if there is no paper at a path of `paper_folders`, and ConfigError if the
-    only papers among the paths cannot be read.
+    Raises ResultsError if a path in `paper_folders` contains no paper. Raises ConfigError if none
+    of the papers among `paths` can be read.
     """
     from rfbench import papers
     from rfbench.errors import ConfigError
@@ -156,7 +156,7 @@ AS_JSON = click.option(
 
 
 def find_results_folder() -> Path:
-    """Return the default folder of results: RFBENCH_OUT, or ``results``."""
+    """Return the default results folder: the variable RFBENCH_OUT, or ``results``."""
     return Path(os.environ.get("RFBENCH_OUT") or RESULTS)
 
 
@@ -178,7 +178,7 @@ RESULTS_OR_USUAL = click.argument(
 
 
 def parse_duration(text: str | float) -> float:
-    """Return a duration in seconds, above 0. The text is 60, 60s, 500ms, 5m, 2h or 1d."""
+    """Parse a duration such as 60, 60s, 500ms, 5m, 2h or 1d into seconds; it must be positive."""
     match = re.fullmatch(r"([0-9]*\.?[0-9]+(?:e[+-]?[0-9]+)?) *([a-z]*)", str(text))
     unit = UNIT_SECONDS.get(match[2]) if match else None
     result = float(match[1]) * unit if match and unit else 0.0
@@ -197,9 +197,9 @@ def _option(*names: str, **kwargs: Any) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class RunOptions:
-    """Trials that a command such as `rfbench run` runs, with their limits and output folder.
+    """Options that commands such as `rfbench run` share: trials, limits and output folder.
 
-    Each field is an option of the command line.
+    Each field is one option of the command line.
     """
 
     trials: int | None = _option(
@@ -271,16 +271,19 @@ class RunOptions:
 
     @property
     def overrides(self) -> list[str]:
-        """Overrides of the configuration from these options."""
+        """Overrides of keys of the configuration that result from these options."""
         return [] if self.trials is None else [f"trials={self.trials}"]
 
     @property
     def base(self) -> Path:
-        """Folder that contains the results folders."""
+        """Folder in which the results folders are created."""
         return self.out / "smoke" if self.smoke else self.out
 
     def limits(self, workers: int) -> Limits:
-        """Return the limits of one of `workers` local workers, or of a dask worker."""
+        """Return the memory and time limits of one worker process.
+
+        `workers` is the number of local workers; it is not used for dask workers.
+        """
         from rfbench.experiment.worker import Limits, compute_memory_share
 
         if self.executor == "local":
@@ -290,7 +293,10 @@ class RunOptions:
 
 
 def add_reading_options(command: Command) -> Command:
-    """Add the options for reading a file to a command; only the given options are passed on."""
+    """Add the options for reading a file to a command.
+
+    Only options that the user specifies are passed to the command.
+    """
 
     @functools.wraps(command)
     def with_reading(**kwargs: Any) -> Any:
@@ -304,7 +310,7 @@ def add_reading_options(command: Command) -> Command:
 
 
 def run_options(command: Command) -> Command:
-    """Add the shared options to a command, which gets them as the argument `options`."""
+    """Add the options of `RunOptions` to a command, which gets them as the argument `options`."""
 
     @functools.wraps(command)
     def with_options(**kwargs: Any) -> Any:
@@ -313,7 +319,7 @@ def run_options(command: Command) -> Command:
         options = RunOptions(**{each.name: kwargs.pop(each.name) for each in fields(RunOptions)})
         limited = limit_temporarily(
             compute_memory_share(options.memory, 1)
-        )  # the user's own data are read here
+        )  # the user's own data are read in this process
         with limited:
             return command(**kwargs, options=options)
 

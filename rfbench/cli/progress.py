@@ -1,4 +1,4 @@
-"""Progress of a run: a bar on a terminal, else plain lines."""
+"""Display of the progress of a run: a bar on a terminal, else plain lines."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ from rfbench.escaping import escape_line
 from rfbench.pages import words
 
 # Seconds between two lines if there is no bar. The value was chosen without a measurement. With
-# half this value, the log of a night has twice as many lines.
+# half this value, the log of one night has twice as many lines.
 PLAIN_SECONDS = 10.0
 # Number of finished trials before the remaining time is estimated. The first trial waits for the
-# workers, which need 2.6 s to start (measured). This is longer than a short trial: after one trial,
-# the estimate would be several times too long. With twice this value, the estimate appears later.
+# workers, which need 2.6 s to start (measured). This is longer than a short trial, so an estimate
+# after one trial would be several times too long. With twice this value, the estimate appears
+# later.
 MIN_FINISHED = 3
 
 
@@ -30,7 +31,7 @@ MIN_FINISHED = 3
 def show_progress(
     name: str, total: int, found: int, first: str = ""
 ) -> Iterator[Callable[[dict[str, Any]], None]]:
-    """Show the progress of a run: finished and failed trials, rate, remaining time and last trial.
+    """Show the progress of a run: finished and failed trials, rate, remaining time, and last trial.
 
     Parameters
     ----------
@@ -39,7 +40,7 @@ def show_progress(
     total : int
         Number of trials to run.
     found : int
-        Number of trials that already have a row.
+        Number of trials that had a row before the run.
     first : str, default=""
         Description of the first trial. It is printed once if no trial has finished after ten
         seconds, so that users see that the program is running.
@@ -47,7 +48,7 @@ def show_progress(
     Yields
     ------
     callable
-        Function to call with the row of each finished trial.
+        Function that has to be called with the row of each finished trial.
     """
     there = f" ({found} measured before)" if found else ""
     echo(f"{name}: {total} trials to run{there}", err=True)
@@ -58,7 +59,7 @@ def show_progress(
         MofNCompleteColumn(),
         TextColumn("{task.fields[rate]}"),
         TextColumn("{task.fields[failed]}", style="red"),
-        # Only this column is wrapped in a narrow window: numbers are never split.
+        # Only this column is wrapped in a narrow window, so that numbers are never split.
         TextColumn("{task.fields[cell]}", markup=False, table_column=Column()),
         console=Console(stderr=True),
         transient=True,
@@ -101,9 +102,10 @@ def show_progress(
 
 
 def _forecast(done: int, total: int, seconds: float) -> str:
-    """Return the rate of trials and the remaining time, once `MIN_FINISHED` trials have ended.
+    """Return the rate of trials and the remaining time as text, for the progress bar.
 
-    The first trials wait for workers to start and for loops to be compiled.
+    The text is empty until `MIN_FINISHED` trials have ended, because the first trials wait for
+    workers to start and for loops to be compiled.
     """
     if done < MIN_FINISHED:
         return ""
@@ -112,6 +114,6 @@ def _forecast(done: int, total: int, seconds: float) -> str:
 
 
 def name_trial(row: dict[str, Any]) -> str:
-    """Return a description of a trial: data set, method, M and trial number."""
+    """Return a short description of a trial: data set, method, M and number of the trial."""
     size = "" if row.get("M") is None else f", M = {row['M']}"
     return escape_line(f"{row['dataset']}, {row['label']}{size}, trial {row['trial']}")

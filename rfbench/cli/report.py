@@ -1,4 +1,4 @@
-"""Command `rfbench report`: write the pages of results."""
+"""Command `rfbench report`, which writes the pages of results."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _modes() -> dict[str, tuple[str, str]]:
 
 
 class _Report(click.Command):
-    """The command with a flag for each mode of the slices."""
+    """The command `rfbench report` with one flag for each mode that a slice adds."""
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         *own, last = super().get_params(ctx)  # the last parameter is --help

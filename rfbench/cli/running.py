@@ -1,4 +1,4 @@
-"""Running plans from the command line: messages before, during and after a run."""
+"""Running of plans from the command line, with messages before, during and after a run."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from rfbench.results.store import Store
 
 
 class Work(NamedTuple):
-    """Experiments whose rows are written to one results folder, and their varied settings."""
+    """Experiments whose rows are written to one results folder, with names of their variants."""
 
     folder: str
     experiments: list[Experiment]
@@ -37,7 +37,11 @@ class Work(NamedTuple):
 
 
 def carry_out(several: Sequence[Work], options: RunOptions) -> None:
-    """Run several plans in order; exit with code 1 if a trial failed or the run was interrupted."""
+    """Run the experiments of several results folders in order.
+
+    The command exits with code 1 if a trial failed or the run was interrupted. With ``--dry-run``,
+    the numbers of trials are printed instead.
+    """
     if options.dry_run:
         for work in several:
             say_what_would_run(work, options)
@@ -59,11 +63,11 @@ def carry_out(several: Sequence[Work], options: RunOptions) -> None:
 
 
 def _parts(several: Sequence[Work], options: RunOptions) -> Iterator[tuple[RunPlan, bool]]:
-    """Yield the plans to run, and True for a plan that covers a whole folder and gets a table.
+    """Yield the plans to run, and True for each plan that covers a whole results folder.
 
-    With --trial-by-trial, the first trials of all folders are run before all second trials, then
-    all third trials, and so on. An interrupted run is then a smaller comparison of the same methods
-    on the same data sets.
+    A table is printed after a plan for a whole folder. With ``--trial-by-trial``, the first trials
+    of all folders are run before all second trials, and so on. If such a run is interrupted, it is
+    a comparison of the same methods on the same data sets with fewer trials.
     """
     progress = not options.quiet
     if options.trials_first:
@@ -80,7 +84,8 @@ def _parts(several: Sequence[Work], options: RunOptions) -> Iterator[tuple[RunPl
 def _errors_only() -> Iterator[None]:
     logging.disable(logging.WARNING)
     try:
-        # Workers are started with the current stdout: None would have no `flush`.
+        # Workers are started with the current stdout, which needs a method `flush`, so None is not
+        # possible.
         with open(os.devnull, "w") as nowhere, redirect_stdout(nowhere):
             yield
     finally:
@@ -88,7 +93,7 @@ def _errors_only() -> Iterator[None]:
 
 
 def plan_with_messages(work: Work, options: RunOptions, *, progress: bool = False) -> RunPlan:
-    """Return the plan with the requested trials; missing data are downloaded first."""
+    """Return the plan with the requested trials, after downloading missing data sets."""
     folder, smoke = options.base / work.folder, options.smoke
     plan = plan_run(
         work.experiments, folder, variants=work.variants, smoke=smoke, progress=progress
@@ -98,7 +103,7 @@ def plan_with_messages(work: Work, options: RunOptions, *, progress: bool = Fals
 
 def say_what_would_run(work: Work, options: RunOptions) -> None:
     """Print the number of measured, failed and missing trials, for ``--dry-run``."""
-    options.limits(options.jobs or usable.count_cores())  # raises an error for an invalid --memory
+    options.limits(options.jobs or usable.count_cores())  # an invalid --memory raises an error here
     specs = {spec.name: spec for e in work.experiments for spec in e.dataset}
     absent = [n for n, spec in specs.items() if not (spec.own or datasets.is_on_disk(n))]
     if absent:
@@ -118,7 +123,10 @@ def say_what_would_run(work: Work, options: RunOptions) -> None:
 
 
 def _own_data(plan: RunPlan) -> Iterator[str]:
-    """Yield the note about user data, and a line if the data changed since the last run."""
+    """Yield the notes on the user's own data sets.
+
+    If the content of a data set changed since the last run, a further line states this.
+    """
     before = manifest.read_if_sound(plan.folder, []).get("data", {})
     for spec, sha256 in {t.dataset.name: (t.dataset, t.data_sha256) for t in plan.trials}.values():
         if spec.own:
@@ -129,7 +137,10 @@ def _own_data(plan: RunPlan) -> Iterator[str]:
 
 
 def measure(plan: RunPlan, options: RunOptions) -> runner.Summary:
-    """Run the missing trials with a progress bar; Ctrl-C stops after the running trials."""
+    """Run the missing trials of a plan with a progress bar.
+
+    Ctrl-C stops the run after the running trials.
+    """
     workers, client = fanout.find(options.executor, options.jobs)
     limits = options.limits(workers)
     stopping = "\nstopping after the running trials; press Ctrl-C again to stop at once"
@@ -161,7 +172,10 @@ def measure(plan: RunPlan, options: RunOptions) -> runner.Summary:
 
 
 def _report(summary: runner.Summary) -> None:
-    """Print the table and the paths of all files; report a failed figure after the table."""
+    """Print the table of a finished run and the paths of its files.
+
+    If a figure fails, the error is printed after the table.
+    """
     for text in list(dict.fromkeys(summary.messages))[:5]:
         echo(text, err=True, mark="failed: ")
     if summary.done + summary.found:
@@ -192,7 +206,7 @@ def _report(summary: runner.Summary) -> None:
 
 
 def say_trials(summary: runner.Summary, there: str) -> None:
-    """Print how many trials were run, failed and remain."""
+    """Print the number of trials that were run, that failed, and that remain."""
     echo(f"trials:  {summary.done} run, {summary.failed} failed, {there}")
     if summary.left:
         echo(f"not run: {summary.left} (run the same command again to resume)")

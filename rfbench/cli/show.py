@@ -1,4 +1,4 @@
-"""Commands `rfbench plot` and `rfbench table`, which read results and show them."""
+"""Commands `rfbench plot` and `rfbench table`, which show existing results."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from rfbench.cli.options import (
 from rfbench.cli.terminal import echo, print_table
 from rfbench.errors import suggest_nearest
 
-# Maximum number of folders whose tables are printed in full; if there are more folders, each is
-# listed in one line. With twice this value, the first table is no longer on the screen.
+# Maximum number of folders whose tables are printed completely. If there are more folders, each
+# folder is listed in one line. With twice this value, the first table is no longer on the screen.
 MOST_TABLES = 3
-# Number of folders that a worker draws. With half this value, a worker would need as long to start
-# as to draw its two folders. With twice this value, one worker would draw eight folders.
+# Number of folders that one worker draws. With half this value, a worker needs as much time to
+# start as to draw its two folders. With twice this value, one worker would draw eight folders.
 FOLDERS_PER_WORKER = 4
 
 
 FIGURE_FORMATS = ("png", "pdf", "svg")
-# Length of one inch in each unit, by definition; pt is the point of TeX, in which LaTeX prints
+# Number of units in one inch, by definition. pt is the point of TeX, in which LaTeX prints
 # \columnwidth.
 INCH = {"in": 1.0, "cm": 2.54, "mm": 25.4, "pt": 72.27}
 
 
 def _formats(text: str) -> list[str]:
-    """Return the formats in an argument such as ``png,pdf``."""
+    """Return the figure formats in an argument such as ``png,pdf``."""
     given = [word.strip() for word in text.split(",")]
     for word in given:
         if word not in FIGURE_FORMATS:
@@ -46,7 +46,7 @@ def _formats(text: str) -> list[str]:
 
 
 def parse_inches(text: str | float) -> float:
-    """Return a length in inches. The text is for example 3.3in, 84mm, 8.4cm or 240pt."""
+    """Parse a length such as 3.3in, 84mm, 8.4cm or 240pt into inches."""
     match = re.fullmatch(r"([0-9]*\.?[0-9]+) *(|in|cm|mm|pt)", str(text))
     length = float(match[1]) / INCH[match[2] or "in"] if match else 0
     if not 1 <= length <= 40:
@@ -118,7 +118,7 @@ def plot(
     from rfbench.figures.style import apply_style
 
     with apply_style(style):
-        pass  # report an unreadable style once, not once per folder
+        pass  # an unreadable style is reported once, instead of once per folder
     sources = results.find(folders)
     places = [_place(folder, folders, out) for folder in sources]
     for place in {place for place in places if places.count(place) > 1}:
@@ -134,7 +134,7 @@ def plot(
     if workers == 1:
         drawn = (worker.call_safely("draw", words) for words in calls)
     else:
-        from rfbench.experiment import fanout  # two seconds of scikit-learn
+        from rfbench.experiment import fanout  # this imports scikit-learn, which needs two seconds
 
         drawn = fanout.call("draw", calls, workers)
     failed = 0
@@ -153,7 +153,10 @@ def plot(
 
 
 def _place(folder: Path, named: Sequence[Path], out: Path | None) -> Path:
-    """Return the folder for the figures of results; raise ResultsError for a link to elsewhere."""
+    """Return the folder for the figures of a results folder.
+
+    Raises ResultsError if a link leads to a place outside.
+    """
     from rfbench import files
     from rfbench.results.reader import TRIALS
 

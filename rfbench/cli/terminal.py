@@ -1,4 +1,4 @@
-"""Output on the terminal: texts, JSON, and tables that fit the window."""
+"""Output on the terminal: text, JSON, and tables that fit into the window."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from rfbench.escaping import escape_controls, escape_line, to_json_value
 if TYPE_CHECKING:
     from rich.console import Console
 
-GAP = 2  # number of spaces between columns; with twice as many, fewer columns fit into 80
+# number of spaces between columns; with twice this number, fewer columns fit into 80 characters
+GAP = 2
 
 
 def echo(
@@ -25,7 +26,7 @@ def echo(
     mark: str = "",
     colour: str | None = "red",
 ) -> None:
-    """Print a text; control characters are escaped.
+    """Print a text, in which control characters are escaped.
 
     `mark` is printed before the text, in color on a terminal.
     """
@@ -37,7 +38,7 @@ class Printable(logging.Formatter):
     """Formatter of log messages that escapes control characters."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return the line of a record."""
+        """Return the formatted text of a log record."""
         return escape_controls(super().format(record))
 
 
@@ -50,17 +51,17 @@ def echo_json(value: Any, indent: int | None = 1) -> None:
 def print_table(
     rows: Sequence[Sequence[str]], head: Sequence[str] = (), numbers: Collection[int] = ()
 ) -> None:
-    """Print a table that fits the terminal; columns in `numbers` are not wrapped."""
+    """Print a table that fits into the terminal; columns in `numbers` are not wrapped."""
     from rich.console import Console
 
-    # format_table escapes the cells
+    # `format_table` escapes the cells
     click.echo(format_table(rows, head, numbers, Console()), nl=False)
 
 
 def format_table(
     rows: Sequence[Sequence[str]], head: Sequence[str], numbers: Collection[int], console: Console
 ) -> str:
-    """Return a table as wide as the console; columns in `numbers` are not wrapped."""
+    """Return a table that is as wide as the console; columns in `numbers` are not wrapped."""
     from rich.table import Table
     from rich.text import Text
 

@@ -1,4 +1,4 @@
-"""Command `rfbench verify`: the scoreboard of published numbers and claims."""
+"""Command `rfbench verify`, which compares published numbers and claims with results."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ Examples:
 
 
 def render_rules() -> str:
-    """Return the rules of the verdicts, with the constants of `rfbench.analysis.verdicts`."""
+    """Return the text with the rules of the verdicts, including the constants of the rules."""
     file = resources.files("rfbench.pages").joinpath("templates", "rules.txt")
     return file.read_text(encoding="utf-8").format_map(vars(verdicts))
 
@@ -168,7 +168,7 @@ def verify(
         where, published = _find_own(where)
     held = verification.verify(where, paper, find_settings, needed=bool(folders))
     outside = {} if paper else verification.verify_outside(held)
-    if names and paper is None:  # several folders of papers were named
+    if names and paper is None:  # the user named several folders of papers
         held, outside = held.of_papers(), {name: outside[name] for name in names if name in outside}
     if form == "csv":
         for note in held.selection.collection.notes:
@@ -194,9 +194,10 @@ def verify(
 
 
 def _find_own(paths: Sequence[Path]) -> tuple[Sequence[Path], list[Path]]:
-    """Return the results folders of this user at or below paths, and the published folder.
+    """Return the user's own results folders at or below the paths, and the published folder.
 
-    The published folder is empty if there are only published rows, or if a path leads into them.
+    The second list is empty, and the paths are returned unchanged, if there are only published rows
+    or if a path is inside the published folder.
     """
     published = shipped.find_published()
     if published is None or not all(path.exists() for path in paths):

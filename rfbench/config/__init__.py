@@ -1,7 +1,7 @@
-"""The configuration: its schema and its error messages.
+"""Reading and checking of configuration files, with error messages that name the line.
 
-The schema is imported when the first run is checked. A list of names does not need it, and its
-import of scikit-learn takes a second.
+The schema is imported when the first run is checked, because its import of scikit-learn takes a
+second. Commands that only list names do not need the schema.
 """
 
 from __future__ import annotations
@@ -32,11 +32,12 @@ def read_all(
     only: Sequence[str] = (),
     allow_imports: bool = False,
 ) -> list[Experiment]:
-    """Read and check the runs of a configuration file: all, or only the runs named in `only`.
+    """Read and check the runs of a configuration file: all runs, or only those named in `only`.
 
-    Overrides, ``key.path=value`` as given to ``--set``, replace values of the file. `allow_imports`
-    is the argument `anything` of `rfbench.permissions.check_permission`. A ConfigError names the
-    file, the line, the allowed values and the nearest valid name.
+    `overrides` are texts ``key.path=value`` as in ``--set``, and replace values of the file. With
+    `allow_imports`, a configuration may import any class or function. Raises ConfigError for an
+    invalid configuration; the message has the file, the line, the allowed values and the nearest
+    valid name.
     """
     runs = read_documents(path, overrides)
     chosen = dict(choose(path, runs, name) for name in only) if only else runs
@@ -54,7 +55,7 @@ def read_documents(path: Path, overrides: Sequence[str] = ()) -> dict[str, yamlf
 def list_runs(
     document: yamlfile.Document, stem: str, overrides: Sequence[str] = ()
 ) -> dict[str, yamlfile.Document]:
-    """Return the runs of a document by name, without checking them."""
+    """Return the runs of a document by name, with overrides but without checks."""
     runs = matrix.expand_runs(document, stem)
     for document in runs.values():
         for text in overrides:
@@ -65,7 +66,10 @@ def list_runs(
 def choose(
     path: Path, found: Mapping[str, yamlfile.Document], name: str = ""
 ) -> tuple[str, yamlfile.Document]:
-    """Return the run with this name, with or without the file name; by default the only run."""
+    """Return the name and the document of one run of a file; by default its only run.
+
+    The name of the run may be given with or without the name of the file.
+    """
     stem = _stem(path)
     for full in (name, f"{stem}_{name}", f"{stem}.{name}"):
         if full in found:
@@ -81,7 +85,7 @@ def choose(
 
 
 def shorten_path(path: Path, name: str) -> str:
-    """Return the name of a run without the name of its file."""
+    """Return the name of a run without the leading name of its file."""
     return name.removeprefix(_stem(path))[1:] or name
 
 
@@ -96,10 +100,10 @@ def from_document(
     allow_imports: bool = False,
     combinations: bool = True,
 ) -> Experiment:
-    """Check a document. See `read_all`.
+    """Check the document of one run, and return its experiment.
 
-    Without `combinations`, no data are read and no method is built. This is for runs that were
-    checked before.
+    Raises ConfigError if the document is invalid. Without `combinations`, no data are read and no
+    method is built; this is sufficient for runs that were checked before.
     """
     from pydantic import ValidationError
 
@@ -144,7 +148,7 @@ def _list_changes(document: yamlfile.Document) -> Iterator[str]:
 def _check_permission(
     experiment: Experiment, document: yamlfile.Document, allow_imports: bool
 ) -> None:
-    """Raise ConfigError, with the line, for code without permission (`rfbench.permissions`)."""
+    """Raise ConfigError, with the line, if a run names code that it is not permitted to import."""
     from rfbench.parameters import is_path
 
     def check(path: tuple[Any, ...], code: str | None, parameters: dict[str, Any] | None) -> None:
@@ -155,7 +159,8 @@ def _check_permission(
     for dataset in experiment.dataset:
         check(("dataset",), dataset.code, None)
     for position, sampler in enumerate(experiment.samplers):
-        if sampler.given is None:  # a given object was created by running its code
+        # an object that was passed from Python exists already, so no import is needed
+        if sampler.given is None:
             check(("samplers", position), sampler.code, sampler.parameters)
     check(("solver",), experiment.solver.code, experiment.solver.parameters)
     for path, kernel in (
@@ -168,18 +173,19 @@ def _check_permission(
 
 
 REMOVED = ("timing", "device", "kernel_metric", "plugins")
-"""Keys of earlier versions. A manifest is read without them, whatever their values are."""
+"""Keys of earlier versions, which are ignored when a manifest is read."""
 
 
 def from_manifest(
     content: dict[str, Any], source: str, *, allow_imports: bool = False
 ) -> Experiment:
-    """Return the experiment that the manifest of its results contains.
+    """Return the experiment of a results folder from the content of its manifest.
 
     `source` is the name of the manifest in messages. Paths in the manifest are relative to the
-    current folder. Checks that passed when it ran are not repeated. Before 0.2.0 there was no key
-    `features_in_folds`; features were fitted once. Raise ResultsError if the manifest has a
-    different version, and ConfigError if it names code without permission.
+    current folder. Checks that read data or build methods are not repeated. Manifests of versions
+    before 0.2.0 have no key `features_in_folds`; in these versions, features were fitted once.
+    Raises ResultsError if this version cannot read the manifest, and ConfigError if the manifest
+    names code that may not be imported.
     """
     from pydantic import ValidationError
 

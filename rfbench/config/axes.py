@@ -1,4 +1,4 @@
-"""What a file of several runs has beside the keys of an experiment."""
+"""Keys of a configuration file with several runs, in addition to the keys of an experiment."""
 
 PROTOCOLS, DATASETS, EXCEPTIONS = "protocols", "datasets", "exceptions"
 AXES = (PROTOCOLS, DATASETS, EXCEPTIONS)

@@ -1,7 +1,7 @@
-"""Building the methods of an experiment with the settings that all methods share.
+"""Construction of an experiment's methods with the settings that all methods share.
 
-Parameters of a method in the configuration override shared settings. All functions raise
-MethodError if there is no such method, or it cannot be built with these parameters.
+Parameters of a method in the configuration override the shared settings. All functions raise
+MethodError if the method does not exist, or if it cannot be built with its parameters.
 """
 
 from __future__ import annotations
@@ -23,7 +23,10 @@ from rfbench.solvers.fitted_model import FittedModel, NoSolver
 
 
 def make_method(spec: SamplerSpec) -> Method:
-    """Return the unbuilt method of a sampler's entry: registered, imported, or a given object."""
+    """Return the sampler that an entry of the configuration names, before it is built.
+
+    The sampler is registered in rfbench, imported, or an object that was passed from Python.
+    """
     if spec.given is not None:
         thing = spec.given.load()
     elif spec.imported:
@@ -36,9 +39,9 @@ def make_method(spec: SamplerSpec) -> Method:
 def get_sampler_properties(experiment: Experiment, spec: SamplerSpec) -> dict[str, bool]:
     """Return the properties of a sampler's class on which its trials depend.
 
-    ``has_bandwidth``: whether the bandwidth changes the measurement. ``looks_at_target``: see
-    `rfbench.samplers.base.uses_target`. ``keeps_some``: whether the sampler decides the number of
-    features. Imported classes have the same properties as registered ones.
+    ``has_bandwidth`` is True if the bandwidth changes the measurement. ``looks_at_target`` is True
+    if features depend on the target. ``keeps_some`` is True if the sampler decides how many
+    features it keeps. Imported classes have the same properties as registered classes.
     """
     method = make_method(spec)
     asked = method.thing
@@ -54,17 +57,20 @@ def get_sampler_properties(experiment: Experiment, spec: SamplerSpec) -> dict[st
 def get_solver_properties(experiment: Experiment) -> dict[str, Any]:
     """Return the properties of the experiment's solver on which its trials depend.
 
-    ``selection`` is how it selects the penalty (see `rfbench.solvers.Solver`). It is 'fixed'
-    without a solver, and for external estimators. ``uses_features`` is True if it uses the
-    features, and False if it uses the rows themselves. Imported classes have the same properties
-    (see `get_sampler_properties`).
+    ``selection`` is the method by which the solver selects the penalty (see
+    `rfbench.solvers.Solver`). It is 'fixed' if there is no solver, and for external estimators.
+    ``uses_features`` is True if the solver is fitted on features, and False if it is fitted on the
+    rows themselves.
     """
     solver = asked_solver(experiment)
     return {"selection": solver.chosen_selection(), "uses_features": solver.uses_features}
 
 
 def asked_solver(experiment: Experiment) -> FittedModel:
-    """Return an unfitted solver for the first task that it supports, to read its properties."""
+    """Return an unfitted solver of the experiment, whose properties can be read.
+
+    The solver is built for the first task that it supports.
+    """
     tasks = SOLVERS.get(experiment.solver.name, {"classification": None})
     return make_solver(experiment, task=next(iter(tasks)), random_state=0)
 
@@ -80,10 +86,10 @@ def make_sampler(
     bandwidth: float | None = None,
     method: Method | None = None,
 ) -> RandomFeatures:
-    """Return an unfitted sampler with M features for n rows of d columns.
+    """Return an unfitted sampler with M features, for n rows of d columns.
 
-    A given bandwidth replaces the experiment's rule. If `method` is given, nothing is imported
-    again.
+    A given `bandwidth` replaces the bandwidth rule of the experiment. `method` is the result of
+    `make_method` for `spec`; if it is given, the sampler is not imported again.
     """
     method = method or make_method(spec)
     shared = {
@@ -99,10 +105,10 @@ def make_sampler(
 def make_solver(
     experiment: Experiment, *, task: str, random_state: int, bandwidth: float | None = None
 ) -> FittedModel:
-    """Return the unfitted solver for a task ('classification' or 'regression').
+    """Return the unfitted solver of the experiment for 'classification' or 'regression'.
 
-    An external estimator gets only the random state. It is adapted here, so that all solvers have
-    the same interface.
+    An external estimator gets only the random state, and is wrapped so that all solvers have the
+    same interface.
     """
     spec = experiment.solver
     if spec.name == NO_SOLVER:
@@ -128,15 +134,16 @@ def make_solver(
 
 
 def _with_threads(parameters: dict[str, Any], experiment: Experiment) -> dict[str, Any]:
-    """Return parameters; if `n_jobs` is among them, it becomes the number of threads of a trial."""
+    """Return the parameters, with `n_jobs` set to the number of threads of a trial if present."""
     some = parameters.get("n_jobs") is not None
     return {**parameters, "n_jobs": experiment.threads} if some else parameters
 
 
 def chooses_on_training_rows(experiment: Experiment) -> bool:
-    """Return True if held-out rows of the training set select: by validation or in folds.
+    """Return True if the solver selects its penalty on held-out rows of the training set.
 
-    Leave-one-out does not count; with it, features that use the target are rejected.
+    The rows are held out for validation or in folds. Leave-one-out does not count, because it is
+    not allowed with features that use the target.
     """
     return get_solver_properties(experiment)["selection"] not in CHOOSE_WITHOUT_FOLDS
 
@@ -148,7 +155,7 @@ def _kernel(experiment: Experiment, bandwidth: float | None) -> dict[str, Any]:
 
 
 def _taken(cls: type[Any], fixed: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parameters that the constructor accepts."""
+    """Return the entries of `fixed` that the constructor of a class accepts."""
     return {
         word: value for word, value in fixed.items() if word in list_taken_parameters(cls.__init__)
     }

@@ -1,4 +1,4 @@
-"""Checks of configurations that are well-formed but cannot run."""
+"""Checks of configurations that are well-formed but cannot be run."""
 
 from __future__ import annotations
 
@@ -26,9 +26,10 @@ from rfbench.samplers.elsewhere import SIZES, ForeignFeatures
 
 
 def check_combinations(experiment: Experiment, document: yamlfile.Document) -> None:
-    """Raise ConfigError, with the line, for a well-formed configuration that cannot run.
+    """Raise ConfigError, with the line, for a well-formed configuration that cannot be run.
 
-    Data are read and methods are built; the permission to import them has been checked.
+    Data sets are read and methods are built. The permission to import them has to be checked
+    before.
     """
     with raise_as_config_error(document, "paper"):
         _check_paper(experiment)
@@ -92,7 +93,7 @@ def _check_paper(experiment: Experiment) -> None:
 
 
 def _check_statement(experiment: Experiment, check: CheckSpec) -> None:
-    """Raise ConfigError for a statement that cannot be compared with any row."""
+    """Raise ConfigError for a statement in ``checks`` that cannot be compared with any row."""
     from rfbench.results.schema import SCHEMA, TEXT
 
     if SCHEMA[check.column].kind == TEXT:
@@ -106,7 +107,10 @@ def _check_statement(experiment: Experiment, check: CheckSpec) -> None:
 
 
 def _check_that_samplers_differ(experiment: Experiment) -> None:
-    """Raise ConfigError if two labels of one method have equal parameters, so equal trials."""
+    """Raise ConfigError if two labels have the same method and the same parameters.
+
+    Their trials would be equal.
+    """
     labels: dict[str, str] = {}
     for spec in experiment.samplers:
         given = spec.given and spec.given.identity
@@ -121,7 +125,7 @@ def _check_that_samplers_differ(experiment: Experiment) -> None:
 
 
 def _check_rows(experiment: Experiment, spec: DatasetSpec, document: yamlfile.Document) -> None:
-    """Raise ConfigError for a split or a scaling that a data set does not support."""
+    """Raise ConfigError if a data set does not support the split or the scaling."""
     entry = spec.entry
     with raise_as_config_error(document, "split"):
         given = is_given(experiment.split)
@@ -141,7 +145,7 @@ def _check_rows(experiment: Experiment, spec: DatasetSpec, document: yamlfile.Do
 
 
 def _check_bandwidths(experiment: Experiment) -> None:
-    """Raise ConfigError for a grid of bandwidths if none is selected, or if it has no effect."""
+    """Raise ConfigError for a grid of bandwidths from which no bandwidth can be selected."""
     rule, solver = experiment.bandwidth, experiment.solver
     if not isinstance(rule, BandwidthGrid):
         return
@@ -214,7 +218,7 @@ def _built(experiment: Experiment, sampler: SamplerSpec) -> Any:
 
 
 def _check_sampler(experiment: Experiment, sampler: SamplerSpec, built: Any) -> None:
-    """Raise ConfigError if a sampler cannot be used in this experiment."""
+    """Raise ConfigError if a built sampler cannot be used in this experiment."""
     has = built.has_bandwidth or not isinstance(built, ForeignFeatures)
     if isinstance(experiment.bandwidth, BandwidthGrid) and not has:
         raise ConfigError(

@@ -1,4 +1,4 @@
-"""Expansion of one file to several runs: each protocol on each data set.
+"""Expansion of a configuration file with several runs: each protocol on each data set.
 
     protocols:
       printed: {scaling: minmax}
@@ -9,8 +9,10 @@
     exceptions:
       mnist.printed: {scaling: /255}
 
-The keys of an entry are keys of ``--set``. Protocols are applied first, then data sets, then
-exceptions. The runs are named FILE_DATASET.PROTOCOL; the part of a missing axis is omitted.
+The keys of an entry have the same form as in ``--set``. The changes of the protocol are applied
+first, then those of the data set, then those of the exception. A run is named
+FILE_DATASET.PROTOCOL. If the file has no data sets or no protocols, this part of the name is
+omitted.
 """
 
 from __future__ import annotations
@@ -28,22 +30,26 @@ from rfbench.errors import ConfigError, suggest_nearest
 
 AXIS_PATHS = {(axis,) for axis in AXES}
 FOR = "for"
-# keys whose texts are joined from all parts, instead of using the last text
+# keys whose texts are joined from all entries; for other keys, the last value is used
 JOINED = ("title", "description")
 Entries = Mapping[str, Mapping[str, Any]]
 
 
 def expand_runs(document: yamlfile.Document, stem: str) -> dict[str, yamlfile.Document]:
-    """Return the runs of a file by name, each as a separate document.
+    """Return the runs of a configuration file by name, each as a separate document.
 
-    `stem` is the name of the file; it is also the name of the run if the file has no axes. Raise
-    ConfigError if an axis or entry is not a mapping, or names an unknown data set or run.
+    `stem` is the name of the file. It is also the name of the run if the file has a single run.
+    Raises ConfigError if ``protocols``, ``datasets``, ``exceptions`` or one of their entries is not
+    a mapping, or if an entry names an unknown data set or run.
     """
     return {name: make() for name, make in find_runs(document, stem).items()}
 
 
 def find_runs(document: yamlfile.Document, stem: str) -> dict[str, Callable[[], yamlfile.Document]]:
-    """Return for each run's name a function that makes its document; see `expand_runs`."""
+    """Return for each name of a run a function that builds its document.
+
+    `expand_runs` describes the names and the errors.
+    """
     if not any(axis in document.value for axis in AXES):
         return {stem: lambda: document}
     axes = {axis: _entries(document, axis) for axis in AXES}
@@ -76,7 +82,7 @@ def _entries(document: yamlfile.Document, axis: str) -> Entries:
 
 
 def _wanted(document: yamlfile.Document, axes: Mapping[str, Entries], protocol: str) -> list[str]:
-    """Return the data sets of a protocol: all, or the list of its key `for`."""
+    """Return the data sets of a protocol: all data sets, or the list in its key `for`."""
     every = list(axes[DATASETS]) or [""]
     wanted = axes[PROTOCOLS].get(protocol, {}).get(FOR, every)
     if not isinstance(wanted, list) or not all(name in every for name in wanted):

@@ -1,4 +1,4 @@
-"""Messages for invalid configurations: file, line, allowed values, the nearest valid name."""
+"""Error messages for invalid configurations, with line, allowed values and nearest valid name."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ from rfbench.errors import ConfigError, RfbenchError, suggest_nearest
 if TYPE_CHECKING:
     from pydantic import BaseModel, ValidationError
 
-# maximum number of errors shown at once; with twice as many, the first ones leave the screen
+# maximum number of errors shown at once; with twice this number, the first errors leave the screen
 MAX_SHOWN = 8
-SHARED_KEYS = ("kernel", "bandwidth", "feature_map")  # keys that all samplers share
+# keys of the configuration whose values all samplers share
+SHARED_KEYS = ("kernel", "bandwidth", "feature_map")
 
 
 def format_location(document: yamlfile.Document, path: tuple[Any, ...]) -> str:
-    """Return the file and line of a path in the document, or the ``--set`` that assigned it."""
+    """Return the file and line of a key in the document, or the ``--set`` option that set it."""
     position = document.place_of(path)
     if position.startswith("--set"):
         return position
@@ -28,8 +29,9 @@ def format_location(document: yamlfile.Document, path: tuple[Any, ...]) -> str:
 
 
 def explain(error: ValidationError, document: yamlfile.Document) -> str:
-    """Return one sentence per mistake: file, line, the mistake, the allowed values."""
-    from rfbench.config.specs import SolverSpec  # the schema; lists of names do not need it
+    """Return one sentence per mistake, with the file, the line and the allowed values."""
+    # the schema is imported here, because lists of names do not need it
+    from rfbench.config.specs import SolverSpec
 
     sentences = []
     for problem in error.errors():
@@ -70,7 +72,7 @@ def _short(value: Any) -> str:
 
 
 def _is_branch(part: Any) -> bool:
-    """Return True if a part of pydantic's location is a branch of a union, not a key."""
+    """Return True if a part of an error location in pydantic is a branch of a union, not a key."""
     return isinstance(part, str) and (
         part in ("KeptBy", "int", "float", "str", "none") or "[" in part
     )
@@ -88,10 +90,11 @@ def _keys_at(path: tuple[Any, ...]) -> list[str]:
 
 @contextmanager
 def raise_as_config_error(document: yamlfile.Document, *path: Any) -> Iterator[None]:
-    """Convert an error of a method or data set to a ConfigError with its line.
+    """Convert an error of a method or data set to a ConfigError that names the line.
 
-    The line is the line of the first parameter below the path that the error names. If it names
-    none, it is the line of a shared key, or of a ``--set`` below the path.
+    If the message names a parameter below `path`, the line of this parameter is reported.
+    Otherwise, the line is the line of a key that all samplers share and that the message names, or
+    of a ``--set`` below `path`.
     """
     try:
         yield

@@ -1,4 +1,4 @@
-"""Applying `--set key.path=value` to a document."""
+"""Application of `--set key.path=value` to the document of a configuration."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rfbench.registry import SAMPLERS
 
 
 def override(document: yamlfile.Document, text: str) -> None:
-    """Change a document by the text `key.path=value`; raise ConfigError for an invalid path."""
+    """Change a document by a text `key.path=value`; raise ConfigError if the path is invalid."""
     key, sign, value = text.partition("=")
     if not sign or not key.strip():
         raise ConfigError(f"--set {text} is not `key.path=value`.", "", "Write --set M=50:200:50.")
@@ -22,12 +22,12 @@ def override(document: yamlfile.Document, text: str) -> None:
 
 
 def assign(document: yamlfile.Document, key: str, value: Any, text: str) -> None:
-    """Set the key `a.b.c` of a document; a ConfigError for an invalid path contains `text`."""
+    """Set the key `a.b.c` of a document; `text` is shown in the error for an invalid path."""
     document.put(change(document, key, value, f"--set {text}"), {(): f"--set {key}"})
 
 
 def change(document: yamlfile.Document, key: str, value: Any, text: str) -> tuple[Any, ...]:
-    """Set the key and return its path; the line numbers of the document are not changed."""
+    """Set a key of a document and return its path; line numbers in the document are not changed."""
     *parts, last = key.split(".")
     path: tuple[Any, ...] = ()
     target: Any = document.value
@@ -55,7 +55,7 @@ def change(document: yamlfile.Document, key: str, value: Any, text: str) -> tupl
 def _entry_of_list(
     entries: list[Any], part: str, text: str
 ) -> tuple[dict[str, Any], tuple[Any, ...]]:
-    """Return the parameters of the entry with a name or label, and their path."""
+    """Return the parameters of a list's entry with a given name or label, and the path to them."""
     part = SAMPLERS.published(part)
     names = []
     for position, entry in enumerate(entries):

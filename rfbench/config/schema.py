@@ -1,4 +1,4 @@
-"""The schema of a configuration.
+"""The schema of a configuration, which pydantic checks.
 
 The tables of configs/README.md explain each key and its values.
 """
@@ -37,7 +37,7 @@ MOST_TRIALS = 1_000_000
 
 
 def _sizes(value: Any) -> Any:
-    """Expand the sizes M; `{kept_by: sampler}` is not changed."""
+    """Expand the values of M into a list; `{kept_by: sampler}` is returned unchanged."""
     if isinstance(value, dict) and set(value) == {"kept_by"}:
         return value
     sizes = expanded(value)
@@ -51,7 +51,7 @@ def _sizes(value: Any) -> Any:
 
 
 def _bandwidth(value: Any) -> Any:
-    """Expand the grid of bandwidths; a single bandwidth is not changed."""
+    """Expand a grid of bandwidths into a list; a single bandwidth is returned unchanged."""
     if value == "cv":
         return {"cv": list(bandwidths.BANDWIDTH_GRID)}
     if not isinstance(value, dict):
@@ -68,12 +68,12 @@ def _bandwidth(value: Any) -> Any:
 
 
 def _kernel(value: Any) -> Any:
-    """Return the import path of ``{class: ...}``; a name is not changed."""
+    """Convert ``{class: path}`` to the import path; the name of a kernel is returned unchanged."""
     return value["class"] if isinstance(value, dict) and set(value) == {"class"} else value
 
 
 class Experiment(Section):
-    """A checked configuration of one run; `configs/README.md` explains each key."""
+    """Checked configuration of one run. `configs/README.md` explains each key."""
 
     name: str
     title: str = ""
@@ -111,21 +111,21 @@ class Experiment(Section):
     _changed: list[str] = PrivateAttr(default_factory=list)
 
     def __eq__(self, other: object) -> bool:
-        """Compare the values of all keys, whether or not `--set` gave some of them."""
+        """Compare the values of all keys, whether a value was given in the file or by `--set`."""
         return isinstance(other, Experiment) and dict(self) == dict(other)
 
     @property
     def changed(self) -> list[str]:
-        """The settings that `--set` changed, except `trials`, as ``key = value``."""
+        """Settings that `--set` changed, except `trials`, as texts ``key = value``."""
         return self._changed
 
     @property
     def sizes(self) -> list[int | None]:
-        """The distinct numbers of features; None means the number that a sampler keeps."""
+        """Distinct numbers of features; None means the number of features that a sampler keeps."""
         return [None] if isinstance(self.M, KeptBy) else list(dict.fromkeys(self.M))
 
     def shape(self, spec: DatasetSpec, entry: Entry | None = None) -> tuple[int, int]:
-        """Return the approximate size of the training set of `entry`, and its number of columns."""
+        """Return the approximate shape of the training set, (rows, columns)."""
         entry = entry or spec.entry
         n, given, d = entry.rows, entry.train_rows, entry.columns
         if entry.kind == "synthetic":
@@ -138,7 +138,7 @@ class Experiment(Section):
     @model_validator(mode="before")
     @classmethod
     def _part(cls, value: Any) -> Any:
-        """Pass the column with `train` and `test` to user data, so that it is not a feature."""
+        """Mark the column with `train` and `test` in user data, so that it is not a feature."""
         split = value.get("split") if isinstance(value, dict) else None
         if not isinstance(split, dict) or set(split) != {"column"}:
             return value
@@ -147,7 +147,7 @@ class Experiment(Section):
             if isinstance(spec, dict) and set(spec) & set(SOURCES):
                 told.append({**spec, "part": split["column"]})
             elif isinstance(spec, DatasetSpec) or (isinstance(spec, dict) and "parameters" in spec):
-                told.append(spec)  # already read
+                told.append(spec)  # this entry was validated before
             else:
                 raise ValueError("`split: {column: ...}` is only for your own data (`dataset`)")
         return {**value, "dataset": told}
@@ -164,7 +164,7 @@ class Experiment(Section):
     @model_validator(mode="before")
     @classmethod
     def _timed_alone(cls, value: Any) -> Any:
-        """Accept `timing: isolated` of earlier versions; the current behavior is the same."""
+        """Accept `timing: isolated` of earlier versions, which is the only current behavior."""
         if not isinstance(value, dict) or "timing" not in value:
             return value
         if value["timing"] != "isolated":
@@ -186,7 +186,7 @@ class Experiment(Section):
 
 
 def _every_combination(spec: DatasetSpec) -> list[DatasetSpec]:
-    """Return the data sets for all combinations of listed parameter values (d: 2:15)."""
+    """Return a data set for each combination of listed parameter values, such as d: 2:15."""
     if spec.own:
         return [spec]
     keys = list(spec.parameters)

@@ -1,4 +1,4 @@
-"""The parts of a configuration: data sets, samplers, solver, lists of values and checks."""
+"""Sections of a configuration: data sets, samplers, solver, grids of values, and checks."""
 
 from __future__ import annotations
 
@@ -26,28 +26,28 @@ from rfbench.plugins import GIVEN, GivenObject
 from rfbench.registry import SAMPLERS
 
 NO_SOLVER = "none"
-ANSWERS = "answers"  # key of an imported class in the manifests of earlier versions
+ANSWERS = "answers"  # key of imported classes in the manifests of earlier versions
 
 
 def expanded(value: Any) -> Any:
-    """Expand the values of a list that are written in the grammar of `rfbench.grids`."""
+    """Expand numbers that are written in the grammar of `rfbench.grids` into a list."""
     try:
         if isinstance(value, str):
             return grids.expand(value)
         if isinstance(value, list):
             return grids.join_lists(as_list(expanded(part)) for part in value)
     except ConfigError as error:
-        raise ValueError(str(error)) from None  # pydantic then adds the key and the line
+        raise ValueError(str(error)) from None  # pydantic adds the key and the line to this error
     return [value] if isinstance(value, int | float) else value
 
 
 def as_list(value: Any) -> list[Any]:
-    """Return a list unchanged, and any other value as a list with one element."""
+    """Return a list unchanged, and any other value as a list of one element."""
     return value if isinstance(value, list) else [value]
 
 
 def _single_key(value: Any, what: str) -> Any:
-    """Convert ``name`` or ``{name: {parameters}}`` to a flat mapping with the key 'name'."""
+    """Convert ``name`` or ``{name: {parameters}}`` to one mapping with the key 'name'."""
     if isinstance(value, str):
         return {"name": value}
     if isinstance(value, dict) and len(value) == 1:
@@ -60,45 +60,48 @@ def _single_key(value: Any, what: str) -> Any:
 
 
 class Section(BaseModel):
-    """A part of the configuration: it has no unknown keys and is immutable."""
+    """Base class of the sections of a configuration: immutable, without unknown keys."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
 
 class Located(Section):
-    """A section that may name files or code; it stores the folder of its configuration."""
+    """A section that may name files or code. It stores the folder of its configuration file."""
 
     _folder: Path | None = PrivateAttr(default=None)
 
     @property
     def folder(self) -> Path | None:
-        """Folder of the configuration file, the base of relative paths."""
+        """Folder of the configuration file, to which relative paths refer."""
         return self._folder
 
     def came_from(self, folder: Path) -> None:
-        """Store the folder; it is not part of the configuration or of a trial's identity."""
+        """Store the folder of the configuration file.
+
+        The folder does not change the identity of a trial.
+        """
         self._folder = folder
 
     @property
     def code(self) -> str | None:
-        """Import path of the custom code, whose import requires permission, or None."""
+        """Import path of code that requires a permission, or None."""
         return None
 
 
 class MethodSpec(Located):
-    """A method: its registered name, or the import path of a class."""
+    """A method, given by its registered name or by the import path of a class."""
 
     name: str
     imported: bool = False
 
     @property
     def code(self) -> str | None:
-        """Import path of the method's class, or None for a registered name."""
+        """Import path of the class of the method, or None for a registered name."""
         return self.name if self.imported else None
 
 
 class OwnData(BaseModel):
-    """The location of user data, and the options for reading them."""
+    """Location of a user's data set, and the options for reading it."""
 
     model_config = ConfigDict(extra="allow", frozen=True, strict=True)
 
@@ -123,24 +126,24 @@ _AS_READ = {"name", "parameters"}
 
 
 class DatasetSpec(Located):
-    """A data set's name with the parameters of its generator, or the location of user data."""
+    """A data set: a name in the catalog with parameters, or the location of a user's data."""
 
     name: str
     parameters: dict[str, Any] = Field(default_factory=dict)
 
     @property
     def own(self) -> bool:
-        """True for user data, which are not in the catalog."""
+        """True for a user's data set, which is not in the catalog."""
         return bool(set(self.parameters) & set(SOURCES))
 
     @property
     def code(self) -> str | None:
-        """Import path of the function that returns the rows, or None."""
+        """Import path of the function that returns the rows, or None if there is none."""
         return self.parameters.get("load")
 
     @property
     def entry(self) -> datasets.Entry:
-        """Catalog entry; for user data, this reads the data."""
+        """Entry of the data set in the catalog. For a user's data set, this reads the data."""
         return datasets.find_entry(self.name, self.parameters, self.folder)
 
     @model_validator(mode="before")
@@ -154,16 +157,17 @@ class DatasetSpec(Located):
         if isinstance(value, dict) and set(value) & set(SOURCES):
             return _own(value)
         flat = dict(_single_key(value, "eeg"))
-        if set(flat) & set(SOURCES):  # a file named eeg is user data, not the data set eeg
+        # a file named eeg is a user's data set, and not the catalog's data set eeg
+        if set(flat) & set(SOURCES):
             return _own(flat)
         return {"name": flat.pop("name", None), "parameters": flat}
 
 
 def _own(value: dict[str, Any]) -> dict[str, Any]:
-    """Return name and parameters of user data after checking them."""
+    """Check the keys of a user's data set; return the name and the parameters of the data set."""
     sources = [source for source in SOURCES if source in value]
     if sources[0] == "load" and "path" in sources:
-        sources.remove("path")  # here it is an argument of the function
+        sources.remove("path")  # in this case, `path` is an argument of the function
     if value[sources[0]] is None:
         raise ValueError(f"`{sources[0]}` has no value")
     allowed = [key for key in OwnData.model_fields if key not in SOURCES]
@@ -197,14 +201,14 @@ def _printable(label: str) -> str:
 
 
 class SamplerSpec(MethodSpec):
-    """A sampler's published name, or the import path of a class, with its parameters."""
+    """A sampler with parameters, given by a published name or by the import path of a class."""
 
     label: Annotated[str, Field(min_length=1), AfterValidator(_printable)]
-    # Role in a comparison; not part of identities. Rows with the role `validation` are not test
-    # rows.
+    # Role in a comparison, which is not part of a trial's identity. Rows with the role `validation`
+    # contain errors on validation rows.
     role: Literal["method", "baseline", "model", "validation"] = "method"
     parameters: dict[str, Any] = Field(default_factory=dict)
-    # An object that was passed from Python; a configuration file cannot contain it.
+    # An object that was passed from Python. A configuration file cannot contain an object.
     given: GivenObject | None = Field(default=None, exclude=True, repr=False)
 
     @model_validator(mode="before")
@@ -236,9 +240,10 @@ class SamplerSpec(MethodSpec):
 
 
 class SolverSpec(MethodSpec):
-    """A solver's name with its penalties, their convention and their selection.
+    """A solver with its penalties, and the way in which the penalty is scaled and selected.
 
-    Alternatively, ``class`` is the import path of an estimator, which has only its own parameters.
+    Alternatively, ``class`` is the import path of an estimator. An estimator only has the
+    parameters of its constructor.
     """
 
     name: str = "ridge"
@@ -263,8 +268,8 @@ class SolverSpec(MethodSpec):
     def keywords(self) -> dict[str, Any]:
         """Return the arguments of the solver's constructor that differ from the defaults.
 
-        The defaults here equal the defaults of the constructors, so that a solver without penalties
-        accepts a configuration that names no penalties.
+        The defaults are the defaults of the constructors. A solver that has no penalties therefore
+        accepts a configuration that does not mention penalties.
         """
         shared = {"alphas", "alpha_convention", "selection", "intercept"}
         return {**self.model_dump(include=shared, exclude_defaults=True), **self.parameters}
@@ -281,13 +286,13 @@ class BandwidthGrid(Section):
 
 
 class KeptBy(Section):
-    """M is the number of features that a sampler of the list keeps in the same trial."""
+    """Value of M that is copied from the number of features that a sampler keeps."""
 
     kept_by: str
 
 
 def format_in_results(what: str) -> AfterValidator:
-    """Return a validator for the name of a column, or of a metric, of the results."""
+    """Return a validator that accepts names of columns, or of metrics, in the results."""
 
     def check(name: str | None) -> str | None:
         from rfbench.results.schema import COLUMNS, METRICS
@@ -304,7 +309,7 @@ def format_in_results(what: str) -> AfterValidator:
 
 
 class CheckSpec(Section):
-    """A statement about a column of the results, checked and printed with the table."""
+    """A statement about a column of the results, which is checked and printed with the table."""
 
     column: Annotated[str, format_in_results("column")]
     sampler: str | None = None

@@ -1,4 +1,4 @@
-"""Sweeps: experiments for every combination of the options of several choices."""
+"""Sweeps: an experiment for every combination of options."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ from rfbench import config, yamlfile
 from rfbench.config.overrides import assign
 from rfbench.config.schema import Experiment
 
-# The settings of each option by its name; a key is a path in the configuration, ``a.b.c``.
+# Maps the name of an option to its settings. The key of a setting is a path in the configuration,
+# such as ``a.b.c``.
 Options = dict[str, dict[str, Any]]
 Choices = dict[str, Options]
 
 
 def count_combinations(choices: Choices) -> int:
-    """Return the number of combinations."""
+    """Return the number of combinations of one option per choice."""
     return math.prod(map(len, choices.values()))
 
 
@@ -29,10 +30,10 @@ def iterate_combinations(
     most: int | None = None,
     runs: Callable[[dict[str, str]], bool] = lambda combination: True,
 ) -> list[dict[str, str]]:
-    """Return every combination that `runs` accepts, or `most` of them, drawn without replacement.
+    """Return all combinations that `runs` accepts, or `most` of them, drawn without replacement.
 
-    A combination maps each choice to the name of an option. Combinations are in the order of the
-    options; the last choice varies fastest.
+    A combination maps each choice to the name of one of its options. Combinations are in the order
+    of the options; the last choice varies fastest.
     """
     total = count_combinations(choices)
     most = total if most is None else most
@@ -44,8 +45,8 @@ def iterate_combinations(
 
     drawn = min(most, total)
     while True:
-        # If too few of the drawn combinations are accepted, twice as many are drawn, until all are
-        # drawn.
+        # If too few of the drawn combinations are accepted, twice as many are drawn, until all
+        # combinations are drawn.
         draw = np.random.default_rng(0).choice
         places = range(total) if total <= most else draw(total, drawn, replace=False).tolist()
         running = list(itertools.islice((i for i in places if runs(at(i))), most))
@@ -55,7 +56,7 @@ def iterate_combinations(
 
 
 def get_settings(choices: Choices, combination: Mapping[str, str]) -> dict[str, Any]:
-    """Return the keys set by all options of a combination; of repeated keys the last one counts."""
+    """Return the settings of all options of a combination; for repeated keys, the last counts."""
     every = [choices[name][option] for name, option in combination.items()]
     return {key: value for settings in every for key, value in settings.items()}
 
@@ -67,7 +68,10 @@ def apply_changes(
     *,
     allow_imports: bool = False,
 ) -> Experiment:
-    """Check a copy of a document with changed keys; errors are as in `config.read_all`."""
+    """Return the experiment of a copy of a document in which keys are changed.
+
+    The copy is checked, and errors are raised as in `config.read_all`.
+    """
     copied = copy.deepcopy(document)
     for key, value in settings.items():
         assign(copied, key, value, f"{key}={value}")

@@ -1,16 +1,16 @@
-"""Figures: curves over sizes, times and bytes, frontiers, kept features.
+"""Figures of a results folder: curves over sizes, times and bytes, and kept features.
 
-To add a figure of a results folder, write one file here with one function, and add it to
-`FIGURES`. The function receives a `rfbench.figures.measured.Measured` (the summary of the rows, the
-varied setting, a style for each method). It yields the name of a file and a matplotlib figure, or
-nothing if there is nothing to show::
+To add a figure, write one file here with one function, and add the function to `FIGURES`. The
+function receives a `rfbench.figures.measured.Measured` (the summary of the rows, the varied
+setting, a style for each method). It yields the name of a file and a matplotlib figure, or nothing
+if there is nothing to show::
 
     def kept_vs_M(measured: Measured) -> Iterator[tuple[str, Figure]]:
         figure = new_figure(6.0, 4.0)
         figure.subplots().plot(measured.table["M"], measured.table["kept_max"])
         yield "kept_vs_M", figure
 
-`rfbench.figures.curves.line_figure` makes the usual figure of two columns of the summary, with its
+`rfbench.figures.curves.line_figure` draws the usual figure of two columns of the summary, with a
 caption and one line per method. Fonts, widths and the grid are set by
 `rfbench.figures.style.apply_style`, so that the user's styles apply to them.
 """
@@ -47,8 +47,9 @@ FIGURES: tuple[Callable[[Measured], Iterator[tuple[str, Figure]]], ...] = (
     kept.features,
 )
 CAPTIONS = "captions.txt"
-DRAWN = ".figures.json"  # file with a hash of the figures' input, and of each figure
-# Metadata of the program and the date are omitted, so that files are reproducible.
+# file with a hash of the input of all figures, and a hash of each figure
+DRAWN = ".figures.json"
+# The name of the program and the date are omitted, so that files are reproducible.
 METADATA: dict[str, dict[str, Any]] = {
     "png": {"Software": None},
     "pdf": {"Creator": None, "Producer": None, "CreationDate": None},
@@ -63,33 +64,34 @@ def plot(
     formats: Sequence[str] = ("png",),
     width: float | None = None,
 ) -> list[Path]:
-    """Draw the figures of a results folder.
+    """Draw the figures of a results folder, and write them to files.
 
-    Error bars are standard errors of the mean over the trials. Each data set has its own panels;
-    for more than `rfbench.figures.curves.MOST_DATASETS` data sets the median relative to the
-    baseline is drawn. A figure without a comparison is not drawn, see
-    `rfbench.figures.curves.find_nothing_to_show`. Time is CPU time, or wall time if a method has no
-    CPU time. The same rows and the same style give the same bytes; figures that are up to date
-    according to ``.figures.json`` are not drawn again.
+    Error bars are standard errors of the mean over the trials. Each data set has its own panels.
+    For more than `rfbench.figures.curves.MOST_DATASETS` data sets, the median over data sets
+    relative to the baseline is drawn. A figure that compares nothing is not drawn, see
+    `rfbench.figures.curves.find_nothing_to_show`. Times are CPU times, or wall times if a method
+    has no CPU times. The same rows and the same style give the same bytes. Figures that are up to
+    date according to ``.figures.json`` are not drawn again.
 
     Parameters
     ----------
     results : Results
-        The rows of one results folder, as `rfbench.run` and `rfbench.read_results` return them.
+        Rows of one results folder, from `rfbench.run` or `rfbench.read_results`.
     folder : Path, optional
         Folder for the files; by default the results folder.
     style : str or Path, optional
-        Style of matplotlib, see `rfbench.figures.style.apply_style`.
+        Name or file of a matplotlib style, see `rfbench.figures.style.apply_style`.
     formats : sequence of str
-        Any of ``'png'``, ``'pdf'``, ``'svg'``.
+        File formats, any of ``'png'``, ``'pdf'`` and ``'svg'``.
     width : float, optional
-        Width in inches for figures of an article, with text of 8 pt and without title and caption;
-        captions are written to ``captions.txt``. By default figures for the screen.
+        Width in inches of figures for an article. These have text of 8 pt and no title or caption;
+        captions are written to ``captions.txt``. By default, figures are drawn for the screen.
 
     Returns
     -------
     list of Path
-        A file per figure and format; empty if no trial succeeded, or nothing is compared.
+        Paths of the figures, one per figure and format. The list is empty if no trial succeeded, or
+        if nothing can be compared.
 
     Raises
     ------
@@ -108,7 +110,7 @@ def draw_results(
     formats: Sequence[str],
     width: float | None,
 ) -> tuple[list[Path], list[str]]:
-    """Draw figures like `plot`; return the files, and the omitted figures with reasons."""
+    """Draw the figures of `plot`; return the files, and the omitted figures with the reasons."""
     folder, written = folder or results.folder, []
     captions = []
     with apply_style(style, article=width is not None):
@@ -135,7 +137,7 @@ def draw_results(
 
 
 def draw_folder(folder: Path, all_trials: bool, *args: Any) -> tuple[list[str], list[str]]:
-    """Draw the figures of a results folder; return the names of files as in `draw_results`."""
+    """Draw the figures of the results in a folder; return file names and omitted figures."""
     results = reader.read(folder)
     results = results if all_trials else drop_added_trials(results)
     paths, not_drawn = draw_results(results, *args)
@@ -143,12 +145,13 @@ def draw_folder(folder: Path, all_trials: bool, *args: Any) -> tuple[list[str], 
 
 
 def _source(results: Results, formats: Sequence[str], width: float | None) -> str:
-    """Return a hash of the input of the figures: rows, code, matplotlib and its settings."""
+    """Return a hash of the figures' input: rows, code, matplotlib and its settings."""
     import pandas as pd
 
     matplotlib = import_matplotlib()
 
-    # Copying does not load a backend. Loading one needs half a second and does not change any file.
+    # Copying the settings does not load a backend. Loading a backend needs half a second and does
+    # not change any file.
     now = {key: value for key, value in matplotlib.rcParams.copy().items() if key != "backend"}
     paper = find_paper(results)
     parts = (
@@ -161,7 +164,7 @@ def _source(results: Results, formats: Sequence[str], width: float | None) -> st
 
 
 def _there(folder: Path, drawn_from: str) -> tuple[list[Path], list[str]] | None:
-    """Return the earlier result of `draw_results` for this input, if the figures are unchanged."""
+    """Return the earlier result of `draw_results` if input and files are unchanged, else None."""
     with suppress(OSError, ValueError, KeyError, AttributeError, TypeError, ResultsError):
         record = json.loads(files.read(folder / DRAWN))
         drawn = {folder / name: digest for name, digest in record["files"].items()}
@@ -178,7 +181,7 @@ def _digest(file: Path, folder: Path) -> str:
 def iterate_figures(
     results: Results, width: float | None = None, measured: Measured | None = None
 ) -> Iterator[tuple[str, Figure]]:
-    """Yield the figures with their file names, without suffix."""
+    """Yield the figures of a results folder as pairs of a file name without suffix and a figure."""
     measured = measured or measure(results, width)
     if measured.table.empty or not measured.table["trials"].any():
         return
@@ -187,7 +190,7 @@ def iterate_figures(
 
 
 def save(figure: Figure, file: Path) -> None:
-    """Write a figure as PNG, PDF or SVG, and create its folder, see `render_figure`.
+    """Write a figure as PNG, PDF or SVG, see `render_figure`; its folder is created.
 
     Raises WriteError if the file cannot be written.
     """
@@ -195,11 +198,11 @@ def save(figure: Figure, file: Path) -> None:
 
 
 def render_figure(figure: Figure, form: str, *, small: bool = False) -> bytes:
-    """Return a figure as PNG, PDF or SVG; the same figure gives the same bytes.
+    """Return the bytes of a figure as PNG, PDF or SVG; the same figure gives the same bytes.
 
-    A `small` PNG has 256 colors, and a third of the bytes.
+    A `small` PNG has 256 colors, and about a third of the bytes.
 
-    The layout is computed once, and the figure is drawn once: matplotlib draws a figure with a
+    The layout engine is removed after it has run, because matplotlib would draw a figure with a
     layout engine twice.
     """
     stream, dpi = io.BytesIO(), import_matplotlib().rcParams["savefig.dpi"]
@@ -207,7 +210,8 @@ def render_figure(figure: Figure, form: str, *, small: bool = False) -> bytes:
         if dpi != "figure":
             figure.set_dpi(dpi)
         engine.execute(figure)
-        figure.set_layout_engine(None)  # with "none", an engine remains, and matplotlib draws twice
+        # with the argument "none", an engine would remain, and matplotlib would draw twice
+        figure.set_layout_engine(None)
     if small and form == "png":
         from PIL import Image
 

@@ -20,37 +20,40 @@ from rfbench.registry import find_displayed_name
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# Largest number of settings below an axis, and largest number of characters of a setting or of a
-# method in a legend. Longer names leave no space for the panel: with MAX_LABEL_LENGTH doubled, a
-# name is half as wide as a page.
+# MAX_LEGEND_ENTRIES is the largest number of settings below an axis. MAX_LABEL_LENGTH is the
+# largest number of characters of a setting or a method. The values were chosen by eye. Longer names
+# leave no space for the panel: with twice MAX_LABEL_LENGTH, a name is half as wide as a page.
 MAX_LEGEND_ENTRIES = 40
 MAX_LABEL_LENGTH = 60
-# Maximum number of data sets with their own panel: three rows of four. With twice as many, the
-# figure is longer than a page.
+# Maximum number of data sets with a panel each: three rows of four panels. With twice this number,
+# the figure is longer than a page.
 MOST_DATASETS = 12
-# The parts of a trial that each sum of times in `rfbench.analysis.frame.SUMS` contains.
+# Maps each sum of times in `rfbench.analysis.frame.SUMS` to the steps of a trial that it contains.
 TIMES = {
     "drawing": "choosing the features and computing them",
     "fit": "computing the features and the fit",
     "total": "choosing the features, computing them, and the fit; no testing",
     "all": "choosing the features, computing them, the fit, and testing",
 }
-# Lines that are closer than this share of the height of a panel look equal. It is the width of a
-# line in a panel of 2 inches, 1.1 points of 144. With twice the share, lines that look different
-# would not be drawn.
+# Lines whose distance is below this share of the height of a panel look equal. The value is the
+# width of a line, 1.1 points, in a panel of 2 inches, 144 points, by definition. With twice this
+# value, some figures whose lines look different would not be drawn.
 SAME_LINE = 0.0075
 KERNEL_ERROR, BYTES = "kernel_error_spectral", "feature_bytes"
 
 
 def error(measured: Measured) -> Iterator[tuple[str, Figure]]:
-    """Draw the metric over the varied setting."""
+    """Draw the error, or another metric, over the varied setting."""
     yield from line_figure(
         f"{_kind(measured)}_vs_{escape_file_name(measured.varied)}", measured, measured.table, "x"
     )
 
 
 def error_over_time(measured: Measured) -> Iterator[tuple[str, Figure]]:
-    """Draw the metric over time; omitted if d varies, because each d has its own data."""
+    """Draw the error, or another metric, over time.
+
+    The figure is omitted if d varies, because each d has its own data.
+    """
     if measured.varied != "d":
         time = _clock(measured.table, "t_total")
         cost = "in at most this time"
@@ -60,7 +63,7 @@ def error_over_time(measured: Measured) -> Iterator[tuple[str, Figure]]:
 
 
 def error_over_bytes(measured: Measured) -> Iterator[tuple[str, Figure]]:
-    """Draw the metric over the bytes of a row's features, if bytes per column differ."""
+    """Draw the error over the bytes of a row's features, if methods differ in bytes per column."""
     rows = measured.results.rows[["setting", "M", BYTES, "columns"]].dropna()
     if (rows[BYTES] / rows["columns"]).nunique() > 1 and measured.varied != "d":
         by = [name for name in ("setting", "M") if name in measured.table]
@@ -71,7 +74,7 @@ def error_over_bytes(measured: Measured) -> Iterator[tuple[str, Figure]]:
 
 
 def time(measured: Measured) -> Iterator[tuple[str, Figure]]:
-    """Draw the time over the varied setting; a paper may define its own time."""
+    """Draw the time over the varied setting; a paper may define which time is drawn."""
     if measured.table["x"].nunique() > 1:
         y = _clock(measured.table, measured.paper.time_axis if measured.paper else "t_total")
         yield from line_figure(
@@ -80,7 +83,7 @@ def time(measured: Measured) -> Iterator[tuple[str, Figure]]:
 
 
 def kernel_error(measured: Measured) -> Iterator[tuple[str, Figure]]:
-    """Draw the kernel error over the varied setting, if the summary has another metric."""
+    """Draw the kernel error over the varied setting, unless the first figure shows it already."""
     if KERNEL_ERROR in set(measured.table["metric"]):
         return
     if measured.results.rows[KERNEL_ERROR].notna().any():
@@ -96,7 +99,7 @@ def _kind(measured: Measured) -> str:
 
 
 def _clock(table: pd.DataFrame, wall: str) -> str:
-    """Return the CPU-time column for a wall-time column, or the latter without CPU times."""
+    """Return the CPU-time column for a wall-time column, or the given one without CPU times."""
     cpu = wall.replace("t_", "cpu_", 1)
     ended = table[table["trials"] > 0]
     return wall if (ended[cpu].isna() & ended[wall].notna()).any() else cpu
@@ -107,9 +110,10 @@ def line_figure(
 ) -> Iterator[tuple[str, Figure]]:
     """Yield a figure of two columns of a summary, unless no line has values in both columns.
 
-    The caption contains the number of trials, failures and omitted methods. `cost` describes x as a
-    cost and adds the frontier. For more than `MOST_DATASETS` data sets, the median over them
-    relative to the baseline is drawn over the varied setting; over a cost, nothing is drawn.
+    `stem` is the name of the file. The caption contains the number of trials, failures and omitted
+    methods. `cost` describes the column x as a cost in the caption; with it, the frontier is drawn.
+    For more than `MOST_DATASETS` data sets, the median over data sets relative to the baseline is
+    drawn over the varied setting. Over a cost, nothing is drawn in this case.
     """
     drawn = lines[(lines["trials"] > 0) & lines[x].notna() & lines[y].notna()]
     ended = set(lines.loc[lines["trials"] > 0, "method"])
@@ -131,7 +135,7 @@ def line_figure(
     settings = drawn["x"].unique() if curves.words else ()
     longest = max(len(str(name)) for name in (*settings, *drawn["method"]))
     if len(settings) > MAX_LEGEND_ENTRIES or longest > MAX_LABEL_LENGTH:
-        return  # names would leave no space for a panel; the values are in a table
+        return  # names would leave no space for a panel; the values are in the table
     if why := find_nothing_to_show(drawn, x, y, measured.varied):
         measured.not_drawn.append(f"{stem} ({why})")
         return
@@ -158,10 +162,10 @@ def line_figure(
 
 
 def find_nothing_to_show(table: pd.DataFrame, x: str, y: str, varied: str) -> str:
-    """Return the reason why a figure of two columns would be empty; "" if it would not be empty.
+    """Return the reason why a figure of two columns would show nothing; "" if it shows something.
 
-    It compares methods, or the settings of one method. Lines that lie on one another in every
-    panel compare nothing.
+    A figure shows something if it compares methods, or settings of one method. If all lines look
+    equal in every panel, it shows nothing.
     """
     if len(table) == 1:
         return "one point"
@@ -171,7 +175,7 @@ def find_nothing_to_show(table: pd.DataFrame, x: str, y: str, varied: str) -> st
     if methods == 1 or x != "x":
         return ""
     values = table[y].astype("float64")
-    if 0 < 10 * values.min() < values.max():  # the axis of such values is logarithmic
+    if 0 < 10 * values.min() < values.max():  # the axis of these values is logarithmic
         values = values.map(math.log)
     place = [table["dataset"], table["x"]]
     apart = (values.groupby(place).max() - values.groupby(place).min()).groupby("dataset").max()
@@ -182,9 +186,9 @@ def find_nothing_to_show(table: pd.DataFrame, x: str, y: str, varied: str) -> st
 def relative(table: pd.DataFrame, y: str) -> pd.DataFrame:
     """Return the median over data sets, relative to the baseline, for each method and x.
 
-    Only data sets with a positive value on each of these lines count, so that lines differ by their
-    methods and not by their data sets; their number is the column `datasets`. There is no standard
-    error, because a few data sets would dominate the error of a mean.
+    Only data sets with a positive value for each method and x are used, so that lines do not differ
+    by their data sets. The number of these data sets is in the column `datasets`. There is no
+    standard error, because a few data sets would dominate it.
     """
     values = table.pivot(index="dataset", columns=["method", "x"], values=y)
     values = values.where(values > 0).dropna()
@@ -202,7 +206,7 @@ def relative(table: pd.DataFrame, y: str) -> pd.DataFrame:
 def _caption(curves: Curves, left_out: list[str], n_shared: int | None = None) -> str:
     """Return the caption: the number of trials per point, and warnings about misleading points.
 
-    `n_shared` is the number of data sets of a median.
+    `n_shared` is the number of data sets if medians over data sets are drawn.
     """
     table, x, y = curves.table, curves.x, curves.y
     notes = [_over_datasets(table, n_shared) if n_shared else _trials(table["trials"])]
@@ -234,7 +238,7 @@ def _names(methods: Iterable[str]) -> str:
 
 
 def _trials(counts: pd.Series[int]) -> str:
-    """Return a sentence on the number of trials behind each point."""
+    """Return a sentence on the number of trials over which each point is averaged."""
     low, high = counts.min(), counts.max()
     if high == 1:
         return "One trial per point, so no error bars"

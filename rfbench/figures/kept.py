@@ -1,4 +1,4 @@
-"""Figures of `kept.csv`: the kept frequencies at d = 2, and the weights of kept coordinates."""
+"""Figures of `kept.csv`: kept frequencies for d = 2, and weights of kept coordinates."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from rfbench.results import kept_features
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# With 34 bins from -pi/2 to 3 pi/2, 0 and pi are in the middle of a bin, 8.5 and 25.5 bins from the
-# edge. With twice as many bins, they are on the border of two bins.
+# Number of bins of a histogram from -pi/2 to 3 pi/2. By definition, 0 and pi are in the middle of a
+# bin, 8.5 and 25.5 bins from the edge. With twice as many bins, they are on the border of two bins.
 BINS = 34
-# Area of the largest dot in square points. Chosen by eye: with twice the area, dots near a corner
+# Area of the largest dot in square points, chosen by eye. With twice the area, dots near a corner
 # hide each other.
 LARGEST_MARKER = 60.0
 
@@ -28,8 +28,9 @@ LARGEST_MARKER = 60.0
 def features(measured: Measured) -> Iterator[tuple[str, Figure]]:
     """Draw the features that samplers keep at the largest M; without `kept.csv`, draw nothing.
 
-    Frequencies at d = 2 are drawn in the plane, with their offsets (Sinha and Duchi 2016, Figure
-    1a). For coordinates, the weights are drawn (its Figure 2).
+    For d = 2, frequencies are drawn in the plane, next to a histogram of the offsets (Sinha and
+    Duchi 2016, Figure 1a). For kept coordinates, the weights are drawn (Figure 2 of the same
+    paper).
     """
     rows = measured.results.rows
     facts = ["trial_id", "label", "dataset", "d", "protocol"]
@@ -47,7 +48,7 @@ def features(measured: Measured) -> Iterator[tuple[str, Figure]]:
 
 
 def _frequencies(kept: pd.DataFrame, title: str, width: float | None = None) -> Figure:
-    """Draw frequencies as dots with areas in proportion to weights, and weights over offsets."""
+    """Draw frequencies as dots whose areas are proportional to their weights, and offsets."""
     from matplotlib.patches import Circle
 
     figure = new_figure(width or 8.2, 4.4 * (width or 8.2) / 8.2)
@@ -94,7 +95,7 @@ def _frequencies(kept: pd.DataFrame, title: str, width: float | None = None) -> 
 
 
 def _weights(kept: pd.DataFrame, title: str, width: float | None = None) -> Figure:
-    """Draw the weight of each coordinate, for every trial and as the mean over the trials."""
+    """Draw the weight of each coordinate, for every trial and averaged over the trials."""
     figure = new_figure(width or 6.0, 4.0 * (width or 6.0) / 6.0)
     panel, black = figure.subplots(), get_text_color()
     trials = kept["trial_id"].nunique()

@@ -1,4 +1,4 @@
-"""Input of all figures of a results folder."""
+"""Input of all figures: the summary of a results folder, with a style for each method."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ class Measured:
     """Summary of a results folder, with the styles of its methods."""
 
     results: Results
-    table: pd.DataFrame  # from `rfbench.analysis.summary.summarise`
-    varied: str  # content of its column x: M, d, the name of a setting, or variant
-    paper: Paper | None  # paper of the configuration; the axes are as in its figures
-    styles: Mapping[str, Style]  # style of each method
-    width: float | None = None  # width of the figures in inches; None for figures on the screen
-    not_drawn: list[str] = field(default_factory=list)  # omitted figures with the reasons
+    table: pd.DataFrame  # table from `rfbench.analysis.summary.summarise`
+    varied: str  # content of the column x: M, d, the name of a setting, or variant
+    paper: Paper | None  # paper to which the results belong; the axes are as in its figures
+    styles: Mapping[str, Style]  # maps each method to its style
+    width: float | None = None  # width of the figures in inches; None for figures on a screen
+    not_drawn: list[str] = field(default_factory=list)  # names of omitted figures, with the reasons
 
     def title(self, what: str, protocols: pd.Series[str]) -> str:
-        """Return the title of the configuration, or a title from the subject and the protocols.
+        """Return the title of a figure: the configuration's title, or the subject and protocols.
 
-        Smoke runs have a mark. In an article, the caption has this information, and only smoke runs
-        have a title.
+        The title of a smoke run has a mark. Figures for an article have no title, except smoke
+        runs, because the caption has this information.
         """
         smoke = "SMOKE RUN" * self.results.smoke
         if self.width:
@@ -41,12 +41,12 @@ class Measured:
 
 
 def list_paper_protocols(protocols: Iterable[str]) -> list[str]:
-    """Return the protocols of papers; the user's own runs do not have protocols."""
+    """Return a text for each protocol of a paper; the protocol "own" of user runs is left out."""
     return [f"protocol {name}" for name in dict.fromkeys(protocols) if name != "own"]
 
 
 def measure(results: Results, width: float | None = None) -> Measured:
-    """Summarize a results folder for its figures."""
+    """Summarize a results folder, and assign styles to its methods."""
     table = summarise(results)
     samplers = {} if table.empty else dict(zip(table["method"], table["sampler"], strict=True))
     styles = {
@@ -57,6 +57,6 @@ def measure(results: Results, width: float | None = None) -> Measured:
 
 
 def find_paper(results: Results) -> Paper | None:
-    """Return the paper that the results belong to; None if it is not known."""
+    """Return the paper to which the results belong; None if they belong to no known paper."""
     name = str(results.config.get("paper") or "")
     return papers.find_paper(name) if name in papers.read_library() else None

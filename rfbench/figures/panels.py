@@ -1,4 +1,4 @@
-"""Panels with one line per method, from which the figures of a results folder are built."""
+"""Panels with one line per method, which are the parts of figures of a results folder."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from rfbench.plotting import import_matplotlib
 from rfbench.registry import find_displayed_name
 from rfbench.results.schema import METRICS, SCHEMA
 
-# Each size has its own tick up to this number of sizes. With twice as many, their numbers overlap
-# in an article.
+# Each size has a tick of its own up to this number of sizes, chosen by eye. With twice this number,
+# the numbers at the ticks overlap in an article.
 MAX_TICKS = 8
 TIMED_PARTS = {
     "drawing": "{} for drawing and features",
@@ -28,26 +28,30 @@ TIMED_PARTS = {
     "all": "{} with testing",
 }
 CLOCKS = {"cpu": "CPU time", "t": "wall time"}
-# Chosen by eye. Readers cannot follow more than nine lines in a panel, or more than six lines and
-# the baseline. With these limits doubled, lines are never drawn in separate panels. ROOM is the
-# number of characters that fit below a panel. With twice as many, horizontal names overlap.
+# MOST_TOGETHER is the largest number of lines in a panel. MOST_APART is the number of lines in
+# addition to the baseline if methods are drawn in several panels. ROOM is the number of characters
+# that fit below a panel. The values were chosen by eye. With the limits doubled, lines are never
+# drawn in separate panels. With twice ROOM, horizontal names overlap.
 MOST_TOGETHER, MOST_APART = 9, 6
 ROOM = 40
-# Inches. No figure is wider than a page of an article, so it is printed without scaling. ACROSS is
-# the number of panels in a row. With twice as many, the numbers below an axis overlap.
+# PAGE_WIDTH is in inches: no figure is wider than a page of an article, so it is printed without
+# scaling. ACROSS is the number of panels in a row. The values were chosen by eye. With twice these
+# values, the numbers below an axis overlap.
 PAGE_WIDTH, ACROSS = 6.8, 3
-# Size limits of a panel in an article, in inches: three panels share a page of 7 inches, and one
-# panel is a little wider than a column. If panels were twice as wide, each would have its own row.
-# ARTICLE_LETTER is the mean width of a character at 8 pt. With twice the value, titles break in the
-# middle.
+# Size limits of a panel in an article, in inches. NARROWEST allows three panels on a page of 7
+# inches. A single panel of the width WIDEST is a little wider than a column. If panels were twice
+# as wide, each panel would have a row of its own. ARTICLE_LETTER is the mean width of a character
+# at 8 pt in inches. With twice this value, titles are broken in the middle.
 NARROWEST, WIDEST, LOWEST = 2.2, 4.2, 2.0
 ARTICLE_LETTER = 0.062
-# The mean width of a character at 10 pt; the number of characters of a caption per inch, at 7.5 pt;
-# and the length of a name that shares a line of 2.2 inches with another name. With twice these
-# values, titles break in the middle, and captions and names are cut.
+# TITLE_LETTER is the mean width of a character at 10 pt in inches. CAPTION_LETTERS is the number of
+# characters of a caption per inch, at 7.5 pt. SHORT_NAME is the largest length of a name that
+# shares a line of 2.2 inches with another name. The values were chosen by eye. With twice these
+# values, titles are broken in the middle, and captions and names are cut.
 TITLE_LETTER, CAPTION_LETTERS, SHORT_NAME = 0.078, 16, 9
-# Ticks of a linear axis of any length. The layout needs only one pass because it does not change
-# the ticks. With twice as many, the numbers below an axis overlap.
+# LINEAR_TICKS is the number of ticks of a linear axis, and STEPS are the allowed distances between
+# ticks. These do not depend on the length of the axis, so that the layout needs only one pass. With
+# twice LINEAR_TICKS, the numbers below an axis overlap.
 LINEAR_TICKS, STEPS = 5, (1, 2, 2.5, 5, 10)
 
 if TYPE_CHECKING:
@@ -59,17 +63,22 @@ if TYPE_CHECKING:
 class Curves:
     """Data of one figure, which has panels for each data set and a line for each method."""
 
-    table: pd.DataFrame  # from `rfbench.analysis.summary.summarise`, only lines with a value
-    x: str  # a column: x, a time, or one of trials.csv
-    y: str  # mean, or a time
-    varied: str  # content of the column x
-    titles: Mapping[str, str] = field(default_factory=dict)  # unusual titles of axes
-    # description of x as a cost for the caption; if it is set, the frontier is drawn
+    # table from `rfbench.analysis.summary.summarise`, restricted to lines with a value
+    table: pd.DataFrame
+    # column for the horizontal axis: x, a time, or a column of trials.csv
+    x: str
+    # column for the vertical axis: mean, or a time
+    y: str
+    # content of the column x: M, d, or the name of a setting
+    varied: str
+    # titles of axes that differ from the usual titles
+    titles: Mapping[str, str] = field(default_factory=dict)
+    # description of x as a cost in the caption; if it is not empty, the frontier is drawn
     cost: str = ""
-    failed: tuple[str, ...] = ()  # methods without any value, which the legend lists
+    failed: tuple[str, ...] = ()  # methods without any value, which are listed in the legend
 
     def title(self, column: str) -> str:
-        """Return the title of the axis of a column."""
+        """Return the title of the axis that shows a column."""
         if column in self.titles:
             return self.titles[column]
         if column == "mean":
@@ -88,12 +97,12 @@ class Curves:
 
     @property
     def words(self) -> bool:
-        """True if the labels below the axis are names: methods, or settings without a number."""
+        """True if the labels below the axis are names of methods, or settings without a number."""
         return self.side_by_side or (self.x == "x" and self.table["x"].dtype.kind not in "fi")
 
     @property
     def has_frontier(self) -> bool:
-        """True if the figure shows the error over a cost for several methods."""
+        """True if the figure shows the error of several methods over a cost."""
         return bool(self.cost) and self.y == "mean" and self.table["method"].nunique() > 1
 
 
@@ -104,13 +113,13 @@ def draw(
     caption: str,
     width: float | None = None,
 ) -> Figure:
-    """Draw the panels with a legend and a caption.
+    """Draw the panels of a figure, with a legend and a caption.
 
-    A data set has one panel. If there are more than `MOST_TOGETHER` methods, lines are drawn in
-    panels with `MOST_APART` methods each, and the baseline in every panel. No figure is wider than
-    `PAGE_WIDTH`. With a `width` in inches, the figure is for an article: all lines of a data set in
-    one panel, the legend below, and no caption in the figure. The caption is the figure's
-    `get_label` in either case.
+    Each data set has one panel. If there are more than `MOST_TOGETHER` methods, each data set has
+    several panels with `MOST_APART` methods, and the baseline is drawn in every panel. No figure is
+    wider than `PAGE_WIDTH`. With a `width` in inches, the figure is for an article: all lines of a
+    data set are in one panel, the legend is below the panels, and the caption is not drawn. In both
+    cases, the `get_label` method of the figure returns the caption.
     """
     datasets = [(str(name), part) for name, part in curves.table.groupby("dataset")]
     methods = [name for name in styles if name in set(curves.table["method"])]
@@ -171,29 +180,29 @@ def draw(
 
 
 def _abreast(width: float, methods: Sequence[str]) -> int:
-    """Return the number of legend entries per line."""
+    """Return the number of legend entries that fit next to each other."""
     longest = max(map(len, methods), default=1)
     return max(1, int(width / (ARTICLE_LETTER * longest + 0.45)))
 
 
 def _broken(title: str, room: float) -> str:
-    """Break the title of an axis into lines of `room` inches."""
+    """Break the title of an axis into lines of at most `room` inches."""
     return textwrap.fill(title, max(int(room / ARTICLE_LETTER), 12))
 
 
 def _with_bars(curves: Curves, table: pd.DataFrame) -> str:
-    """Return the title of the y-axis, with the meaning of error bars if there are any."""
+    """Return the title of the y-axis, with the meaning of the error bars if there are any."""
     bars = table["se" if curves.y == "mean" else f"{curves.y}_se"].notna().any()
     return f"{curves.title(curves.y)}, mean\u00a0±\u00a0s.e." if bars else curves.title(curves.y)
 
 
 def escape_file_name(name: str) -> str:
-    """Return a name with characters that are safe in file names."""
+    """Replace characters of a name that are not safe in file names."""
     return re.sub(r"[^A-Za-z0-9]+", "_", name).strip("_")
 
 
 def new_figure(width: float, height: float) -> Figure:
-    """Return an empty figure that needs no display; sizes are in inches."""
+    """Return an empty figure that needs no display; `width` and `height` are in inches."""
     import_matplotlib()
     from matplotlib.figure import Figure
 
@@ -201,7 +210,7 @@ def new_figure(width: float, height: float) -> Figure:
 
 
 def write_caption(figure: Figure, caption: str, width: float | None) -> None:
-    """Set the caption of a figure; without `width`, it is drawn below the figure."""
+    """Set the caption of a figure; without a `width`, it is also drawn below the figure."""
     figure.set_label(caption)
     if not width:
         wrapped = textwrap.fill(caption, int(CAPTION_LETTERS * figure.get_figwidth()))
@@ -211,9 +220,9 @@ def write_caption(figure: Figure, caption: str, width: float | None) -> None:
 def _named(
     panels: list[Axes], styles: Mapping[str, Style], failed: Sequence[str] = ()
 ) -> tuple[list[Any], list[str]]:
-    """Return the handles and the names of the methods of panels, for a legend.
+    """Return the handles and the names of the methods in panels, for a legend.
 
-    Methods without a line because they failed come last.
+    Methods in `failed`, which have no line, come last.
     """
     from matplotlib.lines import Line2D
 
@@ -230,7 +239,7 @@ def _named(
 
 
 def _groups(curves: Curves, methods: list[str]) -> list[list[str]]:
-    """Return groups of methods that share a panel, of nearly equal size."""
+    """Return groups of methods that share a panel; the groups have nearly equal sizes."""
     if len(methods) <= MOST_TOGETHER or curves.side_by_side:
         return [methods]
     others = [name for name in methods if name != BASELINE]
@@ -245,7 +254,7 @@ def _draw(
     styles: Mapping[str, Style],
     every_row: pd.DataFrame,
 ) -> None:
-    """Draw the lines of a table; the axes cover all lines of the data set."""
+    """Draw the lines of a table in a panel; the axes cover all lines of the data set."""
     from matplotlib.ticker import MaxNLocator
 
     x, y = curves.x, curves.y
@@ -260,7 +269,8 @@ def _draw(
             xerr=line.get(f"{x}_se"),
             label=str(method),
             elinewidth=0.8,
-            linestyle="" if curves.words else style.dash,  # settings that are names have no order
+            # settings that are not numbers have no order, so their points are not joined
+            linestyle="" if curves.words else style.dash,
             **style.marks(panel),
         )
     if curves.words:
@@ -310,7 +320,7 @@ def _scale(panel: Axes, which: Literal["x", "y"], values: pd.Series[Any]) -> Non
 
 
 def set_log_ticks(panel: Axes, which: Literal["x", "y"], ticks: Sequence[float]) -> None:
-    """Make an axis logarithmic, with those of the ticks that are in its range."""
+    """Make an axis logarithmic, with a tick at each of `ticks` that is within its range."""
     from matplotlib.ticker import FixedLocator, NullLocator
 
     panel.set(**{f"{which}scale": "log"})
@@ -323,7 +333,7 @@ def set_log_ticks(panel: Axes, which: Literal["x", "y"], ticks: Sequence[float])
 def frontier(
     costs: ArrayLike, values: ArrayLike, *, larger_is_better: bool = False
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the points for which no other point is better in cost and value, cheapest first.
+    """Return the points for which no other point is better in both cost and value, cheapest first.
 
     Parameters
     ----------

@@ -1,9 +1,9 @@
-"""Styles of methods, the same in every figure, and the settings of all figures.
+"""Styles of methods, which are the same in every figure, and matplotlib settings of all figures.
 
-Five colors are from Okabe and Ito (2008). Brown and violet replace yellow, orange and sky blue,
-which have a contrast of less than 3 : 1 to white paper. No two methods share a marker, so that
-figures can be read in gray, and markers differ at 5 points. No two methods share color and dashes,
-so that lines can be followed between their markers.
+Five colors are from Okabe and Ito (2008). Brown and violet replace their yellow, orange and sky
+blue, which have a contrast of less than 3 : 1 to white paper. No two methods share a marker, so
+that figures can be read in gray, and markers differ at 5 points. No two methods share color and
+dashes, so that lines can be followed between their markers.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from rfbench.registry import SAMPLERS
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Defaults for settings that the user has not made, chosen by eye to go with the defaults of
-# matplotlib. Font sizes are relative to font.size. With twice the sizes, lines and markers of nine
-# methods hide each other.
+# Values for settings that the user has not changed. They were chosen by eye to go with the defaults
+# of matplotlib. Font sizes are relative to font.size. With twice the sizes, lines and markers of
+# nine methods hide each other.
 USUAL: dict[str, Any] = {
     "axes.grid": True,
     "axes.labelsize": "small",
@@ -41,9 +41,9 @@ USUAL: dict[str, Any] = {
     "xtick.labelsize": "small",
     "ytick.labelsize": "small",
 }
-# These settings are always applied, even if the user has other settings: TrueType fonts
-# (conferences reject Type 3), no TeX (it fails on underscores in names), and reproducible ids in
-# SVG. Type 42 is TrueType in PostScript, a value of matplotlib. Figures set their own layout.
+# Settings that are always applied, even if the user has other settings: TrueType fonts (conferences
+# reject Type 3), no TeX (it fails on underscores in names), and reproducible ids in SVG. Type 42 is
+# the value of matplotlib for TrueType. The layout is set by each figure.
 FIXED_STYLE: dict[str, Any] = {
     "figure.autolayout": False,
     "figure.constrained_layout.use": False,
@@ -54,9 +54,9 @@ FIXED_STYLE: dict[str, Any] = {
     "text.usetex": False,
 }
 
-# At the width of a column or a page of an article, all text has the size of footnotes,
-# \footnotesize in LaTeX at 10 points. In ARTICLE, line widths are in proportion. With twice the
-# widths, lines fill a panel of 2.2 inches.
+# Settings for figures in an article. At the width of a column or a page, all text has the size of
+# footnotes, \footnotesize in LaTeX at 10 points. FONT_POINTS is this size. In ARTICLE, line widths
+# are in proportion to the text; with twice the widths, lines fill a panel of 2.2 inches.
 FONT_POINTS = 8
 ARTICLE: dict[str, Any] = {
     "font.size": FONT_POINTS,
@@ -70,29 +70,30 @@ ARTICLE: dict[str, Any] = {
     "savefig.dpi": 300,
 }  # fmt: skip
 
-# The smallest text of a figure at its printed width, in points. Text of half this size cannot be
-# read on paper.
+# Size in points of the smallest text in a figure at its printed width. Text of half this size
+# cannot be read on paper.
 SMALLEST_POINTS = 7
 BLACK, GREEN = "#000000", "#009E73"
 BLUE, VERMILLION, PURPLE = "#0072B2", "#D55E00", "#CC79A7"
-# The two colors with a contrast of 3 : 1 to white that differ most from the five other colors, also
-# for people with a color vision deficiency. Their measured CIELAB distance is 31; the distance
-# among the five is 17.
+# The two colors that differ most from the five other colors, among all colors with a contrast of 3
+# : 1 to white. People with a color vision deficiency were considered. Their measured CIELAB
+# distance to the other colors is 31; the distance among the five is 17.
 BROWN, VIOLET = "#663300", "#8422E6"
 GREY = "#8A8A8A"
 COLOURS = (BLACK, BLUE, VERMILLION, GREEN, PURPLE, BROWN, VIOLET)
-Marker = str | tuple[int, int, int]  # marker name, or corners, 1 for a star, degrees
+# name of a marker, or the number of corners, 1 for a star, and the angle in degrees
+Marker = str | tuple[int, int, int]
 Dash = str | tuple[int, tuple[float, ...]]
 # The last four are long dashes, two dots between dashes, widely spaced dots, and alternating long
-# and short dashes. Lengths are in line widths, as in matplotlib. With twice the lengths, a short
-# line of a legend shows one dash.
+# and short dashes. Lengths are in line widths, as defined by matplotlib. With twice the lengths, a
+# short line in a legend shows only one dash.
 DASHES: tuple[Dash, ...] = (
     "-", "--", "-.", ":", (0, (8, 2)), (0, (5, 1.5, 1, 1.5, 1, 1.5)), (0, (1, 3)), (0, (8, 2, 2, 2))
 )  # fmt: skip
-# Pairs of a marker and True if the marker is filled. Thin markers such as + are late in the list,
+# Pairs of a marker, and True if the marker is filled. Thin markers such as + are late in the list,
 # so that methods that are shown often do not get them. Tuples are corners, kind and angle, as
-# matplotlib defines them. Pentagons, hexagons and octagons are not used: at 5 points they look like
-# circles.
+# matplotlib defines them. Pentagons, hexagons and octagons are not used, because they look like
+# circles at 5 points.
 CURVE_MARKERS: tuple[tuple[Marker, bool], ...] = (
     *((marker, True) for marker in "os^DvXP*<>d"),
     *((marker, False) for marker in "s^oDvXP<>d"),
@@ -103,7 +104,7 @@ CURVE_MARKERS: tuple[tuple[Marker, bool], ...] = (
 
 
 class Style(NamedTuple):
-    """Color, marker, filling of the marker, and dashes of the line."""
+    """Style of a method: color, marker, filling of the marker, and dashes of the line."""
 
     colour: str
     marker: Marker
@@ -111,32 +112,35 @@ class Style(NamedTuple):
     dash: Dash = "-"
 
     def marks(self, panel: Axes) -> dict[str, Any]:
-        """Return color and marker as arguments of matplotlib; open markers show the background."""
+        """Return color and marker as arguments of matplotlib.
+
+        Open markers are filled with the background color of the panel.
+        """
         face = self.colour if self.filled else panel.get_facecolor()
         return {"color": self.colour, "marker": self.marker, "markerfacecolor": face}
 
 
 def get_style(position: int) -> Style:
-    """Return the style for a position in `METHODS`, or for a larger position."""
+    """Return the style with a given position in the order of styles; samplers come first."""
     marker, filled = CURVE_MARKERS[position % len(CURVE_MARKERS)]
     dash = DASHES[position // len(COLOURS) % len(DASHES)]
     return Style(COLOURS[position % len(COLOURS)], marker, filled, dash)
 
 
-# Styles in the order of the registry. If a new sampler is registered last, all other samplers keep
-# their styles.
+# Maps each sampler to its style, in the order of the registry. If a new sampler is registered last,
+# all other samplers keep their styles.
 METHODS = {name: get_style(position) for position, name in enumerate(SAMPLERS)}
 
 
 @contextmanager
 def apply_style(style: str | Path | None = None, *, article: bool = False) -> Iterator[None]:
-    """Draw and save figures with the user's settings; our defaults replace missing settings.
+    """Apply matplotlib settings within a ``with`` statement: the user's, then our defaults.
 
-    For an `article`, text has `FONT_POINTS`, whatever the user's settings.
+    For an `article`, text has the size `FONT_POINTS`, whatever the user's settings are.
 
-    Settings in matplotlib's ``rcParams`` are kept, from a ``matplotlibrc`` or set in Python.
-    Settings with their default value are set as in `USUAL`. A style, given by name or file, has
-    priority over both, and `FIXED_STYLE` has priority over all.
+    Settings that the user changed in a ``matplotlibrc`` or in ``rcParams`` are kept. Settings with
+    their default value are replaced by `USUAL`. A `style`, given by name or file, has priority over
+    these settings, and `FIXED_STYLE` has priority over all settings.
 
     Raises ConfigError if the style does not exist, or matplotlib cannot read the user's settings.
     """
@@ -159,7 +163,7 @@ def apply_style(style: str | Path | None = None, *, article: bool = False) -> It
 
 
 def get_text_color() -> str:
-    """Return the color of text: black, or white if a style has a dark background."""
+    """Return the color of text as a hex string: black, or white on a dark background."""
     rc_params = import_matplotlib().rcParams
     from matplotlib.colors import to_hex
 
@@ -167,10 +171,11 @@ def get_text_color() -> str:
 
 
 def assign_styles(samplers: Mapping[str, str]) -> dict[str, Style]:
-    """Return the styles of the methods of a figure; the keys of `samplers` are displayed names.
+    """Return the style of each method in a figure; `samplers` maps displayed names to samplers.
 
-    A method has a sampler's style if it has the sampler's name, or is the only method with this
-    sampler. Other methods get a marker that the figure does not have yet, and the least used color.
+    A method has the style of its sampler if it has the sampler's name, or if it is the only method
+    with this sampler. Other methods get a marker that is not used in the figure, and the least used
+    color.
     """
     named = [name if name in METHODS else sampler for name, sampler in samplers.items()]
     styles = {

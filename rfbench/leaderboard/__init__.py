@@ -1,1 +1,1 @@
-"""The leaderboard: methods, numbers of features and costs, compared on many data sets."""
+"""The leaderboard: errors and costs of all methods, compared on many data sets."""

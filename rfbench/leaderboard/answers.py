@@ -1,4 +1,4 @@
-"""Answers to questions from public discussions, computed from rows; a template has the text."""
+"""Answers to questions from public discussions, computed from result rows."""
 
 from __future__ import annotations
 
@@ -30,29 +30,33 @@ from rfbench.papers.models import CORRECTED, PRINTED
 from rfbench.registry import find_displayed_name
 
 PAGE, FIGURE = "answers.md", "answers.png"
-OWN = "answers_"  # prefix of the names of its own configurations
-# Number of features: the largest M of configs/leaderboard.yaml, whose rows are compared. There are
-# no rows with twice as many features.
+# prefix of the names of the configurations that are run for this page
+OWN = "answers_"
+# Number of features at which methods are compared, by definition the largest M of
+# configs/leaderboard.yaml. There are no rows with twice this number.
 LARGEST_M = 400
 LOWER, HIGHER, OPEN = "lower", "higher", "not shown"
 
 
 @dataclass(frozen=True)
 class Side:
-    """One side of a comparison: method, number of features and preparation of its rows."""
+    """One side of a comparison: method, number of features, and scaling of the rows."""
 
     method: str
     M: int = LARGEST_M
     scaling: str = STANDARD
 
     def errors(self, rows: pd.DataFrame) -> pd.Series[float]:
-        """Return the errors per trial; errors of a reference model do not depend on M."""
+        """Return the errors per trial, indexed by data set, table and trial.
+
+        The errors of a reference model do not depend on M.
+        """
         here = (rows["method"] == self.method) & (rows["scaling"] == self.scaling)
         here &= (rows["M"] == self.M) | rows["reference"]
         return rows[here].groupby(TRIAL)["error"].last()
 
     def __str__(self) -> str:
-        base, _, way = self.method.partition("rks-")  # labels in answers.yaml are rks-WAY
+        base, _, way = self.method.partition("rks-")  # the labels have the form rks-<way>
         name = find_displayed_name(base or f"rks, {way.replace('-', ' ')}")
         name += "" if self.scaling == STANDARD else f", {self.scaling}"
         return name if self.M == LARGEST_M else f"{name}, M = {self.M}"
@@ -63,14 +67,15 @@ Pair = tuple[Side, Side]
 
 @dataclass(frozen=True)
 class Compared:
-    """Comparison of two sides over data sets: ratio of errors, and p-value of equal errors."""
+    """Comparison of two sides over data sets: the ratio of their errors, and a p-value."""
 
     ratio: Ratio
-    p: float = math.nan  # Wilcoxon's p-value, adjusted for the page; NaN without a test
+    # Wilcoxon's p-value, adjusted for all comparisons of the page; NaN without a test
+    p: float = math.nan
 
     @property
     def verdict(self) -> str:
-        """`LOWER` or `HIGHER` if the first side's error differs significantly, else `OPEN`."""
+        """`LOWER` or `HIGHER` if the error of the first side differs significantly, else `OPEN`."""
         if not self.p <= ALPHA:
             return OPEN
         return LOWER if self.ratio.mean < 1 else HIGHER
@@ -78,7 +83,7 @@ class Compared:
 
 @dataclass(frozen=True)
 class Answer:
-    """Answer to a question, with its comparisons by name."""
+    """Answer to a question: a comparison for each option in the question."""
 
     compared: Mapping[str, Compared]
 
@@ -90,29 +95,31 @@ class Answer:
 
     @property
     def name(self) -> str:
-        """Option with the smallest median among the options with the verdict of the answer."""
+        """Option that the answer reports: the smallest median ratio with the answer's verdict."""
         among = {n: one for n, one in self.compared.items() if one.verdict == self.verdict}
         return min(among, key=lambda name: among[name].ratio.median)
 
     @property
     def best(self) -> Compared:
-        """Comparison of the option with the name `name`."""
+        """Comparison of the option `name`, which the answer reports."""
         return self.compared[self.name]
 
 
 def pair_with_baseline(baseline: str, *methods: str) -> list[Pair]:
-    """Pair each method with the baseline."""
+    """Return a pair of sides for each method: the method, and the baseline."""
     return [(Side(name), Side(baseline)) for name in methods]
 
 
-# Comparisons per question; the template has the text. LARGEST_M / 2 pairs have as many columns as
-# LARGEST_M offset features, by definition, and LARGEST_M / 2 is the size with half of the features.
+# Comparisons for each question; the template has the text. A paired feature has two columns, so
+# LARGEST_M / 2 pairs have as many columns as LARGEST_M offset features, by definition. In "size",
+# LARGEST_M / 2 is half the number of features.
 QUESTIONS: dict[str, list[Pair]] = {
     "landmarks": pair_with_baseline(
         "nystroem", "nystroem-kmeans", "nystroem-recursive-rls", "nystroem-rpcholesky"
     ),
     "orthogonal": pair_with_baseline("rks", "orf", "qmc"),
-    "pair": [(Side("rks-pair", LARGEST_M // 2), Side("rks"))],  # equal numbers of columns
+    # both sides have the same number of columns
+    "pair": [(Side("rks-pair", LARGEST_M // 2), Side("rks"))],
     "nystroem": pair_with_baseline("rks", "nystroem"),
     "target": pair_with_baseline("rks", "eerf", "lkrf", "surrogate-leverage-kept", "varpro"),
     "size": [(Side(name), Side(name, LARGEST_M // 2)) for name in ("rks", "nystroem")],
@@ -128,7 +135,7 @@ QUESTIONS: dict[str, list[Pair]] = {
 }
 
 
-# Titles of the questions in the figure.
+# Texts of the questions in the figure.
 ASKED = {
     "landmarks": "Chosen landmarks, or uniform ones?",
     "orthogonal": "Orthogonal or quasi-random frequencies?",
@@ -146,11 +153,11 @@ ASKED = {
 
 
 def gather(collection: Collection) -> dict[str, Answer]:
-    """Return the answer to each question that the rows support.
+    """Return the answer to each question for which there are rows.
 
     Each comparison divides the error of the first side by the error of the second side. All
-    comparisons of a question use the data sets that all of them have. `adjust_p_values` adjusts
-    their p-values.
+    comparisons of a question use the same data sets. The p-values are adjusted by
+    `adjust_p_values`.
     """
     rows, _ = select_counted(collection, OWN)
     made: dict[str, dict[str, Compared]] = {}
@@ -173,11 +180,11 @@ def gather(collection: Collection) -> dict[str, Answer]:
 
 
 def adjust_p_values(made: Mapping[str, Mapping[str, Compared]]) -> dict[str, dict[str, Compared]]:
-    """Adjust the p-values of the page: the probability of any wrong verdict is at most `ALPHA`.
+    """Adjust all p-values so that the probability of any wrong verdict is at most `ALPHA`.
 
-    Holm's method is applied to the options of each question, and then to the smallest p-values of
-    the questions. An option gets the factor of its question, and its p-value is not below the
-    question's p-value.
+    Holm's method is applied to the options of each question, and then to the smallest p-value of
+    each question. The p-values of all options are multiplied by the factor of their question, and
+    are at least the p-value of the question.
     """
     within = {key: holm([one.p for one in compared.values()]) for key, compared in made.items()}
     smallest = [p.min() for p in within.values()]
@@ -193,16 +200,17 @@ def adjust_p_values(made: Mapping[str, Mapping[str, Compared]]) -> dict[str, dic
 
 
 def compare_kernel_errors(collection: Collection) -> Ratio | None:
-    """Return the ratio of the kernel's Frobenius errors of orthogonal and independent frequencies.
+    """Return the ratio of the kernel errors of orthogonal frequencies and independent frequencies.
 
-    Only runs without a solver are used, with orthogonal frequencies by their definition and on the
-    same rows. Several runs on one data set, with different rows or bandwidths, count once.
+    The errors are in the Frobenius norm. Only runs without a solver are used, in which both methods
+    have the same rows. Several runs on one data set, with different rows or bandwidths, are
+    averaged. Returns None if there are no rows.
     """
     rows = collection.counted
     if rows.empty:
         return None
     taken = (rows["solver"] == NO_SOLVER) & (rows["kernel"] == "gaussian")
-    # A corrected run repeats trials of other runs. Rows of audits are variants with varied
+    # A corrected run repeats trials of other runs. Rows with a variant belong to audits, which vary
     # settings.
     rows = rows[taken & (rows["protocol"] != CORRECTED) & (rows["variant"] == "")]
     sources = rows["group"].map(collection.groups["source"]).replace(catalog.TWINS)
@@ -215,7 +223,10 @@ def compare_kernel_errors(collection: Collection) -> Ratio | None:
 
 
 def render_files(collection: Collection) -> dict[str, Any]:
-    """Return the page and the figure by file name; None if the rows do not support any answer."""
+    """Return the page and the figure by file name.
+
+    The values are None if the rows do not support any comparison.
+    """
     found = gather(collection)
     if not found:
         return {PAGE: None, FIGURE: None}
@@ -227,6 +238,6 @@ def render_files(collection: Collection) -> dict[str, Any]:
 
 
 def render_page(found: Mapping[str, Answer]) -> str:
-    """Return the page as Markdown."""
+    """Return the page as Markdown, for the comparisons of all questions."""
     facts: dict[str, Any] = {"M": LARGEST_M, "alpha": ALPHA, "fewest": MIN_RATIOS}
     return render("leaderboard/answers.md.j2", found=found, figure=FIGURE, **facts)

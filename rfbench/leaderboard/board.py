@@ -1,4 +1,4 @@
-"""The facts of the leaderboard: errors and costs of all methods at each number of features."""
+"""Computation of the leaderboard: errors and costs of all methods at each number of features."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ from rfbench.registry import find_displayed_name
 from rfbench.results.schema import BASELINE, METHOD, MODEL
 
 # A method needs a value on at least this share of the data sets. A data set on which a ranked
-# method has no value is then omitted for all methods. Chosen without a measurement: if twice as
-# many values could be missing (0.8), a method that often fails could remove a fifth of the data
-# sets.
+# method has no value is then dropped for all methods. The value was chosen without a measurement.
+# If twice as many values could be missing (0.8), a method that often fails could remove a fifth of
+# the data sets.
 MIN_SHARE_OF_METHODS = 0.9
 
 
 def gather(collection: Collection) -> Leaderboard | None:
-    """Collect the facts of all sizes; return None if no method can be compared with the baseline.
+    """Compute the leaderboard at all sizes; None if no method can be compared with the baseline.
 
-    `rfbench.leaderboard.rows.select_counted` selects the rows. The role of a method is in the
-    configuration: all errors are divided by the errors of the method with the role ``baseline``. A
-    method with the role ``model`` has no random features and the same errors at every M.
+    `rfbench.leaderboard.rows.select_counted` selects the rows. The configuration states the role of
+    each method. All errors are divided by the errors of the method with the role ``baseline``. A
+    method with the role ``model`` has no random features, and has the same errors at every M.
     """
     rows, unlearnt = select_counted(collection)
     standard = rows[rows["scaling"] == STANDARD]
@@ -56,10 +56,10 @@ def gather(collection: Collection) -> Leaderboard | None:
 
 
 def compare_at_size(rows: pd.DataFrame, M: int) -> Size | None:
-    """Compare the methods at M; None if no method can be compared with the baseline.
+    """Compare the methods at M features; None if no method can be compared with the baseline.
 
-    A method that lacks values on one in ten data sets or more is dropped first. Then each data set
-    on which a method has no value is dropped.
+    First, each method without a value on one in ten data sets or more is dropped. Then each data
+    set is dropped on which a remaining method has no value.
     """
     baseline, every = find_baseline(rows), compute_log_ratios(rows, M)
     logs = every.loc[:, every.notna().mean() > MIN_SHARE_OF_METHODS].dropna()
@@ -69,7 +69,7 @@ def compare_at_size(rows: pd.DataFrame, M: int) -> Size | None:
     names, models = list(map(str, logs)), set(rows.loc[rows["reference"], "method"])
     roles = {str(baseline): BASELINE, **dict.fromkeys(models, MODEL)}
     apart = np.argwhere(np.triu(find_differing(logs)))
-    # Costs are means over the data sets on which all timed methods have a time.
+    # Costs are means over the data sets on which every timed method has a time.
     timed = compute_log_ratios(rows, M, "search").reindex(index=logs.index, columns=logs.columns)
     timed = timed.dropna(axis=1, how="all").dropna()
     costs = np.exp(timed.mean())
@@ -90,7 +90,7 @@ def compare_at_size(rows: pd.DataFrame, M: int) -> Size | None:
 
 
 def compare_held_out(collection: Collection, best: str) -> Ratio | None:
-    """Return the ratio of a method on the held-out tables, at the largest M measured, or None."""
+    """Return the ratio of errors of a method on the held-out tables at the largest M, or None."""
     every = collection.experiments
     apart = {each.path for each in every if each.name.startswith(HELD_OUT) and not each.smoke}
     rows = read_trials(collection, apart)
@@ -103,7 +103,7 @@ def compare_held_out(collection: Collection, best: str) -> Ratio | None:
 
 
 def list_findings(board: Leaderboard | None) -> list[Finding]:
-    """Return the finding on the smallest median ratio, if there are enough data sets."""
+    """Return the finding on the best method, or an empty list if there are too few data sets."""
     if board is None or not board.largest.enough:
         return []
     size = board.largest

@@ -1,4 +1,4 @@
-"""Command `rfbench rank`: rank your own method among the published ones."""
+"""Command `rfbench rank`, which ranks your own method among the published methods."""
 
 from __future__ import annotations
 

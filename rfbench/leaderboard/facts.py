@@ -1,4 +1,4 @@
-"""Data classes for the facts of the leaderboard."""
+"""Data classes for the results of the leaderboard."""
 
 from __future__ import annotations
 
@@ -10,27 +10,28 @@ from rfbench.escaping import to_json_value
 from rfbench.leaderboard.rule import MIN_DATASETS
 from rfbench.results.schema import MODEL
 
-# Number of significant digits in JSON. Versions of pandas add numbers in different orders, which
-# changes about the last two of 17 digits.
+# Number of significant digits in JSON. Different versions of pandas add numbers in different
+# orders, which changes about the last two of 17 digits. The value was chosen without a measurement;
+# with half this value, small differences between methods would be lost.
 DIGITS = 10
 
 
 @dataclass(frozen=True)
 class Ratio:
-    """Ratio of errors to the baseline, summarized over data sets.
+    """Error of a method divided by the error of the baseline, summarized over data sets.
 
     Attributes
     ----------
     median, low, high : float
-        Median over data sets and the ends of its 90 % interval, see
-        `rfbench.leaderboard.rule.median_interval`; the ends are NaN if there are too few.
+        Median over data sets, and the ends of its 90 % interval, see
+        `rfbench.leaderboard.rule.median_interval`. The ends are NaN if there are too few data sets.
     better, datasets : int
         Number of data sets on which the ratio is below 1, and number of data sets.
     mean : float
-        Geometric mean, which a few nearly solved data sets dominate.
+        Geometric mean over data sets. It is dominated by a few data sets with nearly no error.
     trimmed : float
         Geometric mean without the three data sets whose ratios are farthest from 1; NaN if there
-        is no interval.
+        are too few data sets.
     """
 
     median: float
@@ -51,12 +52,13 @@ class Line:
     method : str
         Name of the method.
     role : str
-        ``method``, ``baseline``, or ``model`` (no random features, the same at every M).
+        ``method``, ``baseline``, or ``model`` (a model without random features, which is the same
+        at every M).
     ratio : Ratio
-        Ratio of its errors to the baseline's.
+        Errors of the method divided by the errors of the baseline.
     search : float
-        CPU time up to the fitted model, including the search, divided by the baseline's in the
-        same trials: the geometric mean over the data sets on which all were timed, or NaN.
+        CPU time of the search and the fit, divided by the time of the baseline in the same trials.
+        It is the geometric mean over the data sets on which all methods were timed, or NaN.
     """
 
     method: str
@@ -76,13 +78,13 @@ class Size:
     datasets : int
         Number of data sets.
     timed : int
-        Number of data sets on which every method was timed; costs are means over these.
+        Number of data sets on which every method was timed. Costs are means over these data sets.
     lines : tuple of Line
-        Methods, the smallest median first.
+        Lines of the methods, sorted by the median ratio of errors, the smallest first.
     apart : tuple of pairs of str
-        Pairs with a significant difference, the better method first.
+        Pairs of methods with a significant difference. The better method is first in each pair.
     left_out : tuple of str
-        Methods without a value on some data sets.
+        Methods that were dropped because values are missing on too many data sets.
     """
 
     M: int
@@ -99,53 +101,53 @@ class Size:
 
     @property
     def methods(self) -> list[Line]:
-        """Methods with random features."""
+        """Lines of the methods with random features."""
         return [line for line in self.lines if line.role != MODEL]
 
     @property
     def best(self) -> str:
-        """The random-feature method with the smallest median ratio of errors."""
+        """Name of the method with random features that has the smallest median ratio of errors."""
         return self.methods[0].method
 
     @property
     def leader(self) -> str:
-        """The best method, if it is significantly better than all other random-feature methods.
+        """Name of the best method if it is significantly better than all others with features.
 
-        Otherwise, and if there are not enough data sets, it is an empty string.
+        Otherwise, or if there are too few data sets, it is an empty string.
         """
         others = [line.method for line in self.methods[1:]]
         sole = others and all(self.verdict(self.best, name) == "better" for name in others)
         return self.best if sole and self.enough else ""
 
     def verdict(self, method: str, other: str) -> str:
-        """Return the verdict on a method compared with `other`: better, worse or open."""
+        """Return the verdict on `method` compared with `other`: better, worse or open."""
         signs = {(method, other): "better", (other, method): "worse"}
         return next((signs[pair] for pair in signs if pair in self.apart), "open")
 
     def alike(self, method: str) -> list[str]:
-        """Return the methods from which `method` does not differ significantly."""
+        """Return the methods that do not differ significantly from `method`."""
         others = [line.method for line in self.lines if line.method != method]
         return [name for name in others if self.verdict(method, name) == "open"]
 
 
 @dataclass(frozen=True)
 class Leaderboard:
-    """All facts of the leaderboard.
+    """Results of the leaderboard at all numbers of features.
 
     Attributes
     ----------
     baseline : str
         Method whose role is ``baseline``: all errors are divided by its errors.
     folders : tuple of str
-        Results folders of the rows.
+        Results folders from which the rows were read.
     trials : tuple of int
-        Smallest and largest number of trials of a data set, for methods with features.
+        Smallest and largest number of trials on a data set, over all methods with features.
     unlearnt : tuple of str
         Data sets on which no method is better than chance.
     sizes : tuple of Size
-        Comparison at each number of features.
+        Results at each number of features, in increasing order.
     held_out : Ratio or None
-        Errors of the best method at the largest M, on the held-out tables.
+        Errors of the best method on the held-out tables, at the largest M.
     """
 
     baseline: str
@@ -157,12 +159,12 @@ class Leaderboard:
 
     @property
     def largest(self) -> Size:
-        """The size at which the page names a best method."""
+        """Results at the largest number of features, at which the page names a best method."""
         return self.sizes[-1]
 
 
 def collect_facts(board: Leaderboard) -> dict[str, Any]:
-    """Return the facts for JSON: numbers with ten digits, None for numbers that are not finite."""
+    """Return the leaderboard for JSON: numbers have ten digits; NaN and infinity become None."""
     sizes = [asdict(size) | {"best": size.best, "leader": size.leader} for size in board.sizes]
     text = json.dumps(to_json_value({**asdict(board), "sizes": sizes}))
     return dict(json.loads(text, parse_float=lambda digits: float(f"{float(digits):.{DIGITS}g}")))

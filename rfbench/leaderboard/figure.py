@@ -1,4 +1,4 @@
-"""Figures of the leaderboard: error over cost, and ratios of errors for answers.md."""
+"""Figures of the leaderboard: errors against costs, and ratios of errors per question."""
 
 from __future__ import annotations
 
@@ -32,17 +32,18 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Inches: the width of a column of an article, the height of a row in the figure of ratios with text
-# of 7.5 points, and the space above and below the rows. With half the LINE_HEIGHT, names overlap.
+# Lengths in inches: the width of a column of an article, the height of a row in the figure of
+# ratios (text of 7.5 points), and the space above and below the rows. The values were chosen by
+# eye. With half of LINE_HEIGHT, names overlap.
 COLUMN, LINE_HEIGHT, MARGIN = 3.3, 0.16, 1.5
-# Ticks in the range of the published ratios and times. With twice as many ticks, their numbers
-# overlap. FINE has the ticks of panels whose ratios span less than WIDE. Small panels use every
-# second tick of TIME_TICKS.
+# Ticks within the range of the published ratios and times, chosen by eye. With twice as many ticks,
+# their numbers overlap. FINE has the ticks of panels whose ratios span less than WIDE. Small panels
+# use every second tick of TIME_TICKS.
 RATIOS = (0.25, 0.35, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.3, 1.5, 2.0, 4.0)
 FINE, WIDE = tuple(k / 50 for k in range(40, 61)), 1.2
 TIME_TICKS = (0.01, 0.1, 1, 10, 100, 1000)
-# Families of methods, each with its own color. A method without a family is drawn like the methods
-# with random frequencies.
+# Families of methods, each with a color and the prefixes of its methods. A method without a family
+# is drawn like the methods with random frequencies.
 FAMILIES: dict[str, tuple[str, tuple[str, ...]]] = {
     "random frequencies": (BLUE, ("orf", "qmc", "sorf", "fastfood", "comp")),
     "data-dependent": (
@@ -54,19 +55,20 @@ FAMILIES: dict[str, tuple[str, tuple[str, ...]]] = {
     "reference models": (BLACK, ()),
 }
 OTHER_FAMILY, REFERENCES = "random frequencies", "reference models"
-# Markers for the methods of a family; they can be distinguished at a size of 5 points.
+# Markers for the methods of one family. They can be distinguished at a size of 5 points.
 MARKERS = "s^DvXP*<>d"
-# A marker has its name next to it if no other marker is nearer than this share of the panel. With
-# the value halved, names overlap.
+# The name of a method is next to its marker if no other marker is nearer than this share of the
+# panel. The value was chosen by eye. If it is halved, names overlap.
 FREE_AROUND = 0.09
-# Distances in points from a marker to its name; DIRECTIONS are the directions. With twice the
-# distances, a name is nearer to another marker.
+# REACHES are distances in points from a marker to its name, chosen by eye. DIRECTIONS are
+# directions from the marker to the name. With twice the distances, a name is nearer to the marker
+# of another method.
 REACHES = (4, 12, 20, 30)
 DIRECTIONS = ((1, 0), (0, -1), (0, 1), (-1, 0), (1, -1), (1, 1), (-1, -1), (-1, 1))
 
 
 def find_family(line: Line) -> str:
-    """Return the family of a method: one of `FAMILIES`, or an empty string for the baseline."""
+    """Return the family of a method, a key of `FAMILIES`; an empty string for the baseline."""
     if line.role in (BASELINE, MODEL):
         return REFERENCES if line.role == MODEL else ""
     return next(
@@ -80,7 +82,7 @@ def find_family(line: Line) -> str:
 
 
 def assign_looks(sizes: Sequence[Size], own: str) -> dict[str, tuple[str, Style]]:
-    """Return the family, its color, and a marker for each method."""
+    """Return the family and the style (color and marker) of each method."""
     looks: dict[str, tuple[str, Style]] = {}
     lines = {line.method: line for size in sizes for line in size.lines}
     for name in sorted(lines):
@@ -93,13 +95,13 @@ def assign_looks(sizes: Sequence[Size], own: str) -> dict[str, tuple[str, Style]
 
 
 def draw_costs(sizes: Sequence[Size], own: str = "") -> Figure:
-    """Draw the error of each method against its search time, as ratios to the baseline.
+    """Draw the error of each method against its search time, relative to the baseline.
 
-    There is a panel per number of features; for more than two numbers, only the first and the last
-    number have a panel. Points are medians over data sets, bars their intervals. The line joins the
-    methods that no other method beats in both error and time. These methods, and methods far from
-    all others, are labeled. Reference models have open markers. The method `own` is a star, or a
-    horizontal line with its interval if its time is not known.
+    The smallest and the largest number of features have a panel. Points are medians over data sets,
+    and bars are intervals of the medians. A line joins the methods for which no other method is
+    better in both error and time. These methods are labeled, and also methods far from all other
+    methods. Reference models have open markers. The method `own` is a star, or a horizontal line if
+    its time is not known.
     """
     sizes = [sizes[0], sizes[-1]] if len(sizes) > 1 else sizes
     alone = len(sizes) == 1
@@ -113,7 +115,7 @@ def draw_costs(sizes: Sequence[Size], own: str = "") -> Figure:
         for line in size.lines:
             style = looks[line.method][1]
             if line in timed:
-                of = line.ratio  # without an interval there are no bars
+                of = line.ratio  # an error without an interval has no bar
                 gaps = np.nan_to_num([[of.median - of.low], [of.high - of.median]])
                 look: dict[str, Any] = {"linestyle": "", "elinewidth": 0.6, "capsize": 0}
                 look |= {"label": find_displayed_name(line.method), **style.marks(panel)}
@@ -136,14 +138,14 @@ def draw_costs(sizes: Sequence[Size], own: str = "") -> Figure:
         _limit(panel, timed)
     figure.axes[0].set_ylabel(f"test error / that of {base}")
     _add_legend(figure, looks, 2 if alone else len(FAMILIES))
-    figure.draw_without_rendering()  # the layout is computed, names are placed in it
+    figure.draw_without_rendering()  # This computes the layout, in which the names are then placed.
     for panel, size in zip(panels, sizes, strict=True):
         _name_marks(panel, [line for line in size.lines if line.search > 0])
     return figure
 
 
 def _limit(panel: Axes, lines: Sequence[Line]) -> None:
-    """Limit the range of the error axis; draw bars and medians beyond the limit as arrows.
+    """Limit the range of the error axis; methods beyond the limit are drawn as arrows.
 
     Without the limit, methods that differ by a few percent would overlap.
     """
@@ -164,9 +166,10 @@ def _limit(panel: Axes, lines: Sequence[Line]) -> None:
 
 
 def _name_marks(panel: Axes, lines: Sequence[Line]) -> None:
-    """Label the markers on the frontier; if there is room, also label markers without a neighbor.
+    """Write the names of methods next to their markers, where there is enough space.
 
-    The layout has been computed.
+    Methods on the frontier are named first, and then methods without a marker nearby. The layout of
+    the figure has to be computed before.
     """
     from matplotlib.transforms import Bbox
 
@@ -203,7 +206,7 @@ def _name_marks(panel: Axes, lines: Sequence[Line]) -> None:
 
 
 def _add_legend(figure: Figure, looks: Mapping[str, tuple[str, Style]], columns: int) -> None:
-    """Add a legend of the methods; each family has its own column if there is room."""
+    """Add a legend of the methods; each family has a column of its own if there is enough space."""
     from matplotlib.lines import Line2D
 
     found = {label: handle for panel in figure.axes
@@ -233,16 +236,19 @@ def _add_legend(figure: Figure, looks: Mapping[str, tuple[str, Style]], columns:
 
 
 def render_costs(sizes: Sequence[Size], own: str = "", form: str = "png") -> bytes:
-    """Return the figure as PNG or PDF; the same facts give the same bytes."""
+    """Return the figure of errors against costs as PNG or PDF.
+
+    The same input gives the same bytes.
+    """
     with apply_style(article=len(sizes) == 1):
         return render_figure(draw_costs(sizes, own), form, small=True)
 
 
 def draw_ratios(questions: Mapping[str, Mapping[str, Ratio]], apart: Sequence[str] = ()) -> Figure:
-    """Draw the median ratios for each question with their intervals.
+    """Draw the median ratio of errors and its interval for each comparison of each question.
 
-    The questions `apart` have a separate panel. A ratio is gray if its interval
-    contains 1, and hollow if it has no interval.
+    The questions in `apart` are drawn in a separate panel. A ratio is gray if its interval contains
+    1, and its marker is hollow if it has no interval.
     """
     panels = [
         {name: bars for name, bars in questions.items() if (name in apart) == other}
@@ -291,6 +297,6 @@ def _draw_questions(panel: Axes, questions: Mapping[str, Mapping[str, Ratio]]) -
 
 
 def render_ratios(questions: Mapping[str, Mapping[str, Ratio]], apart: Sequence[str] = ()) -> bytes:
-    """Return the figure of ratios of errors as PNG; the same facts give the same bytes."""
+    """Return the figure of ratios of errors as PNG; the same input gives the same bytes."""
     with apply_style():
         return render_figure(draw_ratios(questions, apart), "png", small=True)

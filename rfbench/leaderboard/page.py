@@ -1,4 +1,4 @@
-"""The leaderboard page for practitioners: methods, numbers of features and costs."""
+"""The page which_method.md: the best methods at each number of features, and their costs."""
 
 from __future__ import annotations
 
@@ -20,12 +20,13 @@ from rfbench.results.schema import MODEL
 
 PAGE, FACTS, COSTS = "which_method.md", "leaderboard.json", "which_method_cost.png"
 RUN_COMMAND = "rfbench run leaderboard leaderboard_references leaderboard_boosting"
-BESIDE = ("better on", "geometric mean", "without three", "tuning time")  # at the largest M
+# columns after the errors; their values are for the largest M
+BESIDE = ("better on", "geometric mean", "without three", "tuning time")
 VERDICT_MARKS = {"better": " +", "worse": " \N{MINUS SIGN}", "open": ""}
 
 
 def render_page(board: Leaderboard | None, out: Path) -> str:
-    """Return the page for a folder, from the facts of `rfbench.leaderboard.board.gather`."""
+    """Return the page which_method.md for the folder `out`, for a computed leaderboard."""
     facts: dict[str, Any] = {"alpha": ALPHA, "power": POWER, "signs": SIGNS, "needed": MIN_DATASETS,
                              "fewest": MIN_RATIOS}  # fmt: skip
     if board is not None:
@@ -45,13 +46,13 @@ def render_page(board: Leaderboard | None, out: Path) -> str:
 
 
 def _by_mean(size: Size) -> Line | None:
-    """Return the method with the smallest geometric mean, if it is not the best by the median."""
+    """Return the method with the smallest geometric mean; None if it also has the best median."""
     by_mean = min(size.methods, key=lambda line: line.ratio.mean)
     return by_mean if by_mean.method != size.best else None
 
 
 def render_files(board: Leaderboard | None, out: Path) -> dict[str, Any]:
-    """Return the page, the facts as JSON and the figure by file name; None for a missing file."""
+    """Return the page, the JSON file and the figure by file name; None for a missing file."""
     written: dict[str, Any] = {PAGE: render_page(board, out), FACTS: None, COSTS: None}
     if board is not None:
         written[FACTS] = (
@@ -63,7 +64,7 @@ def render_files(board: Leaderboard | None, out: Path) -> dict[str, Any]:
 
 
 def _winners(sizes: Sequence[Size]) -> Grid:
-    """Return, per number of features, the method with the smallest error and the verdict."""
+    """Return the table of the best method at each number of features, with the verdict."""
     rows = []
     for size in (size for size in sizes if size.enough):
         best, models = size.methods[0], {line.method for line in size.lines if line.role == MODEL}
@@ -90,12 +91,15 @@ def _join(methods: Sequence[str]) -> str:
 
 
 def _list_methods(sizes: Sequence[Size]) -> list[str]:
-    """Return the methods in the order of the table of errors."""
+    """Return the names of the methods in the order in which the table of errors lists them."""
     return list(dict.fromkeys(line.method for size in reversed(sizes) for line in size.lines))
 
 
 def _errors(sizes: Sequence[Size], baseline: str) -> Grid:
-    """Return a line per method: its errors at each size, and its times at the largest size."""
+    """Return the table of errors: one line per method, with its errors at each number of features.
+
+    The last columns have further summaries and the time at the largest number of features.
+    """
     cells = {
         (size.M, line.method): format_ratio(line.ratio)
         + VERDICT_MARKS[size.verdict(line.method, baseline)]
@@ -126,6 +130,6 @@ def _errors(sizes: Sequence[Size], baseline: str) -> Grid:
 
 
 def format_ratio(ratio: Ratio) -> str:
-    """Return a median as text, with its interval if it has an interval."""
+    """Return the median of a ratio as text, followed by its interval if it has one."""
     known = "" if absent(ratio.low) else f" ({number(ratio.low, 2)}{DASH}{number(ratio.high, 2)})"
     return number(ratio.median, 2) + known

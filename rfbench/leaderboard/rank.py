@@ -1,4 +1,4 @@
-"""Comparison of one method with the published rows, on the tables of the leaderboard."""
+"""Comparison of one method with the published rows of the leaderboard."""
 
 from __future__ import annotations
 
@@ -38,30 +38,30 @@ from rfbench.samplers.elsewhere import UNKNOWN_SCALE, Method, depends_on_scale
 from rfbench.solvers import Solver
 
 BASELINE_SAMPLER = "rks"
-MEDIAN = "median"  # bandwidth of methods without a search
+MEDIAN = "median"  # bandwidth rule for methods whose bandwidth is not searched
 SEARCHED, NO_BANDWIDTH, NOT_SEARCHED = "searched", "none", "not searched"
 SOLVER_KEYS = (
     "alphas",
     "alpha_convention",
     "selection",
     "intercept",
-)  # parameters that all solvers have
+)  # parameters that all solvers of rfbench have
 
 
 @dataclass(frozen=True)
 class Ranked:
-    """The method to rank.
+    """The method that is to be ranked.
 
     Attributes
     ----------
     path : str, type, transformer or callable
-        Registered name or import path; or the object itself, given in Python.
+        Registered name or import path, or the object itself if it was given in Python.
     thing : type, transformer or callable
-        The object.
+        The class, object or function of the method.
     parameters : mapping
-        Its parameters.
+        Parameters of the method.
     label : str
-        Its label in rows.
+        Label of the method in result rows.
     """
 
     path: Any
@@ -71,7 +71,7 @@ class Ranked:
 
     @property
     def kind(self) -> str:
-        """Kind of the object: ``kernel``, ``solver`` or ``sampler``."""
+        """Kind of the method: ``kernel``, ``solver`` or ``sampler``."""
         if isinstance(self.thing, type) and issubclass(self.thing, Kernel):
             return "kernel"
         predicts = hasattr(self.thing, "predict") and not hasattr(self.thing, "transform")
@@ -79,9 +79,10 @@ class Ranked:
 
     @cached_property
     def bandwidth(self) -> str:
-        """Treatment of the bandwidth: `SEARCHED`, `NO_BANDWIDTH` (measured) or `NOT_SEARCHED`.
+        """Treatment of the bandwidth: `SEARCHED`, `NO_BANDWIDTH` or `NOT_SEARCHED`.
 
-        A map has no bandwidth if rows divided by 4 leave the products of its features unchanged.
+        A map has no bandwidth if the products of its features do not change when the rows are
+        divided by 4.
         """
         if self.kind == "kernel":
             return SEARCHED if self.thing.has_bandwidth else NO_BANDWIDTH
@@ -93,7 +94,8 @@ class Ranked:
             method.is_sampler
             and ("bandwidth" in self.parameters or "bandwidth" not in method.taken)
         )
-        # A class with `_draw`, or the user, declares the bandwidth; for other maps it is measured.
+        # A class with `_draw`, or the user, declares whether there is a bandwidth. For other maps
+        # this is measured.
         said = method.is_sampler or method.varied is not None
         if not (searched and said) and not _heeds_rows(method):
             return NO_BANDWIDTH
@@ -105,7 +107,7 @@ class Ranked:
         return self.kind != "solver" or not issubclass(self.thing, other)
 
     def changes(self, document: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the changes to a configuration of the leaderboard.
+        """Return the keys that put this method into a configuration of the leaderboard.
 
         Raises ConfigError if a kernel has parameters.
         """
@@ -140,15 +142,15 @@ class Ranked:
 
 
 def _heeds_rows(method: Method) -> bool:
-    """Return True if the scale of rows matters, or if the method fails on a few rows."""
+    """Return True if features depend on the scale of the rows, or if the method cannot be tried."""
     try:
         return depends_on_scale(method)
-    except Exception:  # the trials report the error
+    except Exception:  # the error is reported by the trials
         return True
 
 
 def read_published_rows(folder: Path) -> tuple[pd.DataFrame, int]:
-    """Load the published leaderboard rows (standardized inputs) for the comparison.
+    """Read the published rows of the leaderboard with standardized inputs.
 
     Returns the rows, and the number of rows that were skipped because their configuration has
     changed. Raises ResultsError if no row qualifies.
@@ -186,10 +188,10 @@ def make_experiments(
     times: bool = False,
     allow_imports: bool = False,
 ) -> list[Experiment]:
-    """Return the leaderboard's configurations for one method, one M and the given tables.
+    """Return the leaderboard's configurations with one method, one M and the given tables.
 
-    With `times`, the baseline is measured as well. Raises the errors of `rfbench.read_config`, and
-    ConfigError if there is nothing to measure.
+    With `times`, the baseline is measured as well. Raises ConfigError if nothing can be measured,
+    and the errors of `rfbench.read_config`.
     """
     made = []
     for name, document in config.read_documents(shipped.locate(NAME)).items():
@@ -218,29 +220,30 @@ def make_experiments(
 
 @dataclass(frozen=True)
 class Standing:
-    """The place of a method on the leaderboard.
+    """Place of a method on the leaderboard, and its comparison with the published methods.
 
     Attributes
     ----------
     size : Size
-        Comparison of all methods on these tables, see `rfbench.leaderboard.facts`. The method's
-        cost is NaN, unless the baseline was measured in the same run.
+        Comparison of all methods on the tables in common. The cost of the ranked method is NaN
+        unless the baseline was measured in the same run.
     own : Line
         Line of the method in `size`.
     place : int
-        Place by the median, among the methods with features.
+        Place by the median ratio of errors, among the methods with features.
     plain, best : Ratio
-        Its errors divided by the baseline's, and by the errors of `rival`.
+        Errors of the method divided by the errors of the baseline, and by the errors of `rival`.
     rival : str
-        Best other method with features.
+        Name of the best other method with features.
     tables : tuple of pairs
-        Data sets with its error divided by the baseline's, the smallest first.
+        Pairs of a data set and the error divided by the error of the baseline, the smallest first.
     left_out : int
-        Number of trials that failed, or whose data differ from the published rows' data.
+        Number of trials that failed, or that used different data than the published rows.
     bandwidth : str
-        See `Ranked.bandwidth`. Without a search there is no verdict.
+        Treatment of the bandwidth, see `Ranked.bandwidth`. If it was not searched, there is no
+        verdict.
     unknown_scales : tuple of str
-        Notes of the trials whose length scale could not be measured.
+        Messages of the trials in which the length scale of the features could not be measured.
     """
 
     size: Size
@@ -255,13 +258,16 @@ class Standing:
     unknown_scales: tuple[str, ...] = ()
 
     def those(self, verdict: str) -> list[str]:
-        """Return the methods compared with which the verdict on the ranked method is `verdict`."""
+        """Return the methods compared with which the ranked method has this verdict.
+
+        The verdict is better, worse or open.
+        """
         others = [line.method for line in self.size.lines if line is not self.own]
         return [name for name in others if self.size.verdict(self.own.method, name) == verdict]
 
 
 def find_place(others: pd.DataFrame, own: Results, label: str, M: int) -> Standing:
-    """Compare a method's rows with the published rows of the same trials.
+    """Compare the rows of a method with the published rows of the same trials.
 
     Raises ResultsError if no successful trial has a published counterpart.
     """
@@ -273,7 +279,8 @@ def find_place(others: pd.DataFrame, own: Results, label: str, M: int) -> Standi
     measured = own.rows[(own.rows["label"] == label) & (own.rows["M"] == M)]
     asked = len(measured)
     notes = measured["message"].str.extract(rf"(?:^|; )({UNKNOWN_SCALE}.*)")[0].dropna()
-    # Times from different machines cannot be compared; only their ratios to the baseline can.
+    # Times from different machines cannot be compared. Only ratios to the baseline on the same
+    # machine can.
     untimed = paired.assign(search=math.nan)
     here = others[others["table"].isin(paired["table"]) & (others["method"] != label)]
     both = pd.concat([here, untimed], ignore_index=True)

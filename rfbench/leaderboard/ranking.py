@@ -41,9 +41,9 @@ from rfbench.samplers.elsewhere import PARAMETER, TO_STATE
 
 log = logging.getLogger(__name__)
 TABLE_CHOICES = ("all", "quick")
-# Numbers of trials after which the forecast is updated. The first trials are slower because loops
-# are compiled. Chosen without a measurement: with these numbers doubled, a wrong first forecast is
-# shown twice as long.
+# Numbers of finished trials after which the forecast is updated. The first trials are slower
+# because loops are compiled. The values were chosen without a measurement. If they are doubled, a
+# wrong first forecast is shown twice as long.
 RENEWED = (5, 20, 80)
 OnRow = Callable[[dict[str, Any]], None]
 Watch = Callable[[str, int, int], AbstractContextManager[OnRow]]
@@ -51,14 +51,15 @@ Watch = Callable[[str, int, int], AbstractContextManager[OnRow]]
 
 @dataclass(frozen=True)
 class Ranking:
-    """Result of ranking a method; ``print`` shows it.
+    """Result of `rank`; ``print`` shows its text.
 
     Attributes
     ----------
     standing : Standing or None
-        Place of the method; None if the run was interrupted.
+        Place of the method and its comparison; None if the run was interrupted.
     folder : Path
-        Folder with its rows, `rank.png`, `rank.pdf` and, if it has a place, `rank.tex`.
+        Folder with the rows of the method, and with `rank.png`, `rank.pdf` and `rank.tex` if the
+        method has a place.
     text : str
         Text that ``print`` shows.
     messages : tuple of str
@@ -94,31 +95,32 @@ def rank(
     Parameters
     ----------
     target : str, type, transformer or callable
-        Name of `rfbench list samplers` or `list kernels`, or an import path; or a class, a
-        transformer of scikit-learn's interface or a function f(X, M, seed).
+        Name in `rfbench list samplers` or `list kernels`, or an import path. It may also be a
+        class, a transformer with scikit-learn's interface, or a function f(X, M, seed).
     M : int
         Number of features.
     tables : {'all', 'quick'}
-        'quick' uses ten tables, without a test of significance.
+        'all' uses all tables. 'quick' uses ten tables, without a test of significance.
     parameters : mapping, optional
         Parameters of the target.
     label : str, optional
-        Its label in rows and tables.
+        Label of the method in rows and tables; by default its name.
     times : bool
-        Measure the baseline here too, to compare times.
+        Whether the baseline is also measured on this machine, to compare times.
     n_jobs : int, optional
-        Number of worker processes, by default one per core.
+        Number of worker processes; by default the number of cores.
     out : path
-        Rows are written to ``OUT/rank-LABEL``; the same call resumes.
+        Folder for the results. Rows are written to ``OUT/rank-LABEL``; after an interruption, the
+        same call resumes.
     allow_imports : bool
-        Import any class, which runs its code.
+        Whether any class may be imported, which runs its code.
     say : callable
-        Called with lines of text about the progress.
+        Function that is called with lines of text about the progress.
     before : callable, optional
-        Called with the `Ranked` object before it is measured.
+        Function that is called with the `Ranked` object before it is measured.
     watch : callable, optional
-        Function of the folder's name, the number of trials to run and the number of measured
-        trials. It returns a context manager, whose value is called with each row.
+        Function of the name of the folder, the number of trials to run, and the number of trials
+        that have a row. It returns a context manager, whose value is called with each new row.
 
     Returns
     -------
@@ -191,9 +193,9 @@ def rank(
 def find_target(
     target: Any, parameters: dict[str, Any], label: str | None, allow_imports: bool
 ) -> Ranked:
-    """Return the method to rank.
+    """Return the method to rank, given its name, import path or object.
 
-    Raises MethodError if it does not exist, or if importing it is not permitted.
+    Raises MethodError if the method does not exist, or if it may not be imported.
     """
     if not isinstance(target, str):
         name = getattr(target, "__name__", type(target).__name__)
@@ -217,7 +219,7 @@ def find_target(
 
 
 def _variants() -> dict[str, dict[str, Any]]:
-    """Return names and parameters of the leaderboard methods that have their own label."""
+    """Return the name and parameters of each leaderboard method that has a label of its own."""
     found = {}
     for document in config.read_documents(shipped.locate(NAME)).values():
         for entry in document.value["samplers"]:
@@ -230,7 +232,7 @@ def _variants() -> dict[str, dict[str, Any]]:
 
 
 def _to_state(named: Ranked) -> str:
-    """Return the advice on how to declare the bandwidth for a search."""
+    """Return the advice on how to declare the bandwidth so that it can be searched."""
     if "bandwidth" in named.parameters:
         return "Leave the bandwidth out of its parameters."
     if named.kind == "solver":
@@ -239,7 +241,7 @@ def _to_state(named: Ranked) -> str:
 
 
 class Pace:
-    """Forecast of the CPU time, from published trials and from the first finished trials."""
+    """Forecast of the remaining CPU time, from published times and the first trials."""
 
     def __init__(self, rows: pd.DataFrame, baseline: str, say: Callable[[str], None]) -> None:
         spent = rows["search"] + rows["cpu_test"]
@@ -250,7 +252,7 @@ class Pace:
         self._count, self._spent, self._ended = 0, 0.0, 0.0
 
     def forecast(self, share: float) -> str:
-        """Return the forecast of the time for a share of all trials, from the published times."""
+        """Return a sentence with the CPU time for a share of all trials, from published times."""
         spent = share * self._methods
         dearest = str(spent.idxmax())
         return (
@@ -276,7 +278,10 @@ class Pace:
 
 
 def _write(found: Standing, folder: Path, label: str) -> None:
-    """Write the figure and the LaTeX line of a method, or remove them without a search."""
+    """Write the figure and the LaTeX line of a ranked method.
+
+    If its bandwidth was not searched, these files are removed instead.
+    """
     if found.bandwidth == NOT_SEARCHED:
         for name in ("rank.png", "rank.pdf", "rank.tex"):
             files.remove(folder / name)

@@ -1,4 +1,4 @@
-"""Rows that are used in the leaderboard, and ratios of their errors to the baseline."""
+"""Selection of the result rows for the leaderboard, and ratios of errors to the baseline."""
 
 from __future__ import annotations
 
@@ -25,15 +25,17 @@ from rfbench.papers.models import TUNED
 from rfbench.results import Results
 from rfbench.results.schema import BASELINE, MODEL, SCHEMA
 
-NAME = "leaderboard"  # prefix of the names of its configurations
-HELD_OUT = "leaderboard_held_out"  # prefix of the configurations on held-out tables
-# Keys that a configuration with a different name must share with a leaderboard configuration;
-# otherwise its rows are not used.
+# prefix of the names of the leaderboard's configurations
+NAME = "leaderboard"
+# prefix of the names of the configurations for held-out tables
+HELD_OUT = "leaderboard_held_out"
+# Keys that define the protocol of the leaderboard. Rows of a configuration with a different name
+# are used only if these keys have the same values.
 PROTOCOL_KEYS = (
     "protocol", "rows", "test_rows", "split", "scaling", "target", "feature_map", "dtype", "seed",
     "features_in_folds",
 )  # fmt: skip
-STANDARD = "standard"  # scaling in the comparison of methods
+STANDARD = "standard"  # scaling with which methods are compared
 TRIAL = ["dataset", "table", "trial"]
 NUMBERS = (
     "M", "trial", "n_train", "n_test", "error", "error_percent", "r2", "cpu_pp", "cpu_features",
@@ -42,12 +44,12 @@ NUMBERS = (
 
 
 def select_counted(collection: Collection, *names: str) -> tuple[pd.DataFrame, list[str]]:
-    """Return the trials that are used, and the data sets on which no method is better than chance.
+    """Return the rows for the leaderboard, and the data sets on which nothing can be learned.
 
-    Trials of the leaderboard's configurations are used, and trials of configurations whose names
-    start with one of `names`. Trials of other configurations with the same protocol are used for
-    methods that these configurations do not have. Data sets on which no method learns, and data
-    sets that the catalog sets aside, are not used.
+    Rows of the leaderboard's configurations are used, and rows of configurations whose names start
+    with one of `names`. Rows of other configurations with the same protocol are used for methods
+    that these configurations do not contain. Data sets on which no method is better than chance,
+    and data sets that the catalog excludes, are dropped.
     """
     own, guests = _folders(collection.experiments, names)
     rows = read_trials(collection, own | guests)
@@ -59,11 +61,11 @@ def select_counted(collection: Collection, *names: str) -> tuple[pd.DataFrame, l
 
 
 def _folders(experiments: Iterable[Results], names: tuple[str, ...]) -> tuple[set[str], set[str]]:
-    """Return the folders with a name of the leaderboard, and the folders with its protocol.
+    """Return the results folders of the leaderboard, and other results folders with its protocol.
 
-    Configurations with the same protocol may differ only in the methods, M, the data sets and the
-    number of trials. If the method is imported, they may also differ in the bandwidth, because an
-    imported method may have no bandwidth.
+    Configurations with the same protocol differ only in the methods, M, the data sets and the
+    number of trials. If a method is imported, the bandwidth may also differ, because an imported
+    method may have no bandwidth.
     """
     every = [each for each in experiments if not (each.smoke or each.config.get("paper"))]
     every = [each for each in every if not each.name.startswith(HELD_OUT)]
@@ -78,7 +80,7 @@ def _folders(experiments: Iterable[Results], names: tuple[str, ...]) -> tuple[se
 
 
 def _alike(config: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    """Return True if two configurations have the same protocol."""
+    """Return True if two configurations have equal values of `PROTOCOL_KEYS`."""
     if "rows" not in config:
         return False
     foreign = any(each.get("imported") for each in (*config["samplers"], config["solver"]))
@@ -87,9 +89,10 @@ def _alike(config: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
 
 
 def read_trials(collection: Collection, folders: set[str]) -> pd.DataFrame:
-    """Return the trials in `folders`, one row each.
+    """Return the trials in the results folders `folders`, one row per trial.
 
-    Data sets with the same rows in different formats share one `dataset` but differ in `table`.
+    If two data sets have the same rows in different formats, they have the same `dataset` and
+    different `table`.
     """
     rows = collection.rows
     if rows.empty:
@@ -98,7 +101,7 @@ def read_trials(collection: Collection, folders: set[str]) -> pd.DataFrame:
     rows = rows[taken & rows["folder"].isin(folders)]
 
     numbers = rows[list(NUMBERS)].astype("float64")
-    # Count at least half a wrong row as the error, because log(0) is not finite.
+    # The error is at least half a wrong row, because log(0) is not finite.
     wrong = numbers["error"].clip(lower=50 / numbers["n_test"])
     names = rows["group"].map(collection.groups["source"])
     return numbers.assign(
@@ -117,13 +120,16 @@ def read_trials(collection: Collection, folders: set[str]) -> pd.DataFrame:
 
 
 def find_baseline(rows: pd.DataFrame) -> str | None:
-    """Return the method with the role ``baseline``; None if there is not exactly one."""
+    """Return the name of the method with the role ``baseline``.
+
+    Returns None if no method, or more than one, has this role.
+    """
     names = rows.loc[rows["baseline"].astype(bool), "method"].unique()
     return str(names[0]) if len(names) == 1 else None
 
 
 def find_unlearnable(rows: pd.DataFrame) -> list[str]:
-    """Return the data sets on which every row is at chance, or every mean R^2 is below 0.05."""
+    """Return the data sets on which all rows are at chance, or all mean R^2 are below 0.05."""
     chance = rows["at_chance"].groupby(rows["table"]).all()
     best = rows.groupby(["table", "method", "M"])["r2"].mean().groupby("table").max()
     none = (best < LEARNT) & (rows.groupby("table")["error"].min() > 100 * math.sqrt(1 - LEARNT))
@@ -131,10 +137,10 @@ def find_unlearnable(rows: pd.DataFrame) -> list[str]:
 
 
 def compute_log_ratios(rows: pd.DataFrame, M: int, value: str = "error") -> Logs:
-    """Return for each data set the mean over trials of log(value / baseline's value).
+    """Return log(value / value of the baseline) for each data set and method, averaged over trials.
 
-    A reference model, which has no random features, has the same values at every M. The result is
-    NaN if a method and the baseline have no trial in common.
+    The values of a reference model, which has no random features, are the same at every M. The
+    result is NaN if a method and the baseline have no trial in common.
     """
     here, baseline = rows[(rows["M"] == M) | rows["reference"]], find_baseline(rows)
     values = here.pivot_table(index=TRIAL, columns="method", values=value)
@@ -146,7 +152,7 @@ def compute_log_ratios(rows: pd.DataFrame, M: int, value: str = "error") -> Logs
 
 
 def compute_log_quotients(above: Any, below: Any) -> pd.Series[float]:
-    """Return for each data set the mean of log(above / below) over the common trials.
+    """Return log(above / below) for each data set, averaged over the common trials.
 
     Both series have the index (data set, trial). Values that are not finite are dropped.
     """
@@ -155,7 +161,7 @@ def compute_log_quotients(above: Any, below: Any) -> pd.Series[float]:
 
 
 def summarise_ratio(logs: pd.Series[float] | Values) -> Ratio:
-    """Return the ratio of errors over data sets, from at least one logarithm per data set."""
+    """Summarize ratios of errors over data sets, given one logarithm per data set."""
     values: Values = np.asarray(logs, dtype=np.float64)
     n, kept = len(values), np.argsort(np.abs(values), kind="stable")[:-EXTREME]
     trimmed = values[kept].mean() if n >= MIN_RATIOS else math.nan

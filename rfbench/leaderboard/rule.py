@@ -1,8 +1,8 @@
-"""Rule of the leaderboard: significant differences between methods, and intervals.
+"""Statistical rule of the leaderboard: significance of differences between methods, and intervals.
 
-Errors of one data set are divided by the baseline's error in the same trial, at the same number of
-features. The value of a method is the median of these quotients over data sets. Two methods differ
-significantly if a joint test of all pairs over data sets rejects their equality, see
+The error of a method on a data set is divided by the error of the baseline in the same trial and at
+the same number of features. The methods are ordered by the median of these quotients over data
+sets. Two methods differ significantly if a joint test of all pairs rejects their equality, see
 `find_differing`. `p_value` tests a single pair.
 """
 
@@ -16,34 +16,37 @@ from numpy.typing import ArrayLike, NDArray
 
 from rfbench.analysis.verdicts import ALPHA
 
-# Smallest level of the intervals; the verdicts have the level 1 - 2 ALPHA. With the probability
-# outside halved, intervals are about a fifth wider.
+# Smallest coverage of the intervals. It corresponds to the level of the verdicts, 1 - 2 ALPHA. If
+# the probability outside the intervals is halved, the intervals are about a fifth wider.
 MEDIAN_LEVEL = 0.9
 # Smallest number of data sets for an interval. With 12 data sets, the ends of the interval are the
-# third smallest and the third largest value (binomial distribution). With the number halved, the
-# interval is the range.
+# third smallest and the third largest value (binomial distribution). If the number is halved, the
+# ends are the smallest and the largest value.
 MIN_RATIOS = 12
-# Number of extreme data sets that the trimmed geometric mean excludes. Chosen without a
-# measurement. With twice the value, it is the mean of half of 12 data sets.
+# Number of extreme data sets that the trimmed geometric mean leaves out. The value was chosen
+# without a measurement. With twice this value, only half of 12 data sets remain.
 EXTREME = 3
-# Number of random signs. A p-value of .05 has a standard error of .0015 by definition, and of .0011
-# with twice as many signs.
+# Number of draws of random signs. A p-value of .05 has a standard error of .0015 by definition, and
+# of .0011 with twice as many draws.
 SIGNS = 20_000
-# Differences of logarithms below EQUAL are rounding errors: logarithms of doubles have errors of
-# about 1e-16. Any value up to 1e-6 gives the same verdicts unless errors agree to that many digits,
-# so a value twice as large changes nothing.
+# Differences of logarithms below EQUAL are treated as rounding errors, because logarithms of
+# doubles have errors of about 1e-16. Any value up to 1e-6 gives the same verdicts unless two errors
+# agree to that many digits, so twice this value changes nothing.
 EQUAL = 1e-12
-SEED = 0  # seed of the random signs; for another seed, or twice as many signs, see SIGNS
-# Smallest number of data sets for naming a best method; with fewer data sets, it would be luck.
-# Among 19 to 22 methods, the rule then detects a difference as large as its standard deviation over
-# data sets with power .8. The largest |t| of all pairs approximately follows Tukey's studentized
-# range q with n - 1 degrees of freedom, divided by the square root of 2. n is the smallest number
-# with q / sqrt(2) + z <= sqrt(n), where z is the normal quantile of the power, times pi / 3 for
-# signed ranks. Two methods need 11 data sets, and 30 methods need 28. The power with half or twice
-# as many data sets follows from the same formula, by definition.
+# seed of the random signs; SIGNS has the effect of another seed, or of twice as many signs
+SEED = 0
+# Smallest number of data sets for naming a best method; with fewer data sets, the result would be
+# due to chance. Among 19 to 22 methods, the rule detects a difference that is as large as its
+# standard deviation over data sets with power .8. The number follows by definition from this
+# requirement. The largest |t| of all pairs approximately follows Tukey's studentized range q with n
+# - 1 degrees of freedom, divided by the square root of 2. n is the smallest number with q / sqrt(2)
+# + z <= sqrt(n). z is the normal quantile of the power, multiplied by pi / 3 for signed ranks. Two
+# methods need 11 data sets, and 30 methods need 28. The power with half or twice as many data sets
+# follows from the same formula.
 MIN_DATASETS = 26
 Values = NDArray[np.float64]
-Logs = pd.DataFrame  # natural logarithms of quotients: a row per data set, a column per method
+# natural logarithms of ratios of errors, with a row per data set and a column per method
+Logs = pd.DataFrame
 
 
 def find_differing(
@@ -51,17 +54,18 @@ def find_differing(
 ) -> Values:
     r"""Return a matrix of shape (k, k) with 1 for significantly different methods, else 0.
 
-    For each pair, the differences of the logarithms over data sets are ranked by size. z is the sum
-    of the ranks with the signs of the differences (Wilcoxon's statistic), divided by its standard
-    deviation. Ranks are used because a few data sets have very large differences, which would hide
-    all other differences in a t-test.
+    For each pair of methods, the differences of the logarithms over data sets are ranked by
+    absolute value. z is the sum of the ranks with the signs of the differences (Wilcoxon's
+    statistic), divided by its standard deviation. Ranks are used because a few data sets have very
+    large differences, which would dominate a t-test.
 
     If two methods are equally good, their difference on a data set has either sign with the same
-    probability. Hence the differences of each data set get one random sign for all pairs, repeated
-    `draws` times. A pair differs if its \|z\| is above the 1 - `alpha` quantile of the largest
-    \|z\| of any pair, and its mean has the same sign. If all methods are equal, the probability
-    that any pair is reported, and hence that a best method is named, is at most `alpha`. There is
-    one test for all pairs of one size.
+    probability. Therefore the differences on each data set are multiplied by a random sign, which
+    is the same for all pairs. This is repeated `draws` times. A pair differs significantly if its
+    \|z\| is above the 1 - `alpha` quantile of the largest \|z\| over all pairs, and if its mean
+    difference has the same sign as z. If all methods are equal, the probability that any pair is
+    reported is at most `alpha`. This is also a bound of the probability that a best method is
+    named.
     """
     X, (n, k) = logs.to_numpy(dtype=np.float64), logs.shape
     apart, (left, right) = np.zeros((k, k)), np.triu_indices(k, 1)
@@ -72,8 +76,7 @@ def find_differing(
     z = ranks / np.sqrt(np.maximum((ranks**2).sum(axis=0), 1.0))
     signs = np.random.default_rng(seed).choice([-1.0, 1.0], (draws, n))
     largest = np.abs(signs @ z).max(axis=1)
-    # The observed signs are used as one of the draws. Then the level is valid for any number of
-    # draws.
+    # The observed signs are one of the draws, so that the level is valid for any number of draws.
     own = z.sum(axis=0)
     share = (1 + (largest[None, :] >= np.abs(own)[:, None] * (1 - 1e-12)).sum(axis=1)) / (1 + draws)
     apart[left, right] = (share <= alpha) & (own * D.mean(axis=0) > 0)
@@ -81,14 +84,14 @@ def find_differing(
 
 
 def drop_rounding(differences: Values) -> Values:
-    """Return differences of logarithms, with rounding errors set to 0."""
+    """Return differences of logarithms, in which rounding errors are set to 0."""
     return np.where(np.abs(differences) < EQUAL, 0.0, differences)
 
 
 def signed_ranks(differences: Values) -> Values:
-    """Return the signed ranks of the absolute differences over data sets (rows).
+    """Return the signed ranks of the differences in each column; rows are data sets.
 
-    Equal errors have a rank but no sign (Pratt 1959).
+    A difference of 0 has a rank but no sign (Pratt 1959).
     """
     from scipy.stats import rankdata
 
@@ -96,9 +99,10 @@ def signed_ranks(differences: Values) -> Values:
 
 
 def p_value(logs: ArrayLike) -> float:
-    """Return Wilcoxon's two-sided p-value of one comparison over data sets.
+    """Return Wilcoxon's two-sided p-value for the comparison of two methods over data sets.
 
-    The p-value is 1 if the signed ranks and the mean have different signs, or no error differs.
+    The p-value is 1 if the sum of the signed ranks and the mean have different signs, or if all
+    errors are equal.
 
     Parameters
     ----------
@@ -114,11 +118,11 @@ def p_value(logs: ArrayLike) -> float:
 
 
 def median_interval(logs: Values, level: float = MEDIAN_LEVEL) -> tuple[float, float]:
-    """Return a confidence interval of a median; NaN for fewer than `MIN_RATIOS` values.
+    """Return a confidence interval of the median; NaN for fewer than `MIN_RATIOS` values.
 
-    For independent data sets it covers the median of their distribution with a probability of at
-    least `level`, for any distribution and number: the number of values below the median is
-    binomial.
+    If the values are independent, the interval contains the median of their distribution with a
+    probability of at least `level`. This is true for any distribution, because the number of values
+    below the median has a binomial distribution.
     """
     from scipy.stats import quantile_test
 

@@ -1,4 +1,4 @@
-"""Hooks of the `leaderboard` component. `rfbench.slices` describes them."""
+"""Functions that rfbench calls in the `leaderboard` component, described in `rfbench.slices`."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ if TYPE_CHECKING:
 
 
 def commands() -> dict[str, str]:
-    """Return the import path of the command."""
+    """Return the name and the import path of the command of this slice."""
     return {"rank": "rfbench.leaderboard.command:rank"}
 
 
 def public() -> dict[str, str]:
-    """Return the import path of the public function."""
+    """Return the name and import path of the function that is added to ``import rfbench``."""
     return {"rank": "rfbench.leaderboard.ranking:rank"}
 
 
 def report(verification: Verification, out: Path) -> Addition:
-    """Return the pages with facts and figure, and the entries for the front page."""
+    """Return the pages of the leaderboard with their files, and the entries for the front page."""
     from rfbench.leaderboard import answers, page
     from rfbench.leaderboard.board import gather
     from rfbench.pages.additions import Addition
@@ -44,7 +44,7 @@ def report(verification: Verification, out: Path) -> Addition:
 
 
 def findings(verification: Verification) -> list[Statement]:
-    """Return the findings that the rows support."""
+    """Return the statement on the best method, or an empty list if the rows do not support it."""
     from rfbench.leaderboard.board import gather
 
     return _statements(gather(verification.selection.collection))

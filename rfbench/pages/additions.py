@@ -1,4 +1,4 @@
-"""Additions of slices to the pages of `rfbench report`."""
+"""Content that slices add to the pages of `rfbench report`."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from rfbench.pages.findings import Statement
 
 @dataclass(frozen=True)
 class Addition:
-    """Addition of a slice to a folder of pages.
+    """Files and lines that a slice adds to the pages of `rfbench report`.
 
     Attributes
     ----------
     files : dict
-        Content by file name; None for a file that is removed if it exists.
+        Maps a file name to the content of the file; None for a file that is removed if it exists.
     findings : sequence of Statement
-        Findings for the front page, before the papers' findings or after the one that they follow.
+        Findings for the front page. `Statement.follows` determines their place.
     look : sequence of str
-        Markdown lines of the front page with links.
+        Markdown lines with links for the front page.
     """
 
     files: Mapping[str, str | bytes | None] = field(default_factory=dict)
@@ -36,17 +36,19 @@ class AddedColumn:
     Attributes
     ----------
     name : str
-        Head of the column.
+        Heading of the column.
     after : str
-        The protocol to the right of whose column it is.
+        Protocol whose column is directly to the left of the added column.
     cells : callable
-        Function of the lines of a data set (see `rfbench.analysis.published`). It returns texts by
-        the position of the number in `rfbench.papers.list_published`.
+        Function of the lines of a data set (see `rfbench.analysis.published`). It returns a
+        dictionary from the position of a number in `rfbench.papers.list_published` to the text of
+        its cell.
     remark : callable
-        Of the same lines: a template and its fact `remark`, for a sentence above the tables; or
-        None.
+        Function of the same lines for a sentence above the tables. It returns the name of a
+        template and the fact `remark` of this template, or None.
     values : dict
-        By the name of a column of the CSV file of a paper: values by the place of the number.
+        Columns for the CSV file of a paper. Maps the name of a column to its values, by the
+        position of the number.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Facts for a template: for each paper, how many of the authors' own runs agree with our runs."""
+"""Facts for a template: number of the authors' own runs that agree with our runs, per paper."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from rfbench.pages.paper_numbers import SAME_ROWS, find_kind
 
 
 def gather_facts(every: Sequence[AuthorsRuns]) -> list[dict[str, Any]]:
-    """Return the facts about each paper's runs, from `rfbench.analysis.authors_rows.compare`.
+    """Return for each paper the number of compared folds and the number of folds that agree.
 
-    ``paper``; ``folds`` on the same rows with one of our draws per fold, of which ``equal`` agree
-    to four digits and ``near`` more differ by at most two test rows.
+    Each dictionary has the name of the ``paper``. ``folds`` is the number of folds on the same rows
+    with one trial of ours per fold. ``equal`` folds agree to four digits, and ``near`` further
+    folds differ by at most two test rows.
     """
     facts = []
     for name in sorted({runs.paper for runs in every}):

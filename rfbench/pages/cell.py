@@ -1,4 +1,4 @@
-"""The text of `rfbench verify --cell`: one published number and our measurements of it."""
+"""Text of `rfbench verify --cell`: one published number and our measurements of it."""
 
 from __future__ import annotations
 
@@ -24,20 +24,21 @@ def render_cell(
     left: Mapping[str, int],
     again: str,
 ) -> str:
-    """Return the published number and, for each protocol, the verdict with its measurements.
+    """Return the published numbers of a cell and, for each protocol, our mean and the verdict.
 
     Parameters
     ----------
     numbers : sequence of Published
-        The numbers of the cell.
+        Published numbers of the cell, one per metric.
     runs : sequence
-        The runs of the protocols: objects with `protocol`, `problem` and `repeat`.
+        Runs that measure the cell, one per protocol: objects with `protocol`, `problem` and
+        `repeat`.
     lines : mapping
-        Lines of `rfbench.analysis.published.compare_published` by protocol.
+        Lines of `rfbench.analysis.published.compare_published` for each protocol.
     left : mapping
-        Numbers of trials without a row by protocol.
+        Number of trials without a row for each protocol.
     again : str
-        The command that was given.
+        Command that shows the cell again.
     """
     first = numbers[0]
     folder = papers.find_folder(first.paper)
@@ -59,7 +60,7 @@ def render_cell(
         gaps=[name for name in papers.list_gaps(first.paper) if name in open_choices],
     )
     width = shutil.get_terminal_size().columns
-    # A command is not wrapped, so that it can be copied.
+    # A line with a command is not wrapped, so that it can be copied.
     lines_of_text = (
         each if each[:4] == 4 * " " else wrap_line(each, width) for each in text.splitlines()
     )
@@ -72,7 +73,7 @@ def _format(entry: Published) -> str:
 
 
 def _gather(line: Line) -> dict[str, Any]:
-    """Return the line of a number, with the 90 % interval of the measured mean."""
+    """Return the facts of a measured number as text, including the 90 % interval of the mean."""
     from scipy.stats import t
 
     n, error = int(line["trials"]), line["standard_error"]

@@ -1,4 +1,4 @@
-"""The page of changed claims: first and current forms and verdicts, with reasons."""
+"""The page of changed claims: their first and current forms and verdicts, with the reasons."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CHANGED_CLAIMS_HEAD = (
 
 
 def render_page(verification: Verification, names: Sequence[str]) -> str | None:
-    """Return the page for the given papers; None if none of their claims has changed."""
+    """Return the page of changed claims for the given papers; None if no claim has changed."""
     changes = {name: papers.find_folder(name).changes for name in names}
     rows = [row for name, every in changes.items() for row in _rows(name, every, verification)]
     if not rows:
@@ -66,7 +66,7 @@ def _rows(name: str, every: Sequence[Change], verification: Verification) -> lis
 
 
 def _present(outcomes: Sequence[Outcome]) -> str:
-    """Return the current verdicts, and whether the form was committed before the rows."""
+    """Return the current verdicts on a claim, and the order of the claim and its rows in git."""
     said = (
         ", ".join(f"{o.protocol}: {format_verdict(o)}" for o in outcomes if o.protocol) or "not run"
     )

@@ -1,4 +1,4 @@
-"""The claims of the papers with their verdicts and the comparisons that decide the verdicts."""
+"""Tables of a paper's claims, with the verdicts and the comparisons that decide the verdicts."""
 
 from __future__ import annotations
 
@@ -19,14 +19,15 @@ from rfbench.pages.templates import render_lines
 from rfbench.pages.words import DASH, listing, number
 from rfbench.papers.models import Claim, Committed, Part
 
-# Largest number of comparisons that the page lists per claim and protocol; the CSV file has all
-# comparisons. With twice as many, pages are longer.
+# Largest number of comparisons that the page lists for each claim and protocol; the CSV file has
+# all comparisons. The value was chosen without a measurement. With twice this value, pages are
+# longer.
 MAX_COUNTEREXAMPLES = 2
 PERCENT_METRICS = ("error", "accuracy", "train_error")
 SHARE_METRICS = ("kept_near_corners", "kept_near_offsets")
 UNJUDGED = (verdicts.SHOWN, verdicts.NOT_RUN)
-# Short labels of `committed.COMMIT_ORDER_LABELS`, the times at which the form of a claim was
-# committed to git.
+# Short versions of `committed.COMMIT_ORDER_LABELS`: the order in which a claim and the first rows
+# that test it were committed to git.
 FORM_LABELS = {
     "before": "before rows",
     "same commit": "with rows",
@@ -38,7 +39,7 @@ OURS = " (our own statement)"
 
 
 def group_by_claim(outcomes: Iterable[Outcome]) -> list[tuple[Claim, list[Outcome]]]:
-    """Return the outcomes of each claim, one per protocol; empty if nothing was run."""
+    """Return pairs of a claim and its outcomes, one outcome per protocol that was run."""
     claims: dict[tuple[str, str], tuple[Claim, list[Outcome]]] = {}
     for outcome in outcomes:
         _, every = claims.setdefault(outcome.claim.key, (outcome.claim, []))
@@ -48,7 +49,7 @@ def group_by_claim(outcomes: Iterable[Outcome]) -> list[tuple[Claim, list[Outcom
 
 
 def find_unit(part: Part, joint: str = "") -> str:
-    """Return the unit of a comparison's effect; empty for a number without a unit."""
+    """Return the unit of the effect of a comparison; empty for a number without a unit."""
     if part.scale == "ratio":
         return "times"
     if part.metric in PERCENT_METRICS:
@@ -63,7 +64,7 @@ def find_unit(part: Part, joint: str = "") -> str:
 
 
 def format_comparison(outcome: Outcome, comparison: ClaimComparison) -> list[str]:
-    """Return one comparison of a claim, with its effect, as text."""
+    """Return one comparison of a claim and its effect as two texts."""
     part = outcome.claim.parts[comparison.part]
     form = "+.3g" if part.scale != "ratio" and comparison.against else ".3g"
     effect, low, high = (
@@ -75,13 +76,17 @@ def format_comparison(outcome: Outcome, comparison: ClaimComparison) -> list[str
 
 
 def select_worst(outcome: Outcome) -> list[ClaimComparison]:
-    """Return the least favorable comparisons: one where a judged claim is only displayed."""
+    """Return the comparisons of a claim that are farthest outside their bounds.
+
+    At most `MAX_COUNTEREXAMPLES` are returned, or one if the claim is only displayed under this
+    protocol.
+    """
     displayed = outcome.claim.judged and outcome.verdict == verdicts.SHOWN
     return outcome.least_favourable[: 1 if displayed else MAX_COUNTEREXAMPLES]
 
 
 def format_verdict(outcome: Outcome) -> str:
-    """Return the verdict as text, with the number and size of failures, or with its limits."""
+    """Return the verdict on a claim as text, with the number and size of failures or its limits."""
     mark = verdicts.UNVARIED * outcome.unvaried
     if outcome.verdict == verdicts.DEPENDS:
         return f"depends on: {listing(outcome.depends_on)}"
@@ -98,7 +103,7 @@ def format_verdict(outcome: Outcome) -> str:
 
 
 def _missed(outcome: Outcome) -> str:
-    """Return the distance of the decisive comparison from its bounds, as text."""
+    """Return the distance of the decisive comparison from the bound, as text with a unit."""
     part, decisive = outcome.part, outcome.decisive
     if part is None or decisive is None or not decisive.excess > 0:
         return DASH
@@ -108,7 +113,7 @@ def _missed(outcome: Outcome) -> str:
 
 
 def lay_out_claims(outcomes: Sequence[Outcome]) -> Grid:
-    """Return a table of the claims of a paper: a line per claim, a column per judged protocol."""
+    """Return the table of a paper's claims: one line per claim, one column per judged protocol."""
     judged = [o for o in outcomes if o.protocol and o.verdict not in UNJUDGED]
     protocols = list(dict.fromkeys(outcome.protocol for outcome in judged))
     rows = [
@@ -129,7 +134,10 @@ def lay_out_claims(outcomes: Sequence[Outcome]) -> Grid:
 
 
 def _judge(claim: Claim, every: Sequence[Outcome], protocol: str) -> str:
-    """Return the verdict under a protocol, and how many comparisons are inside the bounds."""
+    """Return the verdict under a protocol as text.
+
+    The text includes the numbers of comparisons inside and outside their bounds.
+    """
     outcome = next((each for each in every if each.protocol == protocol), None)
     if not claim.judged:
         return "not judged (run times)" if claim.of_times else "not judged"
@@ -146,9 +154,10 @@ def _judge(claim: Claim, every: Sequence[Outcome], protocol: str) -> str:
 
 
 def _format_worst(claim: Claim, every: Sequence[Outcome], named: bool) -> str:
-    """Return the least favorable comparison of the first outcome that has one, except times.
+    """Return the comparison of a claim that is farthest outside its bounds, as text.
 
-    The settings are named if the table has several.
+    The first outcome with comparisons is used. The settings are named if `named` is True. Claims on
+    times get a dash.
     """
     found = [each for each in every if each.decisive or each.comparisons]
     if claim.of_times or not found:
@@ -165,7 +174,7 @@ def _format_worst(claim: Claim, every: Sequence[Outcome], named: bool) -> str:
 
 
 def list_differing(outcomes: Iterable[Outcome]) -> list[str]:
-    """Return the data sets on which our numbers differ from the numbers of a judged claim."""
+    """Return the data sets on which published numbers of the claims' methods differ from ours."""
     largest: dict[tuple[str, str], float] = {}
     for outcome in outcomes:
         if outcome.claim.judged and outcome.verdict not in UNJUDGED:
@@ -175,7 +184,7 @@ def list_differing(outcomes: Iterable[Outcome]) -> list[str]:
 
 
 def count_verdicts(outcomes: Iterable[Outcome]) -> list[tuple[str, str, dict[str, int]]]:
-    """Count the verdicts on judged claims by the author of the claim and the class of settings."""
+    """Count verdicts on judged claims, per author of the claim and class of settings."""
     counted: dict[tuple[str, str], dict[str, int]] = {}
     for each in ledger.count_claims(outcomes):
         whose, _, settings = each.of
@@ -187,7 +196,7 @@ def count_verdicts(outcomes: Iterable[Outcome]) -> list[tuple[str, str, dict[str
 
 
 def write_comparisons(outcomes: Iterable[Outcome]) -> str | None:
-    """Return all comparisons of a paper's claims as CSV; None if there are no comparisons."""
+    """Return all comparisons of a paper's claims as CSV; None if there are none."""
     table = pd.DataFrame(
         [
             _describe(outcome, comparison)
@@ -226,11 +235,11 @@ def _describe(outcome: Outcome, one: ClaimComparison) -> dict[str, Any]:
 
 
 def find_history(claim: Claim) -> Committed | None:
-    """Return the commits of a claim's form and of its rows; None if they are not known."""
+    """Return the commits of a claim and of the first rows that test it; None if not known."""
     return committed.find_entry_order(claim.paper, "claim", claim.id)
 
 
-# Functions that the templates of claims call.
+# Functions that the templates for claims call.
 WORDS: dict[str, Any] = {
     **{
         each.__name__: each

@@ -1,4 +1,4 @@
-"""Findings as text: a sentence, the axis of its values, and the command that prints them."""
+"""Findings as text: a sentence, a label of the axis, and the values."""
 
 from __future__ import annotations
 
@@ -17,24 +17,25 @@ from rfbench.pages.words import number
 
 @dataclass(frozen=True)
 class Statement:
-    """A finding with its sentence."""
+    """A finding of `rfbench.analysis.findings` with its sentence."""
 
     finding: Finding
     sentence: str
-    axis: str  # meaning of its values
-    # key of the preceding finding; empty if the finding comes before the findings of the core
+    # meaning of the values of the finding
+    axis: str
+    # key of the finding after which this finding is placed; empty for the start of the list
     follows: str = ""
 
     @property
     def key(self) -> str:
-        """Name of the finding in `rfbench verify --finding`."""
+        """Name of the finding in the option `rfbench verify --finding`."""
         return self.finding.key
 
 
 def render_statements(
     every: Sequence[Finding], template: str = "findings.j2", follows: str = ""
 ) -> list[Statement]:
-    """Return findings as text, from a template with a macro for each finding."""
+    """Return findings as text, from a template that has one macro per finding."""
     return [
         Statement(each, sentence, axis, follows)
         for each in every
@@ -52,9 +53,9 @@ def sort_findings(of_slices: Sequence[Statement], of_core: Sequence[Statement]) 
 
 
 def render_text(every: Sequence[Statement], key: str, width: int | None = None) -> str:
-    """Return the finding with this key and its values, as text for a terminal.
+    """Return the text of one finding and its values, for a terminal.
 
-    Raises ResultsError if the key is unknown.
+    Raises ResultsError if no finding has this key.
     """
     by_key = {statement.key: statement for statement in every}
     if key not in by_key:

@@ -1,4 +1,4 @@
-"""The front page of results: a row per paper, findings, links, and commands to repeat them."""
+"""The front page of results: a row per paper, findings, links, and commands for a new run."""
 
 from __future__ import annotations
 
@@ -21,8 +21,9 @@ from rfbench.pages.words import DASH, count, link, listing
 from rfbench.papers.models import TUNED_TO_MATCH
 from rfbench.results import Results
 
-# Columns of the front page with their classes of settings, prefixes of the classes that need a
-# prefix, and columns of claims by the time at which their form was committed.
+# SETTINGS has the columns of the front page, with the classes of settings in each column. PREFIXES
+# has the text before the count of a class. FORM_COLUMNS has the columns for claims, one for each
+# order of the claim and its first rows in git.
 CODE = "authors' code"
 SETTINGS = {
     "as printed": ("text", "cited", "readings", "corrected"),
@@ -40,7 +41,7 @@ FORM_COLUMNS = {
 
 
 def totals_grid(counts: Sequence[Count]) -> Grid:
-    """Return the table of verdicts on numbers, a line per class of provenance."""
+    """Return the table of verdicts on published numbers, one line per class of provenance."""
     rows = []
     for each in counts:
         of = each.of_decidable
@@ -53,7 +54,7 @@ def totals_grid(counts: Sequence[Count]) -> Grid:
     return Grid(["numbers", "our settings", "protocol", *head, "unknown spread"], rows)
 
 
-# Reasons why numbers were removed from a total, by the groups of the ledger.
+# Reason why numbers were removed from a total, for each rule in `ledger.CHANGING_COMMITS`.
 WHY_LEFT = {
     ledger.OTHER_DATA: "the data are called a substitute since",
     ledger.TUNED_ALIKE: "settings of ours are not judged",
@@ -62,7 +63,7 @@ WHY_LEFT = {
 
 
 def left_out_grid(groups: Sequence[ledger.LeftOut]) -> Grid:
-    """Return the table of numbers removed from a total after results were known, by class."""
+    """Return the table of numbers that were removed from a total after results had been seen."""
     seen = [verdict for verdict in verdicts.COMPARED if any(g.count[verdict] for g in groups)]
     rows = [
         [
@@ -77,7 +78,7 @@ def left_out_grid(groups: Sequence[ledger.LeftOut]) -> Grid:
 
 
 def classes_grid(counts: Sequence[Count]) -> Grid:
-    """Return the table of verdicts on claims, a line per class of provenance."""
+    """Return the table of verdicts on claims, one line per class of provenance."""
     seen = [v for v in verdicts.JUDGED if any(c[v] for c in counts)]
     rows = [[*_class(each), *(str(each[verdict]) for verdict in seen)] for each in counts]
     return Grid(["claims", "form", "our settings", "protocol", *seen], rows)
@@ -88,7 +89,7 @@ def _class(each: Count) -> list[str]:
 
 
 def format_machine(results: Results) -> str:
-    """Return hardware and versions from the manifest as text; empty if the manifest has none."""
+    """Return the hardware and library versions of a run as text; empty if they are not known."""
     of, versions = results.machine, results.manifest.get("versions")
     if not of or not isinstance(versions, dict):
         return ""
@@ -105,7 +106,7 @@ def format_machine(results: Results) -> str:
 def gather_totals(
     verification: Verification, laid: Callable[[Grid], str] = render_markdown
 ) -> dict[str, Any]:
-    """Return the totals of the ledger, for a page or the terminal; `laid` lays out a table."""
+    """Return the totals of numbers and claims for a template; `laid` lays out a table as text."""
     outcomes, here = verification.outcomes, set(verification.numbers["paper"])
     return {
         "laid": laid,
@@ -127,10 +128,10 @@ def gather_totals(
 
 
 def papers_grid(verification: Verification, out: Path, pages: Collection[str]) -> Grid:
-    """Return the table of papers: how many numbers are near the paper's and how many claims hold.
+    """Return the table of papers: numbers that are near the published ones, and claims that hold.
 
-    A cell has a count per class of provenance; classes are never added. The last rows have the
-    totals: of numbers by their source, and of claims.
+    A cell has one count per class of provenance, because classes are never added. The last rows are
+    totals: of numbers for each source, and of claims.
     """
     numbers = ledger.count_by_paper(ledger.list_numbers(verification), ledger.OF_NUMBERS)
     judged = ledger.list_judged_claims(verification.outcomes)
@@ -174,11 +175,15 @@ def _is_untuned(each: Count) -> bool:
     return each.of[0] == "paper" and each.of[2] not in (*TUNED_TO_MATCH, ledger.OWN_SETTINGS)
 
 
-Holding = Mapping[tuple[str, ...], Sequence[str]]  # names of claims, by order and settings
+# names of claims, for each order of claim and rows and each class of settings
+Holding = Mapping[tuple[str, ...], Sequence[str]]
 
 
 def _list_holding(verification: Verification) -> dict[str, Holding]:
-    """Return the claims that hold: by paper, time of the form's commit and class of settings."""
+    """Return the names of the claims that hold, for each paper.
+
+    The names are grouped by the order of claim and rows in git, and by the class of settings.
+    """
     found: dict[str, dict[tuple[str, ...], list[str]]] = {}
     for outcome in filter(ledger.holds, verification.outcomes):
         claim = outcome.claim
@@ -197,7 +202,7 @@ def _merge(every: Iterable[Holding]) -> Holding:
 
 
 def _count_near(counts: Iterable[Count], column: str) -> str:
-    """Write the numbers of compared entries that are near and that differ, by class of settings."""
+    """Return the numbers of near, compared and differing entries as text, per settings class."""
     cells = [
         f"{PREFIXES.get(each.of[1], '')}{each.near} of {each.compared} "
         f"({count(each[verdicts.DIFFERS], 'differs', 'differ')})"
@@ -208,13 +213,13 @@ def _count_near(counts: Iterable[Count], column: str) -> str:
 
 
 def _add_runs(column: str, cell: str, runs: Mapping[str, Any]) -> str:
-    """Add the number of the authors' own runs that agree to the column of the authors' code."""
+    """Replace the cell for the authors' code by the number of the authors' runs that agree."""
     said = f"{runs['equal']} of {runs['folds']} single runs agree to four digits"
     return said if column == CODE else cell
 
 
 def _count_holding(counts: Iterable[Count], order: str, holding: Holding) -> str:
-    """Write how many of the tested claims hold, with their names, for each class of settings."""
+    """Return the number and the names of the claims that hold, as text for one order in git."""
     cells = []
     for each in counts:
         if _is_untuned(each) and each.of[1] == order:
@@ -233,10 +238,10 @@ def render_page(
     additions: Sequence[Addition] = (),
     outside: Collection[str] = (),
 ) -> str:
-    """Return ``README.md`` for a folder, from results below `paths`.
+    """Return ``README.md`` for the folder `out`, from results below `paths`.
 
-    `pages` are the names of the papers that have a page, and `outside` the names among them of
-    papers that are not part of rfbench. `additions` are the additions of the slices.
+    `pages` are the names of the papers that have a page. `outside` are the papers with a page that
+    are not part of rfbench. `additions` is the content that slices add.
     """
     *commands, folder = (Path(os.path.relpath(path)).as_posix() for path in [*paths, out])
     return render(

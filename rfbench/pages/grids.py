@@ -1,4 +1,4 @@
-"""Layout of tables for a terminal and in Markdown; for LaTeX, see `rfbench.pages.latex`."""
+"""Layout of tables for a terminal and in Markdown. For LaTeX, see `rfbench.pages.latex`."""
 
 from __future__ import annotations
 
@@ -11,26 +11,34 @@ from typing import TypeVar
 from rfbench.escaping import Markdown, escape_line, escape_markdown
 
 Column = TypeVar("Column")
-# Numbers of characters. If a table is wider than the screen, names of rows are broken at NARROW
-# characters. With twice this value, 80 characters leave space for two columns of numbers. ENDLESS
-# is more than any table has, so twice this value changes nothing.
+# NARROW and ENDLESS are numbers of characters. If a table is wider than the screen, names of rows
+# are broken at NARROW characters. With twice NARROW, a screen of 80 characters has space for two
+# columns of numbers. ENDLESS is more than the width of any table, so twice this value changes
+# nothing.
 NARROW, ENDLESS = 24, 10_000
 
 
 @dataclass(frozen=True)
 class Grid:
-    """A table whose cells are strings."""
+    """A table of strings, with a heading for each column and a name for each row."""
 
-    head: Sequence[str]  # one name per column; the first column has the names of the rows
-    rows: Sequence[Sequence[str]]  # each row is as long as the head
-    # cells, as (row, column), that are bold in LaTeX
+    # heading of each column; the first column has the names of the rows
+    head: Sequence[str]
+    # rows of the table, each as long as `head`
+    rows: Sequence[Sequence[str]]
+    # positions (row, column) of the cells that are bold in LaTeX
     best: frozenset[tuple[int, int]] = frozenset()
-    over: Sequence[str] = ()  # a head above each head; equal neighbors are merged
-    parts: frozenset[int] = frozenset()  # rows that are headings of the rows below
+    # second heading above each heading; equal neighbors are merged
+    over: Sequence[str] = ()
+    # positions of rows that are headings of the rows below them
+    parts: frozenset[int] = frozenset()
 
 
 def render_markdown(grid: Grid) -> Markdown:
-    """Return a Markdown table, with text aligned left and numbers right; empty without rows."""
+    """Return a table in Markdown; text is aligned left, and numbers are aligned right.
+
+    The result is empty if the table has no rows.
+    """
     if not grid.rows:
         return Markdown("")
     columns: list[list[str]] = []
@@ -46,10 +54,11 @@ def render_markdown(grid: Grid) -> Markdown:
 
 
 def render_text(grid: Grid, width: int) -> str:
-    """Return the table as text for a terminal of `width` characters, without colors.
+    """Return a table as text for a terminal of `width` characters, without colors.
 
-    Columns that do not fit go into a further block that repeats the first column. Heads and names
-    may be broken over two lines, numbers are not. Without rows, the result is empty.
+    Columns that do not fit are in a further block, which repeats the first column. Headings and
+    names may be broken into two lines; numbers are never broken. The result is empty if the table
+    has no rows.
     """
     if not grid.rows:
         return ""
@@ -70,7 +79,10 @@ def render_text(grid: Grid, width: int) -> str:
 def pack_columns(
     columns: Sequence[Column], widths: Sequence[float], limit: float
 ) -> list[list[Column]]:
-    """Split columns into blocks of neighbors; each block is within the limit if possible."""
+    """Split columns into blocks of adjacent columns whose width is at most `limit`.
+
+    A single column that is wider than `limit` is a block of its own.
+    """
     blocks: list[list[Column]] = [[]]
     room = limit
     for column, width in zip(columns, widths, strict=True):
@@ -83,7 +95,7 @@ def pack_columns(
 
 
 def _wrapped(head: str, cells: Sequence[str]) -> str:
-    """Break the head of a column into lines if the cells below are shorter."""
+    """Break the heading of a column into lines if the cells below are shorter than the heading."""
     longest = max(map(len, head.split()), default=1)
     return textwrap.fill(head, max(*map(len, cells), 12, min(longest, 20)))
 

@@ -1,7 +1,7 @@
 """Conversion of Markdown pages to HTML without scripts or external content.
 
-Markup in untrusted text is escaped. A link leads to a page of the same call or to the web, and
-figures are embedded in the page.
+Markup in untrusted text is escaped. Links lead to pages that are written in the same call, or to
+the web. Figures are embedded in the page.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from rfbench.pages.templates import make_bare_environment, render
 from rfbench.results import Results
 
 FRONT, INDEX = "README.md", "index.html"
-# Table cells with more characters may be broken over several lines. With twice the value, tables
-# need a wider window.
+# Number of characters above which a table cell may be broken into several lines, chosen by eye.
+# With twice this value, tables need a wider window.
 LONG = 30
 
 
@@ -42,8 +42,8 @@ def write_page(folders: Sequence[str | Path], file: Path) -> list[Path]:
 
     A slice may have its own page for a folder (`rfbench.slices`).
 
-    Raises ResultsError if there are no results or they cannot be read; WriteError if the file
-    cannot be written.
+    Raises ResultsError if there are no results, or if results cannot be read. Raises WriteError if
+    the file cannot be written.
     """
     pictures: dict[str, bytes] = {}
     others, texts = list(folders), []
@@ -70,7 +70,7 @@ def write_page(folders: Sequence[str | Path], file: Path) -> list[Path]:
 
 
 def _section(read: Results, pictures: dict[str, bytes]) -> dict[str, Any]:
-    """Return the facts of a results folder for a page; add the figures to `pictures`."""
+    """Return the facts of a results folder for a template; its figures are added to `pictures`."""
     drawn = []
     with apply_style():
         for name, figure in figures.iterate_figures(read):
@@ -91,28 +91,29 @@ def _section(read: Results, pictures: dict[str, bytes]) -> dict[str, Any]:
 def write_pages(
     pages: Mapping[Path, str | bytes | None], top: Path, folders: Sequence[str | Path], out: Path
 ) -> list[Path]:
-    """Write the pages of `rfbench report` as a folder of HTML, with the audits to which they link.
+    """Write the pages of `rfbench report` as HTML, including the audits to which they link.
 
     Parameters
     ----------
     pages : mapping
-        Markdown and pictures by path, from `rfbench.pages.report.render_pages`.
+        Maps a path to Markdown text or to a picture, from `rfbench.pages.report.render_pages`.
     top : Path
-        Folder that contains these paths.
+        Folder that contains the paths in `pages`.
     folders : sequence of path
-        Results folders. Linked pages of Markdown in these folders are included.
+        Results folders. Markdown pages in these folders are included if a page links to them.
     out : Path
-        New or empty folder, or the folder of an earlier call, whose pages are replaced.
+        Folder for the HTML files. It is new or empty, or contains pages of an earlier call, which
+        are replaced.
 
     Returns
     -------
     list of Path
-        Files that were written.
+        Paths of the written files.
 
     Raises
     ------
     ResultsError
-        If the folder contains anything else.
+        If the folder `out` contains other files.
     WriteError
         If a file cannot be written.
     """
@@ -161,7 +162,7 @@ def write_pages(
 
 
 def _earlier(out: Path) -> set[Path]:
-    """Return the pages of an earlier call; raise ResultsError if there are other files."""
+    """Return the HTML pages of an earlier call in a folder; raise ResultsError for other files."""
     start = (package.files(__package__) / "templates" / "page.html.j2").read_bytes().splitlines()[0]
     there = {file for file in out.rglob("*") if file.is_symlink() or not file.is_dir()}
     there |= {out} if out.exists() and not out.is_dir() else set()
@@ -180,7 +181,10 @@ def _elsewhere(href: str) -> bool:
 
 
 def _page(html: Html, links: Sequence[tuple[str, str, bool]]) -> bytes:
-    """Return a complete page. Links of its bar are (address, name, True for this page)."""
+    """Return a complete HTML page with a navigation bar.
+
+    `links` are the entries of the bar: address, name, and True for the current page.
+    """
     style = (package.files(__package__) / "templates" / "page.css").read_text(encoding="utf-8")
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     facts = {"title": html.heads[0][2] if html.heads else "", "body": html.body}
@@ -191,21 +195,22 @@ def _page(html: Html, links: Sequence[tuple[str, str, bool]]) -> bytes:
 
 
 class Html:
-    """Markdown text converted to HTML.
+    """HTML that is converted from Markdown.
 
     Parameters
     ----------
     text : str
-        The Markdown.
+        Markdown text.
     resolve : callable
-        Function that returns the target of a link; if it returns ``""``, the link is removed.
+        Function that returns the target of a link, given its address. If it returns ``""``, the
+        link is removed.
     pictures : mapping
-        PNG content by the address of a picture; for other pictures only their text is kept.
+        Maps the address of a picture to its PNG content. Other pictures are replaced by their text.
 
     Attributes
     ----------
     body : str
-        The HTML.
+        HTML of the text, without a page around it.
     heads : list of (str, str, str)
         Tag, anchor and text of each heading.
     """
@@ -217,7 +222,7 @@ class Html:
         parser = MarkdownIt("commonmark", {"html": False}).enable("table")
         tokens = parser.parse(text)
         for token, after in pairwise([*tokens, Token("", "", 0)]):
-            # the content security policy forbids styles
+            # the content security policy of the page forbids styles
             right = "right" in str(token.attrs.pop("style", ""))
             if token.type == "heading_open":
                 token.attrs["id"] = self._add(token.tag, after)
@@ -241,7 +246,7 @@ class Html:
 def _inline(
     children: list[Token], resolve: Callable[[str], str], pictures: Mapping[str, bytes]
 ) -> list[Token]:
-    """Resolve the targets of links, and embed pictures."""
+    """Return inline tokens with resolved link targets and embedded pictures."""
     result: list[Token] = []
     links: list[bool] = []  # True for each open link that has a target
     for token in children:

@@ -10,15 +10,15 @@ from rfbench.pages.grids import Grid, pack_columns
 from rfbench.pages.words import DASH
 
 PREAMBLE = r"% needs \usepackage{booktabs,siunitx}"
-# Widths in points of one column and of both columns of a two-column article (the class `article` of
-# LaTeX; most classes are wider).
+# Widths in points of one column and of both columns of a two-column article, in the class `article`
+# of LaTeX. Most other classes are wider.
 COLUMN, PAGE = 229.0, 469.0
-# Width of a character at \footnotesize of LaTeX, 8 points, and the space between two columns, twice
-# \tabcolsep of 3 points.
+# LETTER is the width of a character in the size \footnotesize of LaTeX, 8 points. SPACE is the
+# space between two columns, twice \tabcolsep of 3 points.
 LETTER, SPACE = 4.6, 6.0
 NUMBER = re.compile(r"(-?)(\d+)(?:\.(\d+))?(?: ?± ?(\d+)(?:\.(\d+))?)?")
-# Space below a caption, where the class `article` has no space. With half of it, the rule touches
-# the text.
+# Space below a caption, because the class `article` of LaTeX has none. With half this space, the
+# rule touches the text.
 CAPTION_SPACE = r"\setlength{\belowcaptionskip}{4pt}"
 TABLE_SETTINGS = r"\footnotesize\setlength{\tabcolsep}{3pt}\sisetup{detect-weight=true,mode=text}"
 
@@ -26,16 +26,16 @@ TABLE_SETTINGS = r"\footnotesize\setlength{\tabcolsep}{3pt}\sisetup{detect-weigh
 def render_float(grid: Grid, caption: str = "", label: str = "", note: str = "") -> str:
     """Return a LaTeX float: ``table``, or ``table*`` if a column of an article is too narrow.
 
-    Numbers are aligned at their points, and ``0.398 ± 0.009`` is written as ``0.398(9)``. A table
-    wider than a page continues below, with the names of the rows repeated. Cells in `Grid.best` are
-    bold.
+    Numbers are aligned at the decimal point, and ``0.398 ± 0.009`` is written as ``0.398(9)``.
+    Columns that do not fit on a page continue below, where the names of the rows are repeated.
+    Cells in `Grid.best` are bold.
 
     Parameters
     ----------
     grid : Grid
         The table.
     caption, label, note : str
-        The line above, the name for ``\\ref``, and the text below in small letters.
+        Caption above the table, name for ``\\ref``, and small text below the table.
 
     Returns
     -------
@@ -63,16 +63,12 @@ def render_float(grid: Grid, caption: str = "", label: str = "", note: str = "")
 
 
 def make_label(text: str) -> str:
-    """Return a name for ``\\label``: letters, digits and hyphens.
-
-    >>> make_label("mine_table3, MNIST 5%")
-    'tab:mine-table3-mnist-5'
-    """
+    """Return a name for ``\\label`` with letters, digits and hyphens."""
     return "tab:" + re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
 
 
 class _Column:
-    """A column of numbers that are aligned at the decimal point, or of strings."""
+    """A column of a LaTeX table: strings, or numbers that are aligned at the decimal point."""
 
     def __init__(self, grid: Grid, position: int, rows: Sequence[int]) -> None:
         self.heads = [
@@ -97,7 +93,7 @@ class _Column:
 
 
 def _tabular(grid: Grid, rows: Sequence[int], columns: Sequence[_Column]) -> str:
-    """Return a LaTeX tabular of the given columns, with the names of the rows and the headings."""
+    """Return a LaTeX tabular with the given columns, the names of the rows, and the headings."""
     import pandas as pd
 
     heads = [*zip(*(column.heads for column in columns), strict=True)]
@@ -112,12 +108,12 @@ def _tabular(grid: Grid, rows: Sequence[int], columns: Sequence[_Column]) -> str
     formats = "".join(["l", *(column.format for column in columns)])
     text = frame.style.to_latex(
         hrules=True,
-        siunitx=True,  # puts braces around heads
+        siunitx=True,  # this option puts braces around headings
         column_format=f"@{{}}{formats}@{{}}",
         multicol_align="c",
     ).rstrip()
     before, rule, body = text.partition("\\midrule\n")
-    lines = body.split("\n")  # a line per row, then the rule at the bottom
+    lines = body.split("\n")  # one line per row, followed by the rule at the bottom
     for part in sorted(grid.parts, reverse=True):
         place = sum(i < part for i in rows)
         title = escape_latex(grid.rows[part][0])
@@ -141,7 +137,7 @@ def _number(match: re.Match[str]) -> str:
 
 
 def _last_digits(match: re.Match[str]) -> str:
-    """Return a standard error in units of the last digit (12 for ``17.37 ± 0.12``), or ''."""
+    """Return a standard error in units of the last digit: 12 for ``17.37 ± 0.12``; else ''."""
     if match[4] is None:
         return ""
     return (match[4] + (match[5] or "")).lstrip("0") or "0"

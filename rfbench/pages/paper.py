@@ -1,4 +1,4 @@
-"""The page of a paper: its result, numbers, settings and claims, compared with our results."""
+"""The page of a paper: our result, and tables of its numbers, settings and claims."""
 
 from __future__ import annotations
 
@@ -24,10 +24,11 @@ from rfbench.papers.models import PERCENT
 NUMBERS_FILE, CLAIMS_FILE = "{}_numbers.csv", "{}_claims.csv"
 COMMIT_WORDS = {"before": "before", "same commit": "with", "after": "after"}
 READINGS_HEAD = ("not stated by the paper", "our interpretation")
-# Largest number of key names that the page lists per protocol; the history file has all names. With
-# twice the value, the longest list has 14 names.
+# Largest number of names of keys that the page lists for each protocol; the history file has all
+# names. The value was chosen without a measurement. With twice this value, the longest list has 14
+# names.
 MAX_KEYS = 7
-# Phrases for a class of settings within a sentence.
+# Phrase for each class of settings within a sentence.
 SETTINGS_PHRASES = {
     "as printed": "with the settings as printed",
     "as cited": "with the definition that the paper cites",
@@ -45,9 +46,9 @@ def render_page(
     added: str = "",
     picture: bytes | None = None,
 ) -> str:
-    """Return a paper's page for the folder `out`.
+    """Return the page of a paper as Markdown, for the folder `out`.
 
-    `added` is Markdown of `gather_additions`, and `picture` the PNG of `render_figure`.
+    `added` is Markdown from `gather_additions`, and `picture` is the PNG from `render_figure`.
     """
     own, pictured = verification.of_papers(name), picture is not None
     sentences = _write_counts(own, link(out.parent / "glossary.md", out, "compared"))
@@ -58,12 +59,12 @@ def render_page(
 
 
 def render_figure(verification: Verification, name: str) -> bytes | None:
-    """Return the figure of a paper as PNG; None if none of its numbers is compared."""
+    """Return the figure of a paper as PNG; None if no number of the paper is compared."""
     return paper_figure.render_png(verification.of_papers(name))
 
 
 def render_csv_files(verification: Verification, name: str) -> dict[str, str | None]:
-    """Return the CSV files of the page: all numbers, and all comparisons of the claims."""
+    """Return the CSV files of a paper's page: all numbers, and all comparisons of its claims."""
     own = verification.of_papers(name)
     numbers = paper_numbers.write_authors(own) or paper_numbers.write_numbers(
         own, slices.ask("numbers", own)
@@ -74,12 +75,12 @@ def render_csv_files(verification: Verification, name: str) -> dict[str, str | N
 
 
 def list_files(name: str) -> tuple[str, str]:
-    """Return the names of the CSV files of `render_csv_files`."""
+    """Return the names of the two CSV files of a paper's page: numbers and claims."""
     return NUMBERS_FILE.format(name), CLAIMS_FILE.format(name)
 
 
 def gather_additions(verification: Verification, out: Path) -> dict[str, str]:
-    """Return for each paper the Markdown that the slices add to its page."""
+    """Return for each paper the Markdown text that slices add to its page."""
     added: dict[str, str] = {}
     for texts in slices.ask("of_papers", verification, out):
         for name, text in texts.items():
@@ -88,7 +89,10 @@ def gather_additions(verification: Verification, out: Path) -> dict[str, str]:
 
 
 def gather_facts(own: Verification, name: str) -> dict[str, Any]:
-    """Return the facts for the page of a paper; `own` has only the results of this paper."""
+    """Return the facts for the template of a paper's page.
+
+    `own` is a verification that is restricted to this paper.
+    """
     collection = own.selection.collection
     paper = papers.find_paper(name)
     compared = paper_numbers.select_compared(own)
@@ -141,9 +145,9 @@ def gather_facts(own: Verification, name: str) -> dict[str, Any]:
 
 
 def _write_counts(own: Verification, compared: Markdown) -> Markdown:
-    """Write how many numbers agree or are close, with a clause per class of settings.
+    """Return a sentence with the number of numbers that agree or are close, per class of settings.
 
-    `compared` is the word "compared", with a link to the glossary.
+    `compared` is a link to the glossary with the text "compared".
     """
     restored = ledger.count_with_left_out(own)
     clauses: list[str] = []
@@ -166,14 +170,14 @@ def _write_counts(own: Verification, compared: Markdown) -> Markdown:
 
 
 def _write_others(each: ledger.Count) -> str:
-    """Write how many numbers are undecided, and how many differ."""
+    """Return a text with the numbers of undecided and of differing numbers."""
     return f"{count(each['undecided'], 'is undecided', 'are undecided')}, " + count(
         each["differs"], "differs", "differ"
     )
 
 
 def _list_without(outcomes: Sequence[Outcome]) -> list[str]:
-    """Return the names of the data sets on which no claim of the paper is compared."""
+    """Return the names of the data sets on which no claim of the paper can be compared."""
     judged = [each for each in outcomes if each.claim.judged and each.protocol]
     missing = dict.fromkeys(name for each in judged for name in each.missing)
     compared = {one.target for each in judged for one in each.comparisons}
@@ -181,7 +185,10 @@ def _list_without(outcomes: Sequence[Outcome]) -> list[str]:
 
 
 class _Filled(dict[str, str]):
-    """Values for the braces in `Paper.result`, which have a claim's id, or the id and ``mean``."""
+    """Values for the placeholders ``{ID}`` and ``{ID mean}`` in `Paper.result`.
+
+    ID is the id of a claim.
+    """
 
     def __init__(self, own: Verification) -> None:
         super().__init__()
@@ -199,7 +206,7 @@ class _Filled(dict[str, str]):
 
 
 def _average(outcome: Outcome) -> str:
-    """Write the mean effect of the first part of a claim at each size, in increasing order."""
+    """Return the mean effect of a claim's first part at each size as text, smallest size first."""
     part = outcome.claim.parts[0]
     by_data: dict[tuple[str, str], list[Any]] = {}
     for one in outcome.comparisons:
@@ -218,7 +225,7 @@ def _average(outcome: Outcome) -> str:
 
 
 def _list_order(name: str) -> list[str]:
-    """List for each protocol how many keys were committed before, with and after the rows."""
+    """Return a text per protocol: numbers of keys committed before, with and after the rows."""
     lines = []
     for each in committed.list_settings_order(name):
         groups = list(dict.fromkeys(f"`{'.'.join(key.split('.')[:2])}`" for key in each.later))
@@ -242,7 +249,10 @@ def _list_configurations(name: str) -> list[str]:
 
 
 def _group_added(own: Verification, name: str) -> list[str]:
-    """List the trials that were added after results were seen, with one text per run and size."""
+    """Return a text for each run and size to which trials were added.
+
+    These trials were added after the results had been seen.
+    """
     groups: dict[tuple[str, Any, int], list[str]] = {}
     for line in ledger.list_added_trials(own.selection.collection):
         if line["paper"] == name:

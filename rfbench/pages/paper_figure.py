@@ -1,8 +1,8 @@
-"""Figure of a paper's page: the published numbers, and the differences of our numbers.
+"""The figure of a paper's page: published numbers, and how much our numbers differ.
 
-Up to `FOREST_ROWS` numbers are a forest plot: a row per published number, and a symbol per class of
-settings. More numbers have a panel per data set, or the curves of the paper if these are too many
-panels.
+Up to `FOREST_ROWS` numbers are drawn as a forest plot, with a row per published number and a symbol
+per class of settings. If there are more numbers, each data set has a panel. If there would be too
+many panels, the numbers are drawn as curves.
 """
 
 from __future__ import annotations
@@ -45,26 +45,28 @@ SETTINGS_MARKS = {
     "matched": ("^", VERMILLION),
     "rematched": ("v", GREEN),
 }
-# FOREST_ROWS of a forest plot fill a page; MOST_PANELS panels are side by side. With twice as many
-# panels, names leave no space for the intervals.
+# FOREST_ROWS is the number of rows of a forest plot that fill a page. MOST_PANELS is the number of
+# panels next to each other. The values were chosen by eye. With twice as many panels, names leave
+# no space for the intervals.
 FOREST_ROWS, MOST_PANELS = 60, 2
-# Heights in inches of a row and of a panel of curves. A row is as high as text of 7.5 points with
-# its line spacing. With the height halved, names overlap.
+# ROW_HEIGHT is the height of a row, and CURVE the height of a panel of curves, in inches. A row is
+# as high as text of 7.5 points with its line spacing. The values were chosen by eye. If ROW_HEIGHT
+# is halved, names overlap.
 ROW_HEIGHT, CURVE = 0.155, 1.6
-# Two settings of one number are drawn at a distance of this share of a row. With twice the
-# distance, they touch the next number.
+# If a number was measured with two settings, the two are drawn at a distance of this share of a
+# row, chosen by eye. With twice this distance, they touch the next number.
 APART = 0.25
-# A number that is not compared is drawn at the edge, at this number of bands from zero. With twice
-# the value, the other numbers use only a third of the panel.
+# A number that is not compared is drawn at the edge if it is farther from zero than this number of
+# bands, chosen by eye. With twice this value, the other numbers use only a third of the panel.
 OFF_AXIS = 3
-# Share of the panel next to its edge in which such numbers are written. With the share halved, they
-# cover other numbers.
+# Share of the panel, next to its edge, in which the values of these numbers are written, chosen by
+# eye. If it is halved, the texts cover other numbers.
 EDGE = 0.2
-# Sizes in points, chosen by eye. With twice the sizes, neighbors overlap.
+# Sizes of markers and bars in points, chosen by eye. With twice these sizes, neighbors overlap.
 MARK_SIZE, BAR = 4.0, 0.8
-# Ticks: 1 and 3 times powers of ten (DECADES), and ratios (QUOTIENTS). With twice as many ticks,
-# their numbers overlap. LEGEND is the number of columns of the legend; with twice as many, the
-# legend is cut off.
+# Ticks of logarithmic axes: 1 and 3 times powers of ten (DECADES), and ratios (QUOTIENTS). They
+# were chosen by eye. With twice as many ticks, their numbers overlap. LEGEND has the number of
+# columns of the legend; with twice as many columns, the legend is cut off.
 DECADES = tuple(a * 10.0**k for k in range(-5, 3) for a in (1, 3))
 QUOTIENTS = (0.1, 0.2, 0.5, 0.8, 1.0, 1.25, 2.0, 5.0, 10.0)
 LEGEND: dict[str, Any] = {"loc": "outside lower center", "ncols": 2, "fontsize": 7.5}
@@ -74,10 +76,10 @@ HOLLOW = "hollow: at chance, or not decidable by the paper's own spread (counted
 
 
 def render_png(own: Verification) -> bytes | None:
-    """Return the figure of a paper as PNG; None if none of its numbers is compared.
+    """Return the figure of a paper as PNG; None if no number of the paper is compared.
 
-    The same numbers give the same bytes. Times, substitute data and measurements with our own
-    settings are omitted.
+    Times, numbers on substitutes and measurements with our own settings are not drawn. The same
+    numbers give the same bytes.
     """
     numbers = select_pictured(own)
     if numbers.empty:
@@ -87,7 +89,7 @@ def render_png(own: Verification) -> bytes | None:
 
 
 def select_pictured(own: Verification) -> pd.DataFrame:
-    """Return the compared numbers, which the figure shows."""
+    """Return the compared numbers that the figure of a paper shows."""
     numbers = ledger.list_numbers(own)
     return numbers[
         numbers["verdict"].isin(COMPARED) & numbers["settings"].isin(list(SETTINGS_MARKS))
@@ -95,14 +97,17 @@ def select_pictured(own: Verification) -> pd.DataFrame:
 
 
 def count_not_pictured(own: Verification) -> int:
-    """Count the measured numbers that the figure omits, except times and repeated numbers."""
+    """Return the number of measured numbers that the figure of a paper omits.
+
+    Times and repeated numbers are not counted.
+    """
     every = own.numbers
     every = every[(every["unit"] != SECONDS) & (every["same_as"] == "") & (every["trials"] > 0)]
     return len(every) - len(select_pictured(own))
 
 
 def has_curves(own: Verification) -> bool:
-    """Return True if the figure of a paper has curves, and False for a forest plot."""
+    """Return True if the figure of a paper has curves; False if it is a forest plot."""
     return len(list(_parts(select_pictured(own)))) > MOST_PANELS
 
 
@@ -138,27 +143,28 @@ def _parts(numbers: pd.DataFrame) -> Iterator[pd.DataFrame]:
 
 
 def _tables(numbers: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Yield the title and the numbers of each table and data set."""
+    """Yield a title and the numbers for each pair of a table and a data set."""
     for (item, dataset), part in numbers.groupby(["item", "dataset"], sort=False):
         yield f"{_format_item(str(item))}, {dataset}", part
 
 
 def _format_item(item: str) -> str:
-    """Return ``Table 3`` for ``table3``, and ``Figure 2, gaussian`` for ``figure2-gaussian``."""
+    """Return the printed name of a table or figure, such as ``Table 3`` for ``table3``."""
     name = re.sub(r"^(table|figure)(\d+)", r"\1 \2", item).replace("-", ", ", 1)
     return name[:1].upper() + name[1:]
 
 
 def _find_solid(numbers: pd.DataFrame) -> pd.Series[bool]:
-    """Return True for numbers that are not at chance and not too noisy in the paper."""
+    """Return True for each number that is decidable by the paper's own spread and not at chance."""
     return numbers["decidable"].astype(bool) & ~numbers["at_chance"].astype(bool)
 
 
 def _differences(numbers: pd.DataFrame) -> tuple[pd.Series[float], pd.Series[float]]:
-    """Return by how much our errors are larger, and half the widths of the intervals.
+    """Return by how much our errors exceed the published errors, and half the interval widths.
 
-    Percentages are compared in points, with an accuracy converted to an error. Numbers without a
-    unit are compared by their quotient.
+    The second series has half the width of each interval. Percentages are compared by differences
+    in points, and accuracies are converted to errors. Numbers without a unit are compared by their
+    quotient.
     """
     half = numbers["half_width"].astype(float).fillna(0.0)
     if (numbers["unit"] == PERCENT).all():
@@ -169,7 +175,7 @@ def _differences(numbers: pd.DataFrame) -> tuple[pd.Series[float], pd.Series[flo
 
 
 def _draw_forest(panel: Axes, numbers: pd.DataFrame) -> None:
-    """Draw a row per published number, with our difference for each class of settings."""
+    """Draw one row per published number, with our difference for each class of settings."""
     points = (numbers["unit"] == PERCENT).all()
     places: dict[Any, int] = {}
     labels: list[str] = []
@@ -191,8 +197,8 @@ def _draw_forest(panel: Axes, numbers: pd.DataFrame) -> None:
     panel.axvspan(low, high, color=GREY, alpha=0.25, linewidth=0)
     panel.axvline(zero, color=get_text_color(), linewidth=BAR)
     solid = _find_solid(numbers)
-    # Numbers that are compared are completely visible. Other numbers are drawn at the edge if they
-    # are far beyond the band.
+    # Numbers that are compared are always completely visible. Other numbers are drawn at the edge
+    # if they are far from the band.
     wide = close**OFF_AXIS if not points else OFF_AXIS * close
     near = value.between(1 / wide, wide) if not points else value.abs() <= wide
     ends = [value - half, value + half]
@@ -204,7 +210,7 @@ def _draw_forest(panel: Axes, numbers: pd.DataFrame) -> None:
     else:
         gap = (most / least) ** 0.06
         least, most = least / gap, most * gap
-    if (value > most).any():  # space for the numbers at the edge
+    if (value > most).any():  # this leaves space for the values at the edge
         most = most + EDGE * (most - least) if points else most * (most / least) ** EDGE
     if (value < least).any():
         least = least - EDGE * (most - least) if points else least / (most / least) ** EDGE
@@ -244,7 +250,7 @@ def _draw_forest(panel: Axes, numbers: pd.DataFrame) -> None:
 
 
 def _draw_curves(numbers: pd.DataFrame) -> Figure:
-    """Draw published errors over M as lines and our errors as markers, by table and data set."""
+    """Draw published errors over M as lines and our errors as markers, in a panel per data set."""
     from matplotlib.lines import Line2D
 
     items, datasets = (list(numbers[name].unique()) for name in ("item", "dataset"))
@@ -293,14 +299,15 @@ def _dash(style: Style) -> dict[str, Any]:
 
 
 def _name_marks(numbers: pd.DataFrame, more: dict[str, Any]) -> tuple[list[Any], list[str]]:
-    """Return handles and names for a legend: the markers of the settings, and others by name."""
+    """Return handles and names for a legend: the entries in `more`, then the settings' markers."""
     from matplotlib.lines import Line2D
 
     handles = dict(more)
     for kind in SETTINGS_MARKS:
         if kind in set(numbers["settings"]):
             marker, colour = SETTINGS_MARKS[kind]
-            colour = colour if BAND in more else get_text_color()  # in curves it is the method's
+            # in a figure of curves, the color of a marker is the color of the method
+            colour = colour if BAND in more else get_text_color()
             look: dict[str, Any] = {"color": colour, "linestyle": "", "markersize": MARK_SIZE}
             handles[f"settings: {ledger.CLASS_LABELS[kind]}"] = Line2D(
                 [], [], marker=marker, **look

@@ -1,4 +1,4 @@
-"""The published numbers of a paper and our numbers: tables for its page, and a CSV file."""
+"""Tables of a paper's published numbers and our numbers for its page, and a CSV file."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from rfbench.pages.words import DASH, number, signed
 from rfbench.papers.models import PERCENT, PLAIN, PRINTED, SECONDS, TUNED_TO_MATCH
 from rfbench.registry import find_displayed_name
 
-# Names of the classes of settings in the glossary.
+# Names of the classes of settings, as in the glossary.
 SETTINGS_LABELS = {
     "text": "as printed",
     "cited": "as cited",
@@ -34,14 +34,16 @@ SETTINGS_LABELS = {
     "rematched": "tuned to match, corrected",
     OWN_SETTINGS: "equally tuned",
 }
-# A page has at most 120 lines. Up to MAX_NUMBERS numbers have their own lines. More numbers share a
-# line per data set and size, if that gives at most MAX_LINES lines. If it gives more, the page has
-# only counts, and the figure shows the numbers. The largest tables here have 12 numbers, 32 lines
-# and 274 numbers. With both limits doubled, a page with 32 numbers would have 64 lines of errors.
+# A page has at most 120 lines. Up to MAX_NUMBERS numbers have a line each. More numbers share a
+# line per data set and size, if this gives at most MAX_LINES lines. Otherwise the page has only
+# counts, and the figure shows the numbers. The values were chosen without a measurement: the
+# largest tables here have 12 numbers, 32 lines and 274 numbers. With both limits doubled, a page
+# with 32 numbers would have 64 lines of errors.
 MAX_NUMBERS, MAX_LINES = 20, 40
 NEAR_VERDICTS = (verdicts.AGREES, verdicts.CLOSE)
 NOT_COMPARED = " (not compared)"
-# Number of significant digits of a number without a unit. The papers print at most four.
+# Number of significant digits of numbers without a unit; papers print at most four digits. With
+# half this value, numbers that differ would look equal.
 SHORT_DIGITS = 4
 SAME_ROWS, NEW_DRAWS, OTHER_ROWS, SHOWN_ROWS = "same rows", "new draws", "other rows", "not judged"
 NUMBER_COLUMNS = {
@@ -68,12 +70,12 @@ NUMBER_COLUMNS = {
 
 
 def find_label(settings: str) -> str:
-    """Return the name of a class of settings in the glossary."""
+    """Return the name of a class of settings, as in the glossary."""
     return SETTINGS_LABELS.get(settings, settings)
 
 
 def format_item(item: str) -> str:
-    """Return the name of a table or a figure as text.
+    """Return the printed name of a table or figure.
 
     >>> format_item("table3"), format_item("figure2-arc-cosine-0"), format_item("folds")
     ('Table 3', 'Figure 2, arc-cosine-0', 'Folds')
@@ -83,7 +85,7 @@ def format_item(item: str) -> str:
 
 
 def join_items(items: Iterable[str]) -> str:
-    """Return the names of tables or figures; parts of one figure are not listed separately.
+    """Return the names of tables or figures as text; parts of one figure are not listed separately.
 
     >>> join_items(["table3", "table5"]), join_items(["figure2-a", "figure2-b"])
     ('Tables 3 and 5', 'Figure 2')
@@ -97,13 +99,13 @@ def join_items(items: Iterable[str]) -> str:
 
 
 def select_compared(own: Verification) -> pd.DataFrame:
-    """Return the numbers that have a verdict, a line per number and class of settings."""
+    """Return the numbers that have a verdict, one line per number and class of settings."""
     numbers = ledger.list_numbers(own)
     return numbers[numbers["verdict"].isin(verdicts.COMPARED)]
 
 
 def list_other_names(own: Verification) -> list[str]:
-    """Return the paper's names of the compared methods that have a different name here."""
+    """Return a text for each compared method whose name in the paper differs from our name."""
     numbers = select_compared(own)
     given = {} if numbers.empty else papers.find_paper(str(numbers["paper"].iloc[0])).methods
     called = {find_displayed_name(method): given.get(method) for method in numbers["method"]}
@@ -111,7 +113,7 @@ def list_other_names(own: Verification) -> list[str]:
 
 
 def lay_out_totals(own: Verification) -> Grid:
-    """Return the table of verdicts: a line per class of settings with its numbers of verdicts."""
+    """Return the table of verdict counts, one line per class of settings."""
     rows = []
     for each in ledger.count_numbers(own):
         label, words = find_label(each.of[1]), each.called[1]
@@ -126,7 +128,7 @@ def lay_out_totals(own: Verification) -> Grid:
 
 
 def list_not_compared(own: Verification) -> list[tuple[str, int, list[str]]]:
-    """Return the reasons why numbers are not compared, with the number of cases and data sets."""
+    """Return the reasons why numbers are not compared, with their number and data sets."""
     every = own.numbers
     every = every[(every["unit"] != SECONDS) & (every["same_as"] == "")]
     compared = set(select_compared(own)["number"])
@@ -149,7 +151,10 @@ def list_not_compared(own: Verification) -> list[tuple[str, int, list[str]]]:
 
 
 def lay_out_numbers(own: Verification) -> list[tuple[str, Grid]]:
-    """Return the compared numbers as headings and tables, as described at `MAX_NUMBERS`."""
+    """Return the compared numbers as pairs of a heading and a table.
+
+    The comment on `MAX_NUMBERS` describes the layout.
+    """
     numbers = select_compared(own)
     if numbers.empty:
         return []
@@ -165,7 +170,7 @@ def lay_out_numbers(own: Verification) -> list[tuple[str, Grid]]:
 
 
 def _lay_out_each(own: Verification, numbers: pd.DataFrame) -> Grid:
-    """Return a table with a line per number, and a column per class of settings."""
+    """Return a table with one line per published number, and one column per class of settings."""
     several = numbers["metric"].nunique() > 1
     every = own.own[own.own["number"].isin(set(numbers["number"])) & (own.own["trials"] > 0)]
     shown = every[every["settings"] == OWN_SETTINGS]
@@ -203,9 +208,10 @@ def _verdict_cell(line: Line | None) -> str:
 
 
 def _lay_out_wide(numbers: pd.DataFrame) -> Grid:
-    """Return a table with a line per data set and size, and a column per method.
+    """Return a table with one line per data set and size, and one column per method.
 
-    Sizes at which no method beats a constant share a line, if all of their numbers differ.
+    Sizes at which no method beats a constant prediction share a line if all of their numbers have
+    the verdict "differs".
     """
     methods = list(dict.fromkeys(numbers.sort_values("number")["method"]))
     lost = numbers["at_chance"].astype(bool) & (numbers["verdict"] == verdicts.DIFFERS)
@@ -223,7 +229,7 @@ def _lay_out_wide(numbers: pd.DataFrame) -> Grid:
 
 
 def _pair_cell(lines: pd.DataFrame | None) -> str:
-    """Return the published and the measured number, or the ranges of both over several sizes."""
+    """Return the published and the measured number as text, or their ranges over several sizes."""
     if lines is None:
         return DASH
     unit, verdict = lines["unit"].iloc[0], lines["verdict"].iloc[0]
@@ -239,13 +245,17 @@ def _format_short(value: float, unit: str) -> str:
 
 
 def _mark_pair(published: str, measured: str, verdict: str) -> Markdown:
-    """Return both numbers as text, in bold if near, and with a question mark if undecided."""
+    """Return a published and a measured number as text.
+
+    The measured number is bold if it is near, and has a question mark if the verdict is
+    "undecided".
+    """
     marks = {verdicts.AGREES: "**{}**", verdicts.CLOSE: "**{}**", verdicts.UNDECIDED: "{} ?"}
     return Markdown(f"{published} → {marks.get(verdict, '{}').format(measured)}")
 
 
 def _lay_out_counts(numbers: pd.DataFrame) -> Grid:
-    """Return a table of the counts of verdicts, a line per data set and class of settings."""
+    """Return a table with counts of verdicts, one line per data set and class of settings."""
     plain = bool((numbers["unit"] == PLAIN).all())
     rows = []
     for (item, dataset, settings), here in numbers.groupby(
@@ -264,7 +274,7 @@ def _lay_out_counts(numbers: pd.DataFrame) -> Grid:
 
 
 def find_kind(runs: AuthorsRuns) -> str:
-    """Return the name of the way in which authors' runs are compared with our runs."""
+    """Return the name of the way in which the authors' runs are compared with ours."""
     if runs.beside:
         return SHOWN_ROWS
     if not runs.same_rows:
@@ -273,7 +283,7 @@ def find_kind(runs: AuthorsRuns) -> str:
 
 
 def lay_out_authors(every: Sequence[AuthorsRuns]) -> list[tuple[str, Grid]]:
-    """Return tables of the means of authors' runs and our runs: one table per measure."""
+    """Return tables with the means of the authors' runs and of our runs, one table per metric."""
     judged = [runs for runs in every if not runs.beside]
     tables = []
     for metric in dict.fromkeys(runs.metric for runs in judged):
@@ -305,11 +315,11 @@ def _authors_cell(runs: AuthorsRuns) -> Markdown:
 
 
 def write_numbers(own: Verification, added: Sequence[AddedColumn] = ()) -> str | None:
-    """Return all numbers of the paper as CSV; None if none of them was measured.
+    """Return all numbers of a paper as CSV; None if no number was measured.
 
-    The file has a line for each measured combination of a number, settings and a data set,
-    including times and substitutes; a number without a measurement has one line. `added` are
-    columns of slices.
+    The file has one line for each measured combination of a number, settings and data set,
+    including times and substitutes. A number without a measurement has one line. `added` are
+    columns from slices.
     """
     every = own.numbers
     measured = every[every["trials"] > 0]
@@ -329,7 +339,7 @@ def write_numbers(own: Verification, added: Sequence[AddedColumn] = ()) -> str |
 
 
 def write_authors(own: Verification) -> str | None:
-    """Return the comparisons with the authors' own runs as CSV; None if there are none."""
+    """Return the comparisons with the authors' own runs as CSV; None if there are no such runs."""
     if not own.authors:
         return None
     table = pd.DataFrame([_describe_runs(runs) for runs in own.authors])

@@ -1,4 +1,4 @@
-"""Writing all pages of `rfbench report`."""
+"""All pages of `rfbench report`: rendering them, and writing them to files."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from rfbench.pages.templates import render
 
 log = logging.getLogger(__name__)
 PAPERS, LEDGER, GLOSSARY = "papers", "ledger.json", "glossary.md"
-# First lines of a front page: the current title, an earlier title, and the title of a folder
-# without a report.
+# First lines of a front page: the current title, an earlier title, and the title for a folder that
+# has no report.
 TITLES = ("# Do published numbers agree with ours?", "# The papers, reproduced", "# Results")
 
 
@@ -36,18 +36,18 @@ def publish(
     folders : sequence of str or path
         Results folders, or folders that contain results folders.
     out : str or path
-        Folder for the pages: ``README.md``, ``totals.md``, a page per paper in ``papers/`` with a
-        figure and CSV files of its numbers and claims, and the pages of the components.
+        Folder for the pages. It contains ``README.md``, ``totals.md``, the pages of slices, and a
+        page per paper in ``papers/`` with a figure and CSV files.
     today : callable, optional
-        Function that returns the current settings of a results folder. Rows with other settings are
-        stale and omitted. By default no row is stale.
+        Function that returns the settings that the current configuration plans for results. Rows
+        with different settings are omitted. By default, all rows are used.
     configured : mapping, optional
-        Configurations that are shipped with rfbench, see `rfbench.analysis.contents`.
+        Configurations that are shipped with rfbench, by name of the run.
 
     Returns
     -------
     list of Path
-        The files that were written.
+        Paths of the written files.
 
     Raises
     ------
@@ -85,26 +85,26 @@ def render_pages(
     today: Today | None = None,
     configured: Configurations | None = None,
 ) -> dict[Path, str | bytes | None]:
-    """Return every page for the results folders at or below `folders`; nothing is run.
+    """Return the content of every page for the results at or below `folders`.
 
-    The same results give the same bytes. The value is None for a file without results.
+    Nothing is run, and the same results give the same bytes.
 
     Parameters
     ----------
     folders : sequence of str or path
         Results folders, or folders that contain results folders.
     out : path
-        Folder for ``README.md``, a page in ``papers/`` for each paper with results, and the files
-        of the slices.
+        Folder for which the pages are written. Links are relative to this folder.
     today : callable, optional
-        Function that decides which rows are stale, see `rfbench.analysis.frame.collect`.
+        Function that returns the settings that the current configuration plans for results, see
+        `rfbench.analysis.frame.collect`.
     configured : mapping, optional
-        Configurations that are shipped with rfbench, see `rfbench.analysis.contents`.
+        Configurations that are shipped with rfbench, by name of the run.
 
     Returns
     -------
     dict
-        Content by path.
+        Maps a path to the content of the file. The content is None for a file that has no results.
 
     Raises
     ------
@@ -152,7 +152,7 @@ def render_pages(
 
 
 def _render_outside(held: Verification, name: str, out: Path) -> dict[Path, str | bytes | None]:
-    """Return the page and the figure of a paper outside of rfbench; none if they cannot be made."""
+    """Return the files of a paper outside of rfbench; an empty dictionary if rendering fails."""
     try:
         picture = paper.render_figure(held, name)
         page = paper.render_page(held, name, out, picture=picture)
@@ -161,18 +161,19 @@ def _render_outside(held: Verification, name: str, out: Path) -> dict[Path, str 
             out / file: content
             for file, content in {f"{name}.md": page, f"{name}.png": picture, **tables}.items()
         }
-    except Exception as error:  # the texts of the paper were written by anybody
+    # any exception is possible, because the texts of the paper may come from anybody
+    except Exception as error:
         log.warning("%s is left out: %s", name, error)
         return {}
 
 
 def _check_front(file: Path) -> None:
-    """Raise ResultsError if a page that someone wrote would be overwritten."""
+    """Raise ResultsError if a page would be overwritten that is not from `rfbench report`."""
     try:
         content = files.read(file).decode(errors="replace")
         first = content.partition("\n")[0].strip()
     except OSError:
-        return  # the file does not exist, or writing it raises the error
+        return  # the file does not exist, or the error is raised again when it is written
     if first and first not in TITLES:
         raise ResultsError(
             f"{file} would be overwritten.",

@@ -1,4 +1,4 @@
-"""Tables of published numbers and our measured values, for each data set."""
+"""Tables of published numbers and our measured means, for each data set."""
 
 from __future__ import annotations
 
@@ -20,43 +20,53 @@ from rfbench.papers.models import PERCENT, PLAIN, SECONDS
 from rfbench.registry import find_displayed_name
 
 UNITS = (PERCENT, PLAIN, SECONDS)
-# Numbers of decimals, as most papers print them. MAX_VALUES is for numbers without a unit. Any
-# value up to the 15 digits of float64 would do, by definition.
+# UNIT_DECIMALS has the numbers of decimals that most papers print. MAX_VALUES is the largest number
+# of decimals for numbers without a unit. Any value up to the 15 digits of float64 would do, by
+# definition.
 UNIT_DECIMALS = {PERCENT: 2, SECONDS: 3}
 MAX_VALUES = 9
-SUBSTITUTE = "substitute"  # mark of a table that was measured only on other data than the paper's
+# mark of a table that was measured only on data that replace the paper's data
+SUBSTITUTE = "substitute"
 
 
 @dataclass(frozen=True)
 class TablePart:
-    """One data set of a published table, or its substitute, with the measured values."""
+    """One data set of a published table, or a substitute of it, with our measured means."""
 
     paper: str
     item: str
-    dataset: str  # name in the paper
-    used: str  # name in the rows, if it differs
-    rows: float  # training rows
+    dataset: str  # name of the data set in the paper
+    used: str  # name of the data set in our rows, if it is different
+    rows: float  # number of training rows of a substitute
     stand_in: bool
-    source: str  # source of the numbers: table, figure, repository
-    spreads: set[str]  # kinds of spread after the numbers: sd, se
-    trials: dict[str, str]  # range of the number of trials of each protocol
-    failed: dict[str, int]  # number of failed trials of each protocol
-    measures: list[str]  # metric of the error if it is not a misclassification
-    best: bool  # True if a number is the best over all sizes
-    chance: list[str]  # protocols with numbers at chance
-    repeated: list[str]  # items in which the repeated numbers are judged
-    remarks: list[tuple[str, Any]]  # remarks of slices: a template, and its fact `remark`
-    grids: list[Grid]  # percentages, other numbers and times, a column per protocol
+    source: str  # source of the numbers: table, figure or repository
+    spreads: set[str]  # kinds of spread that the paper prints: sd or se
+    # smallest and largest number of trials, for each protocol
+    trials: dict[str, str]
+    # number of failed trials, for each protocol
+    failed: dict[str, int]
+    # name of the error metric, if the error is not a misclassification
+    measures: list[str]
+    # True if a published number is the best value over all sizes
+    best: bool
+    # protocols under which some numbers are at chance
+    chance: list[str]
+    # tables in which repeated numbers are judged
+    repeated: list[str]
+    # remarks of slices: the name of a template, and its fact `remark`
+    remarks: list[tuple[str, Any]]
+    # tables of percentages, other numbers and times, with one column per protocol
+    grids: list[Grid]
 
     @property
     def heading(self) -> str:
-        """The heading of the part."""
+        """Heading above the tables of this data set."""
         name = f"{self.paper} {self.item}, {self.dataset}"
         return f"{name}: substitute data {self.used}" if self.stand_in else name
 
 
 def arrange_parts(verification: Verification) -> list[TablePart]:
-    """Return the parts of all measured tables; a data set precedes its substitutes."""
+    """Return a `TablePart` per measured data set of each table, followed by its substitutes."""
     columns: list[AddedColumn] = slices.ask("numbers", verification)
     parts = group_by_data_set(verification.numbers[verification.numbers["trials"] > 0])
     return [
@@ -138,7 +148,7 @@ def _grid(
 
 
 def format_measured(line: Line) -> str:
-    """Return the measured mean with its standard error, as text."""
+    """Return the measured mean and its standard error as text."""
     value, error = line["measured"], line["standard_error"]
     if line["unit"] == PLAIN:
         return spread(value, error, MAX_VALUES)
@@ -151,16 +161,16 @@ def _cell(line: Line) -> str:
 
 
 def format_published(value: float, error: float, unit: str = PERCENT) -> str:
-    """Return a published number as text, with its spread if it has one."""
+    """Return a published number as text, followed by its spread if it has one."""
     if unit == PLAIN and not pd.isna(error):
         return f"{value:.3g} ± {error:.2g}"
     return number(value) if pd.isna(error) else f"{number(value, 2)} ± {number(error)}"
 
 
 def numbers_grid(verification: Verification) -> Grid:
-    """Return tables of the results of each published table and data set, a column per protocol.
+    """Return the table of verdict counts: a line per table and data set, a column per protocol.
 
-    A cell counts the verdicts and gives the mean size of the differences, in points or in percent
+    A cell has the number of each verdict, and the mean absolute difference in points or in percent
     of the published numbers.
     """
     table = count_by_table(verification)

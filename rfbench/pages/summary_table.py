@@ -1,4 +1,4 @@
-"""Tables of a results folder for a terminal or as Markdown, LaTeX or CSV."""
+"""The table of a results folder as text for a terminal, Markdown, LaTeX or CSV."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ TEMPLATE = "summary_table.j2"
 TABLE_FORMATS = ("text", "markdown", "latex", "csv")
 SMOKE = "SMOKE RUN"
 SIZE_COLUMNS = ("M", "columns", "kept")
-# Maximum number of data sets that a caption names. With twice as many, the caption is longer than a
-# small table.
+# Maximum number of data sets that a caption names, chosen by eye. With twice this number, the
+# caption is longer than a small table.
 NAMED_DATASETS = 3
 SHOWN_SETTINGS = (
     "split", "scaling", "dtype", "kernel", "bandwidth_rule", "feature_map", "solver",
@@ -48,29 +48,30 @@ def render(
     methods: Sequence[str] = (),
     brief: bool = False,
 ) -> str:
-    """Return the tables of one or several results folders.
+    """Return the tables of one or several results folders as text.
 
-    A description is above the numbers; notes of the reader, failures and checks are below. Means
-    have the standard error of the mean over the trials.
+    A description is above the numbers. Notes on reading the file, failures and checks are below.
+    Each mean is followed by its standard error over the trials.
 
     Parameters
     ----------
     results : Results or sequence of Results
         Rows of results folders.
     form : {'text', 'markdown', 'latex', 'csv'}
-        ``'csv'`` is the long form, `rfbench.analysis.summary.summarise`, with one header.
+        Format of the tables. ``'csv'`` is the long form of `rfbench.analysis.summary.summarise`,
+        with one header for all folders.
     width : int, optional
-        Width of ``'text'`` in characters; by default the terminal's. Columns that do not fit go
-        into a further block; numbers are never broken.
+        Width of ``'text'`` in characters; by default the width of the terminal. Columns that do not
+        fit are in a further block.
     methods : sequence of str
-        Methods to include, by their names in the table; by default all.
+        Names of the methods to include, as in the table; by default all methods.
     brief : bool
-        If True, the description above a table of ``'text'`` has only three lines.
+        Whether the description above a table in ``'text'`` is limited to three lines.
 
     Returns
     -------
     str
-        The tables.
+        Text of all tables.
 
     Raises
     ------
@@ -95,7 +96,7 @@ def render(
 
 
 def write_sentences(collection: Collection, results: Results) -> list[str]:
-    """Return a sentence for each data set: the best method, or that the best two do not differ."""
+    """Return for each data set a sentence on the best method, or on the best two if tied."""
     if results.smoke:
         return []
     facts = [(answer, METRICS[answer.metric]) for answer in list_answers(collection, results)]
@@ -103,7 +104,7 @@ def write_sentences(collection: Collection, results: Results) -> list[str]:
 
 
 def _of_methods(table: pd.DataFrame, methods: Sequence[str]) -> pd.DataFrame:
-    """Return the lines of the given methods, in the given order."""
+    """Return the lines of a summary for the given methods, in the order of the methods."""
     if not methods or table.empty:
         return table
     chosen = table[table["method"].isin(methods)]
@@ -125,7 +126,7 @@ def _csv(several: Sequence[Results], methods: Sequence[str]) -> str:
 
 
 def _page(results: Results, methods: Sequence[str], width: int, brief: bool) -> str:
-    """Return tables for a terminal of `width` characters, or in Markdown if `width` is 0."""
+    """Return the tables for a terminal of `width` characters, or as Markdown if `width` is 0."""
 
     def line(text: str, mark: str = "") -> str:
         if not width:
@@ -158,7 +159,7 @@ def _notes(results: Results) -> list[str]:
 
 
 def _latex(results: Results, methods: Sequence[str]) -> str:
-    """Return the table for an article, a row per method, with the notes as comments above it."""
+    """Return the LaTeX table for an article, a row per method; notes are comments above it."""
     collection = frame.build_collection([results])
     table = summarise_collection(collection, results)
     text = ""
@@ -184,7 +185,7 @@ def _latex(results: Results, methods: Sequence[str]) -> str:
 
 
 def _across(table: pd.DataFrame, varied: str) -> Grid:
-    """Return a grid with methods in rows and places in columns, one data set below the other."""
+    """Return a table with methods in rows and values of x in columns, for all data sets."""
     places = list(dict.fromkeys(table["x"].dropna().sort_values()))
     usual = int(table["trials"].max())
     lines_of = {
@@ -194,7 +195,8 @@ def _across(table: pd.DataFrame, varied: str) -> Grid:
     rows: list[list[str]] = []
     best, parts = set(), set()
     ended = table[table["trials"] > 0]
-    differ = ~ended.groupby(["dataset", "x"])["best"].all()  # nothing is best if all are alike
+    # if all methods are tied, no method is marked as best
+    differ = ~ended.groupby(["dataset", "x"])["best"].all()
     several = table["dataset"].nunique() > 1
     for i, (dataset, method) in enumerate(pairs):
         if several and (i == 0 or pairs[i - 1][0] != dataset):
@@ -219,7 +221,7 @@ def _across(table: pd.DataFrame, varied: str) -> Grid:
 
 
 def _grids(table: pd.DataFrame, varied: str) -> list[Grid]:
-    """Return the grids of one data set: scores, and costs at the last place on the axis."""
+    """Return the tables of one data set: scores, and costs at the last value on the x axis."""
     methods = list(dict.fromkeys(table["method"]))
     places = list(dict.fromkeys(table["x"].dropna().sort_values()))
     if not places:
@@ -230,7 +232,7 @@ def _grids(table: pd.DataFrame, varied: str) -> list[Grid]:
     usual = int(table["trials"].max())
     last = max(table.loc[table["trials"] > 0, "x"], default=places[-1])
     costs = _costs([by_place.get((method, last)) for method in methods], varied)
-    # Settings that differ per trial have no place on an axis.
+    # Settings that differ per trial have no value on an axis.
     corner = "method" if last == DASH else f"at {varied} = {format_cell(last)}"
     if len(places) == 1:
         scores = [score(by_place.get((method, last)), usual) for method in methods]
@@ -251,9 +253,9 @@ def _grids(table: pd.DataFrame, varied: str) -> list[Grid]:
 
 
 def _costs(last_lines: Sequence[Line | None], varied: str) -> dict[str, list[str]]:
-    """Return the number of columns, times and the penalty at one setting, with a cell per method.
+    """Return the rows of costs at one setting (columns, times, penalty), with a cell per method.
 
-    Rows without any value are omitted.
+    A row is omitted if no method has a value.
     """
     rows = {
         name: [_range(line, name) for line in last_lines] for name in SIZE_COLUMNS if name != varied
@@ -278,7 +280,7 @@ def _range(line: Line | None, name: str) -> str:
 
 
 def score(line: Line | None, usual: int) -> str:
-    """Return mean and standard error as text, with the number of trials if it is unusual."""
+    """Return mean and standard error as text, followed by the number of trials if it is unusual."""
     if line is None:
         return ""
     if not line["trials"]:
@@ -289,7 +291,7 @@ def score(line: Line | None, usual: int) -> str:
 
 
 def _facts(table: pd.DataFrame, results: Results) -> dict[str, Any]:
-    """Return the facts for the heading of a data set."""
+    """Return the facts about a data set for the heading of its table."""
     ranges = {
         name: span(table[f"{name}_min"].min(), table[f"{name}_max"].max())
         for name in ("n_train", "n_test", "M", "bandwidth")
@@ -302,7 +304,7 @@ def _facts(table: pd.DataFrame, results: Results) -> dict[str, Any]:
         "dataset": format_dataset_name(table),
         "ranges": ranges,
         "follows": follows_other_size(results),
-        # A protocol belongs to a paper. Rows with changed settings do not have a protocol.
+        # A protocol belongs to a paper, so rows with changed settings have no protocol.
         "settings": {name: _setting(table, name) for name in SHOWN_SETTINGS}
         | ({"protocol": {}} if results.changed else {}),
         "selections": list(filter(None, dict.fromkeys(table["selection"]))),
@@ -313,7 +315,7 @@ def _facts(table: pd.DataFrame, results: Results) -> dict[str, Any]:
 
 
 def _setting(table: pd.DataFrame, column: str) -> dict[str, list[str]]:
-    """Return the values of a setting, with their methods unless all methods have all values."""
+    """Return the values of a setting; each value has a list of methods unless it applies to all."""
     texts = table[column].map(format_cell).str.replace(r'[{}"]', "", regex=True)
     values = [value for value in dict.fromkeys(texts) if value]
     of = {value: list(dict.fromkeys(table.loc[texts == value, "method"])) for value in values}
@@ -322,7 +324,10 @@ def _setting(table: pd.DataFrame, column: str) -> dict[str, list[str]]:
 
 
 def format_cell(value: Any) -> str:
-    """Return a cell of the summary: integers without a point, missing values as empty text."""
+    """Return a cell of the summary as text; integers have no decimal point.
+
+    A missing value is an empty string.
+    """
     if isinstance(value, str):
         return value
     if pd.api.types.is_bool(value):

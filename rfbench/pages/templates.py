@@ -1,4 +1,4 @@
-"""Jinja templates, with the filters that format numbers."""
+"""Rendering of Jinja templates, with filters that format numbers."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ FILTERS = ("number", "signed", "significant", "p_value", "seconds", "count", "li
 
 
 def render(template: str, form: str = "markdown", width: int = 0, **facts: Any) -> str:
-    """Fill a template of `rfbench/pages/templates/` with facts; a missing fact is an error.
+    """Fill a template of `rfbench/pages/templates/` with facts; a missing fact raises an error.
 
-    The name of a slice's template includes its folder: ``audit/audits.md.j2``. In a template
-    ``.md.j2`` all facts are escaped as Markdown, unless another `form` is given. The text ends with
-    one line feed, and several empty lines are reduced to one.
+    For a template of a slice, the name includes the folder, such as ``audit/audits.md.j2``. In
+    templates ``.md.j2``, all facts are escaped as Markdown unless `form` is not ``markdown``. With
+    a `width`, lines are wrapped. The text ends with one line feed, and several empty lines are
+    reduced to one.
     """
     escaped = template.endswith(".md.j2") and form == "markdown"
     text = make_environment(escaped).get_template(template).render(**facts)
@@ -30,7 +31,7 @@ def render(template: str, form: str = "markdown", width: int = 0, **facts: Any) 
 
 
 def wrap_line(line: str, width: int) -> str:
-    """Wrap a line that is too wide; continuation lines are indented like its text."""
+    """Wrap a line that is too wide; continuation lines are aligned with the text of the first."""
     if len(line) <= width:
         return line
     indent = " " * (len(line) - len(line.lstrip("- ")))
@@ -38,7 +39,7 @@ def wrap_line(line: str, width: int) -> str:
 
 
 def render_lines(template: str, macro: str, **facts: Any) -> list[str]:
-    """Return the lines of the text of a macro, without empty lines."""
+    """Return the non-empty lines that a macro of a template writes."""
     text = getattr(make_environment().get_template(template).module, macro)(**facts)
     return [line for line in map(str.strip, str(text).splitlines()) if line]
 
@@ -50,16 +51,16 @@ def _tidy(text: str) -> str:
 
 @cache
 def make_environment(escaped: bool = False) -> Environment:
-    """Return the environment of the templates, with the filters of `rfbench.pages.words`.
+    """Return the Jinja environment of the templates, with the filters of `rfbench.pages.words`.
 
-    With `escaped`, every text that a template writes is escaped as Markdown, unless it is already
-    Markdown (`rfbench.escaping.Markdown`), such as a link, a table, or the result of a macro.
+    With `escaped`, every value in a template is escaped as Markdown, unless it is an instance of
+    `rfbench.escaping.Markdown`, such as a link, a table, or the result of a macro.
     """
-    # Jinja's own escaping is for HTML. It is not used, because all texts are Markdown here.
+    # The escaping of Jinja is for HTML. It is not used, because all texts here are Markdown.
     finalize = _escaped if escaped else None
     made = make_bare_environment(keep_trailing_newline=True, autoescape=escaped, finalize=finalize)
     made.filters["table"] = grids.render_markdown
-    # In a code block there is no markup, and a backslash is literal.
+    # A code block has no markup, and a backslash in it is literal.
     made.filters["code"] = lambda text: Markdown(escape_line(text))
     made.globals.update(
         spread=words.spread, span=words.span, link=words.link, printed=find_displayed_name
@@ -68,7 +69,10 @@ def make_environment(escaped: bool = False) -> Environment:
 
 
 def make_bare_environment(**kwargs: Any) -> Environment:
-    """Return an environment with the filters of `rfbench.pages.words`, and Jinja's own `kwargs`."""
+    """Return a Jinja environment with the filters of `rfbench.pages.words`.
+
+    The keyword arguments are passed to Jinja.
+    """
     from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
     made = Environment(

@@ -1,4 +1,4 @@
-"""The page of totals: every count of numbers and claims, and what is measured of each paper."""
+"""The page of totals: counts of numbers and claims, and the measured share of each paper."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TOTALS = "totals.md"
 
 
 def render_page(verification: Verification, configured: Configurations | None = None) -> str:
-    """Return the page; `configured` has the configurations that are shipped with rfbench."""
+    """Return the page of totals; `configured` has the configurations shipped with rfbench."""
     claims = ledger.list_judged_claims(verification.outcomes)
     numbers = ledger.list_numbers(verification)
     collection = verification.selection.collection
@@ -36,14 +36,14 @@ def render_page(verification: Verification, configured: Configurations | None = 
 
 
 def add_papers(lay: Callable[[Sequence[Count]], Grid], counts: Sequence[tuple[str, Count]]) -> Grid:
-    """Return the table of `lay` for the counts of each paper, with a column for the paper."""
+    """Return the table that `lay` creates from the counts, with a first column for the paper."""
     grid = lay([each for _, each in counts])
     named = zip(counts, grid.rows, strict=True)
     return Grid(["paper", *grid.head], [[paper, *row] for (paper, _), row in named])
 
 
 def contents_grid(every: Sequence[Coverage]) -> Grid:
-    """Return a table of the measured share of each table and figure of the papers."""
+    """Return the table of the measured share of each table and figure of the papers."""
     head = [
         "paper", "item", "measured", "data sets", "substitutes (training rows)", "no rows",
         "numbers without rows", "runs with missing trials",

@@ -1,4 +1,4 @@
-"""Output of `rfbench verify`: numbers and claims, for a terminal."""
+"""Output of `rfbench verify`: compared numbers and verdicts on claims, for a terminal."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ def render_text(
     width: int | None = None,
     outside: Sequence[Verification] = (),
 ) -> str:
-    """Return the totals, numbers and claims of results, for a terminal of `width` characters.
+    """Return the output of `rfbench verify`: totals, numbers and claims, as text for a terminal.
 
-    Results that were not compared come first, each with its cause. The papers `outside` of rfbench
-    come last, each with totals of its own. The default width is the terminal's.
+    Results that were not compared come first, each with the reason. Papers `outside` of rfbench
+    come last, each with separate totals. By default, `width` is the width of the terminal.
     """
     width = width or shutil.get_terminal_size().columns
     every = [verification.of_papers(*verification.named), *outside]
@@ -63,7 +63,7 @@ def _gather(verification: Verification, width: int) -> dict[str, Any]:
 
 
 def render_claim(outcomes: Sequence[Outcome], width: int | None = None) -> str:
-    """Return the verdicts on one claim with their decisive comparisons, for a terminal."""
+    """Return the verdicts on one claim and the comparisons that decide them, for a terminal."""
     width = width or shutil.get_terminal_size().columns
     every = [outcome for outcome in outcomes if outcome.protocol]
     return render("claim.j2", width=width, claim=outcomes[0].claim, every=every, **claims.WORDS)

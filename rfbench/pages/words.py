@@ -1,4 +1,4 @@
-"""Formatting of numbers, ranges, counts and lists, for all pages."""
+"""Formatting of numbers, ranges, counts and lists as text, for all pages."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ DASH = "\N{EN DASH}"
 
 
 def number(value: Any, decimals: int | None = None) -> str:
-    """Return a number with `decimals` decimals or with six digits, or a dash if it is missing.
+    """Format a number with `decimals` decimals, or six digits by default; a dash if it is missing.
 
-    Integers have all of their digits.
+    All digits of an integer are shown.
 
     >>> number(1234567), number(0.123456789), number(2.5, 2), number(None)
     ('1234567', '0.123457', '2.50', '–')
@@ -29,14 +29,14 @@ def number(value: Any, decimals: int | None = None) -> str:
 
 
 def absent(value: Any) -> bool:
-    """Return True if a value is missing: None, NaN or pandas' NA."""
+    """Return True if a value is missing: None, NaN or pandas.NA."""
     import pandas as pd
 
     return bool(pd.isna(value))
 
 
 def significant(value: Any, digits: int = 2) -> str:
-    """Return a number with `digits` significant digits and without an exponent.
+    """Format a number with `digits` significant digits and without an exponent.
 
     >>> significant(66.15), significant(1.974), significant(0.0087), significant(315.2)
     ('66', '2.0', '0.0087', '320')
@@ -49,7 +49,7 @@ def significant(value: Any, digits: int = 2) -> str:
 
 
 def signed(value: Any, decimals: int = 2) -> str:
-    """Return a difference with its sign; a difference that is rounded to 0 has no sign.
+    """Format a difference with its sign; a difference that is rounded to 0 has no sign.
 
     >>> signed(1.234), signed(-0.5), signed(-0.001)
     ('+1.23', '-0.50', '0.00')
@@ -61,10 +61,11 @@ def signed(value: Any, decimals: int = 2) -> str:
 
 
 def spread(mean: Any, error: Any, most: int = 4) -> str:
-    """Return text like ``17.37 ± 0.12``: two digits of the error, and at most `most` decimals.
+    """Format a mean and its standard error, such as ``17.37 ± 0.12``.
 
-    An unknown standard error (one trial) is a dash. If all decimals would be zeros, both numbers
-    have an exponent.
+    The standard error has two digits, and both numbers have at most `most` decimals. An unknown
+    standard error (of a single trial) is a dash. If all decimals would be zeros, both numbers have
+    an exponent.
 
     >>> spread(17.3712, 0.1234), spread(5.0, float("nan")), spread(0.00012, 0.000034)
     ('17.37 ± 0.12', '5 ± –', '1.20e-04 ± 3.4e-05')
@@ -81,7 +82,7 @@ def spread(mean: Any, error: Any, most: int = 4) -> str:
 
 
 def plus_minus(mean: Any, error: Any, decimals: int) -> str:
-    """Return a mean and its standard error as text, both with `decimals` decimals.
+    """Format a mean and its standard error, both with `decimals` decimals.
 
     >>> plus_minus(55.738, 0.5412, 2), plus_minus(5.0, float("nan"), 1)
     ('55.74 ± 0.54', '5.0 ± –')
@@ -90,7 +91,7 @@ def plus_minus(mean: Any, error: Any, decimals: int) -> str:
 
 
 def span(low: Any, high: Any, decimals: int | None = None) -> str:
-    """Return a range as text, or one number if both ends look the same.
+    """Format a range, or one number if both ends have the same text.
 
     >>> span(120, 214), span(3.0, 3.0), span(0.481, 0.484, 2)
     ('120–214', '3', '0.48')
@@ -100,7 +101,7 @@ def span(low: Any, high: Any, decimals: int | None = None) -> str:
 
 
 def p_value(value: Any) -> str:
-    """Return a p-value with two digits.
+    """Format a p-value with two significant digits.
 
     >>> p_value(0.01234), p_value(1.0)
     ('0.012', '1')
@@ -109,7 +110,7 @@ def p_value(value: Any) -> str:
 
 
 def seconds(value: Any) -> str:
-    """Return a time with a suitable unit.
+    """Format a time in seconds, with a suitable unit.
 
     >>> seconds(0.0123), seconds(0.9996), seconds(42), seconds(300), seconds(12000)
     ('12.3 ms', '1 s', '42 s', '5.0 min', '3.3 h')
@@ -124,7 +125,7 @@ def seconds(value: Any) -> str:
 
 
 def count(n: Any, noun: str, plural: str = "") -> str:
-    """Return a number with its noun.
+    """Format a number followed by its noun in the singular or plural.
 
     >>> count(1, "trial"), count(10, "trial"), count(2, "penalty", "penalties")
     ('1 trial', '10 trials', '2 penalties')
@@ -133,7 +134,7 @@ def count(n: Any, noun: str, plural: str = "") -> str:
 
 
 def listing(items: Iterable[Any], none: str = "none") -> str:
-    """Return names separated by commas.
+    """Join names with commas; return `none` if there are no names.
 
     >>> listing(["a", "b"]), listing([])
     ('a, b', 'none')

@@ -1,7 +1,7 @@
-"""The papers: their published numbers, claims and open choices, with a folder per paper.
+"""The papers, one folder each: published numbers, claims, and settings that are not stated.
 
-Each folder next to this file with a paper.yaml is a paper. README.md explains how to add one.
-`include` adds papers of other folders.
+Each folder next to this file that contains a paper.yaml is a paper. README.md explains how to add a
+paper. `include` adds papers from other folders.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def _read_shipped() -> Mapping[str, Folder]:
 
 
 def read_library() -> Mapping[str, Folder]:
-    """Return the papers by their short names: those of rfbench, the newest first, then others."""
+    """Return all papers by short name: the papers of rfbench, newest first, then other papers."""
     return {**_read_shipped(), **_OUTSIDE.get()}
 
 
@@ -53,20 +53,20 @@ def include(paths: Iterable[Path], *, allow_imports: bool = False) -> Iterator[l
     Parameters
     ----------
     paths : iterable of Path
-        Folders of papers, or folders that contain such folders. The folders of the entry points
-        ``rfbench.papers`` are added.
+        Folders of papers, or folders that contain folders of papers. The folders that installed
+        packages name in the entry points ``rfbench.papers`` are added.
     allow_imports : bool
         True if the claims.py of these papers may be run.
 
     Yields
     ------
     list of str
-        One message per folder that is left out because it cannot be read.
+        One message for each folder that cannot be read and is therefore left out.
 
     Raises
     ------
     ResultsError
-        There is no paper at a path.
+        If a path contains no paper.
     """
     folders = [folder for path in paths for folder in outside.find_folders(path)]
     every = [*folders, *outside.list_installed()]
@@ -89,7 +89,7 @@ def list_outside() -> list[str]:
 
 
 def check_paper(name: str) -> str:
-    """Return the name of a paper; raise ResultsError with the nearest name if it is unknown."""
+    """Return the name unchanged; raise ResultsError with the nearest name if no paper has it."""
     if name not in read_library():
         todo = "A paper of your own: name its folder with --papers."
         raise make_unknown_error("paper", name, read_library(), ResultsError, todo)
@@ -97,41 +97,42 @@ def check_paper(name: str) -> str:
 
 
 def find_folder(name: str) -> Folder:
-    """Return the content of all files of a paper; raise ResultsError for an unknown paper."""
+    """Return the content of all files of a paper; raise ResultsError if the paper is unknown."""
     return read_library()[check_paper(name)]
 
 
 def find_paper(name: str) -> Paper:
-    """Return the content of paper.yaml of a paper; raise ResultsError for an unknown paper."""
+    """Return the content of a paper's paper.yaml; raise ResultsError if the paper is unknown."""
     return find_folder(name).paper
 
 
 def list_published() -> tuple[Published, ...]:
-    """Return every published number, in the order of the papers' tables."""
+    """Return the published numbers of all papers, in the order of the papers' tables."""
     return tuple(
         number for paper_folder in read_library().values() for number in paper_folder.published
     )
 
 
 def list_claims() -> tuple[Claim, ...]:
-    """Return the claims of all papers, sorted by id and paper."""
+    """Return the claims of all papers, sorted by the id of the claim."""
     every = [claim for paper_folder in read_library().values() for claim in paper_folder.claims]
     return tuple(sorted(every, key=lambda claim: _natural(claim.id)))
 
 
 def find_settings_class(name: str, protocol: str) -> str:
-    """Return the class of the settings of a protocol. See `rfbench.papers.models.Provenance`.
+    """Return the class of a protocol's settings, such as ``text`` or ``code``.
 
-    A protocol that is not in the paper's folder is its own class.
+    `rfbench.papers.models.Provenance` describes the classes. For a protocol that the paper's folder
+    does not list, the name of the protocol is returned.
     """
     return str(find_paper(name).provenance.settings.get(protocol, protocol))
 
 
 def find_claim_order(claim: Claim) -> str:
-    """Return the order of the commits of a claim's form and of its first rows.
+    """Return the order in which a claim and the first rows that test it were committed.
 
-    The order comes from git, see `rfbench.papers.models.Committed`; it is ``after`` if the claim
-    itself declares so.
+    The order is read from git's history, see `rfbench.papers.models.Committed`. It is ``after`` if
+    the claim itself states this.
     """
     if claim.bounds:
         return claim.bounds
@@ -140,8 +141,9 @@ def find_claim_order(claim: Claim) -> str:
 
 
 def format_claim_name(claim: Claim) -> str:
-    """Return the id of a claim, with the name of its paper if another paper has the same id."""
-    shipped = {*list_papers(), claim.paper}  # the names of these do not depend on other papers
+    """Return the id of a claim, after the name of its paper if two papers have the same id."""
+    # The name of a claim in rfbench does not depend on papers outside of rfbench.
+    shipped = {*list_papers(), claim.paper}
     alike = {other.paper for other in list_claims() if other.id == claim.id}
     others = (alike & shipped) - {claim.paper}
     return f"{claim.paper} {claim.id}" if others else claim.id
@@ -153,7 +155,7 @@ def _natural(name: str) -> tuple[str, int]:
 
 
 def read_authors_settings(name: str, dataset: str, label: str) -> tuple[dict[str, Any], ...]:
-    """Return the settings of the authors' own runs for each fold: M, alpha and parameters.
+    """Return the settings of the authors' own runs, one dictionary per fold.
 
     Parameters
     ----------
@@ -162,12 +164,12 @@ def read_authors_settings(name: str, dataset: str, label: str) -> tuple[dict[str
     dataset : str
         Name of the data set in the catalog.
     label : str
-        Label of the method. The result is empty if it has no rows.
+        Label of the method. The result is empty if the method has no rows.
 
     Returns
     -------
     tuple of dict
-        Settings of each fold.
+        Settings of each fold: M, the penalty `alpha`, and parameters of the sampler.
     """
     paper_folder = find_folder(name)
     names = {
@@ -179,14 +181,15 @@ def read_authors_settings(name: str, dataset: str, label: str) -> tuple[dict[str
 
 
 def list_sources() -> dict[str, dict[str, Source]]:
-    """Return the data sets of each paper, by the names in the paper."""
+    """Return the data sets of each paper; the keys are the names that the paper uses."""
     return {name: paper_folder.paper.datasets for name, paper_folder in read_library().items()}
 
 
 def list_gaps(paper: str, apart: bool = False) -> tuple[str, ...]:
-    """Return the choices that fill gaps in the paper's text; all other choices contradict the text.
+    """Return the names of the settings that the text of a paper does not state.
 
-    With `apart`, return only the choices that an audit varies with ``--gaps`` alone.
+    All other open choices contradict the text. With `apart`, only the settings are returned that no
+    audit varies unless it has the option ``--gaps``.
     """
     paper_folder = find_folder(paper)
     names = paper_folder.apart if apart else (*paper_folder.gaps, *paper_folder.apart)
@@ -194,9 +197,10 @@ def list_gaps(paper: str, apart: bool = False) -> tuple[str, ...]:
 
 
 def list_open_choices(paper: str, items: Sequence[str], dataset: str) -> Choices:
-    """Return the open choices of a paper for any of `items` and a data set (with the paper's name).
+    """Return the open choices of a paper for a data set and the tables or figures in `items`.
 
-    The most specific entry of its open_choices.yaml has priority, separately for each choice.
+    `dataset` is the paper's name of the data set. If open_choices.yaml has several entries for a
+    choice, the most specific entry is used.
     """
     left_open: Choices = {}
     entries = find_folder(paper).open_choices

@@ -1,4 +1,4 @@
-"""One published number, found by the printed names of its table, data set, method and size."""
+"""Search for one published number by the printed names of table, data set, method and size."""
 
 from __future__ import annotations
 
@@ -10,24 +10,25 @@ from rfbench.method_names import find_displayed_name
 from rfbench.papers.models import Folder, Published
 
 CELL_GRAMMAR = "'PAPER, TABLE, DATA SET, METHOD, M', such as 'PAPER, Table 3, EEG, ORF, 224'"
-NOT_STATED = "not stated"  # size of a number if the paper states no size
+NOT_STATED = "not stated"  # value of the size if the paper states no size
 
 
 def find_cell(text: str, library: Mapping[str, Folder]) -> list[Published]:
-    """Return the numbers of a cell of a table, one per metric.
+    """Return the published numbers of one cell of a paper's table, one per metric.
 
     Parameters
     ----------
     text : str
-        The five parts as printed in the paper, with commas between them (see `CELL_GRAMMAR`). Case
-        and spaces do not matter. The size may be omitted if the number has no size.
+        The five names as printed in the paper, separated by commas (see `CELL_GRAMMAR`). Case and
+        spaces do not matter. The size may be omitted if the paper states no size.
     library : mapping
         The papers by their short names.
 
     Raises
     ------
     ConfigError
-        There are not five names, or nothing has one of them; the message has the nearest name.
+        If the text does not have five names, or if a name is unknown. The message contains the
+        nearest name.
     """
     words = [word.strip() for word in text.split(",")]
     if len(words) == len(CELL_PARTS) - 1:
@@ -51,13 +52,16 @@ CELL_PARTS = ("paper with numbers", "table or figure", "data set", "method", "si
 
 
 def format_item(item: str) -> str:
-    """Return the name of an item as in papers: ``Table 3`` for ``table3``."""
+    """Return the printed name of a table or figure, such as ``Table 3`` for ``table3``."""
     name = re.sub(r"^(table|figure)(\d+)", r"\1 \2", item)
     return name[:1].upper() + name[1:]
 
 
 def _name_parts(number: Published, folder: Folder) -> tuple[tuple[str, ...], ...]:
-    """Return the accepted names of each part of a number's place; the displayed name is first."""
+    """Return the accepted names of a number's paper, table, data set, method and size.
+
+    The first name of each is the name that is displayed.
+    """
     methods = (find_displayed_name(number.method), folder.paper.methods.get(number.method))
     return (
         (number.paper,),

@@ -1,4 +1,4 @@
-"""The data of a paper, as pydantic models that check the data."""
+"""Pydantic models of the files in a paper's folder, which check their content."""
 
 from __future__ import annotations
 
@@ -19,13 +19,14 @@ from pydantic import (
 
 PRINTED, CODE, MATCHED, TUNED = "printed", "code", "matched", "tuned"
 CORRECTED = "corrected"
-PERCENT, SECONDS, PLAIN = "%", "s", "1"  # units of published numbers
-# Values of a key, or named settings of several keys, by the name of a choice.
+# units of published numbers: percent, seconds, and none
+PERCENT, SECONDS, PLAIN = "%", "s", "1"
+# Maps the name of a choice to a list of values of one key, or to named settings of several keys.
 Choices = dict[str, list[Any] | dict[str, dict[str, Any]]]
 
 
 def _of_paper(name: str, info: ValidationInfo) -> str:
-    """Return the name of the paper that is being read; its files may omit the name."""
+    """Return the name of the paper that is being read, which its files may omit."""
     paper = str((info.context or {}).get("paper", name))
     if name not in ("", paper):
         raise ValueError(f"the paper is {name} instead of {paper}; remove this key")
@@ -40,25 +41,25 @@ class _PaperSection(BaseModel):
 
 
 class Published(_PaperSection):
-    """One number of a paper.
+    """One published number of a paper, a line of published.csv.
 
-    `M` is a number of features, ``'best'`` (the best test value over all sizes) or empty (not
-    stated). `spread` is a standard deviation (``'sd'``) or a standard error (``'se'``) over the
-    paper's trials, and `mark` is ``'significant'`` if the paper's table marks it so. `same_as` is
-    the
-    item that also prints this number. It is judged and counted there, and not here.
+    `item` is the table or figure. `M` is a number of features, ``'best'`` (the best test value over
+    all sizes) or empty if the size is not stated. `spread` is a standard deviation (``'sd'``) or a
+    standard error (``'se'``) over the paper's trials. `mark` is ``'significant'`` if the paper
+    marks the number as significant. `same_as` is a different table or figure that also prints this
+    number; the number is judged and counted there.
 
     `unit` is one of:
 
     - ``'%'``: a percentage, which is judged in points.
     - ``'s'``: a time, which is not judged.
-    - ``'1'``: any other positive number (an error in the unit of its target, a relative error),
-    which
-      is judged by the quotient of our number and the paper's.
+    - ``'1'``: any other positive number, such as a relative error, which is judged by the quotient
+      of our number and the published number.
 
-    `row` and `column` are its place in the item, and `cell` is the printed text. `checked` is the
-    source with which it was compared: the paper's text, or a figure of its page. `page` counts from
-    the paper's first page; it is empty if the available text has no pages.
+    `row` and `column` are the position of the number in the table or figure, and `cell` is the
+    printed text. `checked` is the source with which the number was compared: the paper's text, or
+    an image of its page. `page` counts from the paper's first page. It is empty if the available
+    text has no pages.
     """
 
     paper: PaperName = ""
@@ -98,12 +99,12 @@ class Published(_PaperSection):
 
     @property
     def size(self) -> int | None:
-        """Number of features, if the paper states one."""
+        """Number of features, or None if the paper states none."""
         return int(self.M) if self.M.isdigit() else None
 
     @property
     def half_digit(self) -> float:
-        """Half a unit of the last printed digit; for '%' and 's', of the second decimal."""
+        """Half a unit of the last printed digit, or 0.005 for the units '%' and 's'."""
         if self.unit != PLAIN:
             return 0.005
         printed = [text for text in _numerals(self.cell) if float(text) == self.value]
@@ -112,20 +113,20 @@ class Published(_PaperSection):
 
     @property
     def trials(self) -> int | None:
-        """Number of trials in the paper, if the paper states the number."""
+        """Number of trials in the paper, or None if the paper does not state it."""
         match = re.search(r"(\d+) trials", self.note)
         return int(match[1]) if match else None
 
     @property
     def standard_error(self) -> float | None:
-        """Standard error of the published mean, if it is known."""
+        """Standard error of the published mean, or None if it is not known."""
         if self.spread is None or self.spread_kind == "se":
             return self.spread
         return self.spread / self.trials**0.5 if self.trials else None
 
 
 def parse_numbers(cell: str) -> list[float]:
-    """Return the numbers in a printed cell, in their order."""
+    """Return the numbers in the text of a printed cell, from left to right."""
     return [float(text) for text in _numerals(cell)]
 
 
@@ -136,18 +137,18 @@ def _numerals(cell: str) -> list[str]:
 class AuthorsRow(_PaperSection):
     """One score of the authors' own runs, a line of rows.csv.
 
-    Columns that are not fields of this class are parameters of the sampler. M, `alpha` and these
-    parameters are the settings with which a configuration measures the fold again (its key
-    ``settings_from``).
+    Columns that are not fields of this class are parameters of the sampler. A configuration with
+    the key ``settings_from`` measures the fold again with this M, this `alpha` and these
+    parameters.
     """
 
-    dataset: str  # name in paper.yaml
-    method: str  # our label
+    dataset: str  # name of the data set in paper.yaml
+    method: str  # our label of the method
     fold: int = Field(ge=0)
-    metric: Literal["rmse", "accuracy"]  # accuracy in percent
+    metric: Literal["rmse", "accuracy"]  # an accuracy is in percent
     value: float
     M: int | None = None
-    alpha: float | None = None  # the only penalty in `solver.alphas`
+    alpha: float | None = None  # penalty with which the fold is measured
     parameters: dict[str, float] = {}
 
     @model_validator(mode="before")
@@ -159,7 +160,7 @@ class AuthorsRow(_PaperSection):
 
     @property
     def settings(self) -> dict[str, Any]:
-        """Settings of a trial: M, alpha and parameters, without unknown settings."""
+        """Settings with which the fold is measured: M, alpha and parameters, if they are known."""
         given = {"M": self.M, "alpha": self.alpha, **self.parameters}
         return {key: value for key, value in given.items() if value is not None}
 
@@ -167,82 +168,86 @@ class AuthorsRow(_PaperSection):
 class ShownBeside(_PaperSection):
     """Rows of rows.csv that are shown next to results of another protocol, without a verdict."""
 
-    rows: str  # method in rows.csv
+    rows: str  # name of the method in rows.csv
     experiments: list[str] = Field(min_length=1)  # names of results folders
     method: str  # label in the results folders
-    differs: str  # difference between the two protocols
+    differs: str  # description of the difference between the two protocols
 
 
 class Source(_PaperSection):
-    """A data set of a paper, with its entry in the catalog and its substitutes."""
+    """A data set of a paper: entry in our catalog, size, and substitutes."""
 
-    dataset: str  # name in the catalog
-    # training rows of the paper; data with other numbers are a substitute
+    # name in the catalog
+    dataset: str
+    # Number of training rows in the paper. Data with a different number of rows are a substitute.
     n_train: int | None = None
     n_test: int | None = None
-    d: int | None = None  # columns of the paper
+    d: int | None = None  # number of columns in the paper
     rows: dict[
         str, int
-    ] = {}  # number of training rows that an item sampled; the key is the item or `all`
-    stand_ins: list[str] = []  # names of subsets and substitutes in the catalog
-    larger_class: dict[str, float] = {}  # share of the majority class, by name in the catalog
-    reason: str = ""  # why this catalog entry is used, if its name differs
-    # Reason why the folds of rows.csv have other rows than our folds; empty if the rows are the
-    # same.
+    ] = {}  # number of training rows that a table sampled; the key is the table, or `all`
+    # names of subsets and substitutes in the catalog
+    stand_ins: list[str] = []
+    # share of the majority class; the keys are names in the catalog
+    larger_class: dict[str, float] = {}
+    # reason why this entry of the catalog is used, if its name differs from the paper's name
+    reason: str = ""
+    # Reason why the folds of rows.csv have different rows than our folds. It is empty if the rows
+    # are the same.
     other_rows: str = ""
 
 
 class Content(_PaperSection):
-    """A table or figure of the paper."""
+    """A table or figure of the paper, with its data sets."""
 
     item: str
-    of: str = ""  # the item whose rows are used, if this item has no rows
-    datasets: list[str] = []  # data sets in the item, if its runs have more data sets
-    nothing: str = ""  # content of an item without measurements
+    of: str = ""  # table or figure whose rows are used, if this one has no rows of its own
+    datasets: list[str] = []  # data sets of the table or figure, if its runs have more data sets
+    nothing: str = ""  # content of a table or figure that reports no measurements
 
 
 class Doubt(_PaperSection):
-    """An inconsistency of the published numbers."""
+    """An inconsistency between published numbers, described in a text."""
 
     item: str
     text: str
 
 
 class SizeName(_PaperSection):
-    """The paper's name of the number of features."""
+    """The paper's name for the number of features, and the unit in which the paper counts it."""
 
-    title: str = ""  # title of the axis in figures; empty for the usual one
+    title: str = ""  # title of the axis in figures; empty for the usual title
     over_d: bool = False  # True if the paper counts in multiples of the number of columns
 
 
 class Added(_PaperSection):
-    """Our additional measurements for a paper, with a description of each measurement."""
+    """Descriptions of our additional measurements for a paper."""
 
     items: dict[str, str] = {}
-    methods: dict[str, str] = {}  # the keys are labels of methods
+    methods: dict[str, str] = {}  # keys are labels of methods
 
 
-# classes of settings that were chosen after looking at the paper's numbers
+# classes of settings that were chosen after the paper's numbers had been compared with ours
 TUNED_TO_MATCH = (MATCHED, "rematched")
 
 
 class Provenance(_PaperSection):
-    """Sources of a paper's numbers and of our settings; totals are within one class.
+    """Sources of a paper's numbers and of our settings, which define the classes for totals.
 
-    The class of settings is the weakest source of any key:
+    The class of the settings of a protocol is the weakest source of any of its keys:
 
     - ``text``: the paper's text.
     - ``code``: the authors' code.
     - ``cited``: a definition that the paper cites, if the text of the paper is not available.
-    - ``readings``: our interpretation of the text if the text is incomplete.
-    - ``corrected``: interpretations that were changed after rows were seen, because they
+    - ``readings``: our interpretation of the text, for keys that the text does not state.
+    - ``corrected``: interpretations that were changed after rows had been seen, because they
       contradicted the text.
     - ``matched``: settings that are matched to the paper's numbers.
     - ``rematched``: settings that were matched and then corrected.
-    - ``ours``: settings that measure something else than the paper.
+    - ``ours``: settings that do not measure what the paper measures.
     """
 
-    # for each item; the default is a table
+    # source of the numbers of each table or figure; the default is a table
     sources: dict[str, Literal["table", "figure", "repository"]] = {}
     settings: dict[
         str,
@@ -253,23 +258,24 @@ class Provenance(_PaperSection):
         CODE: "code",
         MATCHED: "matched",
         TUNED: "ours",
-    }  # for each protocol
-    # Number of trials of each point of the curves of a results folder, if further trials were added
-    # to a few points after a look at them. The added trials are shown, but not used in verdicts.
+    }  # class of the settings of each protocol
+    # Planned number of trials of a run to which trials were added for a few sizes, after their
+    # results had been seen. The added trials are shown, but not used in verdicts.
     trials: dict[str, int] = {}
-    # True if all trials of the paper share one draw of rows, but our trials do not.
+    # True if all trials of the paper use the same draw of rows, while our trials draw rows again.
     one_draw_of_rows: bool = False
     contradicts: dict[
         str, str
-    ] = {}  # for each protocol: the parts of the text that its settings contradict
-    # For each protocol, the class of its settings when the first results were published.
+    ] = {}  # for each protocol, the statements of the text that its settings contradict
+    # Class of the settings of each protocol at the time when the first results were published.
     formerly: dict[str, Literal["text", "cited", "code", "readings", "ours"]] = {}
-    one_finding: dict[str, str] = {}  # for each protocol: a remark on all of its numbers
-    strongest_answer: str = ""  # strongest answer of the paper, in one sentence
+    # for each protocol, a remark that applies to all of its numbers
+    one_finding: dict[str, str] = {}
+    strongest_answer: str = ""  # strongest possible reply of the paper's authors, in one sentence
 
     @property
     def earlier(self) -> str:
-        """The protocol that `corrected` corrects; its rows follow an earlier interpretation."""
+        """Protocol with the earlier interpretation of the text, which `corrected` corrects."""
         return MATCHED if self.settings.get(CORRECTED) == "rematched" else PRINTED
 
     @field_validator("settings")
@@ -283,47 +289,56 @@ class Provenance(_PaperSection):
 class SourceOfRows(_PaperSection):
     """Source of the authors' own runs in `rows.csv`, or of numbers in `published.csv`."""
 
-    repository: str  # owner/name
+    repository: str  # repository on GitHub, in the form owner/name
     commit: str = Field(pattern="^[0-9a-f]{40}$")
-    path: str  # path of the file or folder in the repository
-    # hash of the file; empty for a folder
+    # path of the file or folder in the repository
+    path: str
+    # hash of the file; empty if `path` is a folder
     sha256: str = Field(default="", pattern="^([0-9a-f]{64})?$")
     licence: str  # license of the repository, or a remark that none is stated
-    note: str = ""  # how the numbers were read from it
+    note: str = ""  # description of how the numbers were read from the repository
 
 
 class Paper(_PaperSection):
-    """Content of a paper.yaml."""
+    """Content of the file paper.yaml."""
 
-    name: PaperName = ""  # name of the folder
+    name: PaperName = ""  # name of the paper's folder
     title: str
-    authors: list[str] = Field(min_length=1)  # with their first names
+    authors: list[str] = Field(min_length=1)  # full names, including first names
     venue: str
     year: int
-    about: str  # short description of the subject
-    link: str = Field("", pattern=r"^(https://[\w./:?=&%-]+)?$")  # address at which it can be read
-    datasets: dict[str, Source] = Field(
-        min_length=1
-    )  # the keys are the paper's names of the data sets
-    methods: dict[str, str] = {}  # from our label to the name that the paper prints
+    # short description of the subject
+    about: str
+    # address at which the paper can be read
+    link: str = Field("", pattern=r"^(https://[\w./:?=&%-]+)?$")
+    datasets: dict[str, Source] = Field(min_length=1)  # keys are the paper's names of the data sets
+    methods: dict[str, str] = {}  # maps our label of a method to the name in the paper
     sizes: SizeName = SizeName()
     # Maps a metric of published.csv to our equivalent metric: t_pp (drawing, scoring, selecting),
-    # t_features, t_train, t_test, or a sum of `rfbench.analysis.frame.SUMS`.
+    # t_features, t_train, t_test, or a sum of times in `rfbench.analysis.frame.SUMS`.
     measured_as: dict[str, str] = {}
-    time_axis: str = "t_total"  # column of times that figures show over the size
-    gains: dict[str, list[tuple[str, str]]] = {}  # for each item: (method, other)
+    # column with the times that figures show as a function of the size
+    time_axis: str = "t_total"
+    # pairs of a method and the method with which it is compared, for each table or figure
+    gains: dict[str, list[tuple[str, str]]] = {}
     added: Added = Added()
     provenance: Provenance = Provenance()
     beside: list[ShownBeside] = []
-    contents: list[Content] = []  # all tables and figures of the paper
-    # Sentences after the counts: which settings matter, and what the text does not state. {E1} is
-    # replaced by the number of comparisons of claim E1 that are inside its bounds, and {E1 mean} by
-    # the mean effect of its first part at each size.
+    # tables and figures of the paper
+    contents: list[Content] = []
+    # Sentences after the counts on the paper's page: the settings that matter, and the settings
+    # that the text does not state. {E1} is replaced by the number of comparisons of claim E1 that
+    # are inside their bounds. {E1 mean} is replaced by the mean effect of the first part of E1 at
+    # each size.
     result: str = ""
-    readings: dict[str, str] = {}  # our choice for each setting that the paper does not state
-    text_at_hand: bool = True  # True if the settings were checked against the paper's text
-    doubts: list[Doubt] = []  # inconsistencies of the published numbers
-    rows_source: SourceOfRows | None = None  # source of numbers from the authors' own runs
+    # the value that we chose for each setting that the paper does not state
+    readings: dict[str, str] = {}
+    # True if the settings were checked against the paper's text
+    text_at_hand: bool = True
+    # inconsistencies between the published numbers
+    doubts: list[Doubt] = []
+    # source of numbers that are computed from the authors' own runs
+    rows_source: SourceOfRows | None = None
 
     @model_validator(mode="after")
     def _classes_need_the_text(self) -> Paper:
@@ -337,45 +352,48 @@ class Paper(_PaperSection):
 
     @property
     def citation(self) -> str:
-        """Surnames, venue and year: ``Sinha & Duchi, NIPS 2016``."""
+        """Citation of the paper: surnames, venue and year, such as ``Sinha & Duchi, NIPS 2016``."""
         *others, last = [author.split()[-1] for author in self.authors]
         names = f"{', '.join(others)} & {last}" if others else last
         return f"{names}, {self.venue} {self.year}"
 
 
 class Part(_PaperSection):
-    """Comparison of a claim: a paired quantity that is between `low` and `high` if the claim holds.
+    """Part of a claim: a paired quantity, and the bounds that contain it if the claim holds.
 
-    The quantity is `metric` of `method` minus the metric of each method of `against`, per trial.
-    With the scale ``'ratio'`` it is the quotient. Without `against` it is the metric itself.
+    The quantity is the `metric` of `method` minus the metric of each method in `against`, per
+    trial. With the scale ``'ratio'``, it is the quotient of the two. If `against` is empty, it is
+    the metric of `method`.
 
-    Two methods are compared at equal values of `along`: features as the paper counts them, real
-    columns, or the dimension of the data.
+    Two methods are compared at equal values of `along`, which is the number of features as the
+    paper counts it (``M``), the number of feature columns (``columns``), or the number of columns
+    of the data (``d``).
 
-    `at` selects the values:
+    `at` selects the values of `along` at which the methods are compared:
 
     - ``each`` value, the ``largest``, the ``lower-half`` or the ``upper-half``.
-    - ``best``: each method at its own size with the smallest mean test error.
-    - ``equal-time``: the other method's error interpolated at each time of `method` that both
-      reached.
-    - ``own``: the values of the claim's own function in the paper's ``claims.py``.
+    - ``best``: each method at the size at which its mean test error is smallest.
+    - ``equal-time``: the values of the other method are interpolated at each mean time of `method`
+      that both methods reached.
+    - ``own``: the values are computed by a function for this claim in the paper's ``claims.py``.
     """
 
-    says: str  # description of the comparison
-    items: list[str]  # items whose experiments are used
+    says: str  # description of the comparison for readers
+    items: list[str]  # tables and figures whose runs are used
     datasets: list[str]
-    protocols: list[str] = []  # empty for all protocols
+    protocols: list[str] = []  # protocols that are compared; empty for all protocols
     metric: str
     method: str
     against: list[str] = []
-    # for each method: values of its sampler's parameters
+    # required values of the sampler's parameters, for each method
     settings: dict[str, dict[str, Any]] = {}
     along: Literal["M", "columns", "d"] = "M"
     at: Literal["each", "largest", "lower-half", "upper-half", "best", "equal-time", "own"]
     scale: Literal["difference", "ratio"] = "difference"
-    low: float | None = None  # in the metric's units or as a quotient
+    low: float | None = None  # lower bound, in the unit of the metric or as a quotient
     high: float | None = None
-    values: int = 1  # smallest number of values along the axis with which the part can hold
+    # smallest number of values of `along` that have to be measured for the part to hold
+    values: int = 1
 
     @property
     def of_times(self) -> bool:
@@ -387,10 +405,11 @@ class Claim(_PaperSection):
     """A claim of a paper in our words, with the comparisons that test it.
 
     A claim of the kind ``shown`` has no verdict, because no test could decide it: its effects are
-    on the page, without bounds. A claim on times is also only shown, because times depend on a
-    program and a machine. `whose` is ``paper`` or ``we``. `bounds` is ``after`` if they were set
-    after a look at results that are not in git. `note` is a remark for readers of the verdict.
-    `strongest_answer` is the best reply of its authors if it does not reproduce, in one sentence.
+    on the page, without bounds. A claim on times is also only shown, because times depend on the
+    software and the machine. `whose` states who makes the claim, ``paper`` or ``we``. `bounds` is
+    ``after`` if the bounds were set after results had been seen that are not in git. `note` is a
+    remark for readers of the verdict. `strongest_answer` is the best reply of the paper's authors
+    if the claim does not reproduce, in one sentence.
     """
 
     id: str
@@ -414,7 +433,7 @@ class Claim(_PaperSection):
 
     @property
     def key(self) -> tuple[str, str]:
-        """Paper and id; an id is unique within its paper."""
+        """Name of the paper and id of the claim. An id is unique within its paper."""
         return self.paper, self.id
 
     @property
@@ -424,56 +443,58 @@ class Claim(_PaperSection):
 
     @property
     def judged(self) -> bool:
-        """True if the claim gets a verdict under any protocol."""
+        """True if the claim gets a verdict under at least one protocol."""
         return self.kind == "judged" and not self.of_times
 
     def judged_under(self, protocol: str) -> bool:
         """Return True if the claim gets a verdict under a protocol.
 
-        Under `TUNED`, which measures something else than the papers, only claims that list
-        this protocol get a verdict.
+        Under the protocol `TUNED`, whose settings are not the paper's settings, only claims that
+        list this protocol get a verdict.
         """
         named = any(TUNED in part.protocols for part in self.parts)
         return self.judged and (protocol != TUNED or named)
 
 
 class Committed(_PaperSection):
-    """The commits of a form and of the first rows that this form decides about.
+    """Commits of a claim, data set, rule or setting, and of the first rows that depend on it.
 
-    It is a line of history.csv, which `python -m scripts.history` writes from git. A form decides a
-    result: metric, methods, settings, data, sizes, scale and bounds, but not wording. A form that
-    was committed before the first rows may still have been written by someone who had seen rows.
+    It is a line of history.csv, which `python -m scripts.history` writes from git. The form of a
+    claim is the part that determines its result: metric, methods, settings, data, sizes, scale and
+    bounds, but not the wording. A form that was committed before the first rows may still have been
+    written by someone who had seen rows.
     """
 
     kind: Literal["claim", "data", "rule", "setting"]
-    name: str  # name of the claim, the data set or its entry, the rule of paper.yaml, or the run
-    keys: str = ""  # for settings: the keys with this history
-    form: str  # first commit of the present form; empty if it is not committed yet
+    # name of the claim, of the data set or its entry, of the rule in paper.yaml, or of the run
+    name: str
+    keys: str = ""  # for settings, the configuration keys with this history
+    form: str  # first commit of the current form; empty if it is not committed yet
     form_date: str
-    rows: str  # commit of the first rows; empty without rows
+    rows: str  # commit of the first rows; empty if there are no rows
     rows_date: str
-    # Order of the two commits. The form was committed before or after the first rows; the order is
-    # unknown if the commits are on branches.
+    # Order of the two commits: the form was committed before, with or after the first rows. The
+    # order is unknown if the commits are on different branches.
     order: Literal["before", "same commit", "after", "unknown", "no rows"]
 
 
 class Recorded(_PaperSection):
-    """A file in a commit of this repository with a verdict."""
+    """A file that contains a verdict, at a commit of this repository."""
 
     commit: str
     file: str
 
 
 class Change(_PaperSection):
-    """An entry of changes.yaml: a claim whose first form or verdict is not the current one.
+    """An entry of changes.yaml: a claim whose first form or first verdict was different.
 
-    `why` is the kind of change: the ``definition`` of the claim (comparison, data, bounds), a
+    `why` lists the kinds of changes: the ``definition`` of the claim (comparison, data, bounds), a
     ``rule`` of the verdicts, a statistical ``test``, or ``rows`` that were added or measured again.
     """
 
     id: str
-    first_form: str  # text of the first form
-    first_verdicts: dict[str, str] = Field(min_length=1)  # by protocol
+    first_form: str  # text of the first form of the claim
+    first_verdicts: dict[str, str] = Field(min_length=1)  # first verdict under each protocol
     recorded: Recorded  # file and commit of the first verdicts
     changed_by: list[str] = Field(min_length=1)  # commits that changed the claim
     why: list[Literal["definition", "rule", "test", "rows"]] = Field(min_length=1)
@@ -482,21 +503,23 @@ class Change(_PaperSection):
 
 
 class Folder(_PaperSection):
-    """Content of the files of a paper; all files but paper.yaml may be missing."""
+    """Content of all files in the folder of a paper. Only paper.yaml is required."""
 
     paper: Paper
     published: tuple[Published, ...]  # in the order of the paper's tables
-    rows: tuple[AuthorsRow, ...] = ()  # the authors' own runs
+    rows: tuple[AuthorsRow, ...] = ()  # scores of the authors' own runs
     claims: tuple[Claim, ...] = ()
-    open_choices: dict[str, Choices] = {}  # for `all`, for ITEM, or for ITEM/DATASET
-    # Choices that the text does not mention; all other choices contradict the text.
+    # open choices for `all` tables, for ITEM, or for ITEM/DATASET
+    open_choices: dict[str, Choices] = {}
+    # Names of the choices that the text does not mention. All other choices contradict the text.
     gaps: tuple[str, ...] = ()
-    apart: tuple[str, ...] = ()  # choices of this kind that only `rfbench audit --gaps` varies
+    # further choices that the text does not mention, varied only by `rfbench audit --gaps`
+    apart: tuple[str, ...] = ()
     history: tuple[Committed, ...] = ()
     changes: tuple[Change, ...] = ()
-    code: Path | None = None  # path of its claims.py
-    folder: Path | None = None  # the folder of a paper that is not part of rfbench
-    withheld: bool = False  # True if it has a claims.py, and running it was not allowed
+    code: Path | None = None  # path of the paper's claims.py
+    folder: Path | None = None  # folder of a paper that is not part of rfbench, else None
+    withheld: bool = False  # True if the paper has a claims.py that may not be run
 
     @property
     def outside(self) -> bool:

@@ -1,4 +1,4 @@
-"""Papers with folders outside of rfbench, found by a path or by an entry point of a package."""
+"""Papers outside of rfbench, found by a path or by an entry point of an installed package."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rfbench.errors import ConfigError, ResultsError, RfbenchError
 from rfbench.papers.models import Folder
 from rfbench.papers.reader import CHANGES, CLAIMS, OPEN_CHOICES, PAPER, read
 
-GROUP = "rfbench.papers"  # group of the entry points
+GROUP = "rfbench.papers"  # name of the group of entry points
 PAPER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 
 
@@ -22,9 +22,9 @@ def is_paper(path: Path) -> bool:
 
 
 def find_folders(path: Path) -> list[Path]:
-    """Return the papers' folders at a path, or directly below it, sorted by name.
+    """Return the folders of papers at a path or directly below it, sorted by name.
 
-    Raises ResultsError if there are none.
+    Raises ResultsError if there is no paper.
     """
     below = sorted(path.iterdir()) if path.is_dir() else []
     found = [path] if is_paper(path) else [each for each in below if is_paper(each)]
@@ -38,11 +38,15 @@ def find_folders(path: Path) -> list[Path]:
 
 
 def list_installed() -> Iterator[Path]:
-    """Yield the folders that entry points name as `package.folder`, without importing a package."""
+    """Yield the folders of papers that installed packages name in entry points.
+
+    An entry point has the form `package.folder`. No package is imported.
+    """
     for point in metadata.entry_points(group=GROUP):
         package, *inner = re.split("[.:]", point.value)
         try:
-            spec = importlib.util.find_spec(package)  # a top-level name imports nothing
+            # for a top-level name, find_spec imports nothing
+            spec = importlib.util.find_spec(package)
         except (ImportError, ValueError):
             spec = None
         places = list(spec.submodule_search_locations or ()) if spec else []
@@ -50,7 +54,7 @@ def list_installed() -> Iterator[Path]:
 
 
 def list_configurations(folder: Path) -> list[Path]:
-    """Return the configurations in the folder of a paper, and in its folder `configs`, by name."""
+    """Return the configuration files in the folder of a paper and in its subfolder `configs`."""
     known = {PAPER, CLAIMS, OPEN_CHOICES, CHANGES}
     found = [path for path in folder.glob("*.yaml") if path.name not in known]
     return sorted(found) + sorted(folder.glob("configs/*.yaml"))
@@ -59,9 +63,9 @@ def list_configurations(folder: Path) -> list[Path]:
 def read_outside(
     folders: Iterable[Path], shipped: Mapping[str, Folder], allow_imports: bool
 ) -> tuple[dict[str, Folder], list[str]]:
-    """Read folders of papers; return the papers by name, and a message for each broken folder.
+    """Read folders of papers; return the papers by name, and a message for each invalid folder.
 
-    A folder without `allow_imports` has no code: its claims.py is not run.
+    Without `allow_imports`, the claims.py of the papers are not used.
     """
     papers: dict[str, Folder] = {}
     problems = []
@@ -81,7 +85,7 @@ def read_outside(
 
 
 def check_name(name: str, taken: Collection[str]) -> None:
-    """Raise ConfigError if a paper outside of rfbench cannot have this name."""
+    """Raise ConfigError if `name` cannot be the name of a paper outside of rfbench."""
     if name in taken:
         raise ConfigError(f"There is a paper {name} already.", "", "Rename this folder.")
     if not PAPER_NAME.fullmatch(name):

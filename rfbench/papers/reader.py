@@ -1,4 +1,4 @@
-"""Reader of a paper's folder; errors contain the file and the line."""
+"""Reader of the folder of a paper; errors name the file and the line."""
 
 from __future__ import annotations
 
@@ -16,15 +16,17 @@ from rfbench.errors import ConfigError
 from rfbench.papers.models import Folder, Published
 
 PAPER, PUBLISHED, ROWS = "paper.yaml", "published.csv", "rows.csv"
-PAPER_TABLES = ("published", "rows", "history")  # keys of a folder, each with a CSV file
+# each of these keys of a folder has a CSV file of the same name
+PAPER_TABLES = ("published", "rows", "history")
 CLAIMS, CODE = "claims.yaml", "claims.py"
 OPEN_CHOICES, CHANGES = "open_choices.yaml", "changes.yaml"
 
 
 def read_all(root: Traversable) -> dict[str, Folder]:
-    """Read the papers whose folders are in `root`, the newest first.
+    """Read all papers whose folders are in `root`, the newest first.
 
-    Raises ConfigError if a paper is broken, or its files contradict each other.
+    Raises ConfigError if a file of a paper is invalid, or if the files of a paper contradict each
+    other.
     """
     read_ones = [read(each) for each in root.iterdir() if each.joinpath(PAPER).is_file()]
     newest = sorted(read_ones, key=lambda one: (-one.paper.year, one.paper.name))
@@ -32,7 +34,7 @@ def read_all(root: Traversable) -> dict[str, Folder]:
 
 
 def read(folder: Traversable) -> Folder:
-    """Read the folder of one paper; raise ConfigError if a file is broken."""
+    """Read the folder of one paper; raise ConfigError if a file is invalid."""
     content_of_paper, listed, left_open, changed = (
         _yaml(folder, each) for each in (PAPER, CLAIMS, OPEN_CHOICES, CHANGES)
     )
@@ -82,7 +84,7 @@ def read(folder: Traversable) -> Folder:
 
 
 def _lines(folder: Traversable, name: str) -> tuple[list[dict[str, str]], list[int]]:
-    """Return the lines of a CSV file with their numbers; empty if the file does not exist."""
+    """Return the rows of a CSV file and their line numbers; empty if the file does not exist."""
     file = folder.joinpath(name)
     try:
         text = file.read_bytes().decode("utf-8-sig") if file.is_file() else ""
@@ -107,7 +109,7 @@ def _place(number: Published) -> tuple[str, str, str, str]:
 
 
 def _misfits(folder: Folder) -> Iterator[tuple[str, str]]:
-    """Yield the contradictions between the files of a paper, as pairs of a file and a problem."""
+    """Yield the contradictions between the files of a paper, as pairs of a file and a message."""
     paper, numbers = folder.paper, folder.published
     for number in numbers:
         if number.dataset not in paper.datasets:

@@ -1,4 +1,4 @@
-"""Functions for the paper's claims that cannot be stated by a value of ``at``."""
+"""Functions for claims of the paper that cannot be expressed by a value of the key ``at``."""
 
 from __future__ import annotations
 

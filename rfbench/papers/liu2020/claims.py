@@ -1,4 +1,4 @@
-"""Functions for the paper's claims that cannot be stated by a value of ``at``."""
+"""Functions for claims of the paper that cannot be expressed by a value of the key ``at``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rfbench.analysis.paired import Curve, Pairing, Quantity, Values, change
 
 
 def at_the_marked_sizes(pairing: Pairing, curve: Curve, other: Curve | None) -> list[Quantity]:
-    """Return the differences at the sizes that the paper marks, once all of them are measured."""
+    """Return the differences at the sizes that the paper marks, if all of them are measured."""
     compared = (pairing.paper, pairing.target, pairing.part.method, pairing.part.metric)
     marked = {
         number.size
@@ -21,12 +21,12 @@ def at_the_marked_sizes(pairing: Pairing, curve: Curve, other: Curve | None) -> 
 
 
 def growth(pairing: Pairing, curve: Curve, other: Curve | None) -> list[Quantity]:
-    """Return the value at the largest size minus the value at the smallest size."""
+    """Return the difference at the largest size minus the difference at the smallest size."""
     return change(list(pairing.steps(curve, other).values()), "growth over M")
 
 
 def mean_over_sizes(pairing: Pairing, curve: Curve, other: Curve | None) -> list[Quantity]:
-    """Return the mean of the values over all sizes."""
+    """Return the mean over all sizes of the paired differences."""
     steps = pairing.steps(curve, other)
     values: Values = np.mean(list(steps.values()), axis=0) if steps else np.array([])
     return [Quantity(values, joint="mean over M", found=len(steps))]

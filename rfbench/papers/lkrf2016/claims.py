@@ -1,4 +1,4 @@
-"""Functions for the paper's claims that cannot be stated by a value of ``at``."""
+"""Functions for claims of the paper that cannot be expressed by a value of the key ``at``."""
 
 from __future__ import annotations
 
@@ -11,18 +11,19 @@ from rfbench.analysis.kept import is_near_corners, is_near_offsets
 from rfbench.analysis.paired import Curve, Pairing, Quantity, Values, change
 from rfbench.results import kept_features
 
-KEPT = 250  # nnz(q) < 250 for 2 <= d <= 15: the paper, section 4.1, footnote 1
+# number of kept features in the paper: nnz(q) < 250 for 2 <= d <= 15 (section 4.1, footnote 1)
+KEPT = 250
 
 
 def reached(pairing: Pairing, curve: Curve, other: Curve | None) -> list[Quantity]:
-    """Return 1 for each draw that keeps 250 features or more at any d, else 0."""
+    """Return 1 for each trial that keeps 250 features or more for at least one d, else 0."""
     by_trial = _over_d(pairing, curve, other)
     values = np.asarray((by_trial >= KEPT).any(axis=1), dtype=np.float64)
     return [Quantity(values, joint=f"draws with {KEPT} or more", share=True, found=len(curve))]
 
 
 def slope(pairing: Pairing, curve: Curve, other: Curve | None) -> list[Quantity]:
-    """Return the slope of the values over d."""
+    """Return the slope of the values as a function of d, one per trial."""
     by_trial = _over_d(pairing, curve, other)
     if by_trial.shape[1] < 2 or by_trial.empty:
         return []
@@ -31,7 +32,10 @@ def slope(pairing: Pairing, curve: Curve, other: Curve | None) -> list[Quantity]
 
 
 def _over_d(pairing: Pairing, curve: Curve, other: Curve | None) -> pd.DataFrame:
-    """Return a column of values per d, for trials that ran every d; each d has its own data."""
+    """Return a table with a line per trial and a column per d, for trials that ran every d.
+
+    Each d has its own data, so trials of different d are matched without the hash of the data.
+    """
     names = ["trial", "seed", "split", "n_train"]
     trials = pairing.trials.collection.of_pairs[names].iloc[pairing.trials.pairs]
     table = pd.DataFrame(pairing.steps(curve, other), index=pd.MultiIndex.from_frame(trials))
@@ -39,7 +43,7 @@ def _over_d(pairing: Pairing, curve: Curve, other: Curve | None) -> pd.DataFrame
 
 
 def share_of_the_weight(pairing: Pairing, curve: Curve, other: Curve | None) -> list[Quantity]:
-    """Return the share of the weight at the places in Figure 1a, at d = 2."""
+    """Return the share of the weight that is at the locations marked in Figure 1a, for d = 2."""
     near = {"kept_near_corners": is_near_corners, "kept_near_offsets": is_near_offsets}
     collection, groups = pairing.trials.collection, pairing.trials.facts["group"]
     shares: list[pd.Series[float]] = []
@@ -55,9 +59,9 @@ def share_of_the_weight(pairing: Pairing, curve: Curve, other: Curve | None) -> 
 
 
 def plateau(pairing: Pairing, curve: Curve, other: Curve | None) -> list[Quantity]:
-    """Return the change between the two largest sizes that are above the number of kept features.
+    """Return the change between the two largest sizes above the number of kept features.
 
-    The number of kept features of a size is the largest one over its trials.
+    The number of kept features at a size is the largest number over the trials at this size.
     """
     kept = {x: pairing.trials.table("kept")[:, columns] for x, columns in curve.items()}
     steps = [

@@ -1,4 +1,4 @@
-"""Functions for the paper's claims, which compare means over the draws of each fold."""
+"""Functions for claims of the paper that compare means over the trials of each fold."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import pandas as pd
 
 from rfbench.analysis.paired import Curve, Pairing, Quantity
 
-N_FOLDS = 5  # by definition of the paper
+N_FOLDS = 5  # number of folds, by definition of the paper
 
 
 def by_fold(pairing: Pairing, curve: Curve, other: Curve | None) -> list[Quantity]:
-    """Return the difference of two methods for each fold, averaged over the draws of the fold.
+    """Return the difference of two methods for each fold, averaged over the trials of the fold.
 
-    Draws of one fold share their rows, so they count as one value.
+    Trials of one fold share their rows, so they count as one value.
     """
     collection, pairs = pairing.trials.collection, pairing.trials.pairs
     folds = collection.of_pairs["trial"].iloc[pairs].to_numpy(dtype=int) % N_FOLDS

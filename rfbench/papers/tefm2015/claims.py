@@ -1,4 +1,4 @@
-"""Functions for the paper's claims that cannot be stated by a value of ``at``."""
+"""Functions for claims of the paper that cannot be expressed by a value of the key ``at``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from rfbench.analysis.paired import Curve, Pairing, Quantity
 
 
 def at_half_the_columns(pairing: Pairing, curve: Curve, other: Curve | None) -> list[Quantity]:
-    """Return the differences from another method that has twice the number of columns."""
+    """Return the differences from another method that has twice as many feature columns."""
     halved = {x // 2: columns for x, columns in (other or {}).items() if x % 2 == 0}
     steps = pairing.steps(curve, halved)
     return [Quantity(steps[x], x, 2 * x, found=len(steps)) for x in steps]
