@@ -111,8 +111,10 @@ class Registry(Mapping[str, Any]):
         Raises MethodError for an unknown name; the message has the nearest name.
         """
         # importing numpy is slow, and names alone do not need it
-        from rfbench.parameters import is_path
+        from rfbench.parameters import has_parameters, is_path
 
+        if self is KERNELS and has_parameters(name):
+            return _import("rfbench.kernels:find_with_parameters")(name)
         if self.imports and is_path(name):
             return plugins.load_class(name)
         name = self.published(name)
@@ -175,6 +177,9 @@ SAMPLERS = Registry(
         "simrf": "orf:SimRF",
         "elm": "swim:ELM",
         "orf-columns": "orf:ColumnORF",
+        "polynomial-sketch": "sketches:PolynomialSketch",
+        "power-sketch": "sketches:PowerSketch",
+        "maclaurin": "sketches:MaclaurinFeatures",
     },
     aliases={"rff": "rks"},
 )
@@ -206,6 +211,10 @@ KERNELS = Registry(
         "arc-cosine-1": "kernels:ArcCosine1",
         "arc-cosine-2": "kernels:ArcCosine2",
         "linear": "kernels:Linear",
+        "matern": "kernels:Matern",
+        "rational-quadratic": "kernels:RationalQuadratic",
+        "softmax": "kernels:Softmax",
+        "polynomial": "kernels:Polynomial",
     },
     imports=True,
 )
