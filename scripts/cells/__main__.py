@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from rfbench.results.cells import Cell, CellErrors, CellRow, read_cells, write_cells
-from scripts.cells import authors, compare
+from scripts.cells import authors, compare, page
 from scripts.cells.measure import SOURCES, measure
 
 CELLS = Path(__file__).parents[2] / "results" / "published" / "dotproduct2022" / "cells.csv"
@@ -101,7 +101,9 @@ def summarize(rows: Sequence[CellRow], path: Path) -> list[CellRow]:
 def main() -> None:
     """Run the command."""
     parser = argparse.ArgumentParser(prog="python -m scripts.cells")
-    parser.add_argument("what", choices=["adopt", "count", "run", "summarize", "compare", "repeat"])
+    parser.add_argument(
+        "what", choices=["adopt", "count", "run", "summarize", "compare", "page", "repeat"]
+    )
     parser.add_argument("argument", nargs="?", default="")
     given = parser.parse_args()
     if given.what == "adopt":
@@ -125,6 +127,8 @@ def main() -> None:
         write_cells(CELLS, summarize(rows, Path(given.argument)))
     elif given.what == "compare":
         print(compare.report(rows))
+    elif given.what == "page":
+        page.write_page(rows, CELLS.parent)
     else:
         (row,) = [row for row in rows if row.cell.id == given.argument][:1]
         trials = count_trials(row.cell)

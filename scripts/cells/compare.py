@@ -12,6 +12,9 @@ from rfbench.results.cells import Cell, CellRow
 
 # A mean ratio farther from 1 is named.
 NAMED = 0.02
+# Cells whose ratio has at most this standard error are precise. The errors of the other cells are
+# skewed, and the logarithm of a mean of few skewed values is too small on average.
+PRECISE = 0.06
 # Scores beyond this value are counted, as in the acceptance rule of the comparison.
 FAR = 3.0
 MAP = ["kernel", "method", "projection", "features", "full_cov", "tree", "expanded"]
@@ -36,6 +39,10 @@ def tabulate(rows: Sequence[CellRow]) -> pd.DataFrame:
     table["z"] = (table["mean"] - table["published_mean"]) / np.hypot(
         np.where(np.isnan(theirs), table["sd"], theirs), error
     )
+    table["error"] = np.hypot(
+        error / table["mean"],
+        np.where(np.isnan(theirs), table["sd"], theirs) / table["published_mean"],
+    )
     half = verdicts.compute_half_widths(
         theirs / table["published_mean"],
         table["published_n"],
@@ -57,6 +64,7 @@ def group_ratios(table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
         by_set = group.groupby("dataset")["log_ratio"].mean()
         # The cells of a single data set are used if there is no other.
         own = by_set if len(by_set) > 1 else group["log_ratio"]
+        precise = group.loc[group["error"] <= PRECISE, "log_ratio"]
         lines.append(
             {
                 **dict(zip(columns, key if isinstance(key, tuple) else (key,), strict=True)),
@@ -64,6 +72,9 @@ def group_ratios(table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
                 "ratio": float(np.exp(by_set.mean())),
                 "se": np.std(own, ddof=1) / len(own) ** 0.5 if len(own) > 1 else np.nan,
                 "within": float((group["z"].abs() < FAR).mean()),
+                "precise_cells": len(precise),
+                "precise_ratio": float(np.exp(precise.mean())),
+                "precise_se": float(precise.sem()),
             }
         )
     found = pd.DataFrame(lines)

@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 from rfbench import kernels
 from rfbench.results.cells import Cell, CellErrors, CellRow, read_cells, write_cells
 from scripts.cells import __main__ as command
-from scripts.cells import authors, compare, measure
+from scripts.cells import authors, claims, compare, measure, page
 
 CELL = Cell(
     *("Yacht", "standardized", "polynomial", 3, 0.5, "poly_sketch", "srht", "complex"),
@@ -175,3 +175,63 @@ def test_comparison_has_scores_ratios_and_verdicts():
     assert group["within"] == pytest.approx(2 / 3)
     assert group["named"] == "beyond 2 %"
     assert "3 of 4 cells are measured" in compare.report(rows)
+
+
+def make_rows():
+    """Return cells of three data sets in which complex features have 0.5 times the error."""
+    rows = []
+    for name in ("Yacht", "Boston", "Energy"):
+        for number, features in enumerate(("real", "complex")):
+            for D in (8, 16):
+                cell = CELL._replace(dataset=name, features=features, norm="real", D=D)
+                mean = (2.0 if name == "Boston" else 1.0) * 0.5**number / D
+                errors = CellErrors(20, mean, 0.01 * mean), CellErrors(5, 1.01 * mean, 0.02 * mean)
+                rows.append(CellRow(cell, "a", *errors))
+    return rows
+
+
+def test_ratio_of_two_maps_is_the_mean_over_data_sets():
+    table = compare.tabulate(make_rows())
+    claim = next(each for each in claims.CLAIMS if "TensorSRHT, equal D" in each.words)
+    assert_allclose(claims.compute_log_ratios(table, claim, "mean"), np.log([0.5] * 3), atol=1e-9)
+    # Complex features with D have the error of real features with 2 D here.
+    equal = claims.compute_log_ratios(table, claim._replace(storage=2), "published_mean")
+    assert_allclose(equal, np.log([1.0] * 3), atol=1e-9)
+
+
+def test_a_claim_holds_if_its_whole_interval_is_on_one_side():
+    """The half width for -1.1, -1, -0.9 is 4.303 * 0.1 / sqrt(3)."""
+    logs = pd.Series([-1.1, -1.0, -0.9])
+    mean, low, high, verdict = claims.judge(logs, True)
+    assert verdict == "holds"
+    assert_allclose(np.log([mean, low, high]), [-1, -1.2484, -0.7516], atol=1e-4)
+    assert claims.judge(logs, False)[3] == "fails"
+    assert claims.judge(-logs, False)[3] == "holds"
+    assert claims.judge(logs + 0.9, True)[3] == "not clear"
+    assert claims.judge(logs, None)[3] == "shown"
+    assert claims.judge(logs[:2], True)[3] == "inconclusive"
+
+
+def test_marks_of_groups():
+    assert page.mark_ratio(0.99, 2.0, 0.1, 9) == ""
+    assert page.mark_ratio(0.9, 0.99, 0.01, 3) == "*"
+    assert page.mark_ratio(0.9, 0.97, 0.01, 3) == "?"
+    assert page.mark_ratio(0.9, 1.0, 0.01, 2) == "?"
+
+
+def test_page_has_the_counts_and_the_claims(tmp_path):
+    rows = [*make_rows(), CellRow(CELL, "b", CellErrors(20, 1.0, 0.1))]
+    page.write_page(rows, tmp_path)
+    text = (tmp_path / "README.md").read_text()
+    assert "12 of 13 cells are measured" in text
+    assert "0.50 (0.50 to 0.50)" in text
+    assert len(text.splitlines()) <= 120
+    assert (tmp_path / "ratios.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_published_cells_have_the_claims_and_the_counts_of_their_page():
+    """The page beside the cells is the one that they give."""
+    rows = read_cells(command.CELLS)
+    assert len(rows) == 4912
+    written = (command.CELLS.parent / "README.md").read_text(encoding="utf-8")
+    assert page.make_page(rows, compare.tabulate(rows)) == written
