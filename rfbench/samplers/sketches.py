@@ -702,7 +702,7 @@ def draw_degrees(
     """
     if limit is None:
         drawn = generator.geometric(0.5, size=total)
-        q = 0.5 ** np.arange(1, max(drawn, default=0) + 1)
+        q: Any = 0.5 ** np.arange(1, max(drawn, default=0) + 1)
     else:
         q = 0.5 ** np.arange(1, limit + 1)
         q /= q.sum()

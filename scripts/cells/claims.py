@@ -126,7 +126,9 @@ def judge(log_ratios: pd.Series[float], is_below: bool | None) -> tuple[float, f
     n = len(log_ratios)
     if n < 3:
         return np.nan, np.nan, np.nan, verdicts.CANNOT
-    mean, half = log_ratios.mean(), stdtrit(n - 1, 1 - verdicts.ALPHA / 2) * log_ratios.sem()
+    values = log_ratios.to_numpy(dtype=float)
+    mean = float(values.mean())
+    half = float(stdtrit(n - 1, 1 - verdicts.ALPHA / 2) * values.std(ddof=1) / n**0.5)
     signs = (mean - half, mean + half) if is_below else (-mean - half, -mean + half)
     if is_below is None:
         verdict = verdicts.SHOWN

@@ -74,7 +74,9 @@ def group_ratios(table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
                 "within": float((group["z"].abs() < FAR).mean()),
                 "precise_cells": len(precise),
                 "precise_ratio": float(np.exp(precise.mean())),
-                "precise_se": float(precise.sem()),
+                "precise_se": precise.to_numpy(dtype=float).std(ddof=1) / len(precise) ** 0.5
+                if len(precise) > 1
+                else np.nan,
             }
         )
     found = pd.DataFrame(lines)
