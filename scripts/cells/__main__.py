@@ -70,8 +70,11 @@ def read_trials(path: Path) -> dict[tuple[str, int], tuple[float, float]]:
 
 
 def run(rows: Sequence[CellRow], path: Path) -> None:
-    """Measure the trials that the file does not have, and append them."""
-    done = read_trials(path)
+    """Measure the trials that the file does not have, and append them.
+
+    Cells that have a mean already are not measured again.
+    """
+    rows, done = [row for row in rows if not row.measured], read_trials(path)
     with path.open("a", encoding="utf-8") as stream:
         for group in iterate_groups(rows):
             trials = count_trials(group[0])
@@ -85,7 +88,7 @@ def run(rows: Sequence[CellRow], path: Path) -> None:
 
 
 def summarize(rows: Sequence[CellRow], path: Path) -> list[CellRow]:
-    """Return the rows with the means of the trials of the file; cells need all their trials."""
+    """Return the rows with the means of the cells that have all their trials in the file."""
     done = read_trials(path)
     found = []
     for row in rows:

@@ -127,6 +127,8 @@ def test_run_continues_and_its_rows_are_summarized(table, tmp_path):
     ]
     assert measured.n == 5
     assert_allclose([measured.mean, measured.sd], [np.mean(errors), np.std(errors, ddof=1)], 1e-3)
+    command.run(command.summarize(rows, file), tmp_path / "more.csv")
+    assert command.read_trials(tmp_path / "more.csv") == {}
     file.write_text("".join(first.splitlines(keepends=True)[:-1]) + f"{CELL.id},4,0.")
     assert command.summarize(rows, file)[0].measured is None
 
