@@ -3,14 +3,17 @@
 The attribute `feature` is the type of random features of a kernel. It is a *wave* ``cos(w'x + b)``
 for a shift-invariant kernel (Bochner's theorem), the *arc-cosine* feature ``H(w'x) (w'x)^order`` of
 Cho & Saul (2009), or a single *coordinate* of the row for the linear kernel (Sinha & Duchi 2016,
-section 4.2).
+section 4.2). The features of a *dot-product* kernel are products of projections.
 """
 
 from __future__ import annotations
 
+import functools
+import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -21,7 +24,7 @@ from rfbench.compute.products import matmul, multiply_by_transpose
 from rfbench.errors import MethodError
 from rfbench.registry import KERNELS
 
-Feature = Literal["wave", "arc-cosine", "coordinate"]
+Feature = Literal["wave", "arc-cosine", "coordinate", "dot-product"]
 
 
 def to_dense(rows: Rows) -> Any:
@@ -157,6 +160,13 @@ class Kernel(ABC):
     # scipy.stats, and `drawn_by` is the method of numpy's generators that draws from it.
     coordinate: ClassVar[str | None] = None
     drawn_by: ClassVar[str]
+    # Parameters in the name of the kernel, such as `polynomial[degree=3]`, with their defaults.
+    parameters: ClassVar[Mapping[str, float]] = MappingProxyType({})
+
+    def __init_subclass__(cls) -> None:
+        """Set the default values of the parameters."""
+        for name, value in vars(cls).get("parameters", {}).items():
+            setattr(cls, name, value)
 
     @abstractmethod
     def __call__(self, X: Rows, Y: Rows) -> NDArray[np.float64]:
@@ -333,6 +343,109 @@ class LaplacianL2(Kernel):
         return self._scaled(normal[:, :d] / np.abs(normal[:, d:]))
 
 
+class ScaleMixture(Kernel):
+    """Kernels whose frequencies are normal vectors N(0, I / s^2) times a random scale.
+
+    Samplers that draw normal frequencies multiply them by `draw_scales`. Therefore they serve every
+    kernel of this class.
+
+    Parameters
+    ----------
+    bandwidth : float, default=1.0
+        Length scale s.
+    """
+
+    coordinate, drawn_by = "norm", "standard_normal"
+
+    @property
+    def spread(self) -> float:
+        """Standard deviation of one coordinate of a frequency before it is multiplied."""
+        return 1.0 / self.bandwidth
+
+    @abstractmethod
+    def draw_scales(self, generator: np.random.Generator, m: int) -> Array:
+        """Draw the scales of m frequencies, shape (m,)."""
+
+    @abstractmethod
+    def evaluate(self, squares: Array) -> tuple[Array, Array]:
+        """Return the kernel and its derivative at the values |x - y|^2 / s^2."""
+
+    def __call__(self, X: Rows, Y: Rows) -> NDArray[np.float64]:
+        """Return the kernel matrix."""
+        return self._evaluate_rows(X, Y)[0]
+
+    def gradients(self, X: Rows, Y: Rows, coef: Array) -> Array:
+        """Return the gradients at X of functions of kernel values, shape (k, n, d)."""
+        slopes = self._evaluate_rows(X, Y)[1]
+        return _radial_gradients(X, Y, 2.0 * slopes / self.bandwidth**2, coef)
+
+    def _evaluate_rows(self, X: Rows, Y: Rows) -> tuple[Array, Array]:
+        return self.evaluate(compute_squared_distances(*shift_by_mean(X, Y)) / self.bandwidth**2)
+
+    def frequencies(self, generator: np.random.Generator, d: int, m: int) -> NDArray[np.float64]:
+        """Draw m frequencies, shape (m, d), row by row."""
+        (own,) = generator.spawn(1)
+        return super().frequencies(generator, d, m) * self.draw_scales(own, m)[:, None]
+
+
+class Matern(ScaleMixture):
+    """Matern kernel of order nu, by default 1.5; frequencies are multivariate t.
+
+    With r = sqrt(2 nu) |x - y| / s, the kernel is 2^(1 - nu) / Gamma(nu) r^nu K_nu(r), and the
+    frequencies have 2 nu degrees of freedom (Rasmussen and Williams 2006, section 4.2.1).
+
+    Parameters
+    ----------
+    bandwidth : float, default=1.0
+        Length scale s.
+    """
+
+    name = "matern"
+    parameters = MappingProxyType({"nu": 1.5})
+    nu: ClassVar[float]
+
+    def draw_scales(self, generator: np.random.Generator, m: int) -> Array:
+        """Draw the scales of m frequencies, shape (m,)."""
+        return np.sqrt(2 * self.nu / generator.chisquare(2 * self.nu, size=m))
+
+    def evaluate(self, squares: Array) -> tuple[Array, Array]:
+        """Return the kernel and its derivative at the values |x - y|^2 / s^2."""
+        from scipy.special import gamma, kv
+
+        nu = self.nu
+        apart = squares > 0
+        r = np.sqrt(2 * nu * np.where(apart, squares, 1.0))
+        factor = 2.0 ** (1 - nu) / gamma(nu) * r**nu
+        slopes = np.where(apart, -nu * factor / r * kv(nu - 1, r), 0.0)
+        return np.where(apart, factor * kv(nu, r), 1.0), slopes
+
+
+class RationalQuadratic(ScaleMixture):
+    """(1 + |x - y|^2 / (2 alpha s^2))^(-alpha), by default with alpha 1.
+
+    The squares of the scales are Gamma distributed with shape alpha and mean 1 (Rasmussen and
+    Williams 2006, section 4.2.1).
+
+    Parameters
+    ----------
+    bandwidth : float, default=1.0
+        Length scale s.
+    """
+
+    name = "rational-quadratic"
+    parameters = MappingProxyType({"alpha": 1.0})
+    alpha: ClassVar[float]
+
+    def draw_scales(self, generator: np.random.Generator, m: int) -> Array:
+        """Draw the scales of m frequencies, shape (m,)."""
+        return np.sqrt(generator.gamma(self.alpha, 1 / self.alpha, size=m))
+
+    def evaluate(self, squares: Array) -> tuple[Array, Array]:
+        """Return the kernel and its derivative at the values |x - y|^2 / s^2."""
+        base = 1.0 + squares / (2 * self.alpha)
+        return base**-self.alpha, -0.5 * base ** (-self.alpha - 1)
+
+
 class Cauchy(Kernel):
     """Cauchy kernel prod_j 1 / (1 + (x_j - y_j)^2 / s^2); independent Laplace(1 / s) frequencies.
 
@@ -448,6 +561,79 @@ class Linear(Kernel):
         return generator.integers(0, d, size=(m, 1)).astype(np.float64)
 
 
+class DotProduct(Kernel):
+    """Kernels f(x'y / s^2) with a power series of nonnegative coefficients.
+
+    Parameters
+    ----------
+    bandwidth : float, default=1.0
+        Length scale s.
+    """
+
+    feature = "dot-product"
+
+    def __call__(self, X: Rows, Y: Rows) -> NDArray[np.float64]:
+        """Return the kernel matrix."""
+        products = _dense(_products(to_float64(X), to_float64(Y)))
+        return self.evaluate(products / self.bandwidth**2)
+
+    @abstractmethod
+    def evaluate(self, products: Array) -> Array:
+        """Return the kernel of rows with the products x'y / s^2."""
+
+    @abstractmethod
+    def coefficients(self, degree: int) -> Array:
+        """Return the coefficients of the series up to a degree, shape (degree + 1,)."""
+
+
+class Softmax(DotProduct):
+    """exp(x'y / s^2), also called the exponential kernel: attention without its denominator.
+
+    Parameters
+    ----------
+    bandwidth : float, default=1.0
+        Length scale s.
+    """
+
+    name = "softmax"
+
+    def evaluate(self, products: Array) -> Array:
+        """Return the kernel of rows with the products x'y / s^2."""
+        return np.exp(products)
+
+    def coefficients(self, degree: int) -> Array:
+        """Return the coefficients of the series up to a degree, shape (degree + 1,)."""
+        return 1.0 / np.cumprod([1.0, *range(1, degree + 1)])
+
+    def frequencies(self, generator: np.random.Generator, d: int, m: int) -> NDArray[np.float64]:
+        """Draw m frequencies of positive features, shape (m, d)."""
+        return generator.standard_normal((m, d)) / self.bandwidth
+
+
+class Polynomial(DotProduct):
+    """(x'y / s^2 + bias)^degree, by default with degree 3 and bias 1.
+
+    Parameters
+    ----------
+    bandwidth : float, default=1.0
+        Length scale s.
+    """
+
+    name = "polynomial"
+    parameters = MappingProxyType({"degree": 3, "bias": 1.0})
+    degree: ClassVar[int]
+    bias: ClassVar[float]
+
+    def evaluate(self, products: Array) -> Array:
+        """Return the kernel of rows with the products x'y / s^2."""
+        return np.asarray((products + self.bias) ** self.degree)
+
+    def coefficients(self, degree: int) -> Array:
+        """Return the coefficients of the series up to a degree, shape (degree + 1,)."""
+        p = self.degree
+        return np.array([math.comb(p, n) * self.bias ** max(p - n, 0) for n in range(degree + 1)])
+
+
 def _radial_gradients(X: Rows, Y: Rows, factors: Array, coef: Array) -> Array:
     """Return sum_j factors[i, j] coef[j, k] (x_i - y_j), shape (k, n, d)."""
     X, Y = (_dense(rows) for rows in shift_by_mean(_dense(X), _dense(Y)))
@@ -495,3 +681,47 @@ def make(name: str, bandwidth: float = 1.0) -> Kernel:
     """
     cls: type[Kernel] = KERNELS.find(name)
     return cls(float(bandwidth)) if cls.has_bandwidth else cls()
+
+
+@functools.cache
+def find_with_parameters(text: str) -> type[Kernel] | None:
+    """Return the class of a kernel with parameters in its name.
+
+    Parameters
+    ----------
+    text : str
+        Name of the kernel with its parameters, such as ``polynomial[degree=3, bias=0.5]``.
+
+    Returns
+    -------
+    type or None
+        A subclass of the kernel with these parameters; None if the text has no brackets.
+
+    Raises
+    ------
+    MethodError
+        If the kernel has no such parameter, or a value is not a number of at least 0.
+    """
+    name, bracket, rest = text.partition("[")
+    if not bracket:
+        return None
+    base: type[Kernel] = KERNELS.find(name)
+    values: dict[str, Any] = {}
+    for part in rest.removesuffix("]").split(","):
+        key, _, value = (word.strip() for word in part.partition("="))
+        if key not in base.parameters:
+            raise MethodError(
+                f"The kernel {name} has no parameter '{key}'.",
+                f"It has {', '.join(base.parameters) or 'none'}.",
+            )
+        try:
+            values[key] = type(base.parameters[key])(value)
+        except ValueError:
+            values[key] = -1.0
+        if not 0 <= values[key] < math.inf:
+            raise MethodError(f"{key} of the kernel {name} is '{value}'.", "It must be a number.")
+
+    def reduce(self: Kernel) -> Any:
+        return make, (self.name, self.bandwidth)
+
+    return type(base.__name__, (base,), {**values, "name": text, "__reduce__": reduce})

@@ -97,11 +97,17 @@ def one_of(*choices: Any) -> Rule:
 
 
 def is_path(value: Any) -> bool:
-    """Return True if a value is an import path of a class, and not a published name."""
-    return isinstance(value, str) and bool(set(value) & set(".:"))
+    """Return True if a value is the import path of a class and not a published name."""
+    return isinstance(value, str) and bool(set(value) & set(".:")) and not has_parameters(value)
+
+
+def has_parameters(value: Any) -> bool:
+    """Return True if a value is a name with parameters in brackets: polynomial[degree=3]."""
+    return isinstance(value, str) and "[" in value and value.endswith("]")
 
 
 IMPORT_PATH = Rule("the import path of a class", is_path)
+WITH_PARAMETERS = Rule("a name with parameters (polynomial[degree=3])", has_parameters)
 
 
 def parameter(default: Any, rule: Rule) -> Any:

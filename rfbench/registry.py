@@ -110,9 +110,11 @@ class Registry(Mapping[str, Any]):
 
         Raises MethodError for an unknown name; the message has the nearest name.
         """
-        # importing numpy is slow, and lists of names do not need it
-        from rfbench.parameters import is_path
+        # importing numpy is slow, and names alone do not need it
+        from rfbench.parameters import has_parameters, is_path
 
+        if self is KERNELS and has_parameters(name):
+            return _import("rfbench.kernels:find_with_parameters")(name)
         if self.imports and is_path(name):
             return plugins.load_class(name)
         name = self.published(name)
@@ -176,6 +178,9 @@ SAMPLERS = Registry(
         "simrf": "orf:SimRF",
         "elm": "swim:ELM",
         "orf-columns": "orf:ColumnORF",
+        "polynomial-sketch": "sketches:PolynomialSketch",
+        "power-sketch": "sketches:PowerSketch",
+        "maclaurin": "sketches:MaclaurinFeatures",
     },
     aliases={"rff": "rks"},
 )
@@ -207,6 +212,10 @@ KERNELS = Registry(
         "arc-cosine-1": "kernels:ArcCosine1",
         "arc-cosine-2": "kernels:ArcCosine2",
         "linear": "kernels:Linear",
+        "matern": "kernels:Matern",
+        "rational-quadratic": "kernels:RationalQuadratic",
+        "softmax": "kernels:Softmax",
+        "polynomial": "kernels:Polynomial",
     },
     imports=True,
 )

@@ -1,7 +1,10 @@
+import pickle
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy import integrate, sparse, stats
+from sklearn import gaussian_process
 
 from rfbench import kernels
 from rfbench.errors import MethodError
@@ -10,11 +13,15 @@ from rfbench.registry import KERNELS
 X = np.random.default_rng(0).standard_normal((6, 4))
 Y = np.random.default_rng(1).standard_normal((5, 4))
 WAVES = [name for name, cls in KERNELS.items() if cls.feature == "wave"]
-PRODUCT = [name for name, cls in KERNELS.items() if cls.coordinate is not None]
+MIXTURES = [name for name, cls in KERNELS.items() if issubclass(cls, kernels.ScaleMixture)]
+PRODUCT = [
+    name for name, cls in KERNELS.items() if cls.coordinate is not None and name not in MIXTURES
+]
 
 
 def brute_force(name, s, x, y):
     gap = x - y
+    length = np.sqrt(gap @ gap)
     angle = np.arccos(x @ y / np.sqrt((x @ x) * (y @ y)))
     lengths = np.sqrt((x @ x) * (y @ y))
     return {
@@ -31,6 +38,10 @@ def brute_force(name, s, x, y):
             / np.pi
         ),
         "linear": lambda: x @ y / len(x),
+        "matern": lambda: (1 + 3**0.5 * length / s) * np.exp(-(3**0.5) * length / s),
+        "rational-quadratic": lambda: 1 / (1 + length**2 / (2 * s**2)),
+        "softmax": lambda: np.exp(x @ y / s**2),
+        "polynomial": lambda: (x @ y / s**2 + 1) ** 3,
     }[name]()
 
 
@@ -135,6 +146,66 @@ def test_linear_coordinates_are_drawn_uniformly():
     assert stats.chisquare(np.bincount(drawn[:, 0].astype(int), minlength=5)).pvalue > 1e-3
     with pytest.raises(MethodError, match="product"):
         kernels.make("linear").quantile(np.array([[0.5]]))
+
+
+@pytest.mark.parametrize("nu", [0.5, 1.5, 2.5, 0.8, 7])
+def test_matern_equals_the_kernel_of_scikit_learn(nu):
+    expected = gaussian_process.kernels.Matern(1.7, nu=nu)(X, Y)
+    kernel = kernels.make(f"matern[nu={nu}]", 1.7)
+    assert_allclose(kernel(X, Y), expected, atol=1e-12)
+    assert_allclose(kernel(X, X), gaussian_process.kernels.Matern(1.7, nu=nu)(X), atol=1e-12)
+    assert_allclose(
+        kernels.make("matern[nu=0.5]", 1.7)(X, Y),
+        kernels.make("laplacian-l2", 1.7)(X, Y),
+        atol=1e-12,
+    )
+
+
+def test_rational_quadratic_equals_the_kernel_of_scikit_learn():
+    expected = gaussian_process.kernels.RationalQuadratic(1.7, alpha=0.6)(X, Y)
+    assert_allclose(kernels.make("rational-quadratic[alpha=0.6]", 1.7)(X, Y), expected)
+
+
+@pytest.mark.parametrize(
+    "name", ["matern[nu=0.5]", "matern", "matern[nu=2.5]", "rational-quadratic[alpha=0.7]"]
+)
+def test_mixture_of_gaussian_kernels_is_the_kernel(name):
+    """E exp(-scale^2 |x - y|^2 / (2 s^2)) over 200,000 scales, to 5 standard errors."""
+    kernel = kernels.make(name, 1.7)
+    scales = kernel.draw_scales(np.random.default_rng(0), 200_000)
+    frequencies = kernel.frequencies(np.random.default_rng(1), 4, 200_000)
+    for x, y in zip(X, Y, strict=False):
+        exact = kernel(x[None], y[None])[0, 0]
+        mixed = np.exp(-(scales**2) * ((x - y) @ (x - y)) / (2 * 1.7**2))
+        waves = np.cos(frequencies @ (x - y))
+        for sample in (mixed, waves):
+            assert abs(sample.mean() - exact) < 5 * sample.std() / 200_000**0.5
+
+
+@pytest.mark.parametrize("name", ["softmax", "polynomial[degree=4, bias=0.3]"])
+def test_series_of_a_dot_product_kernel_is_the_kernel(name):
+    kernel = kernels.make(name)
+    a = kernel.coefficients(30)
+    g = np.linspace(-1, 1, 9)
+    assert a.shape == (31,)
+    assert_allclose(np.polynomial.polynomial.polyval(g, a), kernel.evaluate(g), atol=1e-12)
+
+
+def test_parameters_in_a_name():
+    kernel = kernels.make("polynomial[degree=2, bias=0.5]", 2.0)
+    assert_allclose(kernel(X, Y), (X @ Y.T / 4 + 0.5) ** 2)
+    assert kernels.make("polynomial")(X, Y)[0, 0] == pytest.approx((X[0] @ Y[0] + 1) ** 3)
+    copy = pickle.loads(pickle.dumps(kernel))
+    assert copy == kernel
+    assert copy.name == "polynomial[degree=2, bias=0.5]"
+    for wrong, message in (
+        ("polynomial[power=2]", "no parameter 'power'.*degree, bias"),
+        ("polynomial[degree=half]", "degree .* is 'half'"),
+        ("matern[nu=-1]", "nu .* is '-1'"),
+        ("gaussian[nu=1]", "no parameter 'nu'"),
+    ):
+        with pytest.raises(MethodError, match=message):
+            KERNELS.find(wrong)
 
 
 @pytest.mark.parametrize("name", list(KERNELS))

@@ -22,8 +22,7 @@ from scipy import stats
 from sklearn.datasets import load_wine
 
 from rfbench.arrays import Array
-from rfbench.checking.closed_forms import Softmax
-from rfbench.kernels import Kernel
+from rfbench.kernels import Kernel, Softmax
 
 Draw = Callable[[Array, int, int], Any]
 """A function of rows, M and a seed that returns features.
@@ -246,7 +245,7 @@ def compute_independent_error(measured: Measurement) -> Array:
         norms = ((pairs.left**2 + pairs.right**2).sum(axis=1) / kernel.bandwidth**2)[:, None]
         positive = np.exp((pairs.left + pairs.right) @ W.T - norms / 2)
         return np.asarray(positive.var(axis=1) / measured.columns)
-    if kernel.feature != "wave" or kernel.name == "polynomial":
+    if kernel.feature != "wave":
         return np.full(len(pairs.names), math.nan)
     W = kernel.frequencies(generator, d, 40_000)
     left, right = pairs.left @ W.T, pairs.right @ W.T

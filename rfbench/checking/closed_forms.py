@@ -2,32 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 from rfbench.arrays import Rows
 from rfbench.errors import make_unknown_error
-from rfbench.kernels import Kernel, make, to_float64
+from rfbench.kernels import Kernel, Matern, Softmax, make, to_float64
+from rfbench.parameters import has_parameters
 from rfbench.registry import KERNELS
-
-
-class Matern(Kernel):
-    """Matern kernels of order nu; frequencies are multivariate t with 2 nu degrees of freedom."""
-
-    nu: float
-
-    def __call__(self, X: Rows, Y: Rows) -> NDArray[np.float64]:
-        """Return the kernel matrix."""
-        from sklearn.gaussian_process import kernels  # importing this module takes a second
-
-        return np.asarray(kernels.Matern(self.bandwidth, nu=self.nu)(to_float64(X), to_float64(Y)))
-
-    def frequencies(self, generator: np.random.Generator, d: int, m: int) -> NDArray[np.float64]:
-        """Draw m frequencies, shape (m, d)."""
-        chi = generator.chisquare(2 * self.nu, size=(m, 1))
-        return self._scaled(generator.standard_normal((m, d)) * np.sqrt(2 * self.nu / chi))
 
 
 class Matern32(Matern):
@@ -42,20 +24,6 @@ class Matern52(Matern):
 
     name = "matern52"
     nu = 2.5
-
-
-class Softmax(Kernel):
-    """Softmax kernel exp(x'y / s^2): attention without its denominator."""
-
-    name = "softmax"
-
-    def __call__(self, X: Rows, Y: Rows) -> NDArray[np.float64]:
-        """Return the kernel matrix."""
-        return np.asarray(np.exp(to_float64(X) @ to_float64(Y).T / self.bandwidth**2))
-
-    def frequencies(self, generator: np.random.Generator, d: int, m: int) -> NDArray[np.float64]:
-        """Draw m frequencies of positive features, shape (m, d)."""
-        return generator.standard_normal((m, d)) / self.bandwidth
 
 
 class SoftmaxRegularised(Softmax):
@@ -87,36 +55,23 @@ class SoftmaxRegularised(Softmax):
         return np.asarray(np.sqrt(d) * W / lengths / self.bandwidth)
 
 
-@dataclass(frozen=True)
-class Polynomial(Kernel):
-    """Polynomial kernel (gamma x'y + coef0)^degree, with scikit-learn's names and defaults."""
-
-    gamma: float = 1.0
-    degree: int = 2
-    coef0: float = 0.0
-
-    name = "polynomial"
-    has_bandwidth = False
-
-    def __call__(self, X: Rows, Y: Rows) -> NDArray[np.float64]:
-        """Return the kernel matrix."""
-        return np.asarray(
-            (self.gamma * (to_float64(X) @ to_float64(Y).T) + self.coef0) ** self.degree
-        )
-
-
-_ALL = (Matern32, Matern52, Softmax, SoftmaxRegularised, Polynomial)
+_ALL = (Matern32, Matern52, SoftmaxRegularised)
 OTHERS: dict[str, type[Kernel]] = {kernel.name: kernel for kernel in _ALL}
 
 
-def find_kernel(name: str, bandwidth: float, **parameters: float) -> Kernel:
-    """Return a kernel of rfbench or of this module by name.
+def find_kernel(
+    name: str, bandwidth: float, gamma: float = 1.0, degree: int = 2, coef0: float = 0.0
+) -> Kernel:
+    """Return a kernel of rfbench or of this module.
 
-    The keyword arguments `parameters` are parameters of the polynomial kernel.
+    The last three are the parameters of the polynomial kernel with scikit-learn's names and
+    defaults: (gamma x'y + coef0)^degree.
     """
     name = KERNELS.published(name)
-    if name in KERNELS:
+    if name == "polynomial":
+        return make(f"polynomial[degree={degree}, bias={coef0!r}]", bandwidth * gamma**-0.5)
+    if name in KERNELS or has_parameters(name):
         return make(name, bandwidth)
     if name not in OTHERS:
         raise make_unknown_error("kernel", name, [*KERNELS, *OTHERS])
-    return OTHERS[name](bandwidth if OTHERS[name].has_bandwidth else 1.0, **parameters)
+    return OTHERS[name](bandwidth)

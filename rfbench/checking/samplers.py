@@ -25,7 +25,7 @@ from sklearn.base import clone
 from rfbench.checking.bias import BANDWIDTH, CheckFailed, MapClaim
 from rfbench.checking.closed_forms import find_kernel
 from rfbench.errors import MethodError
-from rfbench.kernels import to_dense
+from rfbench.kernels import make, to_dense
 from rfbench.registry import KERNELS
 from rfbench.samplers.base import RandomFeatures, uses_target
 from rfbench.samplers.elsewhere import TO_STATE, Method, measure_power
@@ -108,7 +108,8 @@ class MapSubject:
         if not self.own and method.formula is not None:
             s = bandwidth or BANDWIDTH
             return {str(method.varied): method.formula(s)}, s
-        if kernel == "polynomial" or (name := self._width_name) is None:
+        foreign = kernel == "polynomial" and not self.own
+        if foreign or (name := self._width_name) is None:
             return {}, bandwidth or 1.0
         given, s = self.options.get(name), bandwidth or BANDWIDTH
         factor, power = self._reading(name, kernel)
@@ -195,7 +196,7 @@ class MapSubject:
         own = {"kernel": kernel, "feature_map": name or MAPS[0]} if self.own else {}
         words: dict[str, Any] = {**self.method.own, **width, **own}
         of_kernel: dict[str, Any] = {}
-        if kernel == "polynomial":
+        if kernel == "polynomial" and not self.own:
             method = self.method
             of_kernel = {
                 each: words.get(each, method.default(each))
@@ -208,7 +209,8 @@ class MapSubject:
             constant = getattr(getattr(made, "feature_map_", None), "kernel_constant", 0.0)
             return to_dense(made.transform(X)), constant
 
-        return MapClaim(name, draw, find_kernel(kernel, s, **of_kernel), self.kernel_sizes)
+        claimed = make(kernel, s) if self.own else find_kernel(kernel, s, **of_kernel)
+        return MapClaim(name, draw, claimed, self.kernel_sizes)
 
 
 def make_subject(

@@ -26,6 +26,9 @@ from rfbench.samplers.quadrature import GaussianQuadrature as GaussianQuadrature
 from rfbench.samplers.quadrature import SSR as SSR
 from rfbench.samplers.rks import RKS as RKS
 from rfbench.samplers.ses import SES as SES
+from rfbench.samplers.sketches import MaclaurinFeatures as MaclaurinFeatures
+from rfbench.samplers.sketches import PolynomialSketch as PolynomialSketch
+from rfbench.samplers.sketches import PowerSketch as PowerSketch
 from rfbench.samplers.structured import Circulant as Circulant
 from rfbench.samplers.structured import Fastfood as Fastfood
 from rfbench.samplers.structured import ROM as ROM

@@ -22,10 +22,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from rfbench import bandwidths
 from rfbench.arrays import Array, FloatArray, Rows
 from rfbench.errors import MethodError
-from rfbench.kernels import Kernel
+from rfbench.kernels import Kernel, ScaleMixture
 from rfbench.parameters import (
     IMPORT_PATH,
     RANDOM_STATE,
+    WITH_PARAMETERS,
     Checked,
     estimator,
     make_rule_metadata,
@@ -215,7 +216,7 @@ class RandomFeatures(
     changed_defaults: ClassVar[Mapping[str, Any]] = MappingProxyType({})
 
     n_components: int = field(default=100, kw_only=False, metadata=make_rule_metadata(whole(1)))
-    kernel: str = parameter("gaussian", one_of(*KERNELS) | IMPORT_PATH)
+    kernel: str = parameter("gaussian", one_of(*KERNELS) | WITH_PARAMETERS | IMPORT_PATH)
     bandwidth: float | str = parameter("median", bandwidths.ALLOWED)
     feature_map: str = parameter(OFFSET, one_of(OFFSET, PAIRED))
     random_state: RandomState = parameter(None, RANDOM_STATE)
@@ -326,15 +327,25 @@ class RandomFeatures(
         The mean of their products is the kernel: ``E[z_m(x) z_m(y)] = k(x, y)``. In the paired map
         z_m is the pair of a cosine and a sine.
         """
-        return self.unit_map(self.kernel_.frequencies(random.frequencies, d, m), random)
+        return self._unit_map(self.kernel_.frequencies(random.frequencies, d, m), random, None)
 
     def unit_map(
         self, frequencies: NDArray[Any], random: Streams, projection: Projection | None = None
     ) -> FeatureMap:
         """Return the map with the given frequencies, shape (m, d); offsets are drawn if needed.
 
-        With a projection, `frequencies` has shape (m,) and contains indices of its frequencies.
+        With a projection, `frequencies` has shape (m,) and contains indices of its frequencies. If
+        the kernel is a scale mixture, normal frequencies are multiplied by its scales.
         """
+        if isinstance(self.kernel_, ScaleMixture) and projection is None:
+            frequencies = (
+                frequencies * self.kernel_.draw_scales(random.rows, len(frequencies))[:, None]
+            )
+        return self._unit_map(frequencies, random, projection)
+
+    def _unit_map(
+        self, frequencies: NDArray[Any], random: Streams, projection: Projection | None
+    ) -> FeatureMap:
         kernel = self.kernel_
         if kernel.feature == "coordinate":
             return FeatureMap("coordinate", PLAIN, frequencies[:, 0].astype(np.intp))

@@ -17,8 +17,11 @@ NO_OPTIONS: Mapping[str, Any] = MappingProxyType({})
 GAUSSIAN = ("gaussian", "gaussian-unhalved")
 ISOTROPIC = (*GAUSSIAN, "arc-cosine-0", "arc-cosine-1", "arc-cosine-2")
 PRODUCT = (*ISOTROPIC, "laplacian", "cauchy")
-WAVES = (*GAUSSIAN, "laplacian", "laplacian-l2", "cauchy")
-ANY = tuple(KERNELS)
+MIXTURES = ("matern", "rational-quadratic")
+WAVES = (*GAUSSIAN, "laplacian", "laplacian-l2", "cauchy", *MIXTURES)
+DOT_PRODUCTS = ("softmax", "polynomial")
+# Kernels with a feature per frequency or coordinate.
+ANY = tuple(name for name in KERNELS if name not in DOT_PRODUCTS)
 
 
 class Form(NamedTuple):

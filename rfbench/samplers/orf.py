@@ -7,16 +7,16 @@ from typing import Any, ClassVar
 import numpy as np
 
 from rfbench.arrays import Array, Rows
-from rfbench.kernels import GaussianMeasure
+from rfbench.kernels import GaussianMeasure, ScaleMixture
 from rfbench.parameters import BOOLEAN, parameter
 from rfbench.samplers.base import RandomFeatures, Streams
-from rfbench.samplers.declaration import ISOTROPIC, sampler
+from rfbench.samplers.declaration import ISOTROPIC, MIXTURES, sampler
 from rfbench.samplers.feature_map import FeatureMap
 
 
 @sampler(
     "orf",
-    kernels=ISOTROPIC,
+    kernels=(*ISOTROPIC, *MIXTURES),
     about="random frequencies that are orthogonal to one another within a block",
 )
 class ORF(RandomFeatures):
@@ -63,7 +63,7 @@ class ORF(RandomFeatures):
     (True, False)
     """
 
-    kernels_served: ClassVar[Any] = GaussianMeasure
+    kernels_served: ClassVar[Any] = (GaussianMeasure, ScaleMixture)
 
     padded: bool = parameter(False, BOOLEAN)
 
@@ -87,7 +87,7 @@ class ORF(RandomFeatures):
 
 @sampler(
     "orf-columns",
-    kernels=ISOTROPIC,
+    kernels=(*ISOTROPIC, *MIXTURES),
     about="random frequencies with orthogonal coordinates over all frequencies",
 )
 class ColumnORF(RandomFeatures):
@@ -129,7 +129,7 @@ class ColumnORF(RandomFeatures):
     (20, 7)
     """
 
-    kernels_served: ClassVar[Any] = GaussianMeasure
+    kernels_served: ClassVar[Any] = (GaussianMeasure, ScaleMixture)
 
     def _draw(self, X: Rows, targets: Array | None, random: Streams) -> FeatureMap:
         d, m = X.shape[1], self.n_components
@@ -141,7 +141,11 @@ class ColumnORF(RandomFeatures):
         return self.unit_map(rows * lengths[:, None], random).times(m**-0.5)
 
 
-@sampler("simrf", kernels=ISOTROPIC, about="random Fourier features in the directions of a simplex")
+@sampler(
+    "simrf",
+    kernels=(*ISOTROPIC, *MIXTURES),
+    about="random Fourier features in the directions of a simplex",
+)
 class SimRF(ORF):
     r"""Gaussian frequencies whose directions are the vertices of a simplex, block by block.
 

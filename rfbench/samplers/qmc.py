@@ -13,7 +13,7 @@ from rfbench.errors import MethodError
 from rfbench.kernels import Kernel
 from rfbench.parameters import BOOLEAN, one_of, parameter
 from rfbench.samplers.base import RandomFeatures, Streams
-from rfbench.samplers.declaration import PRODUCT, Form, sampler
+from rfbench.samplers.declaration import MIXTURES, PRODUCT, Form, sampler
 from rfbench.samplers.feature_map import FeatureMap
 
 logger = logging.getLogger(__name__)
@@ -30,7 +30,7 @@ _EDGE = 2.0**-31
 
 @sampler(
     "qmc",
-    kernels=PRODUCT,
+    kernels=(*PRODUCT, *MIXTURES),
     about="frequencies from a low-discrepancy sequence instead of independent draws",
     forms=(
         Form(),

@@ -18,7 +18,7 @@ from rfbench.compute.products import matmul
 from rfbench.kernels import GaussianMeasure, to_dense
 from rfbench.parameters import parameter, whole
 from rfbench.samplers.base import RandomFeatures, Streams
-from rfbench.samplers.declaration import ISOTROPIC, PRODUCT, sampler
+from rfbench.samplers.declaration import ISOTROPIC, MIXTURES, PRODUCT, sampler
 from rfbench.samplers.feature_map import FeatureMap, Projection
 
 # Number of elements in a block of padded rows, 1 MiB. Measured by `python -m
@@ -367,7 +367,7 @@ class StackedCirculant(Stacked):
 
 @sampler(
     "circulant",
-    kernels=(*PRODUCT, "laplacian-l2"),
+    kernels=(*PRODUCT, "laplacian-l2", *MIXTURES),
     about="frequencies that are the cyclic shifts of a few random ones, with random signs",
     contract={"float32_tolerance": 1e-3},
 )

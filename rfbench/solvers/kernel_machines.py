@@ -20,7 +20,7 @@ from rfbench.compute.ridge import RidgePath
 from rfbench.compute.row_side import RowSpectrum, solve_dual
 from rfbench.errors import MethodError
 from rfbench.memory import check_fits
-from rfbench.parameters import IMPORT_PATH, estimator, number, one_of, parameter
+from rfbench.parameters import IMPORT_PATH, WITH_PARAMETERS, estimator, number, one_of, parameter
 from rfbench.registry import KERNELS
 from rfbench.samplers.base import streams
 from rfbench.solvers.base import LOO, Solver
@@ -74,7 +74,7 @@ class KernelModel(Solver):
     uses_features: ClassVar[bool] = False
     matrices: ClassVar[float] = 3.0
 
-    kernel: str = parameter("gaussian", one_of(*KERNELS) | IMPORT_PATH)
+    kernel: str = parameter("gaussian", one_of(*KERNELS) | WITH_PARAMETERS | IMPORT_PATH)
     bandwidth: float | str = parameter("median", bandwidths.ALLOWED)
 
     @abstractmethod

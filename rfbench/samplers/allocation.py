@@ -1,0 +1,163 @@
+"""Numbers of features for the degrees of a Maclaurin series, from the variances of the sketches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+import numpy as np
+
+from rfbench.arrays import Array
+
+
+class MomentsOfPairs(NamedTuple):
+    """Means over pairs of rows, for the degrees 1 to P.
+
+    Attributes
+    ----------
+    variance : array of shape (P,)
+        Mean variance of one feature.
+    covariance : array of shape (P,)
+        Mean covariance of two features of the same block of a Hadamard matrix; 0 if features are
+        independent.
+    truncation : array of shape (P,)
+        Mean squared difference between the kernel and its series up to a degree.
+    """
+
+    variance: Array
+    covariance: Array
+    truncation: Array
+
+
+def compute_moments_of_pairs(
+    rows: Array,
+    coefficients: Array,
+    evaluate: Callable[[Array], Array],
+    projection: str,
+    *,
+    is_complex: bool = False,
+    decays: bool = False,
+) -> MomentsOfPairs:
+    """Return the mean moments over the pairs of rows.
+
+    Parameters
+    ----------
+    rows : array of shape (n, d)
+        Rows in length scales, with n of at least 2. d is a power of two.
+    coefficients : array of shape (P + 1,)
+        Coefficients of the series in x'y, from degree 0.
+    evaluate : callable
+        The kernel as a function of x'y, without the decay.
+    projection : str
+        'gaussian', 'rademacher', 'srht' or 'countsketch'.
+    is_complex : bool
+        The projections are complex.
+    decays : bool
+        The kernel is multiplied by exp(-(|x|^2 + |y|^2) / 2).
+
+    Returns
+    -------
+    MomentsOfPairs
+        The means. Variances and covariances are means over the pairs of different rows.
+    """
+    n, d = rows.shape
+    P = len(coefficients) - 1
+    variance, covariance, truncation = np.zeros((3, P))
+    squares = rows**2
+    norms = squares.sum(axis=1)
+    twice = 1.0 if is_complex else 2.0
+    for start in range(0, n, 200):
+        part = slice(start, start + 200)
+        g, N = rows[part] @ rows.T, np.outer(norms[part], norms)
+        Q = squares[part] @ squares.T
+        c2 = np.exp(-(norms[part, None] + norms)) if decays else np.ones_like(g)
+        rest = evaluate(g) - coefficients[0]
+        apart = c2.copy()
+        apart[np.arange(len(g)), np.arange(start, start + len(g))] = 0.0
+        g2 = g**2
+        if projection == "gaussian":
+            M = N + twice * g2
+        elif is_complex:
+            M = N + g2 - Q
+        else:
+            M = N + 2.0 * (g2 - Q)
+        R = g2 - (N - Q if is_complex else N + g2 - 2.0 * Q) / (d - 1) if d > 1 else g2
+        gn, g2n, Mn, Rn, Nn = (np.ones_like(g) for _ in range(5))
+        for degree in range(P):
+            gn *= g
+            g2n *= g2
+            if projection == "countsketch":
+                Nn *= N
+                variance[degree] += np.vdot(apart, Nn + g2n)
+            else:
+                Mn *= M
+                variance[degree] += np.vdot(apart, Mn - g2n)
+            if projection == "srht":
+                Rn *= R
+                covariance[degree] += np.vdot(apart, Rn - g2n)
+            rest -= coefficients[degree + 1] * gn
+            truncation[degree] += np.vdot(c2, rest**2)
+    pairs = n * (n - 1)
+    return MomentsOfPairs(variance / pairs, covariance / pairs, truncation / n**2)
+
+
+def tabulate_variances(moments: MomentsOfPairs, d: int, most: int) -> Array:
+    """Return the mean variance with 1 to `most` features, shape (P, most)."""
+    V, C = moments.variance[:, None], moments.covariance[:, None]
+    k = np.arange(1, most + 1)
+    rest = k % d
+    blocks = V / k + ((k // d) * d * (d - 1) + rest * (rest - 1)) * C / k**2
+    return np.where((C > 0) | (k > d), (V + (d - 1) * C) / k, blocks)
+
+
+def allocate(
+    moments: MomentsOfPairs, coefficients: Array, d: int, totals: Iterable[int], least: int = 2
+) -> dict[int, list[int]]:
+    """Return the numbers of features of the degrees 1 to m for each total number of features.
+
+    Features are given one at a time to the degree for which the sum of the variances, each times
+    the square of the coefficient, becomes smallest. The highest degree m is the one with the
+    smallest sum of variances and truncation error.
+
+    Parameters
+    ----------
+    moments : MomentsOfPairs
+        Means for the degrees 1 to P.
+    coefficients : array of shape (P + 1,)
+        Coefficients of the series, from degree 0.
+    d : int
+        Number of columns of the padded rows.
+    totals : iterable of int
+        Total numbers of features, without the constant.
+    least : int
+        Lowest value of m. It is P or the total if one of them is smaller.
+
+    Returns
+    -------
+    dict
+        The numbers of features, by total.
+    """
+    totals = sorted(set(totals))
+    P = len(moments.variance)
+    weighted = tabulate_variances(moments, d, totals[-1] + 1) * coefficients[1:, None] ** 2
+    gains = np.diff(weighted, axis=1)
+    best: dict[int, tuple[float, list[int]]] = {}
+    for m in range(1, P + 1):
+        counts, used = np.ones(m, dtype=int), m
+        degrees = np.arange(m)
+        current = gains[degrees, 0].copy()
+        for total in totals:
+            if not min(least, P, total) <= m <= total:
+                continue
+            for _ in range(total - used):
+                # The highest degree is chosen among equal ones.
+                degree = m - 1 - int(current[::-1].argmin())
+                if current[degree] > 0:
+                    degree = 0
+                counts[degree] += 1
+                current[degree] = gains[degree, counts[degree] - 1]
+            used = total
+            score = weighted[degrees, counts - 1].sum() + moments.truncation[m - 1]
+            if total not in best or score <= best[total][0]:
+                best[total] = (float(score), counts.tolist())
+    return {total: counts for total, (_, counts) in best.items()}

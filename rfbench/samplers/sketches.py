@@ -1,0 +1,711 @@
+"""Sketches of dot-product kernels: products of projections, trees, Maclaurin series."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.kernel_approximation import PolynomialCountSketch
+from sklearn.utils.extmath import row_norms
+
+from rfbench.arrays import Array, FloatArray, Rows
+from rfbench.compute.hadamard import fwht_inplace, padded_length
+from rfbench.errors import MethodError
+from rfbench.kernels import DotProduct, Gaussian, Polynomial, Softmax, to_dense
+from rfbench.parameters import (
+    BOOLEAN,
+    NONE,
+    WITH_PARAMETERS,
+    Rule,
+    estimator,
+    one_of,
+    parameter,
+    whole,
+)
+from rfbench.samplers.allocation import allocate, compute_moments_of_pairs
+from rfbench.samplers.base import RandomFeatures, Streams
+from rfbench.samplers.declaration import DOT_PRODUCTS, GAUSSIAN, Form, sampler
+from rfbench.samplers.feature_map import FittedMap
+from rfbench.samplers.projected import iterate_row_blocks
+
+PROJECTIONS = ("gaussian", "rademacher", "srht", "countsketch")
+COUNTSKETCH = PROJECTIONS[-1]
+SERVED = (*GAUSSIAN, *DOT_PRODUCTS)
+# Up to this number of columns, one product with the matrix of a Hadamard factor takes less time
+# than the fast transform. The value is the one of `structured.DENSE_COLUMNS`, which was measured.
+DENSE_COLUMNS = 128
+# Number of training rows from which the numbers of features per degree are computed, chosen without
+# a measurement. The authors use at most 5,000 rows. With twice the value, the time is four times as
+# long, and the numbers of features change by a few percent.
+ALLOCATION_ROWS = 500
+# Largest degree of a truncated series, from the authors' code. With twice the value, the search for
+# the best degree needs four times the time. Degrees above ten are hardly chosen.
+SERIES_DEGREE = 10
+
+
+def _is_numbers_of_features(value: Any) -> bool:
+    return isinstance(value, tuple | list) and all(whole(0).holds(each) for each in value)
+
+
+FEATURES_BY_DEGREE = Rule("a list of whole numbers, one per degree", _is_numbers_of_features)
+
+
+def multiply(rows: Any, matrix: Any) -> Any:
+    """Return the product of real or complex rows and a real or complex matrix."""
+    if np.iscomplexobj(matrix) and not np.iscomplexobj(rows):
+        return rows @ matrix.real + 1j * (rows @ matrix.imag)
+    return rows @ matrix
+
+
+class Dense(NamedTuple):
+    """Projections given by a matrix, shape (p, D)."""
+
+    matrix: NDArray[Any]
+
+    def project(self, rows: Any) -> Any:
+        """Return the projections of the rows, shape (n, D)."""
+        return multiply(rows, self.matrix)
+
+    def astype(self, dtype: Any) -> Dense:
+        """Return the factor in the precision of `dtype`."""
+        return Dense(_to_precision(self.matrix, dtype))
+
+
+class HadamardRows(NamedTuple):
+    """Chosen rows of stacked matrices H diag(signs), with the Hadamard matrix H of 1 and -1."""
+
+    signs: NDArray[Any]  # shape (blocks, p)
+    chosen: NDArray[np.intp]  # shape (D,); row r of block b is b p + r
+
+    def project(self, rows: Any) -> Any:
+        """Return the projections of the rows, shape (n, D)."""
+        return np.concatenate([_transform(rows * each) for each in self.signs], 1)[:, self.chosen]
+
+    def astype(self, dtype: Any) -> HadamardRows:
+        """Return the factor in the precision of `dtype`."""
+        return HadamardRows(_to_precision(self.signs, dtype), self.chosen)
+
+
+def _transform(rows: Any) -> Any:
+    """Return the Walsh-Hadamard transform of each row, without a factor."""
+    if np.iscomplexobj(rows):
+        return _transform(rows.real) + 1j * _transform(rows.imag)
+    out = np.array(rows, order="C")
+    fwht_inplace(out, 1)
+    return out
+
+
+def _to_precision(values: NDArray[Any], dtype: Any) -> NDArray[Any]:
+    complex_type = np.result_type(dtype, np.complex64)
+    return values.astype(complex_type if np.iscomplexobj(values) else dtype, copy=False)
+
+
+class Way(NamedTuple):
+    """Options of the projections of a sketch.
+
+    Attributes
+    ----------
+    projection : {'gaussian', 'rademacher', 'srht', 'countsketch'}
+    is_complex : bool
+        The projections are complex: signs 1, -1, i, -i, or complex normal variables.
+    full_cov : bool
+        All blocks of 'srht' have the same signs.
+    """
+
+    projection: str
+    is_complex: bool = False
+    full_cov: bool = False
+
+    def draw(self, generator: np.random.Generator, p: int, D: int) -> Dense | HadamardRows:
+        """Draw D projections of rows with p columns, a power of two."""
+        if self.projection == "gaussian":
+            normal = generator.standard_normal((p, D))
+            if self.is_complex:
+                return Dense((normal + 1j * generator.standard_normal((p, D))) / np.sqrt(2.0))
+            return Dense(normal)
+        if self.projection == "rademacher":
+            return Dense(self._signs(generator, (p, D)))
+        count = -(-D // p)
+        if self.full_cov:
+            signs = np.repeat(self._signs(generator, (1, p)), count, axis=0)
+            chosen = generator.choice(count * p, size=D, replace=False)
+        else:
+            signs = self._signs(generator, (count, p))
+            orders = [b * p + generator.permutation(p) for b in range(count)]
+            chosen = np.concatenate(orders)[:D]
+        rows = HadamardRows(signs, chosen)
+        return Dense(rows.project(np.eye(p))) if p <= DENSE_COLUMNS else rows
+
+    def _signs(self, generator: np.random.Generator, shape: tuple[int, int]) -> NDArray[Any]:
+        choices = np.array([1, -1, 1j, -1j]) if self.is_complex else np.array([1.0, -1.0])
+        return choices[generator.integers(len(choices), size=shape)]
+
+
+class Sketch(ABC):
+    """D features of rows whose products estimate (x'y)^p."""
+
+    @abstractmethod
+    def features(self, rows: Any) -> Any:
+        """Return the real or complex features of the rows, shape (n, D)."""
+
+    @abstractmethod
+    def astype(self, dtype: Any) -> Sketch:
+        """Return the sketch in the precision of `dtype`."""
+
+
+@dataclass(frozen=True)
+class ProductSketch(Sketch):
+    """Products of p independent projections, divided by sqrt(D)."""
+
+    factors: Sequence[Any]
+    D: int
+
+    def features(self, rows: Any) -> Any:
+        """Return the features of the rows, shape (n, D)."""
+        product = self.factors[0].project(rows)
+        for factor in self.factors[1:]:
+            product *= factor.project(rows)
+        product *= float(self.D) ** -0.5
+        return product
+
+    def astype(self, dtype: Any) -> ProductSketch:
+        """Return the sketch in the precision of `dtype`."""
+        return replace(self, factors=[factor.astype(dtype) for factor in self.factors])
+
+
+@dataclass(frozen=True)
+class TreeSketch(Sketch):
+    """Projections that are multiplied in pairs and projected again, down to one.
+
+    The leaves beyond the degree are columns of ones. `width` is the number of columns of inner
+    projections, D or a power of two above it; the columns beyond D are 0.
+    """
+
+    leaves: Sequence[Any]
+    levels: Sequence[Sequence[Any]]
+    D: int
+    width: int
+
+    def features(self, rows: Any) -> Any:
+        """Return the features of the rows, shape (n, D)."""
+        nodes = [leaf.project(rows) for leaf in self.leaves]
+        nodes += [np.ones_like(nodes[0])] * (2 ** len(self.levels) - len(nodes))
+        for level in self.levels:
+            products = [left * right for left, right in zip(nodes[::2], nodes[1::2], strict=True)]
+            nodes = [self._project(*pair) for pair in zip(level, products, strict=True)]
+        return nodes[0] * float(self.D) ** -0.5
+
+    def _project(self, inner: Any, product: Any) -> Any:
+        padded = np.zeros((len(product), self.width), product.dtype)
+        padded[:, : self.D] = product
+        return inner.project(padded) * float(self.D) ** -0.5
+
+    def astype(self, dtype: Any) -> TreeSketch:
+        """Return the sketch in the precision of `dtype`."""
+        return replace(
+            self,
+            leaves=[leaf.astype(dtype) for leaf in self.leaves],
+            levels=[[inner.astype(dtype) for inner in level] for level in self.levels],
+        )
+
+
+@dataclass(frozen=True)
+class CompressedSketch(Sketch):
+    """A sketch with more real columns, reduced to D columns by a Hadamard transform with signs."""
+
+    inner: Sketch
+    last: HadamardRows
+
+    def features(self, rows: Any) -> Any:
+        """Return the features of the rows, shape (n, D)."""
+        wide = self.inner.features(rows)
+        if np.iscomplexobj(wide):
+            wide = np.concatenate([wide.real, wide.imag], axis=1)
+        return self.last.project(wide) * float(len(self.last.chosen)) ** -0.5
+
+    def astype(self, dtype: Any) -> CompressedSketch:
+        """Return the sketch in the precision of `dtype`."""
+        return CompressedSketch(self.inner.astype(dtype), self.last.astype(dtype))
+
+
+@dataclass(frozen=True)
+class TensorSketch(Sketch):
+    """The TensorSketch of scikit-learn."""
+
+    fitted: PolynomialCountSketch
+
+    def features(self, rows: Any) -> Any:
+        """Return the features of the rows, shape (n, D)."""
+        return self.fitted.transform(rows)
+
+    def astype(self, dtype: Any) -> TensorSketch:
+        """Return the same sketch, which computes in float64."""
+        return self
+
+
+def draw_sketch(
+    way: Way, degree: int, d: int, D: int, generator: np.random.Generator, tree: bool = False
+) -> Sketch:
+    """Draw a sketch of (x'y)^degree with D features, for rows padded with zeros to d columns.
+
+    Parameters
+    ----------
+    way : Way
+        How the projections are drawn.
+    degree : int
+        p, at least 1.
+    d : int
+        Number of columns of the padded rows, a power of two.
+    D : int
+        Number of features, complex ones if the projections are complex.
+    generator : numpy.random.Generator
+        Random numbers.
+    tree : bool
+        Use `TreeSketch` in place of `ProductSketch`.
+
+    Returns
+    -------
+    Sketch
+        The sketch.
+    """
+    if way.projection == COUNTSKETCH:
+        seed = int(generator.integers(2**31 - 1))
+        sketch = PolynomialCountSketch(degree=degree, n_components=D, random_state=seed)
+        return TensorSketch(sketch.fit(np.zeros((1, d))))
+    factors = [way.draw(generator, d, D) for _ in range(degree)]
+    if not tree or degree == 1:
+        return ProductSketch(factors, D)
+    width = padded_length(D) if way.projection == "srht" else D
+    levels, count = [], padded_length(degree) // 2
+    while count:
+        levels.append([way.draw(generator, width, D) for _ in range(count)])
+        count //= 2
+    return TreeSketch(factors, levels, D, width)
+
+
+@dataclass(frozen=True)
+class DotProductMap(FittedMap):
+    """Sketches of the terms of a dot-product kernel, side by side.
+
+    Attributes
+    ----------
+    sketches : sequence of (float, Sketch)
+        The square root of a coefficient, and the sketch of the power.
+    columns : int
+        Number of real columns. Complex features are written as their real parts, followed by their
+        imaginary parts; columns without a feature are 0.
+    length : float
+        The rows are divided by this length.
+    width : int
+        The rows are padded with zeros to this number of columns.
+    root : float
+        Constant that is the first column of the rows; 0 for no column.
+    constant : float
+        Constant that is the first feature; 0 for no such feature.
+    decay : float
+        The features of a row x are multiplied by exp(-decay |x|^2), with x divided by the length.
+    """
+
+    sketches: Sequence[tuple[float, Sketch]]
+    columns: int
+    length: float
+    width: int
+    root: float = 0.0
+    constant: float = 0.0
+    decay: float = 0.0
+
+    @property
+    def n_columns(self) -> int:
+        """Number of real columns."""
+        return self.columns
+
+    def astype(self, dtype: Any) -> DotProductMap:
+        """Return the map with its arrays converted to the floating-point type `dtype`."""
+        return replace(self, sketches=[(a, each.astype(dtype)) for a, each in self.sketches])
+
+    def transform_into(self, rows: Rows, out: FloatArray) -> None:
+        """Write the features of the rows, shape (n, d), into `out`, shape (n, n_columns)."""
+        for block in iterate_row_blocks(rows.shape[0], max(self.width, self.columns)):
+            part = to_dense(rows[block]) / np.asarray(self.length, out.dtype)
+            padded = np.zeros((len(part), self.width), out.dtype)
+            first = int(self.root != 0.0)
+            padded[:, first : first + part.shape[1]] = part
+            padded[:, :first] = self.root
+            found = [np.full((len(part), 1), self.constant)] if self.constant else []
+            found += [root * each.features(padded) for root, each in self.sketches]
+            features = np.concatenate(found, axis=1)
+            if self.decay:
+                features *= np.exp(-self.decay * row_norms(part, squared=True))[:, None]
+            parts = [features.real, features.imag] if np.iscomplexobj(features) else [features]
+            filled = sum(each.shape[1] for each in parts)
+            np.concatenate(parts, axis=1, out=out[block, :filled], casting="same_kind")
+            out[block, filled:] = 0.0
+
+
+@estimator
+class SketchedFeatures(RandomFeatures):
+    """Base class of the samplers of this module.
+
+    Parameters
+    ----------
+    n_components : int, default=100
+        M, the number of columns.
+    kernel : str, default='gaussian'
+        Name of a kernel in `rfbench.registry.KERNELS`.
+    bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
+        Length scale of the kernel, or the rule that computes it from the training set.
+    feature_map : , default='offset'
+        Ignored.
+    random_state : int, Generator, RandomState, SeedSequence or None, default=None
+        Seed or generator of the random numbers. None draws a new seed in every fit.
+    projection : {'gaussian', 'rademacher', 'srht', 'countsketch'}, default='rademacher'
+        Projections with independent normal entries, with independent signs, with rows of
+        Hadamard matrices times signs (TensorSRHT), or count sketches (TensorSketch).
+    is_complex : bool, default=False
+        Draw M // 2 complex features, and return their real and imaginary parts. With an odd M,
+        the last column is 0.
+    """
+
+    kernels_served: ClassVar[Any] = (DotProduct, Gaussian)
+    features_served: ClassVar[tuple[str, ...]] = ("wave", "dot-product")
+
+    projection: str = parameter("rademacher", one_of(*PROJECTIONS))
+    is_complex: bool = parameter(False, BOOLEAN)
+
+    def check_parameters(self) -> None:
+        """Check that complex projections exist and have a column."""
+        super().check_parameters()
+        if self.is_complex and (self.projection == COUNTSKETCH or self.n_components < 2):
+            raise MethodError(
+                f"is_complex is true with the projection {self.projection} and n_components "
+                f"{self.n_components}.",
+                "Count sketches are real, and a complex feature has two columns.",
+                "Set is_complex to false.",
+            )
+
+    @property
+    def _decays(self) -> bool:
+        return isinstance(self.kernel_, Gaussian)
+
+    @property
+    def _length(self) -> float:
+        kernel: Any = self.kernel_
+        return 1.0 / kernel.spread if self._decays else float(kernel.bandwidth)
+
+    @property
+    def _n_features(self) -> int:
+        """Number of real or complex features."""
+        return self.n_components // 2 if self.is_complex else self.n_components
+
+
+@sampler(
+    "polynomial-sketch",
+    kernels=("polynomial",),
+    about="products of random projections of a row",
+    forms=(
+        Form(),
+        Form({"projection": "gaussian"}),
+        Form({"projection": "srht"}),
+        Form({"projection": "countsketch"}),
+        Form({"projection": "srht", "is_complex": True, "full_cov": True}),
+        Form({"projection": "srht", "tree": True}),
+        Form({"projection": "rademacher", "expanded": 64}),
+    ),
+)
+class PolynomialSketch(SketchedFeatures):
+    r"""Products of p random projections of a row: features of the polynomial kernel.
+
+    The j-th feature is :math:`M^{-1/2} \prod_{i=1}^p w_{ij}^\top \tilde x` with :math:`\tilde x =
+    (\sqrt b, x / s)` padded with zeros to a power of two. Its products estimate :math:`(x^\top y /
+    s^2 + b)^p` without bias.
+
+    Parameters
+    ----------
+    n_components : int, default=100
+        M, the number of columns.
+    kernel : str, default='polynomial'
+        Name of a kernel in `rfbench.registry.KERNELS`.
+    bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
+        Length scale of the kernel, or the rule that computes it from the training set.
+    feature_map : , default='offset'
+        Ignored.
+    random_state : int, Generator, RandomState, SeedSequence or None, default=None
+        Seed or generator of the random numbers. None draws a new seed in every fit.
+    projection : {'gaussian', 'rademacher', 'srht', 'countsketch'}, default='rademacher'
+        Projections with independent normal entries, with independent signs, with rows of
+        Hadamard matrices times signs (TensorSRHT), or count sketches (TensorSketch).
+    is_complex : bool, default=False
+        Draw M // 2 complex features, and return their real and imaginary parts. With an odd M,
+        the last column is 0.
+    full_cov : bool, default=False
+        With 'srht', all blocks of a Hadamard matrix have the same signs, and rows are drawn from
+        all blocks without replacement.
+    tree : bool, default=False
+        Multiply the projections in pairs and project each product again, down to one.
+    expanded : int or None, default=None
+        Number of columns of a sketch that is reduced to M columns by a Hadamard transform with
+        random signs. None: no reduction.
+
+    References
+    ----------
+    Kar and Karnick, Random Feature Maps for Dot Product Kernels, AISTATS 2012. Pham and Pagh, Fast
+    and Scalable Polynomial Kernels via Explicit Feature Maps, KDD 2013, for TensorSketch. Ahle et
+    al., Oblivious Sketching of High-Degree Polynomial Kernels, SODA 2020, for the tree. Wacker,
+    Kanagawa and Filippone, Improved Random Features for Dot Product Kernels, arXiv 2201.08712.
+    Wacker, Ohana and Filippone, Complex-to-Real Sketches for Tensor Products with Applications to
+    the Polynomial Kernel, AISTATS 2023.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rfbench.samplers import PolynomialSketch
+    >>> X = np.random.default_rng(0).standard_normal((20, 3))
+    >>> sketch = PolynomialSketch(50, kernel="polynomial[degree=2]", bandwidth=2.0)
+    >>> sketch.fit(X).transform(X).shape
+    (20, 50)
+    """
+
+    kernels_served: ClassVar[Any] = Polynomial
+
+    kernel: str = parameter("polynomial", one_of("polynomial") | WITH_PARAMETERS)
+    full_cov: bool = parameter(False, BOOLEAN)
+    tree: bool = parameter(False, BOOLEAN)
+    expanded: int | None = parameter(None, whole(2) | NONE)
+
+    def _draw(self, X: Rows, targets: Array | None, random: Streams) -> DotProductMap:
+        return self._draw_power(X, random, self.kernel_.degree, self.kernel_.bias, self._length)
+
+    def _draw_power(
+        self, X: Rows, random: Streams, degree: int, bias: float, length: float, decay: float = 0.0
+    ) -> DotProductMap:
+        """Return features of (x'y / length^2 + bias)^degree, times a decay (`DotProductMap`)."""
+        d, generator = padded_length(X.shape[1] + (bias > 0)), random.frequencies
+        way = Way(self.projection, self.is_complex, self.full_cov)
+        if self.expanded is None:
+            sketch = draw_sketch(way, degree, d, self._n_features, generator, self.tree)
+        else:
+            E = padded_length(max(self.expanded, self.n_components))
+            inner = draw_sketch(way, degree, d, E // (1 + self.is_complex), generator, self.tree)
+            signs = np.array([-1.0, 1.0])[generator.integers(2, size=(1, E))]
+            chosen = generator.permutation(E)[: self.n_components]
+            sketch = CompressedSketch(inner, HadamardRows(signs, chosen))
+        root = float(np.sqrt(bias))
+        return DotProductMap([(1.0, sketch)], self.n_components, length, d, root=root, decay=decay)
+
+
+@sampler(
+    "power-sketch",
+    kernels=(*GAUSSIAN, "softmax"),
+    about="sketches of a power of 1 + x'y / q in place of the exponential function",
+)
+class PowerSketch(PolynomialSketch):
+    r"""Sketches of :math:`(1 + x^\top y / (q s^2))^q` in place of :math:`\exp(x^\top y / s^2)`.
+
+    For the Gaussian kernel they are multiplied by :math:`\exp(-|x|^2 / (2 s^2))`. The estimate is
+    biased, and the bias falls with q.
+
+    Parameters
+    ----------
+    n_components : int, default=100
+        M, the number of columns.
+    kernel : str, default='gaussian'
+        Name of a kernel in `rfbench.registry.KERNELS`.
+    bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
+        Length scale of the kernel, or the rule that computes it from the training set.
+    feature_map : , default='offset'
+        Ignored.
+    random_state : int, Generator, RandomState, SeedSequence or None, default=None
+        Seed or generator of the random numbers. None draws a new seed in every fit.
+    projection : {'gaussian', 'rademacher', 'srht', 'countsketch'}, default='rademacher'
+        Projections with independent normal entries, with independent signs, with rows of
+        Hadamard matrices times signs (TensorSRHT), or count sketches (TensorSketch).
+    is_complex : bool, default=False
+        Draw M // 2 complex features, and return their real and imaginary parts. With an odd M,
+        the last column is 0.
+    full_cov : bool, default=False
+        With 'srht', all blocks of a Hadamard matrix have the same signs, and rows are drawn from
+        all blocks without replacement.
+    tree : bool, default=False
+        Multiply the projections in pairs and project each product again, down to one.
+    expanded : int or None, default=None
+        Number of columns of a sketch that is reduced to M columns by a Hadamard transform with
+        random signs. None: no reduction.
+    power : int, default=4
+        q.
+
+    References
+    ----------
+    Wacker, Kanagawa and Filippone, Improved Random Features for Dot Product Kernels, arXiv
+    2201.08712.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rfbench.samplers import PowerSketch
+    >>> X = np.random.default_rng(0).standard_normal((20, 3))
+    >>> PowerSketch(50, bandwidth=2.0, power=8).fit(X).transform(X).shape
+    (20, 50)
+    """
+
+    kernels_served: ClassVar[Any] = (Gaussian, Softmax)
+    unbiased: ClassVar[bool] = False
+
+    kernel: str = parameter("gaussian", one_of(*GAUSSIAN, "softmax"))
+    power: int = parameter(4, whole(1))
+
+    def _draw(self, X: Rows, targets: Array | None, random: Streams) -> DotProductMap:
+        q = self.power
+        decay = 0.5 * q if self._decays else 0.0
+        return self._draw_power(X, random, q, 1.0, self._length * float(np.sqrt(q)), decay)
+
+
+@sampler(
+    "maclaurin",
+    kernels=SERVED,
+    about="sketches of the terms of the kernel's power series, side by side",
+    forms=(
+        Form({"degrees": "random"}),
+        Form({"degrees": "random", "projection": "srht", "is_complex": True}),
+        Form({}, {"unbiased": False}),
+        Form({"projection": "srht", "is_complex": True}, {"unbiased": False}),
+    ),
+)
+class MaclaurinFeatures(SketchedFeatures):
+    r"""Sketches of the terms :math:`a_n (x^\top y / s^2)^n` of a power series.
+
+    The constant :math:`\sqrt{a_0}` is one feature. The Gaussian kernel is the softmax kernel times
+    :math:`\exp(-(|x|^2 + |y|^2) / (2 s^2))`. The other M - 1 features are distributed over the
+    degrees. With random degrees, the degree of each is drawn with probabilities proportional to
+    :math:`2^{-(n + 1)}`, and the estimate is unbiased. Optimized numbers of features minimize the
+    mean squared error of the estimate over pairs of training rows, and the series is truncated.
+
+    Parameters
+    ----------
+    n_components : int, default=100
+        M, the number of columns.
+    kernel : str, default='gaussian'
+        Name of a kernel in `rfbench.registry.KERNELS`.
+    bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
+        Length scale of the kernel, or the rule that computes it from the training set.
+    feature_map : , default='offset'
+        Ignored.
+    random_state : int, Generator, RandomState, SeedSequence or None, default=None
+        Seed or generator of the random numbers. None draws a new seed in every fit.
+    projection : {'gaussian', 'rademacher', 'srht', 'countsketch'}, default='rademacher'
+        Projections with independent normal entries, with independent signs, with rows of
+        Hadamard matrices times signs (TensorSRHT), or count sketches (TensorSketch).
+    is_complex : bool, default=False
+        Draw M // 2 complex features, and return their real and imaginary parts. With an odd M,
+        the last column is 0.
+    degrees : {'optimized', 'random'} or list of int, default='optimized'
+        How the features are distributed over the degrees, or their numbers for the degrees from 1.
+    least_degree : int, default=2
+        Lowest degree at which the series is truncated.
+
+    Attributes
+    ----------
+    degrees_ : list of int
+        Number of features for each degree, from 1.
+
+    References
+    ----------
+    Kar and Karnick, Random Feature Maps for Dot Product Kernels, AISTATS 2012, for random degrees.
+    Wacker, Kanagawa and Filippone, Improved Random Features for Dot Product Kernels, arXiv
+    2201.08712, for optimized numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rfbench.samplers import MaclaurinFeatures
+    >>> X = np.random.default_rng(0).standard_normal((20, 3))
+    >>> sum(MaclaurinFeatures(50, bandwidth=2.0, random_state=0).fit(X).degrees_)
+    49
+    """
+
+    degrees: Any = parameter("optimized", one_of("optimized", "random") | FEATURES_BY_DEGREE)
+    least_degree: int = parameter(2, whole(1))
+
+    def _draw(self, X: Rows, targets: Array | None, random: Streams) -> DotProductMap:
+        d, total = padded_length(X.shape[1]), self._n_features - 1
+        kernel = self.kernel_
+        series = Softmax(1.0) if self._decays else kernel
+        limit = kernel.degree if isinstance(kernel, Polynomial) else None
+        way, generator = Way(self.projection, self.is_complex), random.frequencies
+        weights: Any = None
+        if self.degrees == "random":
+            counts, weights = draw_degrees(random.selection, total, limit)
+        elif self.degrees == "optimized":
+            counts = self._optimize(X, series, limit or SERIES_DEGREE, random.selection, total, d)
+        else:
+            counts = list(self.degrees)
+        self.degrees_ = counts
+        coefficients = series.coefficients(len(counts))
+        if weights is None:
+            weights = np.ones(len(counts))
+        sketches = [
+            (float(np.sqrt(a * w)), draw_sketch(way, n, d, D, generator))
+            for n, (a, w, D) in enumerate(zip(coefficients[1:], weights, counts, strict=True), 1)
+            if D
+        ]
+        constant = float(np.sqrt(coefficients[0]))
+        return DotProductMap(
+            *(sketches, self.n_components, self._length, d),
+            constant=constant,
+            decay=0.5 * self._decays,
+        )
+
+    def _optimize(
+        self, X: Rows, series: Any, most: int, generator: np.random.Generator, total: int, d: int
+    ) -> list[int]:
+        n = X.shape[0]
+        if total < 1:
+            return []
+        if n < 2:
+            return [total]
+        sample = np.sort(generator.choice(n, size=min(ALLOCATION_ROWS, n), replace=False))
+        rows = np.zeros((len(sample), d))
+        rows[:, : X.shape[1]] = to_dense(X[sample])
+        rows /= self._length
+        coefficients = series.coefficients(most)
+        moments = compute_moments_of_pairs(
+            *(rows, coefficients, series.evaluate, self.projection),
+            is_complex=self.is_complex,
+            decays=self._decays,
+        )
+        return allocate(moments, coefficients, d, [total], self.least_degree)[total]
+
+
+def draw_degrees(
+    generator: np.random.Generator, total: int, limit: int | None
+) -> tuple[list[int], Array]:
+    """Draw the degrees of features with probabilities proportional to 2^-(n + 1), n from 1.
+
+    Parameters
+    ----------
+    generator : numpy.random.Generator
+        Random numbers.
+    total : int
+        Number of features.
+    limit : int or None
+        Highest degree; None if the series is infinite.
+
+    Returns
+    -------
+    counts : list of int
+        Number of features for each degree, from 1.
+    weights : array
+        Factors of the sketches' estimates, for each degree.
+    """
+    if limit is None:
+        drawn = generator.geometric(0.5, size=total)
+        q: Any = 0.5 ** np.arange(1, max(drawn, default=0) + 1)
+    else:
+        q = 0.5 ** np.arange(1, limit + 1)
+        q /= q.sum()
+        drawn = 1 + generator.choice(limit, size=total, p=q)
+    counts = np.bincount(drawn, minlength=len(q) + 1)[1:]
+    return counts.tolist(), counts / (q * max(total, 1))

@@ -1,0 +1,259 @@
+"""Kernel errors of cells: brute force of the error and of the authors' rows, and the comparison."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose
+
+from rfbench import kernels
+from rfbench.results.cells import Cell, CellErrors, CellRow, read_cells, write_cells
+from scripts.cells import __main__ as command
+from scripts.cells import authors, claims, compare, measure, page
+
+CELL = Cell(
+    *("Yacht", "standardized", "polynomial", 3, 0.5, "poly_sketch", "srht", "complex"),
+    *(0, 0, 0, 2, 8, "modulus", 20),
+)
+MAPS = [
+    CELL,
+    CELL._replace(features="ctr", norm="real", full_cov=1, D=9),
+    CELL._replace(projection="rademacher", tree=1),
+    CELL._replace(projection="countsketch", features="real", norm="real"),
+    CELL._replace(features="real", norm="real", expanded=32),
+    CELL._replace(method="maclaurin", least_degree=3),
+    CELL._replace(method="maclaurin_p", features="real", norm="real"),
+]
+
+
+@pytest.fixture
+def table(monkeypatch):
+    X = 3.0 + np.random.default_rng(0).standard_normal((50, 5)) * [1, 2, 3, 4, 0]
+    monkeypatch.setattr(measure, "_load", lambda source: (X, None))
+    return X
+
+
+@pytest.mark.parametrize("modulus", [False, True])
+def test_relative_error_equals_the_norm(modulus, monkeypatch):
+    monkeypatch.setattr(measure, "BLOCK_ROWS", 3)
+    generator = np.random.default_rng(0)
+    Z, K = generator.standard_normal((7, 6)), np.cov(generator.standard_normal((7, 9)))
+    complex_Z = Z[:, :3] + 1j * Z[:, 3:]
+    estimate = complex_Z @ complex_Z.conj().T if modulus else Z @ Z.T
+    expected = np.linalg.norm(estimate - K) / np.linalg.norm(K)
+    assert_allclose(measure.compute_relative_error(Z, K, modulus), expected, rtol=1e-12)
+
+
+def test_trials_are_spread_over_the_seeds():
+    assert measure.choose_seeds(CELL, 5) == [2, 6, 10, 14, 18]
+    assert measure.choose_seeds(CELL._replace(n_seeds=1), 3) == [0, 0, 0]
+
+
+def test_pool_has_the_first_test_part_once_more_for_each_seed(table):
+    """The test part is a tenth of 50 + 5 s rows; from seed 0 on, five rows occur s + 1 times."""
+    for seed in (0, 4):
+        rows = measure.draw_rows("Yacht", "none", False, seed)
+        every = np.concatenate(rows)
+        assert len(every) == 50 + 5 * seed
+        assert len(rows.training) == round(0.9 * len(every))
+        counts = np.unique(every, axis=0, return_counts=True)[1]
+        assert sorted(counts) == [1] * 45 + [1 + seed] * 5
+
+
+def test_rows_are_scaled_by_the_training_part(table):
+    scaled = measure.draw_rows("Yacht", "standardized", False, 3).training
+    assert_allclose(scaled.mean(axis=0), 0.0, atol=1e-12)
+    assert_allclose(scaled.std(axis=0, ddof=1), [1, 1, 1, 1, 0], atol=1e-12)
+    assert_allclose(measure.draw_rows("Yacht", "minimum", False, 3).training.min(axis=0), 0.0)
+    unit = measure.draw_rows("Yacht", "none", True, 3)
+    assert_allclose(np.linalg.norm(unit.test, axis=1), 1.0)
+
+
+def test_median_distance_is_the_lower_one_with_the_diagonal():
+    rows = np.array([[0.0], [1.0], [3.0], [7.0]])  # sorted: 0 four times, 1, 1, 2, 2, 3, 3, ...
+    assert measure.compute_median_distance(rows, np.random.default_rng(0)) == pytest.approx(2.0)
+
+
+@pytest.mark.parametrize("cell", MAPS, ids=lambda cell: f"{cell.method}-{cell.projection}")
+def test_error_of_a_cell_is_that_of_its_sampler(cell, table):
+    """Over 200 seeds the mean estimate is the kernel; alone or among others, a cell is the same."""
+    ((_, alone, _),) = measure.measure([cell], 1, 5)
+    others = [each for each in MAPS if each.group == cell.group]
+    assert {each: error for each, error, _ in measure.measure(others, 1, 5)}[cell] == alone
+    rows = measure.draw_rows("Yacht", "standardized", True, 2)
+    kernel = measure.make_kernel(cell, rows.training, np.random.default_rng(0))
+    exact = (1 - kernels.compute_squared_distances(rows.test, rows.test) / 4) ** 3
+    assert_allclose(kernel(rows.test, rows.test), exact, atol=1e-12)
+    counts = measure._allocate_all([cell], kernel, rows.training, np.random.default_rng(0))
+    if counts:
+        assert sum(counts[cell.id]) == cell.D - 1
+    features = [
+        measure.make_sampler(cell, kernel, counts.get(cell.id), seed)
+        .fit(rows.test)
+        .transform(rows.test)
+        for seed in range(200)
+    ]
+    columns = 2 * cell.D if cell.features == "complex" else cell.D
+    assert features[0].shape[1] == columns
+    estimates = np.array([Z @ Z.T for Z in features])
+    if cell.method != "maclaurin":  # the truncated series is biased
+        z = (estimates.mean(axis=0) - exact) / (estimates.std(axis=0) / 200**0.5 + 1e-9)
+        assert np.abs(z).max() < 4.5
+
+
+def test_fourier_features_have_as_many_columns_as_the_authors(table):
+    rff = CELL._replace(kernel="gaussian", method="rff", projection="gaussian", norm="real")
+    kernel = kernels.make("gaussian", 2.0)
+    for features, columns in (("real", 8), ("complex", 16)):
+        sampler = measure.make_sampler(rff._replace(features=features), kernel, None, 0)
+        assert sampler.fit(table).transform(table).shape[1] == columns
+    squares = measure.make_sampler(rff._replace(method="poly_sketch"), kernel, None, 0)
+    assert type(squares).__name__ == "PowerSketch"
+
+
+def test_run_continues_and_its_rows_are_summarized(table, tmp_path):
+    rows = [CellRow(cell, "a", CellErrors(20, 0.5, 0.1)) for cell in MAPS[:2]]
+    file = tmp_path / "trials.csv"
+    command.run(rows[:1], file)
+    first = file.read_text()
+    command.run(rows, file)
+    assert file.read_text().startswith(first)
+    assert len(command.read_trials(file)) == 2 * 5
+    write_cells(tmp_path / "cells.csv", command.summarize(rows, file))
+    measured = read_cells(tmp_path / "cells.csv")[0].measured
+    errors = [
+        error for (name, _), (error, _) in command.read_trials(file).items() if name == CELL.id
+    ]
+    assert measured.n == 5
+    assert_allclose([measured.mean, measured.sd], [np.mean(errors), np.std(errors, ddof=1)], 1e-3)
+    command.run(command.summarize(rows, file), tmp_path / "more.csv")
+    assert command.read_trials(tmp_path / "more.csv") == {}
+    file.write_text("".join(first.splitlines(keepends=True)[:-1]) + f"{CELL.id},4,0.")
+    assert command.summarize(rows, file)[0].measured is None
+
+
+def test_cells_of_the_authors_qualify(tmp_path):
+    line = {
+        **{"role": "main", "dataset": "Boston", "method": "poly_sketch", "tree_code": "ahle2024"},
+        **{"flag": "", "centering": "standardised", "kernel": "polynomial", "degree": 3},
+        **{"bias": 0.875, "proj": "srht", "complex": 1, "complex_to_real": 0, "full_cov": 0},
+        **{"hierarchical": 1, "craft": 1, "folder": "poly3_approx_a4", "D": 16, "n_seeds": 20},
+        **{"norm": "complex modulus", "n_k": 19},
+        **{"k_rel_frob_error_mean": 0.5, "k_rel_frob_error_sd": 0.1},
+    }
+    left_out = [
+        {"role": "debug"},
+        {"dataset": "Adult"},
+        {"method": "srf"},
+        {"tree_code": "hier2021"},
+        {"flag": "product of count sketches without the convolution: estimate near 0"},
+    ]
+    table = pd.DataFrame([line, *({**line, **other} for other in left_out)])
+    table.to_csv(tmp_path / "cells.csv")
+    (row,) = authors.read_cells_that_qualify(tmp_path / "cells.csv")
+    assert row.published == CellErrors(19, 0.5, 0.1)
+    assert row.cell == Cell(
+        *("Boston", "standardized", "polynomial", 3, 0.875, "poly_sketch", "srht", "complex"),
+        *(0, 1, 32_768, 3, 16, "modulus", 20),
+    )
+
+
+def test_comparison_has_scores_ratios_and_verdicts():
+    def row(D, published, measured):
+        return CellRow(CELL._replace(D=D), "a", CellErrors(*published), CellErrors(*measured))
+
+    rows = [
+        row(1, (25, 1.0, 0.05), (4, 1.01, 0.04)),
+        row(2, (25, 1.0, 0.05), (4, 1.5, 0.04)),
+        row(3, (1, 1.0, math.nan), (4, 1.0, 0.04)),
+        CellRow(CELL, "a", CellErrors(2, 1.0, 1.0)),
+    ]
+    table = compare.tabulate(rows)
+    assert_allclose(table["z"], [0.01 / np.hypot(0.01, 0.02), 0.5 / np.hypot(0.01, 0.02), 0.0])
+    assert table["verdict"].tolist() == ["close", "differs", "undecided"]
+    (group,) = compare.group_ratios(table, compare.MAP).to_dict("records")
+    assert group["ratio"] == pytest.approx((1.01 * 1.5) ** (1 / 3))
+    assert group["within"] == pytest.approx(2 / 3)
+    assert group["named"] == "beyond 2 %"
+    assert "3 of 4 cells are measured" in compare.report(rows)
+
+
+def make_rows():
+    """Return cells of three data sets in which complex features have 0.5 times the error."""
+    rows = []
+    for name in ("Yacht", "Boston", "Energy"):
+        for number, features in enumerate(("real", "complex")):
+            for D in (8, 16):
+                cell = CELL._replace(dataset=name, features=features, norm="real", D=D)
+                mean = (2.0 if name == "Boston" else 1.0) * 0.5**number / D
+                errors = CellErrors(20, mean, 0.01 * mean), CellErrors(5, 1.01 * mean, 0.02 * mean)
+                rows.append(CellRow(cell, "a", *errors))
+    return rows
+
+
+def test_ratio_of_two_maps_is_the_mean_over_data_sets():
+    table = compare.tabulate(make_rows())
+    claim = next(each for each in claims.CLAIMS if "TensorSRHT, equal D" in each.words)
+    assert_allclose(claims.compute_log_ratios(table, claim, "mean"), np.log([0.5] * 3), atol=1e-9)
+    # Complex features with D have the error of real features with 2 D here.
+    equal = claims.compute_log_ratios(table, claim._replace(storage=2), "published_mean")
+    assert_allclose(equal, np.log([1.0] * 3), atol=1e-9)
+
+
+def test_a_claim_holds_if_its_whole_interval_is_on_one_side():
+    """The half width for -1.1, -1, -0.9 is 4.303 * 0.1 / sqrt(3)."""
+    logs = pd.Series([-1.1, -1.0, -0.9])
+    mean, low, high, verdict = claims.judge(logs, True)
+    assert verdict == "holds"
+    assert_allclose(np.log([mean, low, high]), [-1, -1.2484, -0.7516], atol=1e-4)
+    assert claims.judge(logs, False)[3] == "fails"
+    assert claims.judge(-logs, False)[3] == "holds"
+    assert claims.judge(logs + 0.9, True)[3] == "not clear"
+    assert claims.judge(logs, None)[3] == "shown"
+    assert claims.judge(logs[:2], True)[3] == "inconclusive"
+
+
+def test_marks_of_groups():
+    assert page.mark_ratio(0.99, 2.0, 0.1, 9) == ""
+    assert page.mark_ratio(0.9, 0.99, 0.01, 3) == "*"
+    assert page.mark_ratio(0.9, 0.97, 0.01, 3) == "?"
+    assert page.mark_ratio(0.9, 1.0, 0.01, 2) == "?"
+
+
+def test_page_has_the_counts_and_the_claims(tmp_path):
+    rows = [*make_rows(), CellRow(CELL, "b", CellErrors(20, 1.0, 0.1))]
+    page.write_page(rows, tmp_path)
+    text = (tmp_path / "README.md").read_text()
+    assert "12 of 13 cells are measured" in text
+    assert "0.50 (0.50 to 0.50)" in text
+    assert len(text.splitlines()) <= 120
+    assert (tmp_path / "ratios.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_published_cells_have_the_claims_and_the_counts_of_their_page():
+    """The page beside the cells is the one that they give."""
+    rows = read_cells(command.CELLS)
+    assert len(rows) == 4912
+    written = (command.CELLS.parent / "README.md").read_text(encoding="utf-8")
+    assert page.make_page(rows, compare.tabulate(rows)) == written
+
+
+def test_mean_of_few_skewed_errors_is_too_small_in_most_cells():
+    """Log means of 5 errors of a product of ten normal projections are below those of 20."""
+    rows = np.random.default_rng(0).standard_normal((12, 4))
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    kernel = kernels.make("polynomial[degree=10, bias=0.5]", 2**0.5)
+    cell = CELL._replace(degree=10, projection="gaussian", features="real", D=8)
+    K = kernel(rows, rows)
+    errors = np.array(
+        [
+            measure.compute_relative_error(
+                measure.make_sampler(cell, kernel, None, seed).fit(rows).transform(rows), K
+            )
+            for seed in range(400)
+        ]
+    )
+    few, many = (np.log(errors.reshape(-1, n).mean(axis=1)).mean() for n in (5, 20))
+    assert few < many - 0.05
+    assert many < np.log(errors.mean())
