@@ -38,9 +38,9 @@ IDENTITY = [
     "scaling", "split", "dtype", "timing", "threads", "setting",
 ]  # fmt: skip
 RUN_COLUMNS = ["experiment", "folder", *IDENTITY, "paper", "items", "smoke"]
-# Function that returns the settings of the current configuration of results, or None if these are
-# not known.
-Today = Callable[[Results], frozenset[str] | None]
+# Function that returns, for each of several results, the settings of their current configuration,
+# or None if these are not known.
+Today = Callable[[Sequence[Results]], Sequence[frozenset[str] | None]]
 GROUP_COLUMNS = [
     *RUN_COLUMNS, "source", "sampled", "method", "alias", "trials", "failed", "n_train", "n_test",
     "columns", "error_metric", "machine", "stale",
@@ -200,7 +200,7 @@ class Collection:
 def collect(paths: Iterable[str | Path], today: Today | None = None) -> Collection:
     """Read every results folder at or below the paths; broken folders are skipped and noted.
 
-    With `today` (see `rfbench.experiment.today.find_settings`), rows of trials
+    With `today` (see `rfbench.experiment.today.find_settings_of_each`), rows of trials
     that the current configurations do not contain are stale. Without it, no row is stale.
 
     Raises ResultsError if a path does not exist. A path without results is not an error.
@@ -326,7 +326,11 @@ def _tagged(experiments: Sequence[Results]) -> pd.DataFrame:
         for result in experiments
     )
     # Validation rows are dropped: their errors must not be averaged with errors on test rows.
-    tests = [result.rows[result.rows["role"] != VALIDATION] for result in experiments]
+    tests = []
+    for result in experiments:
+        on_tests = result.rows["role"] != VALIDATION
+        # A selection copies all columns.
+        tests.append(result.rows if on_tests.all() else result.rows[on_tests])
     # Repeat the facts of each folder for its rows.
     of = np.repeat(facts.index, [len(rows) for rows in tests])
     rows = pd.concat(tests, ignore_index=True)
@@ -395,8 +399,8 @@ def _stale(
     """Return True for each stale group; a group of a sweep or without a setting is never stale."""
     stale = pd.Series(False, groups.index)
     named = (groups["variant"] == "") & (groups["setting"] != "")
-    for results in experiments:
-        asked = today(results) if today else None
+    every = today(experiments) if today else [None] * len(experiments)
+    for results, asked in zip(experiments, every, strict=True):
         # Whether other configurations than those of rfbench plan these settings is not known.
         if today and asked is None and any(not text.startswith("M = ") for text in results.changed):
             asked = frozenset() if results.config.get("paper") else None

@@ -24,7 +24,6 @@ from rfbench.audit.tables import (
     get_number_column,
     measure_distance,
     read_all,
-    select_gaps,
 )
 from rfbench.errors import ResultsError
 from rfbench.pages.grids import Grid
@@ -96,7 +95,7 @@ def render(folder: Path, command: str) -> str:
 
 def _effects(claim: Claim, kept: AuditTable) -> list[list[str]]:
     """Return for each comparison its bounds, its value with our settings, and its range."""
-    here, rows = select_gaps(kept), []
+    here, rows = kept.gaps, []
     own = here[here["as_configured"]]
     for column in (str(name) for name in here if str(name).startswith(PAIRED) and len(own)):
         name = column.removeprefix(PAIRED)
