@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.metrics import roc_auc_score
 
 # Smallest probability in the log-loss, which is the limit of scikit-learn up to version 1.2. A
 # wrong prediction with probability 1 has the loss 34.5. With half this value, the loss would be
@@ -32,6 +31,8 @@ def compute_probabilistic(
     codes, present = np.arange(probabilities.shape[1]), np.unique(truth)
     wrong = [100.0 * float(np.mean(predicted[truth == code] != code)) for code in present]
     columns = present[-1:] if len(codes) == 2 else present
+    from sklearn.metrics import roc_auc_score
+
     areas = [roc_auc_score(truth == c, probabilities[:, c]) for c in columns if len(present) > 1]
     right = np.clip(probabilities[np.arange(len(truth)), truth], SMALLEST, None)
     return {

@@ -87,25 +87,35 @@ def read(path: str | PurePosixPath) -> str:
         return ""
 
 
-def control_groups(controller: str) -> Iterator[tuple[PurePosixPath, str]]:
-    """Yield the control-group folders of this process for a controller, and the version of each.
+def control_groups(controller: str) -> tuple[tuple[PurePosixPath, str], ...]:
+    """Return the control-group folders of this process for a controller, with their version.
 
     The group of the process comes first, followed by its parents, whose quotas also apply. In a
     container, the path may be a path of the host, and then only the top folder exists. On a system
     without control groups, nothing is returned.
     """
-    for line in read(CGROUP_FILE).splitlines():
+    return _list_groups(read(CGROUP_FILE), MOUNT, controller)
+
+
+@functools.lru_cache  # the free memory is measured several times in each fit
+def _list_groups(
+    text: str, mount: PurePosixPath, controller: str
+) -> tuple[tuple[PurePosixPath, str], ...]:
+    """Return the folders of `control_groups`, given the text of the file with the groups."""
+    groups = []
+    for line in text.splitlines():
         _, _, rest = line.partition(":")
         controllers, _, path = rest.partition(":")
         if controllers == VERSION_2:
-            top = MOUNT
+            top = mount
         elif controller in controllers.split(","):
-            top = MOUNT / controller  # this path is a link if several controllers share a folder
+            top = mount / controller  # this is a link if several controllers share a folder
         else:
             continue
         own = PurePosixPath(path)
-        for group in (own, *own.parents):
-            yield top / group.relative_to(group.anchor), controllers
+        levels = (own, *own.parents)
+        groups += [(top / group.relative_to(group.anchor), controllers) for group in levels]
+    return tuple(groups)
 
 
 def read_cpu_name() -> str:

@@ -98,8 +98,9 @@ def _memory_limits() -> Iterator[tuple[int, int]]:
             names = ("memory.max", "memory.current", "inactive_file")
         else:
             names = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
-        limit, used = (platforms.read(folder / name).strip() for name in names[:2])
-        if limit.isdigit() and used.isdigit():
-            lines = [line.split() for line in platforms.read(folder / "memory.stat").splitlines()]
+        limit = platforms.read(f"{folder}/{names[0]}").strip()
+        used = platforms.read(f"{folder}/{names[1]}").strip() if limit.isdigit() else ""
+        if used.isdigit():
+            lines = [line.split() for line in platforms.read(f"{folder}/memory.stat").splitlines()]
             given_up = sum(int(value) for name, value in lines if name == names[2])
             yield int(limit), max(0, int(used) - given_up)

@@ -103,6 +103,15 @@ def test_lists_of_names_import_nothing_heavy():
     assert "quickstart" in done.stdout
 
 
+def test_usual_trial_imports_no_part_of_scikit_learn_that_it_does_not_call():
+    done = python(
+        "import sys; import rfbench.experiment.trial, rfbench.samplers.rks, rfbench.solvers.ridge\n"
+        "rare = ('metrics', 'model_selection', 'preprocessing', 'linear_model', 'ensemble')\n"
+        "print([name for name in rare if f'sklearn.{name}' in sys.modules])"
+    )
+    assert done.stdout == "[]\n", done.stderr
+
+
 @pytest.mark.parametrize("registry", [SAMPLERS, KERNELS, SOLVERS], ids=lambda each: each.kind)
 def test_registry_list_shows_the_docstrings_of_its_classes(registry):
     listed = json.loads(call("list", f"{registry.kind}s", "--format", "json"))

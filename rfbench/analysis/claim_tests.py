@@ -64,18 +64,20 @@ def compute_interval(values: Values, share: bool = False) -> tuple[float, float]
     If a bound is at an end of the interval, the one-sided test has the p-value 5 %. The ends of
     Student's interval are NaN for a single value.
     """
-    from scipy.stats import binomtest
-
     coverage = 1 - 2 * verdicts.ALPHA
-    if share:
-        low, high = binomtest(int(values.sum()), len(values)).proportion_ci(coverage, "exact")
-        return float(low), float(high)
-    return paired_t(values).interval(coverage)
+    if not share:
+        return paired_t(values).interval(coverage)
+    from scipy.special import betaincinv
+
+    ones, n = int(values.sum()), len(values)
+    low = betaincinv(ones, n - ones + 1, verdicts.ALPHA) if ones else 0.0
+    high = betaincinv(ones + 1, n - ones, 1 - verdicts.ALPHA) if ones < n else 1.0
+    return float(low), float(high)
 
 
 def compute_share_p(values: Values, high: float) -> tuple[float, float]:
-    """Return the exact p-values of two tests: the share of ones is below `high`, and above it."""
-    from scipy.stats import binomtest
+    """Return the exact p-values of a share below a bound and above it, for values of 0 and 1."""
+    from scipy.special import bdtr, bdtrc
 
     ones, n = int(values.sum()), len(values)
-    return binomtest(ones, n, high, "less").pvalue, binomtest(ones, n, high, "greater").pvalue
+    return float(bdtr(ones, n, high)), float(bdtrc(ones - 1, n, high))

@@ -38,9 +38,9 @@ IDENTITY = [
     "scaling", "split", "dtype", "timing", "threads", "setting",
 ]  # fmt: skip
 RUN_COLUMNS = ["experiment", "folder", *IDENTITY, "paper", "items", "smoke"]
-# A function of results. It returns the settings that the current configuration plans for these
-# results, or None if they are not known.
-Today = Callable[[Results], frozenset[str] | None]
+# Function that returns, for each of several results, the settings of their current configuration,
+# or None if these are not known.
+Today = Callable[[Sequence[Results]], Sequence[frozenset[str] | None]]
 GROUP_COLUMNS = [
     *RUN_COLUMNS, "source", "sampled", "method", "alias", "trials", "failed", "n_train", "n_test",
     "columns", "error_metric", "machine", "stale",
@@ -207,9 +207,8 @@ class Collection:
 def collect(paths: Iterable[str | Path], today: Today | None = None) -> Collection:
     """Read every results folder at or below the paths; unreadable folders are skipped and noted.
 
-    `today` returns the settings that the current configurations plan (see
-    `rfbench.experiment.today.find_settings`). Rows with different settings are marked as stale.
-    Without `today`, no row is stale.
+    With `today` (see `rfbench.experiment.today.find_settings_of_each`), rows of trials
+    that the current configurations do not contain are stale. Without it, no row is stale.
 
     Raises ResultsError if a path does not exist. A path without results is not an error.
     """
@@ -339,10 +338,13 @@ def _tagged(experiments: Sequence[Results]) -> pd.DataFrame:
         }
         for result in experiments
     )
-    # Validation rows are dropped, because their errors must not be averaged with errors on test
-    # rows.
-    tests = [result.rows[result.rows["role"] != VALIDATION] for result in experiments]
-    # The facts of a folder are repeated for each of its rows.
+    # Validation rows are dropped: their errors must not be averaged with errors on test rows.
+    tests = []
+    for result in experiments:
+        on_tests = result.rows["role"] != VALIDATION
+        # A selection copies all columns.
+        tests.append(result.rows if on_tests.all() else result.rows[on_tests])
+    # Repeat the facts of each folder for its rows.
     of = np.repeat(facts.index, [len(rows) for rows in tests])
     rows = pd.concat(tests, ignore_index=True)
     return pd.concat([rows, facts.loc[of].reset_index(drop=True)], axis=1)
@@ -414,10 +416,9 @@ def _stale(
     """
     stale = pd.Series(False, groups.index)
     named = (groups["variant"] == "") & (groups["setting"] != "")
-    for results in experiments:
-        asked = today(results) if today else None
-        # If a configuration was changed in more than M, its planned settings are not known. Its
-        # rows are stale if it belongs to a paper.
+    every = today(experiments) if today else [None] * len(experiments)
+    for results, asked in zip(experiments, every, strict=True):
+        # Whether other configurations than those of rfbench plan these settings is not known.
         if today and asked is None and any(not text.startswith("M = ") for text in results.changed):
             asked = frozenset() if results.config.get("paper") else None
         if asked is not None:

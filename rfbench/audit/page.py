@@ -24,7 +24,6 @@ from rfbench.audit.tables import (
     get_number_column,
     measure_distance,
     read_all,
-    select_gaps,
 )
 from rfbench.errors import ResultsError
 from rfbench.pages.grids import Grid
@@ -96,11 +95,8 @@ def render(folder: Path, command: str) -> str:
 
 
 def _effects(claim: Claim, kept: AuditTable) -> list[list[str]]:
-    """Return a line of text cells for each comparison of a claim.
-
-    A line has the bounds, the value with our settings, and the range over unstated settings.
-    """
-    here, rows = select_gaps(kept), []
+    """Return for each comparison its bounds, its value with our settings, and its range."""
+    here, rows = kept.gaps, []
     own = here[here["as_configured"]]
     for column in (str(name) for name in here if str(name).startswith(PAIRED) and len(own)):
         name = column.removeprefix(PAIRED)

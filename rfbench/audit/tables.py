@@ -88,6 +88,21 @@ class AuditTable:
         """Lines of the combinations that share the first place."""
         return pd.DataFrame(self.table[self.table["place"] == self.table["place"].iloc[0]])
 
+    @cached_property
+    def gaps(self) -> pd.DataFrame:
+        """Lines that differ from our default settings only in gaps of the text.
+
+        The table is empty if the configuration does not have our default settings, or was not
+        measured.
+        """
+        own, paper = self.table[self.table["as_configured"]], self.place[0]
+        of_reading = PROTOCOL_COLUMN in self.table and (own[PROTOCOL_COLUMN] == PRINTED).all()
+        if own.empty or not of_reading or paper not in papers.list_papers():
+            return self.table[:0]
+        gaps = papers.list_gaps(paper)
+        printed = [name for name in self.choices if name not in gaps]
+        return self.table[(self.table[printed] == own.iloc[0][printed]).all(axis=1)]
+
     @property
     def choices(self) -> list[str]:
         """Names of the columns that contain the options of a choice."""
@@ -155,7 +170,7 @@ def compute_ranges(every: Iterable[AuditTable]) -> dict[int, NumberRange]:
     found: dict[int, NumberRange] = {}
     for audit in every:
         paper, items, dataset, _ = audit.place
-        here = select_gaps(audit)
+        here = audit.gaps
         for index, number in enumerate(papers.list_published()):
             name, half = (start + get_number_column(number) for start in (PAIRED, HALF))
             fits = (number.paper, number.dataset) == (paper, dataset) and number.unit != SECONDS
@@ -175,21 +190,6 @@ def compute_ranges(every: Iterable[AuditTable]) -> dict[int, NumberRange]:
 def measure_distance(published: float, low: float, high: float) -> float:
     """Return the distance between a published number and the range; 0 if it is inside the range."""
     return max(low - published, published - high, 0.0)
-
-
-def select_gaps(audit: AuditTable) -> pd.DataFrame:
-    """Return the combinations that differ from our default settings only in unstated settings.
-
-    The result is empty if the configuration does not have our default settings (protocol
-    `printed`), or if it was not measured unchanged.
-    """
-    own, paper = audit.table[audit.table["as_configured"]], audit.place[0]
-    of_reading = PROTOCOL_COLUMN in audit.table and (own[PROTOCOL_COLUMN] == PRINTED).all()
-    if own.empty or not of_reading or paper not in papers.list_papers():
-        return audit.table[:0]
-    gaps = papers.list_gaps(paper)
-    printed = [name for name in audit.choices if name not in gaps]
-    return audit.table[(audit.table[printed] == own.iloc[0][printed]).all(axis=1)]
 
 
 def list_varied_choices(audit: AuditTable, lines: pd.DataFrame) -> list[str]:
@@ -246,7 +246,7 @@ def _changes(audit: AuditTable, names: list[str], ratio: bool = False) -> Effect
     With two names, the difference of the two columns is used. With `ratio`, the logarithms of the
     columns are used.
     """
-    here = select_gaps(audit)
+    here = audit.gaps
     if not set(names) <= set(here):
         return None
     here = here.dropna(subset=names)

@@ -25,7 +25,6 @@ from rfbench.audit.tables import (
     list_varied_choices,
     measure_distance,
     read_all,
-    select_gaps,
 )
 from rfbench.pages.additions import AddedColumn
 from rfbench.pages.grids import Grid
@@ -199,7 +198,7 @@ def lay_out_effects(verification: Verification, paper: str, out: Path) -> Grid:
         claim, here = audit.claim, by_page.get(audit.page, [])
         if audit.place[0] != paper or not (here or (claim and audit.kind == "gaps")):
             continue
-        lines = select_gaps(audit)
+        lines = audit.gaps
         varied = list_varied_choices(audit, lines) if claim else here[0].varied
         n = f"{len(lines)} x {lines['trials'].min()}" if claim and len(lines) else DASH
         fixed, change, within = DASH, "see Claims", DASH

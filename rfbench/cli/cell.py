@@ -211,8 +211,8 @@ def _measure(run: CellRun, wanted: list[Trial], deadline: float, seconds: float)
 
 
 def _compare(run: CellRun, numbers: Sequence[Published]) -> list[dict[Any, Any]]:
-    """Return the line of `compare_published` for each of the numbers that was measured."""
-    collection = frame.build_collection(run.join(), today=today.find_settings)
+    """Return the line of `compare_published` for each number that was measured."""
+    collection = frame.build_collection(run.join(), today=today.find_settings_of_each)
     table = compare_published(Selection(collection), numbers[0].paper)
     every = papers.list_published()
     wanted = [every.index(number) for number in numbers]

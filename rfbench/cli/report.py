@@ -75,7 +75,8 @@ def report(
         rfbench report results/quickstart --html report.html
         rfbench report --html site
     """
-    from rfbench.experiment.today import find_settings, read_paper_configurations
+    from rfbench.experiment.today import read_paper_configurations
+    from rfbench.experiment.today_cache import find_stored_settings
 
     folders, _ = include_papers(folders, paper_folders, allow_imports=allow_imports)
     paths = folders or (PUBLISHED if PUBLISHED.is_dir() else RESULTS,)
@@ -92,9 +93,9 @@ def report(
         if html:
             from rfbench.pages.html import write_pages
 
-            pages = made.render_pages(paths, out, find_settings, read_paper_configurations())
+            pages = made.render_pages(paths, out, find_stored_settings, read_paper_configurations())
             written = write_pages(pages, out, paths, html)
         else:
-            written = made.publish(paths, out, find_settings, read_paper_configurations())
+            written = made.publish(paths, out, find_stored_settings, read_paper_configurations())
     for path in written:
         echo(path)

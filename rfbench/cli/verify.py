@@ -151,7 +151,7 @@ def verify(
     from rfbench.analysis import claims, ledger, verification
     from rfbench.analysis.published import PUBLISHED_COLUMNS
     from rfbench.escaping import as_csv
-    from rfbench.experiment.today import find_settings
+    from rfbench.experiment.today_cache import find_stored_settings
     from rfbench.pages.verify import render_claim as explained
     from rfbench.pages.verify import render_text
 
@@ -166,7 +166,7 @@ def verify(
     published: list[Path] = []
     if form == "text" and paper is None and claim is None:
         where, published = _find_own(where)
-    held = verification.verify(where, paper, find_settings, needed=bool(folders))
+    held = verification.verify(where, paper, find_stored_settings, needed=bool(folders))
     outside = {} if paper else verification.verify_outside(held)
     if names and paper is None:  # the user named several folders of papers
         held, outside = held.of_papers(), {name: outside[name] for name in names if name in outside}
@@ -219,9 +219,9 @@ def _find_own(paths: Sequence[Path]) -> tuple[Sequence[Path], list[Path]]:
 def _show_finding(folders: tuple[Path, ...], name: str) -> None:
     from rfbench.analysis.findings import gather
     from rfbench.analysis.verification import verify
-    from rfbench.experiment.today import find_settings
+    from rfbench.experiment.today_cache import find_stored_settings
     from rfbench.pages.findings import render_statements, render_text, sort_findings
 
-    held = verify(folders, today=find_settings, needed=True)
+    held = verify(folders, today=find_stored_settings, needed=True)
     of_slices = [each for found in slices.ask("findings", held) for each in found]
     echo(render_text(sort_findings(of_slices, render_statements(gather(held))), name), nl=False)

@@ -18,21 +18,23 @@ _PREFIXES = {np.dtype(np.float64): "d", np.dtype(np.float32): "s"}
 
 
 def matmul(a: Any, b: Any, out: FloatArray | None = None) -> Any:
-    """Return a @ b for matrices of one type, float64 or float32, without copying a matrix.
+    """Return a @ b for arrays of one type, float64 or float32, without copying a matrix.
 
     Parameters
     ----------
     a : ndarray, shape (n, k)
-    b : ndarray, shape (k, m)
+    b : ndarray, shape (k, m) or (k,)
     out : ndarray, shape (n, m), optional
         The product is written into it. It must not overlap the others.
 
     Returns
     -------
-    ndarray, shape (n, m)
+    ndarray, shape (n, m) or (n,)
         C-contiguous, unless `out` is not. Of other operands (sparse, other types, empty) what numpy
         and scipy return for ``a @ b``.
     """
+    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and b.ndim == 1:
+        return matmul(a, b[:, None])[:, 0]
     prefix = _find_prefix(a, b, out)
     if prefix is None:
         if out is None:

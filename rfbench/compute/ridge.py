@@ -241,7 +241,7 @@ def solve_shifted(
     # All penalties use one p x p array: K is loaded again for each penalty, and the factor
     # overwrites it.
     work = np.empty((p, p), order="F")
-    left = np.arange(penalties.size if p else 0)
+    left = np.ones(penalties.size if p else 0, dtype=bool)
     # With fewer penalties, or more sides, one Cholesky factor per penalty is faster.
     small = p <= MOST_TRIDIAGONAL
     if (
@@ -259,11 +259,13 @@ def solve_shifted(
             else:
                 together = _solve_together(work, sides, penalties[sure], max(ACCURACY, noise))
         done = np.isfinite(together).all(axis=(1, 2))
+        if done.all() and len(sure) == penalties.size:
+            return together, notes
         solved[sure] = together
-        left = np.setdiff1d(left, sure[done])
+        left[sure[done]] = False
     spectrum: tuple[Array, Array] | None = None
     failed = -1.0
-    for i in left:
+    for i in np.flatnonzero(left):
         alpha = penalties[i]
         if alpha > failed:
             load(work)

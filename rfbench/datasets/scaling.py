@@ -8,7 +8,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
-from sklearn.preprocessing import QuantileTransformer
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rfbench.arrays import Array, Rows
@@ -84,6 +83,8 @@ class RankScaler(_Bounded):
     """
 
     def _learn(self, X: Array) -> None:
+        from sklearn.preprocessing import QuantileTransformer
+
         self.quantiles_ = QuantileTransformer(
             n_quantiles=min(1000, len(X)), output_distribution="normal", subsample=None
         ).fit(X)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,12 @@ from rfbench import config, shipped
 from rfbench.config.schema import Experiment
 from rfbench.errors import RfbenchError
 from rfbench.experiment.plan import Trial
+from rfbench.parameters import is_path
 from rfbench.results import Results
 from rfbench.yamlfile import Document
+
+# Packages that settings may import and still be stored: an entry of the cache has their versions.
+SHIPPED_CODE = ("rfbench", "sklearn")
 
 
 def find_settings(results: Results) -> frozenset[str] | None:
@@ -22,28 +27,43 @@ def find_settings(results: Results) -> frozenset[str] | None:
     the rows, so they need not be on this machine. Return None if no shipped configuration has the
     name.
     """
-    name = results.name
-    files = (path for path in _list_configurations() if name.startswith(path.stem))
-    path = next((path for path in files if name in _documents(path)), None)
-    experiment = None if path is None else _read(path, name)
+    experiment = _find_experiment(results.name)
     if experiment is None:
         return None
-    named = results.rows[["dataset", "d", "data_hash"]].drop_duplicates().dropna()
     hashes: dict[tuple[str, int], str] = {}
     alone: dict[str, str] = {}
-    for name, d, data in named[named["data_hash"] != ""].itertuples(index=False, name=None):
-        source = str(name).partition("[")[0]
-        hashes[source, int(d)] = alone[source] = str(data)
+    for source, d, data in results.list_data():
+        hashes[source, d] = alone[source] = data
     asked = set()
     for dataset in experiment.dataset:
         d = (dataset.parameters or {}).get("d", -1)
-        data = hashes.get((dataset.name, d), alone.get(dataset.name))
-        if data is not None:
+        found = hashes.get((dataset.name, d), alone.get(dataset.name))
+        if found is not None:
             asked |= {
-                Trial(experiment, dataset, data, sampler, experiment.sizes[0], 0).setting
+                Trial(experiment, dataset, found, sampler, experiment.sizes[0], 0).setting
                 for sampler in experiment.samplers
             }
     return frozenset(asked)
+
+
+def find_settings_of_each(several: Sequence[Results]) -> list[frozenset[str] | None]:
+    """Return the result of `find_settings` for each of several results."""
+    return [find_settings(results) for results in several]
+
+
+def depends_on_shipped_files(name: str) -> bool:
+    """Return True if the settings of a run depend only on rfbench, scikit-learn and the data.
+
+    A run with own data, or with other imported code, depends on further files.
+    """
+    experiment = _find_experiment(name)
+    if experiment is None:
+        return True
+    specs = (*experiment.dataset, *experiment.samplers, experiment.solver)
+    imported = [spec.code for spec in specs if spec.code]
+    imported += [experiment.kernel] if is_path(experiment.kernel) else []
+    own = any(dataset.own for dataset in experiment.dataset)
+    return not own and all(path.split(".")[0] in SHIPPED_CODE for path in imported)
 
 
 def read_paper_configurations() -> dict[str, dict[str, Any]]:
@@ -56,6 +76,12 @@ def read_paper_configurations() -> dict[str, dict[str, Any]]:
     ]
     read = {name: _read(path, name) for path, name in every}
     return {name: each.model_dump(mode="json") for name, each in read.items() if each}
+
+
+def _find_experiment(name: str) -> Experiment | None:
+    paths = (path for path in _list_configurations() if name.startswith(path.stem))
+    path = next((path for path in paths if name in _documents(path)), None)
+    return None if path is None else _read(path, name)
 
 
 @functools.cache

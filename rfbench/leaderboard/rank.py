@@ -165,7 +165,7 @@ def read_published_rows(folder: Path) -> tuple[pd.DataFrame, int]:
             for path, asked in named.items()
             if asked.get("scaling") == STANDARD and not asked.get("paper")
         ],
-        today=today.find_settings,
+        today=today.find_settings_of_each,
     )
     fresh = frame.build_collection(
         [collection.without_stale(each) for each in collection.experiments]

@@ -5,17 +5,18 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
-from io import StringIO
 from typing import TypeVar
+
+from rich.cells import cell_len
 
 from rfbench.escaping import Markdown, escape_line, escape_markdown
 
 Column = TypeVar("Column")
-# NARROW and ENDLESS are numbers of characters. If a table is wider than the screen, names of rows
-# are broken at NARROW characters. With twice NARROW, a screen of 80 characters has space for two
-# columns of numbers. ENDLESS is more than the width of any table, so twice this value changes
-# nothing.
-NARROW, ENDLESS = 24, 10_000
+# Numbers of characters. If a table is wider than the screen, names of rows are broken at NARROW
+# characters. With twice this value, 80 characters leave space for two columns of numbers.
+NARROW = 24
+# Text between two columns.
+SPACES = "  "
 
 
 @dataclass(frozen=True)
@@ -101,22 +102,29 @@ def _wrapped(head: str, cells: Sequence[str]) -> str:
 
 
 def _block(columns: Sequence[Sequence[str]], names: int) -> str:
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
+    """Return columns as text; the first column is padded to the width `names`.
 
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 0, 0, 1))
-    for i, (head, *_) in enumerate(columns):
-        table.add_column(
-            head,
-            justify="right" if i else "left",
-            no_wrap=i > 0,
-            width=None if i else names,
-            vertical="bottom",
-        )
-    for cells in zip(*(column[1:] for column in columns), strict=True):
-        table.add_row(*cells)
-    out = StringIO()
-    Console(file=out, width=ENDLESS, no_color=True, markup=False, highlight=False).print(table)
-    lines = [line.rstrip() for line in out.getvalue().splitlines()]
+    A cell with fewer lines than the other cells of its row is next to their last lines.
+    """
+    first, *others = columns
+    cells = [[_wrap_name(name, names) for name in first]]
+    cells += [[cell.split("\n") for cell in column] for column in others]
+    widths = [max(cell_len(line) for cell in column for line in cell) for column in cells]
+    widths[0] = names
+    lines = []
+    for i, row in enumerate(zip(*cells, strict=True)):
+        height = max(map(len, row))
+        padded = [[""] * (height - len(cell)) + cell for cell in row]
+        for name, *numbers in zip(*padded, strict=True):
+            texts = [name.ljust(names + len(name) - cell_len(name))]
+            for text, width in zip(numbers, widths[1:], strict=True):
+                texts.append(" " * (width - cell_len(text)) + text)
+            lines.append(SPACES.join(texts).rstrip())
+        if i == 0:
+            lines.append("─" * (sum(widths) + len(SPACES) * len(others)))
     return "\n".join(filter(None, lines))
+
+
+def _wrap_name(name: str, width: int) -> list[str]:
+    lines = textwrap.wrap(name, max(width, 1), break_on_hyphens=False, replace_whitespace=False)
+    return lines or [""]

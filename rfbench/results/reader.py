@@ -87,6 +87,15 @@ class Results:
         of_most = self.rows["machine"].replace("", older).mode()
         return self.machines.get(older if of_most.empty else of_most[0], {})
 
+    def list_data(self) -> list[tuple[str, int, str]]:
+        """Return the distinct data sets of the rows: name without a subset, columns, and hash."""
+        texts = (self.rows[name].to_numpy(dtype=object) for name in ("dataset", "data_hash"))
+        columns = self.rows["d"].to_numpy(dtype=np.float64, na_value=np.nan)
+        known = ~np.isnan(columns)
+        named, hashes = (each[known] for each in texts)
+        lines = dict.fromkeys(zip(named, columns[known].astype(int).tolist(), hashes, strict=True))
+        return [(str(name).partition("[")[0], d, str(data)) for name, d, data in lines if data]
+
     @property
     def changed(self) -> tuple[str, ...]:
         """The settings that `--set` changed, as ``key = value``."""
@@ -249,7 +258,8 @@ def _read_together(several: list[_Lines]) -> dict[Path, Results | ResultsError]:
             if rows is None:
                 read_ones[each.folder] = read(each.folder)
             else:
-                own = rows.iloc[start:stop].reset_index(drop=True)
+                own = rows.iloc[start:stop]
+                own.index = pd.RangeIndex(len(own))
                 read_ones[each.folder] = _make_results(each.folder, own, each.broken)
         except ResultsError as error:
             read_ones[each.folder] = error
@@ -268,9 +278,10 @@ def _make_results(
         older = manifests.find_machine_of_older_rows(manifest)
         rows["machine"] = rows["machine"].mask(unnamed, older)
     rows = _of_the_last_configuration(rows, manifest, notes)
-    timed = rows[rows.columns.intersection(list(ROW_TIMES))].notna().any(axis=1)
-    if (machines := rows.loc[timed & (rows["machine"] != ""), "machine"].nunique()) > 1:
-        notes.append(f"The rows are from {machines} machines: their times cannot be compared.")
+    if rows["machine"].nunique() > 1:
+        timed = rows[rows.columns.intersection(list(ROW_TIMES))].notna().any(axis=1)
+        if (machines := rows.loc[timed & (rows["machine"] != ""), "machine"].nunique()) > 1:
+            notes.append(f"The rows are from {machines} machines: their times cannot be compared.")
     name = manifest.get("config", {}).get("name") or folder.resolve().name
     return Results(folder, _text(name), rows, manifest, notes)
 
@@ -499,4 +510,6 @@ def _of_the_last_configuration(
         )
         rows = rows[current].reset_index(drop=True)
     protocol = manifest.get("config", {}).get("protocol")
-    return rows.assign(protocol=protocol) if protocol else rows
+    if not protocol or (rows["protocol"] == protocol).all():
+        return rows
+    return rows.assign(protocol=protocol)

@@ -85,8 +85,14 @@ class Design:
         """Return the design of the chosen rows, without a clock."""
         return Design(select_rows(self.X, chosen), self.features)
 
-    def matrix(self) -> FloatArray:
-        """Return all features at once, shape (n, n_columns)."""
+    def matrix(self, *, copy: bool = True) -> FloatArray:
+        """Return all features at once, shape (n, n_columns).
+
+        Without `copy` and without features, it is the array of the rows, which must not be changed.
+        """
+        if not copy and self.features is None and isinstance(self.X, np.ndarray):
+            check_finite(self.X, "The features")
+            return self.X
         out = np.empty((self.n, self.n_columns), dtype=self.X.dtype)
         step = self._block_rows()
         for start in range(0, self.n, step):

@@ -8,7 +8,6 @@ from typing import Any, Self, Unpack
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
-from sklearn.model_selection import PredefinedSplit
 
 from rfbench.arrays import Array, FloatArray, Rows
 from rfbench.clock import Clock
@@ -136,6 +135,8 @@ class ExternalSolver(FittedModel):
             first = folds == 0
             self.estimator.fit(Z[~first], y[~first], X_val=Z[first], y_val=y[first])
             return
+        from sklearn.model_selection import PredefinedSplit
+
         self.estimator.set_params(cv=list(PredefinedSplit(folds).split())).fit(Z, y)
 
     def decisions(self, X: Rows) -> Array:

@@ -276,7 +276,7 @@ def fit_from_matrix(
     fit: Callable[[Array, Targets], LinearPath],
     matrices: float,
 ) -> Fits:
-    """Fit from the complete matrix of features, float64, shape (n, p).
+    """Fit from the complete matrix of features, float64, shape (n, p), which `fit` must not change.
 
     `matrices` is the number of matrices of this size in memory at once.
 
@@ -292,7 +292,7 @@ def fit_from_matrix(
         "Use the solver ridge, which streams its rows, or fewer rows or features.",
     )
     with clock.part("features"):
-        Z = design.matrix().astype(np.float64, copy=False)
+        Z = design.matrix(copy=False).astype(np.float64, copy=False)
     with clock.part("train"):
         path = fit(Z, targets)
         partial: list[Path] = []

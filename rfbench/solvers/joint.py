@@ -11,6 +11,7 @@ from scipy.linalg import blas
 
 from rfbench.arrays import Array
 from rfbench.clock import Clock
+from rfbench.compute.products import matmul, sum_squares
 from rfbench.parameters import estimator, number, parameter, whole
 from rfbench.samplers.lkrf import chi_square_weights
 from rfbench.solvers.base import LinearModel
@@ -68,8 +69,8 @@ def lower_bound(A: Array, a: Array, rho: float) -> float:
     # For a fixed a, the best response of the minimizing player maximizes q'v over the ball; it is
     # available in closed form. Any other q would give a number above the bound, so the gap would
     # prove nothing.
-    v = (A.T @ a) ** 2
-    return float(a.sum() - chi_square_weights(v, rho) @ v / 2)
+    v = matmul(A.T, a) ** 2
+    return float(a.sum() - (chi_square_weights(v, rho) * v).sum() / 2)
 
 
 def best_constant(values: Array, y: Array, near: float) -> float:
@@ -133,7 +134,7 @@ def _better(best: Saddle | None, point: _Point, iteration: int) -> Saddle:
     values = point.y * point.margins
     b = best_constant(values, point.y, point.b) if point.intercept else 0.0
     hinge = np.maximum(0.0, 1.0 - point.margins - point.y * b).sum()
-    upper = float(point.g @ weights / 2 + point.C * hinge)
+    upper = float((point.g * weights).sum() / 2 + point.C * hinge)
     # Dual side: a has to satisfy y'a = 0 exactly, otherwise its value is not a bound.
     a = point.feasible()
     lower = lower_bound(point.A, a, point.rho)
@@ -176,13 +177,14 @@ class _System:
             return self._inner(sides)
         solved = self._woodbury(sides)
         for _ in range(REFINEMENTS):
-            image = self.D * solved + self.B @ (self.B.T @ solved)
+            image = self.D * solved + matmul(self.B, matmul(self.B.T, solved))
             solved = solved + self._woodbury(sides - image)
         return solved
 
     def _woodbury(self, sides: Array) -> Array:
         scaled = sides / self.D
-        return scaled - self.B @ self._inner(self.B.T @ scaled) / self.D
+        lifted: Array = matmul(self.B, self._inner(matmul(self.B.T, scaled)))
+        return scaled - lifted / self.D
 
     def _inner(self, sides: Array) -> Array:
         solved: Array = linalg.cho_solve((self.factor, True), sides, check_finite=False)
@@ -207,9 +209,9 @@ class _Point:
         self.z, self.mu = np.full(N, scale), scale / 2
 
     def _products(self) -> None:
-        self.g = self.A.T @ self.a
-        self.margins = self.A @ (self.q * self.g)
-        self.room = 1.0 + self.rho - len(self.q) * float(self.q @ self.q)
+        self.g = matmul(self.A.T, self.a)
+        self.margins = matmul(self.A, self.q * self.g)
+        self.room = 1.0 + self.rho - len(self.q) * sum_squares(self.q)
 
     def feasible(self) -> Array:
         """Return a with the class of the larger sum scaled down, so that y'a = 0."""
@@ -223,8 +225,8 @@ class _Point:
     def _complementarity(self, step: Step, t: float) -> float:
         """Return the mean product of slack and multiplier after a fraction t of a step."""
         q, a, z, over, under, mu = (getattr(self, name) + t * step[name] for name in POSITIVE)
-        room = 1.0 + self.rho - len(q) * float(q @ q)
-        total = float(z @ q + over @ (self.C - a) + under @ a) + mu * room
+        room = 1.0 + self.rho - len(q) * sum_squares(q)
+        total = float((z * q).sum() + (over * (self.C - a) + under * a).sum()) + mu * room
         return float(total / (len(q) + 2 * len(a) + 1))
 
     def advance(self) -> bool:
@@ -270,24 +272,26 @@ class _Point:
         # dq = along_0 + along_1 dmu + along_2 dtau + g A'da / curvature: the equation of q solved
         # for dq, with g A'da as the derivative of g^2 / 2.
         along = np.column_stack([side_q, -2 * N * q, -np.ones(N)]) / curvature[:, None]
-        pulled = A @ (g[:, None] * along)
+        pulled = matmul(A, g[:, None] * along)
         # Inserted into the equation of a: (A W A' + D) da = side_a - A g along_0 - y db - ... The
         # system has four right-hand sides for one factor, because b, mu and tau are still unknown.
         sides = np.column_stack([side_a - pulled[:, 0], balance, pulled[:, 1], pulled[:, 2]])
         solved = system.solve(sides)
-        images = g[:, None] * (A.T @ solved) / curvature[:, None]
+        images = g[:, None] * matmul(A.T, solved) / curvature[:, None]
         # da and dq are linear in (db, dmu, dtau): a constant part, and one column for each unknown.
         base_a, by_a = solved[:, 0], -solved[:, 1:]
         base_q, by_q = along[:, 0] + images[:, 0], -images[:, 1:]
         by_q[:, 1:] += along[:, 1:]
         # Three equations for these three unknowns: y'(a + da) = 0, the product of mu with the slack
         # of the ball, and 1'(q + dq) = 1.
-        small = np.stack([balance @ by_a, -2 * N * self.mu * (q @ by_q), by_q.sum(axis=0)])
+        small = np.stack(
+            [matmul(by_a.T, balance), -2 * N * self.mu * matmul(by_q.T, q), by_q.sum(axis=0)]
+        )
         small[1, 1] += self.room
         right = np.array(
             [
-                -balance @ (a + base_a),
-                of_mu + 2 * N * self.mu * (q @ base_q),
+                -(balance * (a + base_a)).sum(),
+                of_mu + 2 * N * self.mu * (q * base_q).sum(),
                 1.0 - q.sum() - base_q.sum(),
             ]
         )
@@ -295,7 +299,7 @@ class _Point:
             small[0, 0] = 1.0
         b, mu, tau = np.linalg.solve(small, right)
         unknown = np.array([b, mu, tau])
-        da, dq = base_a + by_a @ unknown, base_q + by_q @ unknown
+        da, dq = base_a + matmul(by_a, unknown), base_q + matmul(by_q, unknown)
         return {
             "q": dq,
             "a": da,
@@ -321,7 +325,7 @@ class _Point:
         # - room <= 0. The limit is its positive root. Its slack is not linear in t, so the rule
         # above does not apply.
         N = len(self.q)
-        square, linear = N * float(step["q"] @ step["q"]), 2 * N * float(self.q @ step["q"])
+        square, linear = N * sum_squares(step["q"]), 2 * N * float((self.q * step["q"]).sum())
         if square > 0:
             root = np.sqrt(linear**2 + 4 * square * self.room)
             longest = min(longest, float((root - linear) / (2 * square)))

@@ -85,7 +85,13 @@ class LogisticClassifier(Classifier, LinearModel):
             first = first or (path, hessian)
             return path
 
-        return fit_from_matrix(design, targets, groups, clock, fit, matrices=2.0)
+        # A loose fit has a copy in float32, too.
+        matrices = 2.5 if self._is_loose() else 2.0
+        return fit_from_matrix(design, targets, groups, clock, fit, matrices=matrices)
+
+    def _is_loose(self) -> bool:
+        """Return True if the gradient alone ends the steps, and the gap is only reported."""
+        return self.tol > CERTAIN / 10
 
     def _newton_path(
         self, Z: Array, targets: Targets, first: tuple[LinearPath, Array | None] | None
@@ -104,8 +110,7 @@ class LogisticClassifier(Classifier, LinearModel):
         theta = np.zeros((p + self.intercept, t))
         alphas = self._absolute(len(Z))
         path = LinearPath.blank(len(alphas), p, t)
-        # With a looser tolerance the gradient alone ends the steps, and the gap is reported.
-        loose = self.tol > CERTAIN / 10
+        loose = self._is_loose()
         gap = np.inf if loose else CERTAIN / 10
         for i, alpha in enumerate(alphas):
             if first is not None:

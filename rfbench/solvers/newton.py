@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy import linalg
 from scipy.special import expit, log_expit, logsumexp, softmax
 
-from rfbench.arrays import Array
+from rfbench.arrays import Array, FloatArray
 from rfbench.compute import gram
 from rfbench.compute.products import matmul
 
@@ -166,6 +166,9 @@ class Newton:
         # was computed from all rows.
         self._spent = np.inf
         self._at_zero: Array | None = None
+        # The rows of the products with the Hessian, and the rows in float32.
+        self._rows: FloatArray = Z
+        self._single: FloatArray | None = None
 
     def minimise(
         self,
@@ -182,11 +185,14 @@ class Newton:
 
         A fit has converged if its gradient is at most `tol`, its relative distance to the optimum
         is proven to be at most `gap`, and its last step promised at most `promise` of the
-        objective. A small gradient is not sufficient if the penalty is small. With `sample`, the
-        first Hessian is of a part of the rows, until its products have taken as long as one product
-        with all rows.
+        objective. A small gradient is not sufficient if the penalty is small.
+
+        With `sample`, which is for a `tol` above the rounding of float32, the Hessian and its
+        products are in float32. The first Hessian is of a part of the rows, until its products have
+        taken as long as one product with all rows. The gradient is in float64.
         """
         theta = start.copy()
+        self._rows = self._find_single() if sample else self.Z
         decisions = (
             self._decisions(start) if start.any() else np.zeros((len(self.Z), start.shape[1]))
         )
@@ -203,6 +209,8 @@ class Newton:
             gradient = self._at_zero if begins else self._back(slope.gradient, theta, alpha)
             size = float(np.abs(gradient).max()) / scale
             if size <= tol and promised <= promise * current:
+                if sample:  # the steps have added rounding errors of float32
+                    decisions = self._decisions(theta)
                 certified = self.relative_gap(alpha, theta, decisions)
                 if certified <= gap:
                     return Minimum(theta, True, size, certified)
@@ -216,6 +224,8 @@ class Newton:
             if precondition is None:
                 precondition = self._factor(alpha)
             share = min(0.1, size**0.5)
+            if sample:  # a step that is more accurate than the tolerance needs more products
+                share = max(share, min(0.1, tol / (2 * size)))
             step, along, products = self._step(slope, gradient, alpha, precondition, share)
             self._spent += products
             sampled = np.isfinite(self._spent)
@@ -260,22 +270,31 @@ class Newton:
         above = value - least + float(np.vdot(gradient, gradient)) / (2 * alpha)
         return above / value if value > 0 else float(above > 0)
 
-    def _decisions(self, theta: Array) -> Array:
+    def _find_single(self) -> FloatArray:
+        """Return the rows in float32; they are converted once."""
+        if self._single is None:
+            self._single = self.Z.astype(np.float32)
+        return self._single
+
+    def _decisions(self, theta: Array, rows: FloatArray | None = None) -> Array:
         # The product of a few columns with many rows is up to twice as fast if the long axis is
         # last.
-        p = self.Z.shape[1]
-        return np.asarray(matmul(theta[:p].T, self.Z.T).T + theta[p:].sum(axis=0))
+        Z, p = self.Z if rows is None else rows, self.Z.shape[1]
+        product = matmul(theta[:p].T.astype(Z.dtype, copy=False), Z.T)
+        return np.asarray(product.T + theta[p:].sum(axis=0))
 
     def _value(self, decisions: Array, theta: Array, alpha: float) -> float:
         penalised = theta[: self.Z.shape[1]]
         return self.loss.value(decisions) + alpha * float(np.vdot(penalised, penalised)) / 2
 
-    def _back(self, rows: Array, theta: Array, alpha: float) -> Array:
-        """Return [Z 1]' rows, plus alpha theta for the penalized part of theta."""
-        p = self.Z.shape[1]
+    def _back(
+        self, sides: Array, theta: Array, alpha: float, rows: FloatArray | None = None
+    ) -> Array:
+        """Return [Z 1]' sides, plus alpha theta for the penalized part of theta."""
+        Z, p = self.Z if rows is None else rows, self.Z.shape[1]
         result = np.empty_like(theta)
-        result[:p] = matmul(rows.T, self.Z).T + alpha * theta[:p]
-        result[p:] = rows.sum(axis=0)
+        result[:p] = matmul(sides.T.astype(Z.dtype, copy=False), Z).T + alpha * theta[:p]
+        result[p:] = sides.sum(axis=0)
         return result
 
     def _step(
@@ -290,8 +309,8 @@ class Newton:
         direction = precondition(residual)
         first = left = float(np.vdot(residual, direction))
         for products in range(1, MOST_PRODUCTS + 1):
-            moved = self._decisions(direction)
-            product = self._back(slope.curvature(moved), direction, alpha)
+            moved = self._decisions(direction, self._rows)
+            product = self._back(slope.curvature(moved), direction, alpha, self._rows)
             bent = float(np.vdot(direction, product))
             if bent <= 0:
                 return step, along, products
@@ -307,9 +326,9 @@ class Newton:
 
     def _hessian(self, weights: Array, every: int = 1) -> Array:
         """Return the Hessian of the loss; `every` = k estimates it from every k-th row."""
-        Z, p = self.Z[::every], self.Z.shape[1]
+        Z, p = self._rows[::every], self.Z.shape[1]
         none, weights = np.empty((len(Z), 0)), weights[::every] * (len(self.Z) / len(Z))
-        sums = gram.accumulate(np.positive, Z, none, p, weights=weights)
+        sums = gram.accumulate(np.positive, Z, none, p, weights=weights, dtype=Z.dtype)
         if not self.intercept:
             return sums.gram
         return np.block([[sums.gram, sums.column_sums[:, None]], [sums.column_sums, sums.n]])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,9 +20,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         prog="scripts/bench/run",
         description="Time rfbench against scikit-learn and against the machine's own limit.",
-        epilog=f"Without --quick the table and numbers go to {RESULTS}/.",
+        epilog=f"The table and numbers go to {RESULTS}/.",
     )
-    parser.add_argument("--quick", action="store_true", help="bars 1, 2 and 8 only")
+    parser.add_argument(
+        "--quick", action="store_true", help="one and two threads beside scikit-learn, four minutes"
+    )
+    parser.add_argument(
+        "--cpu", action="store_true", help="with --quick: CPU seconds, for a busy machine"
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write the numbers here")
     parser.add_argument(
         "--covtype",
@@ -30,6 +36,9 @@ def main() -> None:
         help="bar 5: about 20 minutes and 13 GB of memory",
     )
     given = parser.parse_args()
+    if given.quick:
+        _measure_quickly(cpu=given.cpu)
+        return
     from rich.console import Console
 
     from scripts.bench import report
@@ -37,7 +46,7 @@ def main() -> None:
     console = Console(highlight=False, soft_wrap=True)
     console.print(report.conditions())
     cases = []
-    for case in _quick() if given.quick else _everything(covtype=given.covtype):
+    for case in _everything(covtype=given.covtype):
         console.print(report.line(case))
         cases.append(case)
     console.print()
@@ -45,24 +54,21 @@ def main() -> None:
     console.print(report.verdict(cases))
     if given.json:
         report.write_json(cases, given.json)
-    if not given.quick:
-        report.write(cases, RESULTS)
-        console.print(f"Written to {RESULTS}/: {', '.join(report.FILES)}")
+    report.write(cases, RESULTS)
+    console.print(f"Written to {RESULTS}/: {', '.join(report.FILES)}")
     sys.exit(0 if all(case.reaches(bar) for case in cases for bar in case.bars) else 1)
 
 
-def _quick() -> Iterator[Case]:
-    """Yield the cases of bars 1, 2 and 8; three Ridge fits are timed, as all are equally fast."""
-    from threadpoolctl import threadpool_limits
+def _measure_quickly(*, cpu: bool) -> None:
+    """Print the lines of the quick benchmark as they are measured, and write its page."""
+    from scripts.bench import quick
 
-    from rfbench.compute import waves
-    from scripts.bench import ridge, solvers
-
-    waves.warm_up()
-    with threadpool_limits(limits=1):
-        for n, d, M, bar in ridge.SIZES:
-            yield ridge.ridge_case(n, d, M, bar, rounds=2, fits=3)
-        yield from solvers.solver_cases()
+    clock = time.process_time if cpu else time.perf_counter
+    lines = []
+    for line in quick.measure_all(clock):
+        print(" | ".join(line.cells()), flush=True)
+        lines.append(line)
+    print(f"Written to {quick.write_page(quick.page(lines, clock), RESULTS)}")
 
 
 def _everything(*, covtype: bool) -> Iterator[Case]:

@@ -27,6 +27,11 @@ HEAD = (
 
 def conditions() -> str:
     """Return the conditions of the measurement, and the definition of the limit."""
+    return f"{machine_lines()}\n{DEFINITION}"
+
+
+def machine_lines() -> str:
+    """Return the machine, the versions and the environment, one line each."""
     machine = environment.describe_machine()
     versions = environment.read_versions()
     libraries = {f"{b['library']} {b['version']} ({b['core']})": None for b in machine["blas"]}
@@ -40,7 +45,6 @@ def conditions() -> str:
             " ".join(f"{name}={value}" for name, value in environment.read_blas_variables().items())
             or "unchanged"
         ),
-        DEFINITION,
     ]
     return "\n".join(lines)
 

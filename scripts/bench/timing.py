@@ -17,9 +17,9 @@ def seconds_of(work: Callable[[], object], clock: Clock = time.perf_counter) -> 
     return clock() - start
 
 
-def fastest(work: Callable[[], object], repeats: int) -> float:
+def fastest(work: Callable[[], object], repeats: int, clock: Clock = time.perf_counter) -> float:
     """Return the seconds of the fastest of several calls."""
-    return min(seconds_of(work) for _ in range(repeats))
+    return min(seconds_of(work, clock) for _ in range(repeats))
 
 
 def best_of(work: Callable[[], object], least: int = 2, seconds: float = 0.5) -> float:
@@ -46,7 +46,7 @@ def in_turn(
     return best
 
 
-def rate(work: Callable[[], object], batches: int = 8) -> float:
+def rate(work: Callable[[], object], batches: int = 8, clock: Clock = time.perf_counter) -> float:
     """Return the seconds of one call of short work, from the fastest batch of calls."""
     calls = max(1, math.ceil(BATCH_SECONDS / max(fastest(work, 2), 1e-7)))
 
@@ -54,4 +54,4 @@ def rate(work: Callable[[], object], batches: int = 8) -> float:
         for _ in range(calls):
             work()
 
-    return fastest(batch, batches) / calls
+    return fastest(batch, batches, clock) / calls

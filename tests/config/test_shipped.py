@@ -131,7 +131,7 @@ def test_corrected_run_differs_from_the_run_that_contradicts_the_text(name):
 def test_no_published_row_is_stale():
     """Rows that no shipped configuration asks for any more are measured anew, or go."""
     folders = numbers.folders()[:: 1 if NIGHTLY else 5]
-    assert collect(folders, today.find_settings).stale == {}
+    assert collect(folders, today.find_settings_of_each).stale == {}
 
 
 def test_each_published_manifest_is_sound():

@@ -1,6 +1,8 @@
 """Which rows the shipped configurations still ask for."""
 
+import json
 from dataclasses import replace
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,7 @@ from rfbench import config, shipped
 from rfbench.analysis import frame
 from rfbench.analysis.selection import Selection
 from rfbench.analysis.verification import build_verification as hold_against
-from rfbench.experiment import today
+from rfbench.experiment import today, today_cache
 from rfbench.experiment.plan import Trial
 from rfbench.registry import SAMPLERS
 from rfbench.results import Results
@@ -45,7 +47,7 @@ def test_rows_of_the_current_plan_are_not_stale_and_need_no_data(
     monkeypatch.setenv("RFBENCH_DATA", str(tmp_path))
     one = read(rows())
     assert today.find_settings(one) == frozenset(one.rows["setting"])
-    assert frame.build_collection([one], today=today.find_settings).stale == {}
+    assert frame.build_collection([one], today=today.find_settings_of_each).stale == {}
 
 
 def test_rows_of_another_revision_are_stale_and_in_no_verdict(
@@ -54,7 +56,7 @@ def test_rows_of_another_revision_are_stale_and_in_no_verdict(
     made = read(rows())
     cls = SAMPLERS.find("leverage-rff")
     monkeypatch.setattr(cls, "revision", cls.revision + 1, raising=False)
-    collection = frame.build_collection([made], today=today.find_settings)
+    collection = frame.build_collection([made], today=today.find_settings_of_each)
     assert collection.stale == {NAME: 6}
     stale = collection.groups[collection.groups["stale"]]
     assert list(stale["method"]) == ["leverage-rff"]
@@ -72,9 +74,11 @@ def test_rows_of_another_revision_are_stale_and_in_no_verdict(
 def test_user_results_are_never_stale() -> None:
     own = read([row | {"setting": "0123"} for row in rows()], "mine")
     assert today.find_settings(own) is None
-    assert frame.build_collection([own], today=today.find_settings).stale == {}
+    assert frame.build_collection([own], today=today.find_settings_of_each).stale == {}
     named = read([row | {"setting": "0123"} for row in rows()])
-    assert frame.build_collection([named], today=today.find_settings).stale == {NAME: len(rows())}
+    assert frame.build_collection([named], today=today.find_settings_of_each).stale == {
+        NAME: len(rows())
+    }
     assert frame.build_collection([named]).stale == {}
 
 
@@ -95,3 +99,80 @@ def test_current_settings_are_computed_once(monkeypatch) -> None:
     monkeypatch.setattr(config, "from_document", lambda *words, **more: checked.append(words))
     assert today.find_settings(here) == asked
     assert (looked_up, checked) == ([], [])
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("RFBENCH_CACHE", str(tmp_path))
+    return tmp_path / today_cache.FILE
+
+
+def test_settings_of_the_cache_are_the_computed_settings_and_need_no_planning(cache, monkeypatch):
+    several = [read(rows()), read(rows(), "mine")]
+    assert not cache.exists()
+    asked = today.find_settings_of_each(several)
+    assert asked == [frozenset(several[0].rows["setting"]), None]
+    assert today_cache.find_stored_settings(several) == asked
+
+    def plan(results):
+        raise AssertionError(f"{results.name} was planned again")
+
+    monkeypatch.setattr(today, "find_settings", plan)
+    assert today_cache.find_stored_settings(several) == asked
+
+
+@pytest.mark.parametrize(
+    "changed", ["code", "library", "rows", "configuration", "data", "name", "damage"]
+)
+def test_changed_code_configuration_or_data_are_planned_again(
+    changed, cache, tmp_path, monkeypatch
+):
+    one = read(rows())
+    (asked,) = today_cache.find_stored_settings([one])
+    if changed == "code":
+        monkeypatch.setattr(today_cache, "hash_code", lambda: "other")
+    elif changed == "library":
+        monkeypatch.setattr(metadata, "version", lambda name: f"another {name}")
+    elif changed == "rows":
+        (tmp_path / "papers" / "any").mkdir(parents=True)
+        (tmp_path / "papers" / "any" / "rows.csv").write_text("a\n")
+        monkeypatch.setattr(today_cache, "PACKAGE", tmp_path)
+    elif changed == "configuration":
+        copy = tmp_path / "liu2020_table3.yaml"
+        copy.write_bytes(shipped.locate("liu2020_table3").read_bytes() + b"# more\n")
+        monkeypatch.setattr(shipped, "list_configurations", lambda: [copy])
+    elif changed == "data":
+        one = read(rows(data_hash="other"))
+    elif changed == "name":
+        one = replace(one, name=NAME.replace("eeg.matched", "letter.matched"))
+    else:
+        cache.write_text(json.dumps({"code": today_cache._hash_shipped(), "settings": ["no dict"]}))
+    planned = []
+    monkeypatch.setattr(today, "find_settings", lambda results: planned.append(results) or asked)
+    assert today_cache.find_stored_settings([one]) == [asked]
+    assert planned == [one]
+
+
+def test_folder_that_cannot_be_written_is_no_error(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("RFBENCH_CACHE", str(tmp_path / "file" / "folder"))
+    one = read(rows())
+    assert today_cache.find_stored_settings([one]) == [today.find_settings(one)]
+
+
+@pytest.mark.parametrize("files", ["code", "kernel", "data"])
+def test_settings_that_depend_on_other_files_are_not_stored(files, monkeypatch, tmp_path):
+    assert today.depends_on_shipped_files(NAME)
+    assert today.depends_on_shipped_files("no such run")
+    assert today.depends_on_shipped_files("boosting_trees")  # it imports scikit-learn
+    (tmp_path / "own.csv").write_text("a,y\n1,2\n3,4\n")
+    spec = RUN.samplers[0].model_copy(update={"name": "module.Sampler", "imported": True})
+    own = {"file": str(tmp_path / "own.csv")}
+    changes = {
+        "code": {"samplers": [spec]},
+        "kernel": {"kernel": "module.kernel"},
+        "data": {"dataset": [RUN.dataset[0].model_copy(update={"parameters": own})]},
+    }
+    experiment = RUN.model_copy(update=changes[files])
+    monkeypatch.setattr(today, "_find_experiment", lambda name: experiment)
+    assert not today.depends_on_shipped_files(NAME)

@@ -1,10 +1,12 @@
 import json
 import math
+import time
 
 import pytest
+from threadpoolctl import threadpool_info
 
 from rfbench.solvers import fits
-from scripts.bench import doubled, pools, report, ridge, runs, solvers
+from scripts.bench import doubled, pools, quick, report, ridge, runs, solvers
 from scripts.bench.case import RECORDED, Bar, Case
 from scripts.bench.covtype import covtype_case
 from scripts.bench.limit import Limit
@@ -117,3 +119,33 @@ def test_constant_is_restored_after_its_double_was_measured(monkeypatch):
     monkeypatch.setattr(doubled, "REPEATS", 1)
     doubled.compare("solvers.fits.BLOCK_VALUES", lambda: seen.append(fits.BLOCK_VALUES))
     assert seen == [fits.BLOCK_VALUES, fits.BLOCK_VALUES // 2, fits.BLOCK_VALUES * 2]
+
+
+def test_quick_lines_have_both_numbers_of_threads(tmp_path, monkeypatch):
+    monkeypatch.setattr(quick, "MULTIPLICATIONS", 40 * 8**2)
+    lines = [
+        *quick.ridge_lines(60, 3, 8, quick.KINDS, time.process_time, seconds=0.0),
+        *quick.map_lines(40, 3, 8, "float32", time.process_time, seconds=0.0),
+        quick.logistic_line(60, 8, 2, time.process_time, seconds=0.0),
+    ]
+    assert len(lines) == 4 + len(quick.MAPS) + 1
+    assert "from 40 rows" in lines[0].name  # the reference fits fewer rows, and its time is scaled
+    for line in lines:
+        assert line.ours.keys() == line.theirs.keys() == {1, 2}
+        assert len(line.cells()) == len(quick.HEAD)
+    assert set(lines[0].limit) == {1, 2}
+    assert not lines[-1].limit
+    text = quick.write_page(quick.page(lines), tmp_path).read_text()
+    assert text.count("\n| ") == len(lines) + 2
+
+
+def test_quick_sides_run_in_turn_with_one_and_two_threads():
+    seen = []
+
+    def note(name):
+        seen.append((name, {each["num_threads"] for each in threadpool_info()}))
+
+    found = quick.in_rounds({"a": lambda: note("a"), "b": lambda: note("b")}, seconds=0.0)
+    assert [name for name, _ in seen] == ["a", "b"] * 2 * quick.LEAST_ROUNDS
+    assert [max(threads) for _, threads in seen[:4]] == [1, 1, 2, 2]
+    assert found.keys() == {"a", "b"}
