@@ -1,6 +1,6 @@
-"""A folder of `.npy` files, which are read on demand: `X.npy`, `y.npy`, `groups.npy`.
+"""Data in a folder of `.npy` files, which are read on demand: `X.npy`, `y.npy`, `groups.npy`.
 
-An optional `facts.json` contains the number of leading training rows and the metadata of a
+The optional file `facts.json` contains the number of leading training rows and the metadata of a
 catalog entry.
 """
 
@@ -26,7 +26,7 @@ _NAMES = (stored.FACTS_FILE, "X.npy", "y.npy", "groups.npy")
 
 
 def write(folder: Path, data: Parsed) -> None:
-    """Write rows into a new folder, completely or not at all.
+    """Write the rows of a data set into a new folder, completely or not at all.
 
     Raise OSError if the folder already exists or cannot be written.
     """
@@ -37,7 +37,10 @@ def write(folder: Path, data: Parsed) -> None:
 
 
 def hash_folder(folder: Path, task: str | None = None) -> str:
-    """Return the hash of the content of a folder of rows; raise DataError if there are no rows."""
+    """Return the hash of the content of a packed folder.
+
+    Raise DataError if the folder does not contain rows.
+    """
     if not (folder / "X.npy").is_file():
         raise DataError(
             f"{folder} does not contain rows.",
@@ -49,17 +52,18 @@ def hash_folder(folder: Path, task: str | None = None) -> str:
 
 
 def read(folder: Path, task: str | None = None) -> Parsed:
-    """Return the rows of a folder as a source that stays on disk.
+    """Return the rows of a packed folder as a source that stays on disk.
 
-    `task` is the kind of the target; without it, `facts.json` or the target itself decides. Raise
-    DataError if a file is missing, damaged, or has a different number of rows. Nothing is
+    `task` is the kind of target. If it is not given, `facts.json` or the target itself determines
+    it. Raise DataError if a file is missing, damaged, or has a different number of rows. Nothing is
     unpickled.
     """
     try:
         return _arrays(folder, task)
     except (MemoryError, DataError):
         raise
-    except Exception as error:  # unexpected files make numpy and pydantic raise almost any error
+    # Unexpected files make numpy and pydantic raise many types of errors.
+    except Exception as error:
         raise DataError(
             f"The files of {folder} do not fit together.",
             f"{' '.join(str(error).split())[:200]}.",
