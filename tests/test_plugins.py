@@ -140,7 +140,7 @@ def test_wrong_name_gets_a_suggestion_and_wrong_path_the_valid_form(tmp_path):
 
 
 def test_python_object_has_no_path():
-    with pytest.raises(MethodError, match="was given as an object in Python"):
+    with pytest.raises(MethodError, match="was passed as a Python object"):
         plugins.load_object("python:Mine")
 
 

@@ -35,8 +35,8 @@ def check_folder() -> None:
     if os.path.lexists(NUMBA_SETTINGS):
         raise ConfigError(
             f"The current folder contains {NUMBA_SETTINGS}.",
-            "numba would read it, and it may name a folder of compiled functions to run.",
-            "Start rfbench in another folder, or move the file away.",
+            "numba would read this file, which may name a folder of compiled functions to run.",
+            "Start rfbench in another folder, or move the file to another folder.",
         )
 
 
@@ -68,7 +68,10 @@ def compile_function(function: Callable[_P, _R]) -> Callable[_P, _R]:
     try:
         return cast(Callable[_P, _R], numba.njit(cache=True, **options)(function))
     except RuntimeError:  # numba raises RuntimeError if it cannot cache a function
-        log.info("No folder for the machine code of %s: it is compiled again.", function.__name__)
+        log.info(
+            "There is no folder for the machine code of %s, so each process compiles it.",
+            function.__name__,
+        )
         return cast(Callable[_P, _R], numba.njit(**options)(function))
 
 

@@ -104,7 +104,7 @@ def accumulate_groups(
     # Check the memory before the first block, so that the system does not kill the process later.
     check_fits(
         8.0 * n_groups * n_columns**2,
-        f"The Gram matrices of {n_columns} columns, {n_groups} of them,",
+        f"The storage of {n_groups} Gram matrices of {n_columns} columns",
         "Use fewer features or a smaller pool, or raise --memory.",
     )
     sums = [_Sums(n_columns, targets.shape[1]) for _ in range(n_groups)]

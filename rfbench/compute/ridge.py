@@ -204,8 +204,8 @@ def check_equations(equations: NormalEquations) -> None:
     if not all(np.isfinite(part).all() for part in parts):
         raise MethodError(
             "The normal equations are not finite.",
-            "The features or the targets contain NaN or infinity, or overflow when squared.",
-            "Look for missing values, and scale the data.",
+            "The features or the targets contain NaN or infinity, or their squares overflow.",
+            "Check the data for missing values, and scale the columns.",
         )
 
 

@@ -30,7 +30,7 @@ def _open_zip(path: Path, mode: str = "rb", **kwargs: Any) -> Any:
     with zipfile.ZipFile(path) as archive:
         names = archive.namelist()
         if len(names) != 1:
-            raise ValueError(f"It contains {len(names)} files instead of one")
+            raise ValueError(f"The archive contains {len(names)} files instead of one")
         stream = archive.open(names[0])
     return io.TextIOWrapper(stream, **kwargs) if "t" in mode else stream
 
@@ -84,15 +84,16 @@ class FoundFiles:
                 raise DataError(
                     f"{path} cannot be read.",
                     f"{type(error).__name__}: {error}.",
-                    "Remove the file and get it again.",
+                    "Remove the file and download it again.",
                 ) from error
         if len(files) != self.count:
             where = ", ".join(map(str, self.paths[:3]))
             raise DataError(
-                f"{where} contains {len(files)} files named '{self.pattern}', not {self.count}.",
-                f"It has {format_names(inside) or 'nothing'}: "
-                "it is incomplete, or a different archive.",
-                "Remove the file and get it again.",
+                f"{where} contains {len(files)} files named '{self.pattern}' instead of "
+                f"{self.count}.",
+                f"The archive contains {format_names(inside) or 'nothing'}. It is incomplete, or a "
+                "different archive.",
+                "Remove the file and download it again.",
             )
         return dict(sorted(files))
 
@@ -128,6 +129,6 @@ def make_size_error(what: str) -> DataError:
     """Return the error for a file that exceeds the size limit."""
     return DataError(
         f"{what} has more than {MAX_MEMBER_BYTES:,} bytes.",
-        "No file in the catalog is that large.",
-        "Remove the file and get it again from its original home.",
+        "All files in the catalog are smaller.",
+        "Remove the file and download it again from its original address.",
     )

@@ -51,9 +51,9 @@ def read_arff(text: str) -> tuple[pd.DataFrame, list[str]]:
         elif line.lower().startswith("@attribute"):
             attributes.append(_attribute(line, number))
         elif not line.lower().startswith(_IGNORED):
-            raise ValueError(f"Line {number} of its header is not understood: {line[:60]!r}")
+            raise ValueError(f"Line {number} of the header is not valid: {line[:60]!r}")
     if not attributes or not in_data:
-        raise ValueError("It has no line @attribute, or no line @data")
+        raise ValueError("The file does not have a line @attribute, or a line @data")
     columns = [
         _column(*attribute, [row[at] for row in rows]) for at, attribute in enumerate(attributes)
     ]
@@ -83,9 +83,7 @@ def _fields(line: str, width: int, number: int) -> list[str]:
     else:
         fields = line.split(",")
     if len(fields) != width:
-        raise ValueError(
-            f"Line {number} has {len(fields)} values, and there are {width} attributes"
-        )
+        raise ValueError(f"Line {number} has {len(fields)} values for {width} attributes")
     return [field.strip() for field in fields]
 
 
@@ -111,6 +109,8 @@ def _column(name: str, kind: str, more: str, fields: list[str]) -> pd.Series[Any
     if kind.startswith("{"):
         allowed = {_bare(word.strip()) for word in _FIELD.findall(kind[1:-1])}
         for word in sorted({*bare} - allowed)[:1]:
-            raise ValueError(f"{name} has the value {word[:40]!r}, which is not one of its values")
+            raise ValueError(
+                f"{name} has the value {word[:40]!r}, which is not one of its declared values"
+            )
         made = made.astype("category")
     return pd.Series(made)

@@ -152,8 +152,8 @@ class Entry(_CatalogSection):
             if actual != expected:
                 raise DataError(
                     f"{self.name} has {what} {actual}, but {expected} in the catalog.",
-                    "The files are a different version of the data, or a part of it.",
-                    f"Get the files again with `rfbench data fetch {self.name}`.",
+                    "The files are a different version of the data, or are incomplete.",
+                    f"Download the files again with `rfbench data fetch {self.name}`.",
                 )
 
 

@@ -103,9 +103,11 @@ def settle_columns(
             column = without(column, missing)
             table.isetitem(at, column.array)
         if pd.api.types.is_timedelta64_dtype(dtype):
-            notes.add("Time differences are in seconds: {}.", name)
+            notes.add("Time differences are converted to seconds: {}.", name)
         if units and name in units and is_number(column):
-            notes.add("Numbers without a unit are read in the unit of the training set: {}.", name)
+            notes.add(
+                "Numbers without a unit are assumed to have the unit of the training set: {}.", name
+            )
         if not is_words(column.dtype) or has_parts(column):
             continue
         text = to_text(column).str.strip()
@@ -164,7 +166,7 @@ def _note_unit(
     if set(unit.split(", ")) <= set(FACTORS):
         notes.add(f"In these columns {unit} are factors of the numbers: {{}}.", name)
     elif not known:
-        notes.add("Numbers with a unit, which is removed: {}.", f"{name} ({unit})")
+        notes.add("Units were removed from numbers: {}.", f"{name} ({unit})")
     odd = text[text.notna() & ~np.isfinite(numbers)]
     if not len(odd):
         return
@@ -173,10 +175,13 @@ def _note_unit(
             split_measures(odd)["unit"].fillna("no number").replace("", "no unit").value_counts()
         )
         counted = format_names([f"{other} ({n:,})" for other, n in others.items()])
-        notes.add(f"In training the unit was {unit}; other values count as gaps, {{}}.",
-                  f"{name}: {counted}")  # fmt: skip
+        notes.add(
+            f"In the training set the unit was {unit}. Values with a different unit count as "
+            "missing: {}.",
+            f"{name}: {counted}",
+        )
     else:
-        notes.add("Values without a number count as gaps: {}.", f"{name} ({len(odd)})")
+        notes.add("Values that are not numbers count as missing: {}.", f"{name} ({len(odd)})")
 
 
 def to_target_words(text: pd.Series[Any], missing: Collection[str], comma: bool) -> pd.Series[Any]:
@@ -206,4 +211,4 @@ def describe_markers(text: Mapping[str, pd.Series[Any]]) -> str:
         if len(found):
             counts[name] = " ".join(f"{word} {n:,}" for word, n in found.items())
     listed = format_names([f"{name} ({each})" for name, each in counts.items()])
-    return f"These strings count as missing: {listed}." if counts else ""
+    return f"These strings count as missing values: {listed}." if counts else ""

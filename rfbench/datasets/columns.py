@@ -99,8 +99,8 @@ def to_table(
         if array.ndim != 2 or array.dtype.kind == "c":
             raise DataError(
                 f"X of {what} has the shape {array.shape} and the type {array.dtype}.",
-                "It has to have rows and columns of numbers or strings.",
-                "Reshape it to (rows, columns).",
+                "X has to be a table of numbers or strings.",
+                "Reshape X to (rows, columns).",
             )
         X = pd.DataFrame(array, columns=None if names is None else list(names))
     else:
@@ -114,8 +114,8 @@ def to_table(
         y = y.iloc[:, 0] if isinstance(y, pd.DataFrame) else np.ma.ravel(y)
     if np.ndim(y) != 1 or len(y) != X.shape[0]:
         raise DataError(
-            f"y of {what} has the shape {np.shape(y)}, and X has {X.shape[0]} rows.",
-            "There has to be one target per row.",
+            f"y of {what} has the shape {np.shape(y)}, but X has {X.shape[0]} rows.",
+            "y has to contain one target per row.",
         )
     if isinstance(y, pd.Series) and not _is_foreign(y.dtype):
         return X, y.reset_index(drop=True)
@@ -183,8 +183,8 @@ def parse_table(table: Table, task: str | None = None, labels: Sequence[Any] = (
     if min(table.X.shape[0] - 1, table.X.shape[1]) < 1:
         raise DataError(
             f"{name} has {table.X.shape[0]} rows and {table.X.shape[1]} feature columns.",
-            "This is not enough to learn from.",
-            "Check the file, its orientation and its separator.",
+            "Learning needs more rows or columns.",
+            "Check the file, its separator, and that each line is a row.",
         )
     codes, classes, kind = table.target_codes(task, labels)
     table.check_guesses()
@@ -219,9 +219,13 @@ def _rows(name: str, X: pd.DataFrame | Rows) -> tuple[pd.DataFrame | Rows, int, 
             varies = np.ptp(numbers, axis=0) > 0
             if not varies.any():
                 what = f"All columns of {name} are constant."
-                raise DataError(what, "Nothing can be learned from them.")
+                raise DataError(what, "A constant column does not help to predict the target.")
             constant = list(X.columns[~varies])
-            notes = [f"Left out, constant: {format_names(constant)}."] if constant else []
+            notes = (
+                [f"These columns are constant and are left out: {format_names(constant)}."]
+                if constant
+                else []
+            )
             numbers = numbers if varies.all() else numbers[:, varies]
             return np.ascontiguousarray(numbers), int(varies.sum()), notes
     from rfbench.datasets.preparation import Preparation, describe  # importing scikit-learn is slow
@@ -268,15 +272,15 @@ def choose_columns(
     special: dict[str, pd.Series[Any]] = {}
     if y is not None and target is not None:
         raise DataError(
-            f"The target of {name} is separate from its columns, but target is '{target}'.",
+            f"The target of {name} is not one of its columns, but the key target is '{target}'.",
             todo="Remove `target`.",
         )
     if isinstance(X, pd.DataFrame):
         X = as_table(X, name)
         if y is None and target is None:
             raise DataError(
-                f"The target of {name} is not named.",
-                f"It has the columns {format_names(list(X.columns))}.",
+                f"The target column of {name} is not named.",
+                f"Its columns are {format_names(list(X.columns))}.",
                 f"Write for example `target: {X.columns[-1]}`, or use `--target`.",
             )
         listed = [drop] if isinstance(drop, str | int) else list(drop)
@@ -290,7 +294,11 @@ def choose_columns(
         check_apart(name, {key: str(column.name) for key, column in special.items()})
         X = X.drop(columns=[*dropped, *(str(column.name) for column in special.values())])
     elif drop or groups is not None or part is not None:
-        raise DataError(f"{name} is sparse, without names.", "", "Remove drop and groups.")
+        raise DataError(
+            f"{name} is sparse, so its columns have no names.",
+            "",
+            "Remove the keys drop and groups.",
+        )
     return Table(name, X, special.pop("target") if y is None else y, special)
 
 
@@ -325,8 +333,8 @@ class Table:
         if self.guesses:
             raise DataError(
                 f"{self.name}: {self.guesses[0]}",
-                "`choose` guesses the meaning of such values, but a run does not guess.",
-                "State it (`task`, `decimal`, `header`), or name another column.",
+                "`rfbench choose` guesses the meaning of such values, but `rfbench run` does not.",
+                "State the meaning (`task`, `decimal`, `header`), or name another column.",
             )
 
     @property
@@ -345,8 +353,8 @@ class Table:
             if lists:
                 self.X = self.X.drop(columns=lists)
                 self.notes.append(
-                    f"Left out, with lists or bytes in cells: {format_names(lists)}. Use columns "
-                    "of their parts instead."
+                    "These columns contain lists or bytes and are left out: "
+                    f"{format_names(lists)}. Use columns of their parts instead."
                 )
         self._exact, self._numbers = self._read_target(task)
         read = self._exact.notna().to_numpy()
@@ -366,7 +374,7 @@ class Table:
                 [f"{column} ({count:,})" for column, count in counts.items() if count]
             )
             self.notes.append(
-                f"{int((~keep).sum()):,} rows with missing values are left out: {listed}."
+                f"{int((~keep).sum()):,} rows are left out, because values are missing: {listed}."
             )
             X = self.X[keep.to_numpy()]
             self.X = X.reset_index(drop=True) if isinstance(X, pd.DataFrame) else X
@@ -412,10 +420,10 @@ class Table:
         if odd and classes:
             return text, None
         if odd and task is None:
-            fact = f"{self.target_name}: {count:,} numbers and {odd:,} words"
+            fact = f"{self.target_name}: {count:,} numbers and {odd:,} other strings"
             is_quantity = _is_quantity(numbers[there], len(np.unique(numbers[there])))
             if count < NEARLY_ALL * (count + odd) and not is_quantity:
-                option = "--task regression leaves out the words"
+                option = "--task regression leaves out the other strings"
                 self.assume(fact, "classes", option, guess=True)
                 return text, None
             self.assume(fact, "numbers and gaps", "--task classification for classes", guess=True)
@@ -449,9 +457,9 @@ class Table:
         different = len(values)
         if different < 2:
             raise DataError(
-                f"{what} is constant." if different else f"{what} has no value.",
-                "Nothing can be learned.",
-                "Name another column.",
+                f"{what} is constant." if different else f"{what} does not have any value.",
+                "Nothing can be learned without a target.",
+                "Name another target column.",
             )
         given = [str(label) for label in labels] if len(labels) == different else []
         written = given or _written(y, codes)
@@ -517,7 +525,7 @@ def check_apart(name: str, named_columns: Mapping[str, str]) -> None:
         if column == same:
             raise DataError(
                 f"The {key} and the {other} of {name} are both '{column}'.",
-                "Each key needs a separate column.",
+                "Each of these keys needs its own column.",
                 "Name another column for one of them.",
             )
 
@@ -541,10 +549,14 @@ def find_column(name: str, table: pd.DataFrame, column: str | int, key: str) -> 
 
 def _sparse(name: str, X: Any) -> tuple[Rows, int, list[str]]:
     if not np.isfinite(X.data).all():
-        raise DataError(f"{name} has values that are not finite.", "", "Correct or remove them.")
+        raise DataError(
+            f"{name} has values that are not finite.", "", "Correct or remove these rows."
+        )
     if X.nnz < X.shape[0] * X.shape[1] / DENSE:
         return sparse.csr_array(X, dtype=np.float64), X.shape[1], []
-    note = "The rows are stored densely, because more than a quarter of the values is not 0."
+    note = (
+        "The rows are stored as a dense array, because more than a quarter of the values are not 0."
+    )
     return np.asarray(X.toarray(), dtype=np.float64), X.shape[1], [note]
 
 
@@ -572,6 +584,6 @@ def _sides(name: str, part: pd.Series[Any]) -> NDArray[np.int64]:
         raise DataError(
             f"Column '{part.name}' of {name} does not define the training and the test rows.",
             f"It contains {format_names(sorted(map(str, part.unique())))}.",
-            "It has to contain both values, train and test.",
+            "The column has to contain both values: train and test.",
         )
     return np.asarray(sides, dtype=np.int64)

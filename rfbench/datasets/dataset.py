@@ -150,7 +150,8 @@ def load(
         raise DataError(
             f"The rows of {name} have changed during the run.",
             "Each trial has to use the same rows.",
-            "Do not change files during a run; use a fixed seed in a function.",
+            "Do not change files during a run. If a function returns the data, use a "
+            "fixed seed in it.",
         )
     X: Any = parsed.X
     if not isinstance(X, pd.DataFrame) and X.dtype != np.float64:
@@ -217,7 +218,7 @@ def check_parameters(entry: Entry, parameters: Parameters) -> dict[str, int | fl
         return PROBLEMS[entry.reader].complete(entry.name, parameters)
     if parameters:
         raise DataError(
-            f"{entry.name} has no parameters, but got {', '.join(parameters)}.",
+            f"{entry.name} does not accept parameters, but got {', '.join(parameters)}.",
             "Only synthetic problems have parameters.",
         )
     return {}
@@ -238,7 +239,7 @@ def _generate(
     if generator is None:
         raise DataError(
             f"{entry.name} needs a random generator.",
-            "Its rows are drawn again for every trial.",
+            "The rows are drawn again for every trial.",
             "Pass `generator=numpy.random.default_rng(seed)`.",
         )
     values = check_parameters(entry, parameters)

@@ -104,8 +104,8 @@ def locate(entry: Entry) -> list[FoundFiles | None]:
     given = os.environ.get("RFBENCH_DATA")
     if given and not Path(given).is_dir():
         raise DataError(
-            f"RFBENCH_DATA names {given}, which is not a folder.",
-            "Data sets are searched there first.",
+            f"The environment variable RFBENCH_DATA names {given}, which is not a folder.",
+            "rfbench looks for data sets in this folder first.",
             "Correct the variable, or unset it.",
         )
     folders = [
@@ -185,7 +185,7 @@ def check(entry: Entry, member: Member, source: FoundFiles) -> FileCheck:
 
 
 def check_files(entry: Entry) -> list[FileCheck]:
-    """Return the checks of the files of a catalog entry.
+    """Check the files of a catalog entry and return one result per file.
 
     Raise DataError if a file is missing or wrong.
     """
@@ -202,20 +202,26 @@ def _refuse_mismatch(entry: Entry, checked: FileCheck) -> None:
         raise DataError(
             f"{checked.source.paths[0]} is not the expected '{checked.member.name}' of "
             f"{entry.name}.",
-            checked.problem or f"Its sha256 is {checked.sha256}, expected is {checked.expected}.",
-            f"Remove it and run `rfbench data fetch {entry.name}`.",
+            checked.problem
+            or (
+                f"The sha256 of the file is {checked.sha256}, but the expected sha256 is "
+                f"{checked.expected}."
+            ),
+            f"Remove the file and run `rfbench data fetch {entry.name}`.",
         )
 
 
-def _missing(entry: Entry, member: Member, why: str = "It was not found on disk.") -> DataError:
+def _missing(
+    entry: Entry, member: Member, why: str = "The file was not found on disk."
+) -> DataError:
     """Return the error for a missing file, with its address and the folder for the file."""
     download = entry.download_of(member)
     urls = " or ".join(download.urls) if download else ""
     return DataError(
         f"'{member.source or member.name}' of {entry.name} is missing.",
         why,
-        f"{f'Get it from {urls} and' if urls else 'It cannot be downloaded:'} put it into "
-        f"{find_data_folder() / entry.folder}, under its own name.",
+        f"{f'Download it from {urls} and' if urls else 'It cannot be downloaded:'} "
+        f"put it into {find_data_folder() / entry.folder}, with its own name.",
     )
 
 
@@ -244,7 +250,7 @@ def fetch(name: str, *, progress: bool = False) -> list[Path]:
 
 
 def obtain(entry: Entry, *, progress: bool = False) -> list[FileCheck]:
-    """Return the checks of the files of a catalog entry. Missing files are downloaded."""
+    """Download missing files of a catalog entry, and return the check of each file."""
     done: set[str | None] = set()
     for member, source in zip(entry.files, locate(entry), strict=True):
         if source is None and member.source not in done:

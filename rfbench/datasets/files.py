@@ -84,7 +84,9 @@ def find(path: str, folder: Path | None) -> Path:
     if file.is_file():
         return file
     if file.is_dir():
-        raise DataError(f"{file} is a folder.", "A table is one file.", "Name the file.")
+        raise DataError(
+            f"{file} is a folder.", "A table has to be a single file.", "Name the file."
+        )
     there = [each.name for each in file.parent.iterdir()] if file.parent.is_dir() else []
     start = "this folder" if folder is None else "the folder of the configuration"
     raise DataError(
@@ -206,13 +208,17 @@ def read_table(
         option = f"--decimal '{'.,'.strip(how.decimal)}' for {other}"
         made.assume(fact, taken, option, guess=True)
     if how.format in TEXT and not how.header and options.get("header") is None:
-        fact, option = "The first line, which contains numbers", "--header for names"
+        fact, option = (
+            "The first line, which contains numbers",
+            "--header if the line contains names",
+        )
         made.assume(fact, "a row", option, guess=True)
     if queries is not None and special.get("groups") is None:
         made.special["groups"] = pd.Series(queries, name="qid")
         made.notes.append(
-            f"The rows of a query (qid) are a group and are held out together: there are "
-            f"{len(np.unique(queries)):,} queries. In a configuration use leave_groups."
+            "The rows of a query (qid) form a group and are held out together. There "
+            f"are {len(np.unique(queries)):,} queries. In a configuration use "
+            "leave_groups."
         )
     return made, how, X
 
@@ -472,9 +478,9 @@ def _alike(name: str, X: Any, like: Reading) -> Any:
     cells = [as_numbers(to_text(row), comma=False) for _, row in X.head(2).iterrows()]
     if len(cells) > 1 and np.isnan(cells[0]).all() and np.isfinite(cells[1]).any():
         raise DataError(
-            f"The first line of {name} contains names, but the training file has no names.",
-            "It would be read as a row.",
-            "Remove it, or add `--header`.",
+            f"The first line of {name} contains names, but the training file does not have names.",
+            "The line would be read as a row.",
+            "Remove the line, or add `--header`.",
         )
     places = list(range(like.width))
     if X.shape[1] == like.width - 1 and isinstance(like.target, int):
@@ -483,7 +489,7 @@ def _alike(name: str, X: Any, like: Reading) -> Any:
     if X.shape[1] != like.width:
         raise DataError(
             f"{name} has {X.shape[1]} columns.",
-            f"They have no names, and the training file has {like.width} columns.",
+            f"The columns do not have names, and the training file has {like.width} columns.",
             "Use a file with the same columns.",
         )
     return X
@@ -518,7 +524,7 @@ def raise_as_data_error(path: Path) -> Iterator[None]:
             f"{' '.join(str(error).split())[:300] or type(error).__name__}.",
             "Correct the file, or state its format: separator, decimal, encoding."
             if text
-            else "Correct the file, or write it in another format, for example CSV.",
+            else "Correct the file, or save it in another format, for example CSV.",
         ) from error
 
 
@@ -716,7 +722,7 @@ def _csv(path: Path, how: Reading) -> Read:
     if table.shape[1] == 1 and not how.width:
         raise DataError(
             f"{path.name} has only one column, {str(table.columns[0])[:60]!r}.",
-            f"Its separator is not {how.separator!r}.",
+            f"The separator of the file is not {how.separator!r}.",
             "Name the separator: `separator: ';'`.",
         )
     return Read(table, None, how)
@@ -772,7 +778,9 @@ def _npy(path: Path, how: Reading) -> Read:
 def _npz(path: Path, how: Reading) -> Read:
     with np.load(path, allow_pickle=False) as stored:
         if "X" not in stored or ("y" not in stored and not how.width):
-            raise ValueError(f"Its arrays are {', '.join(stored)}, but X and y are required")
+            raise ValueError(
+                f"The file contains the arrays {', '.join(stored)}, but X and y are required"
+            )
         # A file that is read like a training file may lack the target.
         return Read(*columns.to_table(path.name, stored["X"], stored.get("y")), how)
 

@@ -166,9 +166,10 @@ def _parse(parameters: Options, folder: Path | None) -> Parsed:
     except MemoryError:
         raise DataError(
             f"{what} does not fit into memory.",
-            f"Its rows need more than the {free / GIB:.3g} GiB that are free or allowed.",
-            "Allow more (`--memory`), or write it in pieces into a folder that is read from "
-            "disk, `dataset: {path: FOLDER}`: data/README.md has an example.",
+            f"The rows need more than the {free / GIB:.3g} GiB of memory that are free or allowed.",
+            "Allow more memory (`--memory`), or write the rows into a folder that is "
+            "read in blocks, `dataset: {path: FOLDER}`. data/README.md has an "
+            "example.",
         ) from None
 
 
@@ -204,7 +205,7 @@ def _called(path: str, folder: Path | None, arguments: Options) -> Any:
         raise DataError(
             f"{path} could not be called{given}.",
             f"{type(error).__name__}: {error}.",
-            "It has to return X and y, a Bunch of scikit-learn, or a DataFrame.",
+            "The function has to return X and y, a Bunch of scikit-learn, or a DataFrame.",
         ) from error
 
 
@@ -222,7 +223,7 @@ def _taken(what: str, result: Any, shaping: Options) -> Parsed:
     else:
         raise DataError(
             f"{what} returns {type(result).__name__}, which is not a data set.",
-            "It has to return X and y, a Bunch of scikit-learn, or a DataFrame.",
+            "The function has to return X and y, a Bunch of scikit-learn, or a DataFrame.",
             "Write `return X, y`.",
         )
     return columns.parse_columns(
@@ -255,8 +256,8 @@ def _fetched(source: str, which: Any, shaping: Options) -> Any:
         raise
     except Exception as error:  # an error of the network, of a server or of a damaged file
         raise DataError(
-            f"{source} {which} is not on this machine and could not be fetched.",
+            f"{source} {which} is not on this machine and could not be downloaded.",
             f"{type(error).__name__}: {str(error)[:200]}.",
-            "Run the same command once with a network (it stores the data in "
-            f"{home}), or save them as a file and write `file: PATH`.",
+            "Run the same command once with a network connection (the data are then "
+            f"stored in {home}), or save the data as a file and write `file: PATH`.",
         ) from error

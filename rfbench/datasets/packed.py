@@ -44,8 +44,8 @@ def hash_folder(folder: Path, task: str | None = None) -> str:
     if not (folder / "X.npy").is_file():
         raise DataError(
             f"{folder} does not contain rows.",
-            "It has to have the files X.npy and y.npy, and may have groups.npy.",
-            "Correct the path, or write them: data/README.md has an example.",
+            "The folder needs the files X.npy and y.npy, and may have groups.npy.",
+            "Correct the path, or write the files. data/README.md has an example.",
         )
     digests = {name: hash_file(folder / name) for name in _NAMES if (folder / name).is_file()}
     return hashlib.sha256(json.dumps([digests, task] if task else digests).encode()).hexdigest()
@@ -65,9 +65,9 @@ def read(folder: Path, task: str | None = None) -> Parsed:
     # Unexpected files make numpy and pydantic raise many types of errors.
     except Exception as error:
         raise DataError(
-            f"The files of {folder} do not fit together.",
+            f"The files of {folder} do not belong together.",
             f"{' '.join(str(error).split())[:200]}.",
-            "Write them again, into a new folder.",
+            "Write the files again, into a new folder.",
         ) from error
 
 
@@ -79,9 +79,11 @@ def _arrays(folder: Path, task: str | None) -> Parsed:
     y, about = columns.to_native(mapped(folder / "y.npy")), facts.get("about")
     groups = np.asarray(mapped(folder / "groups.npy")) if (folder / "groups.npy").exists() else None
     if y.shape != (n,) or kind not in "fiu" or (groups is not None and groups.shape != (n,)):
-        raise ValueError(f"X has {n} rows of kind {kind!r}, and the target the shape {y.shape}")
+        raise ValueError(
+            f"X has {n} rows of the type {kind!r}, and the target has the shape {y.shape}"
+        )
     if pd.isna(y).any() or np.isin(y, [np.inf, -np.inf]).any():
-        raise ValueError("the target has gaps, or values that are not finite")
+        raise ValueError("the target has missing or infinite values")
     if about is None or task is not None:
         target = columns.Table(folder.name, None, pd.Series(y), {})
         target.complete(task)

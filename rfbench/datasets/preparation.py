@@ -252,7 +252,9 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         )
         if not kept:
             raise DataError(
-                "No column remains to learn from.", " ".join(describe(self.notes_)), "Use others."
+                "No column remains from which a model could learn.",
+                " ".join(describe(self.notes_)),
+                "Use others.",
             )
         return self._chosen(rows)
 
@@ -504,17 +506,21 @@ class _Words:
 def describe(notes: Iterable[Note]) -> list[str]:
     """Return sentences that describe the treatment of the columns, one per kind of treatment."""
     sentences = {
-        WORDS: "Categories became columns of 0 and 1, with their number: {}.",
+        WORDS: (
+            "Categories became columns of 0 and 1. The number of columns is in parentheses: {}."
+        ),
         DATE: "Dates became days, month, weekday and hour, as far as they vary: {}.",
         "not numbers": "Values other than numbers or dates count as missing in: {}.",
-        "text numbers": "Read as numbers, without percent signs, currency signs and thousands "
-        "separators: {}.",
+        "text numbers": (
+            "Strings are read as numbers, without percent signs, currency signs and "
+            "thousands separators: {}."
+        ),
         "gaps": "Missing values become the mean of the training set, with a column that marks "
         "them. Missing categories are a category: {}.",
-        CONSTANT: "Left out, constant: {}.",
-        EMPTY: "Left out, without any value: {}.",
-        IDENTIFIER: "Left out, because they name the rows: {}.",
-        INDEX: "Left out, row numbers without a name: {}.",
+        CONSTANT: "Columns that are constant are left out: {}.",
+        EMPTY: "Columns without any value are left out: {}.",
+        IDENTIFIER: "Columns that identify the rows are left out: {}.",
+        INDEX: "Columns of row numbers without a name are left out: {}.",
     }
     gathered: dict[str, list[str]] = {}
     for note in notes:

@@ -234,7 +234,7 @@ def _scaler(X_train: Rows, X_test: Rows, scaling: str, dtype: str) -> Scale:
     if sparse.issparse(X_train):
         raise DataError(
             f"Sparse rows cannot be scaled by '{scaling}'.",
-            "Subtracting a mean or a minimum would make every entry non-zero.",
+            "Subtracting a mean or a minimum would make every entry different from 0.",
             "Use the scaling 'none' or '/255'.",
         )
     if scaling == "row-standard":
@@ -254,7 +254,7 @@ def _scaler(X_train: Rows, X_test: Rows, scaling: str, dtype: str) -> Scale:
         width = np.where(sd == 0, np.inf, sd)
         largest = np.max((_range([X_train])[1] - mean) / width)
         if not largest > 0:
-            what = f"The scaling {scaling} divides by the largest value, but none is above 0."
+            what = f"The scaling {scaling} divides by the largest value, but no value is above 0."
             raise DataError(what, todo="Use a different scaling.")
         return partial(_affine, shift=mean, width=width * largest, most=np.inf)
     low, high = _range([X_train, X_test] if scaling == "minmax-all" else [X_train])
@@ -304,7 +304,9 @@ def _map_target(
     both = np.concatenate([y_train, y_test])
     if not np.isfinite(both).all():
         raise DataError(
-            f"The target of {name} has NaN or infinity.", "", "Remove these rows from the data."
+            f"The target of {name} contains NaN or infinity.",
+            "",
+            "Remove these rows from the data.",
         )
     low, high = y_train.min(), y_train.max()
     if low == high and target in ("range", "standard"):
@@ -325,7 +327,7 @@ def _check_classes(dataset: Dataset, labels: Index) -> None:
     for code in np.flatnonzero(counts == 0)[:1]:
         raise DataError(
             f"Class '{dataset.classes[code]}' of {dataset.name} has no rows in the training set.",
-            f"The {len(labels)} rows of the training set have {np.count_nonzero(counts)} of "
-            f"{len(counts)} classes.",
+            f"The training set of {len(labels)} rows has {np.count_nonzero(counts)} "
+            f"of {len(counts)} classes.",
             "Use more rows or another split.",
         )

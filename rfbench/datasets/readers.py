@@ -39,8 +39,8 @@ def read(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
     except Exception as error:  # damaged files make the libraries raise many types of errors
         raise DataError(
             f"The files of {entry.name} cannot be read: {' '.join(str(error).split())[:300]}.",
-            "A file is damaged, or a different version.",
-            "Remove them and get them again.",
+            "A file is damaged, or is a different version.",
+            "Remove the files and download them again.",
         ) from error
     return parsed
 

@@ -61,7 +61,7 @@ def check(rule: object) -> None:
             fits = size > 0 if whole else isinstance(size, float) and 0 < size < 1
             words = "a fraction between 0 and 1, or a whole number above 0"
         if not fits:
-            raise DataError(f"{key} is {size!r}.", f"It has to be {words}.")
+            raise DataError(f"{key} is {size!r}.", f"The value has to be {words}.")
 
 
 def is_given(rule: Rule) -> bool:
@@ -128,7 +128,7 @@ def split_rows(
         raise DataError(
             f"The split {rule!r} leaves {len(train)} training and {len(test)} test rows of "
             f"{dataset.name}.",
-            todo="Change the sizes.",
+            todo="Change the sizes of the split.",
         )
     return train, test
 
@@ -139,7 +139,7 @@ def split_rows(
 def _published(dataset: Dataset, rule: Mapping[str, Any], generator: np.random.Generator) -> Sides:
     if dataset.n_given_train is None:
         what = f"{dataset.name} has no published split."
-        raise DataError(what, todo="Use a split like {test_size: 0.5}.")
+        raise DataError(what, todo="Use a split such as {test_size: 0.5}.")
     train, test = np.split(np.arange(len(dataset.y)), [dataset.n_given_train])
     if "train_size" in rule:
         size = min(len(train), _amount(rule["train_size"], len(train)))
@@ -226,7 +226,7 @@ def _groups(dataset: Dataset, rule: Mapping[str, Any], generator: np.random.Gene
     if dataset.groups is None or dataset.equal_rows_together:
         raise DataError(
             f"{dataset.name} has no groups.",
-            todo="Use a split like {test_size: 0.5}, or name the column: `groups: COLUMN`.",
+            todo="Use a split such as {test_size: 0.5}, or name the column: `groups: COLUMN`.",
         )
     return _some_of(dataset.groups, rule["leave_groups"], generator)
 

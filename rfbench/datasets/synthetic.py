@@ -65,9 +65,9 @@ class Problem:
             kinds = (int,) if isinstance(values[key], int) else (int, float)
             if isinstance(value, bool) or not isinstance(value, kinds) or not 0 < value < np.inf:
                 raise DataError(
-                    f"The parameter '{key}' of '{name}' is {value!r}.",
-                    f"It has to be a positive {kinds[-1].__name__}.",
-                    f"The default is {values[key]}.",
+                    f"The parameter '{key}' of '{name}' has the value {value!r}.",
+                    f"The value has to be a positive {kinds[-1].__name__}.",
+                    f"The default value is {values[key]}.",
                 )
             values[key] = value
         return values

@@ -88,8 +88,8 @@ def check_names(what: str, names: Iterable[Any]) -> None:
         if (before := first.setdefault(name, place)) != place:
             raise DataError(
                 f"{what} has two columns '{name}': columns {before} and {place}.",
-                "The name is ambiguous.",
-                "Rename one of them.",
+                "A column name has to be unique.",
+                "Rename one of the columns.",
             )
 
 
@@ -334,10 +334,13 @@ def to_days(name: str, column: pd.Series[Any]) -> Array:
         return column.to_numpy(dtype=np.float64, na_value=np.nan)
     if infer_kind(name, column) != DATE:
         raise DataError(
-            f"'{name}' has neither dates nor numbers, such as {str(column.dropna().iloc[0])!r}."
+            (
+                f"The column '{name}' contains neither dates nor numbers. One value is "
+                f"{str(column.dropna().iloc[0])!r}."
+            )
             if column.notna().any()
             else f"'{name}' is empty.",
-            "It does not define which rows are later.",
+            "The column does not determine the order of the rows in time.",
             "Name a column of dates or numbers.",
         )
     dates = as_dates(column)

@@ -172,7 +172,7 @@ class Child:
             left = None if end is None else max(0.0, end - time.monotonic())
             ready = wait([self._pipe, self._death], left)
             if not ready:
-                raise self._ended(f"It exceeded its time limit: {seconds:g} s.", "timeout")
+                raise self._ended(f"The trial exceeded its time limit of {seconds:g} s.", "timeout")
             piece = os.read(self._pipe, 2**20) if self._pipe in ready else b""
             self._answers += piece
             if not piece or len(self._answers) > LONGEST_ANSWER:
@@ -190,7 +190,11 @@ class Child:
         if by_itself:
             how = f"by signal {-number}" if number < 0 else f"with exit code {number}"
             why = f"The worker process ended {how}. {trace.partition(chr(10))[0]}".rstrip()
-        columns = {"status": status, "message": why or "It closed its output.", "traceback": trace}
+        columns = {
+            "status": status,
+            "message": why or "The worker process closed its output.",
+            "traceback": trace,
+        }
         return Died(columns, by_signal=by_itself and number < 0)
 
 

@@ -58,7 +58,8 @@ def find(text: str = "local", n_jobs: int | None = None) -> tuple[int, Any]:
         raise ExecutorError(
             f"There is no dask scheduler at {address}, or dask is not installed.",
             f"{type(error).__name__}: {error}.",
-            "Start it, or correct the address; pip install 'rfbench[dask]' installs dask.",
+            "Start the scheduler, or correct the address. `pip install "
+            "'rfbench[dask]'` installs dask.",
         ) from error
 
 
@@ -131,7 +132,7 @@ class FanOut:
             raise ExecutorError(
                 "A worker could not run a trial.",
                 f"{type(error).__name__}: {error}",
-                "Rows that were returned are on disk: run the same command again.",
+                "All returned rows are stored. Run the same command again.",
             ) from error
 
     def goes_on(self) -> bool:
@@ -242,7 +243,7 @@ def call(name: str, calls: Sequence[tuple[Any, ...]], n_jobs: int) -> Iterator[t
 
     def call_one(words: tuple[Any, ...]) -> tuple[Any, str]:
         if stopping.is_set():
-            return None, "It was not started."
+            return None, "The call was not started."
         try:
             child = acquire_child("")
         except ExecutorError as error:
@@ -297,15 +298,15 @@ def refuse_others(there: dict[str, str], here: dict[str, str]) -> None:
         if (version := there.get(name, "unknown")) != here[name]:
             raise ExecutorError(
                 f"A worker has {name} {version}, and this machine has {here[name]}.",
-                "Different versions may give different numbers.",
-                "Install the same versions everywhere.",
+                "Results may depend on the version.",
+                "Install the same versions on all machines.",
             )
     if there.get("code") != here["code"]:
         raise ExecutorError(
             "A worker has different code of rfbench than this machine.",
-            f"The worker has {there.get('code')} in {there.get('path')}, "
-            f"this machine has {here['code']} in {here['path']}.",
-            "Install the same files everywhere, and start the workers again.",
+            f"The worker has {there.get('code')} in {there.get('path')}. This machine "
+            f"has {here['code']} in {here['path']}.",
+            "Install the same files on all machines, and start the workers again.",
         )
 
 

@@ -25,11 +25,13 @@ from rfbench.results.maintenance import find_differences, read_whole_rows
 # of 3 %, by definition. Ambiguous digits are rejected. With half the digits, most of them would be
 # rejected.
 ID_DIGITS = 6
-CHANGED_METHOD = "rfbench now measures it differently: a method was revised, or a default changed."
-EARLIER = "The folder's configuration changed since it was measured."
-OTHER_DATA = "The data with its name are different here."
-NO_DATA = "Its data are not here."
-ENDED_BADLY = "It failed when it was measured."
+CHANGED_METHOD = (
+    "rfbench now measures this row differently: a method was revised, or a default changed."
+)
+EARLIER = "The configuration of the folder has changed since this row was measured."
+OTHER_DATA = "The data with this name are different on this machine."
+NO_DATA = "The data are not on this machine."
+ENDED_BADLY = "The trial failed when it was measured."
 
 
 def list_similar_trials(
@@ -85,7 +87,7 @@ def find_trial(row: dict[str, str], manifest: dict[str, Any], allow_imports: boo
         why = OTHER_DATA
     else:
         why = CHANGED_METHOD
-    raise ResultsError(f"The row {row['trial_id']} cannot be repeated.", why)
+    raise ResultsError(f"The row {row['trial_id']} cannot be measured again.", why)
 
 
 @dataclass(frozen=True)
@@ -130,7 +132,7 @@ def replay(folder: Path, which: str, *, allow_imports: bool = False) -> Replay:
     if len(named) != 1:
         raise ResultsError(
             f"{folder} has {len(named) or 'no'} rows that match '{which}'.",
-            f"Give the number of a row, 1 to {len(rows)}, or its trial_id.",
+            f"Name a row by its number, 1 to {len(rows)}, or by its trial_id.",
         )
     manifest = manifests.read(folder)
     return _repeated(folder, named[0], find_trial(named[0], manifest, allow_imports), manifest)
@@ -172,7 +174,7 @@ def replay_any(
 
 
 def _trial_here(row: dict[str, str], manifest: dict[str, Any], allow_imports: bool) -> Trial:
-    """Return the trial of a successful row. Raise ResultsError if its data are not on disk."""
+    """Return the trial of a successful row with data on disk, or raise ResultsError."""
     if row["status"] != "ok":
         raise ResultsError(ENDED_BADLY)
     specs = [spec for each in read_experiments(manifest, allow_imports) for spec in each.dataset]

@@ -57,7 +57,7 @@ def filter_trials(
         key, sign, value = condition.partition("=")
         if not sign or key not in ONLY_KEYS:
             raise ConfigError(
-                f"--only {condition} is not KEY=VALUE with a key of trials."
+                (f"--only {condition} does not have the form KEY=VALUE with a key of trials.")
                 + suggest_nearest(key, list(ONLY_KEYS)),
                 f"The keys are {', '.join(ONLY_KEYS)}.",
                 "Write for example --only M=100.",

@@ -1,4 +1,4 @@
-"""Running the trials without a row: workers run jobs, and rows are written as they arrive."""
+"""Running the trials that have no row yet. Rows are written as soon as they are measured."""
 
 from __future__ import annotations
 
@@ -22,8 +22,9 @@ from rfbench.results.store import Store, note
 log = logging.getLogger(__name__)
 
 NO_LIMIT = (
-    "This system does not enforce limits of memory: a trial that exceeds its share may slow "
-    "this machine down or be killed. Matrices of known size are still rejected."
+    "This system does not enforce memory limits. A trial that exceeds its "
+    "share may slow this machine down or be killed. Matrices of known size "
+    "are still rejected."
 )
 
 
@@ -116,7 +117,7 @@ def run(
         note(plan.folder, f"to run: {len(missing)} of {summary.planned}, {n_jobs} workers")
         if suspects:
             text = f"{len(suspects)} trials had begun when a run was cut off"
-            log.warning("%s: they come last.", text)
+            log.warning("%s: these trials are run last.", text)
             note(plan.folder, f"last: {text}")
         first = [trial for trial in missing if trial.id not in suspects]
         last = [trial for trial in missing if trial.id in suspects]

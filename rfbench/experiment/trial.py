@@ -102,7 +102,7 @@ def run_trial(trial: Trial, context: Context) -> dict[str, Any]:
         row["traceback"] = "".join(traceback.format_exception(error))[:LONGEST_TRACEBACK]
     row.setdefault("peak_rss_mb", round(platforms.read_peak_rss_mb(), 1))
     if rows_before and _hash_of_rows(trial, context) != rows_before:
-        what = f"{trial.code} changed the prepared rows: its numbers belong to different data."
+        what = f"{trial.code} changed the prepared rows, so its results belong to different data."
         row = describe(trial) | {"status": "failed", "message": what, SPOILED: True}
     return row
 
@@ -112,7 +112,7 @@ def read_message(error: BaseException) -> str:
     try:
         return str(error)[:LONGEST_MESSAGE]
     except BaseException:
-        return "its message cannot be read"
+        return "the message of the error cannot be read"
 
 
 def to_plain_value(value: Any) -> Any:
@@ -121,7 +121,7 @@ def to_plain_value(value: Any) -> Any:
         value = value.item()
     if value is None or type(value) in (bool, int, float, str):
         return value
-    raise TypeError(f"{type(value).__name__} is neither a number nor text")
+    raise TypeError(f"{type(value).__name__} is neither a number nor a string")
 
 
 def _hash_of_rows(trial: Trial, context: Context) -> str:

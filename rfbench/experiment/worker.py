@@ -92,7 +92,8 @@ def compute_memory_share(text: str, workers: int) -> int:
             f"--memory {text} is not a valid amount for {workers} worker{'s' * (workers > 1)}.",
             f"The machine has {machine.total / 2**30:.1f} GiB, and each worker needs "
             f"{LEAST_MEMORY / 2**20:.0f} MiB.",
-            "Write a share of the free memory, 80%, or GiB, 6; or use fewer --jobs.",
+            "Write a share of the free memory, such as 80%, or a number of GiB, such "
+            "as 6. Alternatively, use fewer --jobs.",
         )
     return int(total / workers)
 

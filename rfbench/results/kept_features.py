@@ -41,7 +41,9 @@ def read(folder: Path) -> list[dict[str, str]]:
         content = files.read(file)
         content.decode()
     except (OSError, ValueError) as error:
-        raise ResultsError(f"{file} cannot be read.", f"{error}.", "Move the file away.") from error
+        raise ResultsError(
+            f"{file} cannot be read.", f"{error}.", "Move the file to another folder."
+        ) from error
     header, *lines = content.splitlines() or [b""]
     names = parse_cells(header)
     rows = [parse_cells(line) for line in lines]
@@ -56,8 +58,8 @@ def read(folder: Path) -> list[dict[str, str]]:
     if not whole or not (written or older):
         raise ResultsError(
             f"{file} has different columns, a truncated line, or a line with a wrong checksum.",
-            "It was not written by rfbench, or it was changed.",
-            "Move the file away.",
+            "The file was not written by rfbench, or it was changed.",
+            "Move the file to another folder.",
         )
     return [dict(zip(names, row, strict=True)) for row in rows]
 

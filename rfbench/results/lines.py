@@ -56,7 +56,9 @@ def unseal(content: Mapping[str, Any]) -> dict[str, Any]:
     """
     rest = {key: value for key, value in content.items() if key != CHECK}
     if CHECK in content and content[CHECK] != _check_of_json(rest):
-        raise ValueError("It does not match its checksum: it was changed after it was written.")
+        raise ValueError(
+            "The content does not match its checksum, so it was changed after it was written."
+        )
     return rest
 
 

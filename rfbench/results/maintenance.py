@@ -24,7 +24,9 @@ def read_whole_rows(folder: Path) -> list[dict[str, str]]:
     rows = Store(folder).rows()
     if not rows:
         raise ResultsError(
-            f"{folder} does not contain trials.", "", "Name a folder that `rfbench run` wrote."
+            f"{folder} does not contain trials.",
+            "",
+            "Name a folder that `rfbench run` has written.",
         )
     check_columns(folder / TRIALS, rows[0])
     return rows
@@ -75,8 +77,8 @@ def _parts_of(folder: Path, target: Path) -> list[Path]:
     if folder.resolve() == target.resolve():
         raise ResultsError(
             f"{folder} cannot be merged with itself.",
-            "It already contains its rows.",
-            "Name the other folders.",
+            "The folder already contains these rows.",
+            "Name other folders.",
         )
     parts = sorted(file.parent for file in folder.rglob(TRIALS))
     if not parts:
@@ -171,16 +173,16 @@ def _refuse_unlike(target: Path, own: dict[str, Any], folder: Path, other: dict[
         if digest != expected:
             raise ResultsError(
                 f"{folder} was measured on different data than {target}.",
-                f"{name} has hash {str(digest)[:12]} there and {str(expected)[:12]} here.",
-                "Compare `rfbench data verify` on both machines.",
+                f"{name} has the hash {str(digest)[:12]} there and {str(expected)[:12]} here.",
+                "Compare the output of `rfbench data verify` on the two machines.",
             )
     for name, version in other.get("versions", {}).items():
         expected = own.get("versions", {}).get(name, version)
         if name in manifests.MEASURING and version != expected:
             raise ResultsError(
                 f"{folder} was measured with {name} {version}, and {target} with {expected}.",
-                "Different versions may give different numbers.",
-                "Install the same versions everywhere, or keep the folders separate.",
+                "Results may depend on the version.",
+                "Install the same versions on all machines, or keep the folders separate.",
             )
     if not _alike(own, other):
         keys = [

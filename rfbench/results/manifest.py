@@ -119,8 +119,8 @@ def read(folder: Path) -> dict[str, Any]:
     if absent := [key for key in REQUIRED_KEYS if key not in content]:
         raise ResultsError(
             f"The manifest {folder / MANIFEST} cannot be read.",
-            notes[0] if notes else f"It has no {', '.join(absent)}.",
-            "Run the configuration again; its finished rows are kept.",
+            notes[0] if notes else f"The manifest does not have the keys {', '.join(absent)}.",
+            "Run the configuration again. Its finished rows are kept.",
         )
     return content
 
@@ -210,9 +210,9 @@ def _load(folder: Path) -> dict[str, Any]:
         place = ".".join(map(str, wrong["loc"]))
         raise ValueError(f"{place}: {wrong['msg']}.") from None
     except RecursionError:
-        raise ValueError("It is nested too deeply.") from None
+        raise ValueError("The JSON is nested too deeply.") from None
     except json.JSONDecodeError as error:
-        raise ValueError(f"It is not JSON: {error}.") from None
+        raise ValueError(f"The file is not valid JSON: {error}.") from None
     except UnicodeDecodeError:
-        raise ValueError("It is not UTF-8 text.") from None
+        raise ValueError("The file is not UTF-8 text.") from None
     return content

@@ -45,7 +45,7 @@ def write(folder: Path, trial_id: str, text: str) -> None:
     try:
         content = base64.b64decode(text, validate=True)
     except binascii.Error as error:
-        raise ResultsError("A trial returned no predictions.", f"{error}.") from error
+        raise ResultsError("A trial did not return predictions.", f"{error}.") from error
     files.replace(find_file(folder, trial_id), content, folder)
 
 
@@ -60,7 +60,9 @@ def read(folder: Path, trial_id: str) -> dict[str, NDArray[Any]]:
             return dict(arrays)
     except (OSError, ValueError, EOFError, KeyError) as error:
         raise ResultsError(
-            f"{file} has no predictions.", f"{error}.", "Delete its row to measure it again."
+            f"{file} does not contain predictions.",
+            f"{error}.",
+            "Delete the row of the trial to measure it again.",
         ) from error
 
 

@@ -35,7 +35,7 @@ AS_NUMBER = np.dtype("float64")
 # The expression matches nan in lower case, but not the letters nan in a data set name such as
 # banana. It begins with a literal string, which makes the search fast.
 NAN = re.compile(rb"nan(?<![a-z]nan)(?![a-z])")
-CHECKSUM_DIFFERS = "The row does not match its checksum: it was changed after it was written."
+CHECKSUM_DIFFERS = "The row does not match its checksum, so it was changed after it was written."
 
 
 @dataclass(frozen=True)
@@ -116,9 +116,9 @@ class TrialRows:
 
 def describe_broken(broken: Mapping[int, tuple[bytes, str]]) -> list[str]:
     """Return descriptions of the invalid lines that were omitted, with reasons."""
-    lines = [f"{TRIALS}, line {n}: {why} It is left out." for n, (_, why) in broken.items()]
+    lines = [f"{TRIALS}, line {n}: {why} The row is left out." for n, (_, why) in broken.items()]
     more = len(lines) - NAMED_LINES
-    return lines[:NAMED_LINES] + ([f"{TRIALS}: {more} more lines like these."] * (more > 0))
+    return lines[:NAMED_LINES] + ([f"{TRIALS}: {more} more lines of this kind."] * (more > 0))
 
 
 def find(paths: Iterable[str | Path]) -> list[Path]:
@@ -144,16 +144,16 @@ def find(paths: Iterable[str | Path]) -> list[Path]:
         if not path.exists():
             raise ResultsError(
                 f"There is no file or folder {path}.",
-                "Results are read from there.",
-                "Name a different one, or create results with 'rfbench run CONFIG'.",
+                "Results are read from this path.",
+                "Name a different path, or create results with 'rfbench run CONFIG'.",
             )
         is_file = path.name == TRIALS and path.is_file()
         files = [path] if is_file else list(path.rglob(TRIALS))
         if not files:
             raise ResultsError(
                 f"{path} does not contain results.",
-                f"Neither it nor a sub-folder has a {TRIALS}.",
-                "Name a folder that 'rfbench run' wrote, for example results/quickstart.",
+                f"Neither the folder nor a sub-folder contains the file {TRIALS}.",
+                "Name a folder that 'rfbench run' has written, for example results/quickstart.",
             )
         folders.update(file.parent for file in files)
     return sorted(folders)
@@ -271,7 +271,9 @@ def _make_results(
     rows = _of_the_last_configuration(rows, manifest, notes)
     timed = rows[rows.columns.intersection(list(ROW_TIMES))].notna().any(axis=1)
     if (machines := rows.loc[timed & (rows["machine"] != ""), "machine"].nunique()) > 1:
-        notes.append(f"The rows are from {machines} machines: their times cannot be compared.")
+        notes.append(
+            f"The rows were measured on {machines} machines, so their times cannot be compared."
+        )
     name = manifest.get("config", {}).get("name") or folder.resolve().name
     return Results(folder, _text(name), rows, manifest, notes)
 
@@ -294,7 +296,8 @@ def _settle_rows(rows: pd.DataFrame, notes: list[str]) -> pd.DataFrame:
     repeated = rows["trial_id"].duplicated(keep="last")
     if repeated.any():
         notes.append(
-            f"{TRIALS}: {repeated.sum()} rows repeat an earlier trial_id; the last one counts."
+            f"{TRIALS}: {repeated.sum()} rows have the trial_id of an earlier row. "
+            "The last row is used."
         )
         rows = rows[~repeated].reset_index(drop=True)
     if rows.empty:
@@ -341,7 +344,7 @@ def _lines(file: Path) -> Iterator[tuple[list[str], list[bytes], bool]]:
                 if len(rest) > LONGEST_LINE:
                     raise ResultsError(
                         f"{file} has a line of more than {LONGEST_LINE:,} bytes.",
-                        "It was not written by rfbench.",
+                        "The file was not written by rfbench.",
                         "Restore the file, or run the configuration again into another folder.",
                     )
                 if lines:
@@ -350,9 +353,9 @@ def _lines(file: Path) -> Iterator[tuple[list[str], list[bytes], bool]]:
             if rest or empty:
                 yield header, [rest] if rest else [], False
     except OSError as error:
-        why = f"{file.parent} is not there." if not file.parent.is_dir() else f"{error.strerror}."
+        why = f"{file.parent} does not exist." if not file.parent.is_dir() else f"{error.strerror}."
         raise ResultsError(
-            f"{file} cannot be read.", why, "Name a folder that 'rfbench run' wrote."
+            f"{file} cannot be read.", why, "Name a folder that 'rfbench run' has written."
         ) from error
 
 
@@ -442,7 +445,7 @@ def _header(file: Path, line: bytes) -> list[str]:
     if not line.strip() or not line.endswith(b"\n"):
         raise ResultsError(
             f"{file} is empty.",
-            "The run was probably stopped before its first trial ended.",
+            "The run was probably stopped before its first trial finished.",
             "Delete the folder and run the configuration again.",
         )
     text = line.removeprefix(b"\xef\xbb\xbf").rstrip(b"\r\n").decode(errors="replace")
@@ -463,7 +466,7 @@ def _header(file: Path, line: bytes) -> list[str]:
         return header
     raise ResultsError(
         what,
-        "It was not written by this rfbench, or its first line was changed.",
+        "The file was not written by this version of rfbench, or its first line was changed.",
         "Restore the file, or run the configuration again into another folder.",
     )
 
@@ -500,8 +503,8 @@ def _of_the_last_configuration(
     current = rows["setting"].isin(manifest["settings"])
     if not current.all():
         notes.append(
-            f"Rows of earlier configurations in {TRIALS} measure something else. Not shown: "
-            f"{(~current).sum()}."
+            f"Rows of earlier configurations in {TRIALS} are not shown, because they "
+            f"were measured with other settings: {(~current).sum()} rows."
         )
         rows = rows[current].reset_index(drop=True)
     protocol = manifest.get("config", {}).get("protocol")

@@ -59,7 +59,7 @@ class Column:
         """
         if self.kind == TEXT:
             if self.pattern and not all(map(self.pattern.fullmatch, values)):
-                raise ValueError("A string does not have the form of its column.")
+                raise ValueError("The string does not have the form of its column.")
             return values
         if self.kind == BOOLEAN:
             true, false, missing = (np.asarray(values == text, bool) for text in BOOLEAN_TEXTS)
@@ -75,7 +75,7 @@ class Column:
         filled = np.where(missing, 0.0, numbers)
         # Means are computed from floats, and floats cannot represent all integers from 2^53 on.
         if (filled != np.trunc(filled)).any() or (np.abs(filled) >= 2**53).any():
-            raise ValueError("This is not a whole number.")
+            raise ValueError("The value is not a whole number.")
         return pd.arrays.IntegerArray(filled.astype(np.int64), missing)
 
     def accepts(self, cell: str) -> bool:

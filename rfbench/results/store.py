@@ -57,14 +57,14 @@ class Store:
             who = files.read(owner).decode().strip() if owner.exists() else "another run"
             raise ResultsError(
                 f"Another run is using {self.folder}: {who}.",
-                "Two writers would corrupt each other's rows.",
-                "Wait for it, or give another --out.",
+                "Two runs that write at the same time would corrupt the rows.",
+                "Wait until the other run has ended, or use another --out.",
             ) from None
         except OSError as error:
             raise WriteError(
                 f"The results folder {self.folder} cannot be written: {error.strerror}.",
                 "",
-                "Give another folder with --out.",
+                "Use another folder with --out.",
             ) from error
         with held:
             now = datetime.datetime.now().isoformat(" ", timespec="seconds")
@@ -160,8 +160,8 @@ class Store:
         """Write one row and force it to disk."""
         with raise_as_write_error(
             f"A row could not be written to {self.csv}",
-            "The rows before it are on the disk.",
-            "Free disk space, or give another --out, and run the same command again.",
+            "The earlier rows are on disk.",
+            "Free disk space, or use another --out. Then run the same command again.",
         ):
             files.make_folder(self.folder)
             files.append(self.csv, encode_row(row) + b"\n", _HEADER)
@@ -173,8 +173,8 @@ def check_columns(file: Path, names: Iterable[str]) -> None:
         if name not in SCHEMA:
             raise ResultsError(
                 f"{file} has a column {name}, which this version of rfbench does not have.",
-                "Its rows cannot be combined with rows of this version.",
-                "Use the version that wrote it, or a different folder.",
+                "The rows of the file cannot be combined with rows of this version.",
+                "Use the version that has written the file, or a different folder.",
             )
 
 
@@ -187,7 +187,9 @@ def encode_row(row: Mapping[str, Any]) -> bytes:
     faults = [f"There is no column {name} in results/schema.py." for name in row.keys() - SCHEMA]
     for name, cell in cells.items():
         if not SCHEMA[name].accepts(cell):
-            faults.append(f"Column {name} cannot hold {cell[:40]} (expected: {SCHEMA[name].form}).")
+            faults.append(
+                f"Column {name} cannot contain {cell[:40]} (expected: {SCHEMA[name].form})."
+            )
             cells[name] = ""
     if faults:
         cells |= {"status": "failed", "message": " ".join(faults)}

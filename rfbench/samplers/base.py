@@ -145,7 +145,7 @@ class FittedFeatures(ABC):
 
     def kept_features(self) -> tuple[NDArray[np.intp], FeatureMap, Array]:
         """Return the indices, features and weights of the kept candidates, largest weight first."""
-        raise MethodError(f"{type(self).__name__} keeps all the candidates that it draws.")
+        raise MethodError(f"{type(self).__name__} keeps all candidate features that it draws.")
 
 
 class NoFeatures(FittedFeatures):
@@ -162,7 +162,7 @@ class NoFeatures(FittedFeatures):
 
     def transform(self, X: Rows) -> FloatArray:
         """Raise MethodError, because there are no features."""
-        raise MethodError("The solver is fitted on the rows themselves, so features do not exist.")
+        raise MethodError("The solver is fitted on the rows themselves, so there are no features.")
 
 
 @estimator
@@ -270,7 +270,7 @@ class RandomFeatures(
             if y is None:
                 raise MethodError(
                     f"{type(self).__name__} requires y to be passed, but the target y is None.",
-                    "It selects its features with the target.",
+                    "The sampler selects its features with the target.",
                 )
             targets = make_target_columns(y, X.shape[0])
         random = streams(self.random_state)
@@ -395,12 +395,12 @@ def make_target_columns(y: Any, n: int) -> Array:
     values = np.asarray(y)
     if len(values) != n:
         raise MethodError(
-            f"y has {len(values)} values for {n} rows.", "", "Give one value per row."
+            f"y has {len(values)} values, but X has {n} rows.", "", "Pass one value per row."
         )
     if values.dtype.kind == "f" or values.ndim == 2:
         columns = values.astype(np.float64).reshape(n, -1)
         if not np.isfinite(columns).all():
-            raise MethodError("The target y contains NaN or infinity.", "", "Remove those rows.")
+            raise MethodError("The target y contains NaN or infinity.", "", "Remove these rows.")
         return columns
     classes, codes = np.unique(values, return_inverse=True)
     if len(classes) <= 2:

@@ -52,8 +52,8 @@ ADAPTER = (
     "`mine = adapted(lambda d, M, seed: Net(d, M, seed))`, and name `mine`."
 )
 OTHERWISE = (
-    "Name a sampler, a transformer or a function. The interface of solvers and "
-    "estimators is tested by scikit-learn's check_estimator."
+    "Name a sampler, a transformer or a function. For solvers and "
+    "estimators, use scikit-learn's check_estimator instead."
 )
 
 
@@ -79,7 +79,9 @@ class Formula:
         match = _QUOTIENT.fullmatch(str(text).strip())
         # Brackets are required, because 1/2*s could mean s/2 or 1/(2s).
         if match is None or (match[3] and not match[2]) or bool(match[2]) != bool(match[5]):
-            raise MethodError(f"{FORMULA} is {text!r}.", "It has to be a power of s.", TO_STATE)
+            raise MethodError(
+                f"{FORMULA} is {text!r}.", "The formula has to be a power of s.", TO_STATE
+            )
         return cls(float(match[1]) / float(match[3] or 1), -float(match[4] or 1))
 
 
@@ -116,7 +118,7 @@ class Method:
         called = callable(self.thing) and not isinstance(self.thing, type)
         raise MethodError(
             f"{self.name} is not a feature map.",
-            "It has no fit and transform, and is not a function f(X, M, seed).",
+            "A feature map has the methods `fit` and `transform`, or is a function f(X, M, seed).",
             ADAPTER if called or hasattr(self.thing, "forward") else OTHERWISE,
         )
 
@@ -191,7 +193,7 @@ class Method:
             make = functools.partial(self.make, 2 * PAIRS, **own)
             try:
                 if uses_target(make(0)):
-                    raise MethodError("It looks at the target.")
+                    raise MethodError("The method uses the target.")
                 found = measure_length_scale(make, d)
                 self._length_scales[d] = found, f"length scale of its own parameters: {found:.4g}"
             except Exception as error:
@@ -225,7 +227,7 @@ class Method:
         words = {**self.own, **own}
         if self.is_function:
             if (fault := _fault_of_call(self.thing, words)) is not None:
-                raise MethodError(f"{self.name} has no such parameter.", f"{fault}.")
+                raise MethodError(f"{self.name} does not have this parameter.", f"{fault}.")
             return FunctionFeatures(self.thing, M, seed, words)
         for names, value in ((SIZES, M), (SEED_NAMES, seed)):
             if first := next((name for name in names if name in self.taken), None):
@@ -381,9 +383,10 @@ class ForeignMap(FittedMap):
         tolerance = 1e-4 * np.abs(whole).max()
         if not np.allclose(whole[:5], alone, rtol=0.0, atol=tolerance, equal_nan=True):
             raise MethodError(
-                "The features of a row depend on the other rows of the block.",
+                "The features of a row depend on the other rows of its block.",
                 "Features are computed in blocks of rows, and separately for test rows.",
-                "Learn means, scales and ranks in a transformer's fit; draw from the seed.",
+                "Learn means, scales and ranks in the method `fit` of a transformer. "
+                "Draw random numbers from the seed.",
             )
         return cls(fitted, scale, width)
 
@@ -516,10 +519,10 @@ def measure_power(method: Method, name: str, value: Any) -> float:
     """
 
     def unknown(why: str) -> MethodError:
-        return MethodError(f"The relation of {name} to the bandwidth is not known.", why, TO_STATE)
+        return MethodError(f"It is not known how {name} depends on the bandwidth.", why, TO_STATE)
 
     if not isinstance(value, int | float) or isinstance(value, bool) or not value > 0:
-        raise unknown(f"It is {value!r}, which is not a number above 0.")
+        raise unknown(f"The value is {value!r}, which is not a number above 0.")
     if uses_target(method.make(FEATURES, 0, **_resolved(method))):
         raise unknown("The method uses the target.")
 
@@ -544,9 +547,12 @@ def measure_power(method: Method, name: str, value: Any) -> float:
         return bool((np.abs(differences.mean(axis=0)) <= limit).all())
 
     if not fits(mean_products(rows + 3.0 * np.std(rows))):
-        raise unknown("Its kernel depends on where the rows are, not only on their differences.")
+        raise unknown(
+            "The kernel of the method depends on the position of the rows, not only "
+            "on their differences."
+        )
     fitting = [p for p in POWERS if fits(mean_products(2.0 * rows, 2.0**p))]
     if len(fitting) != 1:
         words = ", ".join(f"s^{p:g}" for p in fitting) or "no power of s"
-        raise unknown(f"Measured on the same pairs and seeds, {words} would fit.")
+        raise unknown(f"For the same pairs and seeds, the measurements agree with {words}.")
     return fitting[0]

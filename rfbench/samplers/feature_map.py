@@ -28,7 +28,7 @@ def to_matrix(features: Any, n: int) -> FloatArray:
     if block.ndim != 2 or len(block) != n or not block.shape[1]:
         raise MethodError(
             f"A transformer returned an array of shape {block.shape} for {n} rows.",
-            "It has to return one row of features per row of X.",
+            "A transformer has to return one row of features per row of X.",
         )
     check_real(block, "A transformer returned features")
     return block
@@ -42,7 +42,7 @@ def check_real(values: NDArray[Any], what: str) -> None:
     if values.dtype.kind not in "fiub":
         raise MethodError(
             f"{what} of the type {values.dtype}.",
-            "They have to be real numbers.",
+            "The features have to be real numbers.",
             "Use the real part, or one column for the real and one for the imaginary part.",
         )
 
@@ -52,7 +52,7 @@ def check_columns(n_columns: int, expected: int) -> None:
     if n_columns != expected:
         raise MethodError(
             f"A transformer returned {n_columns} columns after {expected} columns before.",
-            "Training and test rows need the same columns.",
+            "Training rows and test rows need the same columns.",
         )
 
 
@@ -119,7 +119,8 @@ class FittedMap(ABC):
         """
         raise MethodError(
             f"{type(self).__name__} cannot be computed by torch.",
-            "Cosine, arc-cosine, tanh and coordinate features and linear maps of them can.",
+            "torch supports cosine, arc-cosine, tanh and coordinate features, and "
+            "linear maps of these features.",
             "Use a different sampler.",
         )
 
@@ -345,7 +346,7 @@ def make_torch_map(features: FeatureMap, matrix: FloatArray | None = None) -> An
     except ImportError:
         raise MethodError(
             "torch is not installed.",
-            "It computes the features of a torch module.",
+            "torch is needed to use features as a torch module.",
             "Run `pip install 'rfbench[torch]'`.",
         ) from None
     return TorchMap(features, matrix)

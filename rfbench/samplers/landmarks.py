@@ -176,7 +176,7 @@ def choose_pivots(
     check_fits(
         8.0 * m * n,
         f"The factor of {n} rows and {m} landmarks",
-        "Use fewer landmarks, or another kind.",
+        "Use fewer landmarks, or a different kind of landmarks.",
     )
     factor, chosen, count = np.empty((m, n)), np.zeros(m, dtype=np.intp), 0
     residual = compute_diagonal(kernel, X)

@@ -126,7 +126,10 @@ def measure_length_scale(make: Callable[[int], Any], d: int) -> float:
     while (np.nanmean(compute_excess(far if is_near else near)) > 0) == is_near:
         near, far = (far, far + COARSE) if is_near else (near - COARSE, near)
         if max(abs(near), abs(far)) > FURTHEST:
-            raise MethodError(f"The mean product does not fall to {FALLEN:.2f} with the distance.")
+            raise MethodError(
+                f"The mean product of features does not decrease to {FALLEN:.2f} as the "
+                "distance of the rows grows."
+            )
     while far - near > 1:
         middle = (near + far) // 2
         near, far = (middle, far) if np.nanmean(compute_excess(middle)) > 0 else (near, middle)
@@ -135,11 +138,15 @@ def measure_length_scale(make: Callable[[int], Any], d: int) -> float:
     fall = float(np.nanmean(excess - compute_excess(far, seeds)))
     moved = compute_excess(near, seeds, SHIFT) - excess
     if not abs(np.nanmean(moved)) <= fall + 4 * _compute_error(moved):
-        raise MethodError("The mean product depends on where the rows are, not only on x - y.")
+        raise MethodError(
+            "The mean product of features depends on the position of the rows, not only on x - y."
+        )
     while 2 * _compute_error(excess) > LARGEST_ERROR * fall:
         seeds *= 2
         if seeds > MOST_SEEDS:
-            raise MethodError(f"The mean product of {MOST_SEEDS} draws is not known to 2 %.")
+            raise MethodError(
+                f"{MOST_SEEDS} draws do not determine the mean product of features to 2 %."
+            )
         excess = compute_excess(near, seeds)
     return float(2.0 ** (round(near + float(np.nanmean(excess)) / fall) / PARTS_PER_OCTAVE))
 

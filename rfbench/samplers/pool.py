@@ -264,10 +264,10 @@ class PooledFeatures(ScoredFeatures):
     def _check_pool_holds_components(self, size: int) -> None:
         if self.selects and self.n_components > size:
             raise MethodError(
-                f"M = {self.n_components} features cannot be chosen from a pool of {size}.",
-                f"{type(self).__name__} keeps M of the candidates, and a linear kernel has no "
-                "more candidates than coordinates.",
-                "Lower M, or raise pool_size.",
+                f"M = {self.n_components} features cannot be selected from a pool of {size}.",
+                f"{type(self).__name__} keeps M of the candidates, and a linear kernel "
+                "does not have more candidates than coordinates.",
+                "Decrease M, or increase pool_size.",
             )
 
     def draw_pool(self, random: Streams, d: int) -> FeatureMap:

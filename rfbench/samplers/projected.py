@@ -98,10 +98,10 @@ class ProjectedFeatures(RandomFeatures):
         columns = self.n_drawn * (2 if waves and self.feature_map == PAIRED else 1)
         if self.n_components > columns:
             raise MethodError(
-                f"base_size {self.base_size} gives {columns} columns and n_components is "
+                f"base_size {self.base_size} gives {columns} columns, but n_components is "
                 f"{self.n_components}.",
-                "A projection cannot have more columns than F.",
-                "Raise base_size or lower n_components.",
+                "A projection of the base features cannot have more columns than they have.",
+                "Increase base_size, or decrease n_components.",
             )
 
     def _draw(self, X: Rows, targets: Array | None, random: Streams) -> FittedMap:

@@ -167,8 +167,8 @@ class SSR(RandomFeatures):
         n_drawn = (m + 1) // 2 if opposites else m
         if d < 3:
             raise MethodError(
-                f"Spherical-radial quadrature needs 3 columns or more, and n_features = {d}.",
-                "The variance of its weights is infinite in fewer dimensions.",
+                f"Spherical-radial quadrature needs at least 3 columns, but n_features = {d}.",
+                "The variance of its weights is infinite for fewer columns.",
                 "Use the sampler orf.",
             )
         simplex = simplex_vertices(d)

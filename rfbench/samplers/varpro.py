@@ -1,4 +1,4 @@
-"""Random Fourier features whose frequencies are trained by gradient descent."""
+"""Random Fourier features whose frequencies are trained with L-BFGS."""
 
 from __future__ import annotations
 

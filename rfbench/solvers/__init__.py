@@ -36,7 +36,7 @@ def find_class(name: str, task: str = "classification") -> type[Any]:
 
 
 def get_revision(name: str) -> int:
-    """Return the revision of a solver of rfbench, or 1 for other solvers."""
+    """Return the revision number of a solver of rfbench, or 1 for other solvers."""
     return max((cls.revision for cls in SOLVERS.get(name, {}).values()), default=1)
 
 

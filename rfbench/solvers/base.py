@@ -220,20 +220,20 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         super().check_parameters()
         if self.selection == "fixed" and len(self.grid()) > 1:
             raise MethodError(
-                f"There are {len(self.grid())} alphas and selection is 'fixed'.",
-                "'fixed' requires a single value.",
-                "Give one value, or selection: cv5, validation or test.",
+                f"There are {len(self.grid())} alphas, but selection is 'fixed'.",
+                "The selection 'fixed' requires a single value.",
+                "Use a single value, or selection: cv5, validation or test.",
             )
         if self.selection == LOO and not self.leaves_one_out:
             raise MethodError(
-                f"{type(self).__name__} has no leave-one-out error in closed form.",
-                "Ridge and kernel ridge have one.",
+                f"{type(self).__name__} does not have a leave-one-out error in closed form.",
+                "Only ridge and kernel ridge have a closed form.",
                 "Use selection: cv5.",
             )
         if self.positive_alphas and (self.grid() == 0).any():
             raise MethodError(
                 f"{type(self).__name__} needs penalties above 0.",
-                "Its C is 1 / alpha.",
+                "C is 1 / alpha, so alpha must not be 0.",
                 "Use a small penalty instead of 0.",
             )
 
@@ -334,21 +334,21 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         """Raise MethodError if a selection method has no rows to use, or would split groups."""
         if selection == "test" and evaluation is None:
             raise MethodError(
-                "selection is 'test', but fit was given no evaluation rows.",
+                "selection is 'test', but `fit` got no evaluation rows.",
                 "",
-                "Pass fit(..., evaluation=(X, y)), or select by cv5 or validation.",
+                "Pass fit(..., evaluation=(X, y)), or use selection: cv5 or validation.",
             )
         if selection == LOO and groups is not None:
             raise MethodError(
-                "selection is 'loo', and the rows have groups.",
-                "Leaving out a single row keeps the other rows of its group.",
+                "selection is 'loo', but the rows have groups.",
+                "If a single row is left out, other rows of its group stay in the training set.",
                 "Use selection: cv5. Its folds are complete groups.",
             )
         if selection == LOO and self.features_ is not None and uses_target(self.features_):
             raise MethodError(
-                "selection is 'loo', and the features look at the target.",
-                "They have seen the target of each row that is left out.",
-                "Take selection: cv5, which fits the features again in each fold.",
+                "selection is 'loo', but the features use the target.",
+                "The features were fitted with the target of each row that is left out.",
+                "Use selection: cv5, which fits the features again in each fold.",
             )
 
     def _groups(
@@ -385,7 +385,9 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
             folds[order[: max(1, round(VALIDATION_SHARE * n))]] = 0
             return folds
         if count > n:
-            raise MethodError(f"{selection} needs at least {count} rows, there are {n}.")
+            raise MethodError(
+                f"The selection {selection} needs at least {count} rows, but there are {n}."
+            )
         return np.asarray(order % count, dtype=np.intp)
 
     def _with_nested(

@@ -204,7 +204,7 @@ def check_finite(values: FloatArray, what: str) -> None:
         raise MethodError(
             f"{what} are not finite.",
             "The rows or the features contain NaN or infinity.",
-            "Look for missing values, and scale the data.",
+            "Check the data for missing values, and scale the columns.",
         )
 
 

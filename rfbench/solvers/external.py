@@ -78,7 +78,7 @@ class ExternalSolver(FittedModel):
         check_fits(
             16.0 * design.n * design.n_columns,
             f"The matrix of {design.n_columns} features of {design.n} rows, with a copy,",
-            "Use the solver ridge, which streams its rows, or fewer rows or features.",
+            "Use the solver ridge, which processes rows in blocks, or fewer rows or features.",
         )
         notes, in_folds = [], None
         if uses_target(features) and holds_out_rows(self.estimator, design.n):

@@ -293,7 +293,7 @@ def fit_from_matrix(
     check_fits(
         8.0 * matrices * n * p,
         f"The matrix of {p} features of {n} rows, with its copies,",
-        "Use the solver ridge, which streams its rows, or fewer rows or features.",
+        "Use the solver ridge, which processes rows in blocks, or fewer rows or features.",
     )
     with clock.part("features"):
         Z = design.matrix().astype(np.float64, copy=False)

@@ -172,4 +172,4 @@ class NoSolver(FittedModel):
 
     def decisions(self, X: Rows) -> Array:
         """Raise MethodError, because no model is fitted."""
-        raise MethodError("The solver 'none' has no decisions.")
+        raise MethodError("The solver 'none' does not fit a model, so there are no predictions.")

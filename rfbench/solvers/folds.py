@@ -75,8 +75,8 @@ def assign_group_folds(
     count = min(count, int(numbers.max(initial=0)) + 1)
     if count < 2:
         raise MethodError(
-            "The training set has only one group, and a fold consists of complete groups.",
-            "There would be no rows to fit.",
+            "The training set has only one group, but each fold consists of complete groups.",
+            "No rows would remain to fit the model.",
             "Fix the penalty (selection: fixed), use a different split, or remove `groups`.",
         )
     by_class = codes is not None and bool(np.bincount(codes).max() >= count)

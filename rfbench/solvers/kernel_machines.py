@@ -290,8 +290,8 @@ class KernelSVMClassifier(Classifier, KernelModel):
         super().check_parameters()
         if not self.intercept:
             raise MethodError(
-                "kernel-svm cannot omit the constant.",
-                "libsvm always fits it.",
+                "kernel-svm cannot be fitted without an intercept.",
+                "libsvm always fits an intercept.",
                 "Write intercept: true, or use the solver svm on features.",
             )
 

@@ -281,7 +281,7 @@ class RidgeClassifier(Classifier, _Ridge):
         super().check_parameters()
         if self.selection == LOO and self.multiclass != ONE_VS_REST:
             raise MethodError(
-                "selection is 'loo', and a column is fitted per pair of classes.",
-                "The closed form is of columns that all rows are fitted in.",
+                "selection is 'loo', but multiclass is one-vs-one.",
+                "The closed form requires that each column is fitted on all rows.",
                 "Use selection: cv5, or multiclass: one-vs-rest.",
             )

@@ -53,7 +53,9 @@ def gain(points: float) -> Mean:
         (2.0, 1, "not clear"),
     ],
 )
-def test_claim_of_an_order_is_judged(points: float, n: int, expected: str) -> None:
+def test_claim_of_an_order_is_judged(
+    points: float, n: int, expected: str
+) -> None:
     outcome = verdict(claim_of(low=0, values=5), results(rows(gain(points), METHODS, n), **PAPER))
     assert outcome.verdict == expected
     assert len(outcome.comparisons) == 5

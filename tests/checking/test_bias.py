@@ -29,7 +29,7 @@ from tests.support.nightly import at_night, nightly
         (transcribed.rfflearn_orf, "gaussian", "lengths on the wrong axis"),
         (transcribed.spectraformer_qmc, "gaussian", "quasi-random points transposed"),
         (transcribed.spectraformer_mm, "gaussian", "moments matched"),
-        (transcribed.performer, "softmax", "signs of the QR missing"),
+        (transcribed.performer, "softmax", "signs of the QR decomposition missing"),
         (transcribed.xformers_smreg, "softmax", "frequencies too short by sqrt(d / M)"),
         (faulty_maps.too_short, "gaussian", "frequencies too short by sqrt(d / M)"),
         (faulty_maps.constant_seed, "gaussian", "a constant seed"),

@@ -119,7 +119,7 @@ def test_ambiguous_separators_follow_a_rule_and_are_rejected_in_a_run(tmp_path, 
     assert read == [1024, *([1024, 1.024] if "," in content else [1.024, 1024])]
     assert made[0].assumed.startswith("Numbers like 1")
     assert made[1].assumed == ""
-    with pytest.raises(DataError, match="a run does not guess.*`decimal`"):
+    with pytest.raises(DataError, match="`rfbench run` does not.*`decimal`"):
         own.read("d", {"file": "a.csv", "target": "y"}, tmp_path)
     far = put(path, path.read_text() + "7;3\n" * 120 + "0.5;3\n")  # beyond the first lines
     clear = make_table(far, target="y", task="regression")
@@ -159,7 +159,7 @@ def test_edited_card_is_rejected(tmp_path):
     load(model)
     for change in ({"classes": ["b", "a"]}, {"columns": ["b"]}, {"reading": None}, {"error": 0.1}):
         beside.write_text(json.dumps({**card, **change}))
-        with pytest.raises(DataError, match="card that was changed"):
+        with pytest.raises(DataError, match="card model.json that was changed"):
             load(model)
 
 

@@ -116,7 +116,7 @@ def test_column_selects_the_test_rows(mine):
     np.testing.assert_array_equal(first.X_test, second.X_test)
     again = type(experiment).model_validate(experiment.model_dump(mode="json"))
     assert again.dataset[0].parameters["part"] == "part"
-    with pytest.raises(ConfigError, match="your own data"):
+    with pytest.raises(ConfigError, match="data of your own"):
         mine("eeg", "{column: part}")
 
 

@@ -118,7 +118,7 @@ class TestColumns:
             ([f"{i},5" for i in range(N)], ""),
             ([f"{i}" for i in range(N - 1)] + ["n/k"], r"other than numbers.*odd \(1\)"),
             (["inf", *range(N - 1)], r"other than numbers.*odd \(1\)"),
-            ([f"w{i}" for i in range(N)], "name the rows: odd"),
+            ([f"w{i}" for i in range(N)], "identify the rows are left out: odd"),
             ([None, *range(N - 1)], r"Missing values.*odd \(1\)"),
         ],
     )
@@ -165,7 +165,7 @@ class TestTarget:
     def test_row_without_target_is_left_out(self, put):
         entry, parsed, _ = put(frame(price=[np.nan, *range(1, N)]), target="price")
         assert parsed.X.shape[0] == N - 1
-        assert "1 rows with missing values are left out: the target (1)" in entry.note
+        assert "1 rows are left out, because values are missing: the target (1)" in entry.note
 
     @pytest.mark.parametrize(
         ("values", "task"),
@@ -229,8 +229,12 @@ class TestTarget:
             (list(range(N)), "classification", "40 different labels"),
             (["a", "b"] * (N // 2), "regression", "contains strings"),
             ([7] * N, None, "constant"),
-            ([*["a"] * 8, *range(N - 8)], None, "8 words, read as numbers.*run does not guess"),
-            (["1.2.2024", "2.2.2024"] * (N // 2), None, "dates.*run does not guess"),
+            (
+                [*["a"] * 8, *range(N - 8)],
+                None,
+                "8 other strings, read as numbers.*`rfbench run` does not",
+            ),
+            (["1.2.2024", "2.2.2024"] * (N // 2), None, "dates.*`rfbench run` does not"),
         ],
     )
     def test_invalid_target_is_rejected(self, put, values, task, match):
@@ -325,8 +329,10 @@ class TestFiles:
     def test_target_option_is_rejected_if_the_file_has_a_separate_target(self, put):
         stream = io.BytesIO()
         np.savez(stream, X=np.arange(60.0).reshape(20, 3), y=np.arange(20) % 2)
-        refused(put, "1 1:1 2:2\n0 1:2 2:3\n" * 3, "a.svm", target=0, match="is separate from")
-        refused(put, stream.getvalue(), "a.npz", target="z", match="is separate from")
+        refused(
+            put, "1 1:1 2:2\n0 1:2 2:3\n" * 3, "a.svm", target=0, match="is not one of its columns"
+        )
+        refused(put, stream.getvalue(), "a.npz", target="z", match="is not one of its columns")
 
     @pytest.mark.parametrize(
         ("content", "name", "match"),
@@ -463,7 +469,7 @@ class TestFunctions:
             ({"kind": "list"}, "returns list"),
             ({"kind": "long"}, "one target per row"),
             ({"wrong": 1}, "wrong"),
-            ({"target": "y"}, "is separate from"),
+            ({"target": "y"}, "is not one of its columns"),
             ({"function": "broken"}, "SystemExit"),
             ({"function": "nothing"}, "cannot be imported"),
         ],

@@ -179,7 +179,7 @@ def test_timed_out_trial_is_not_a_crash(run, trials):
     assert statuses[guilty] == "timeout"
     assert run.order().count(guilty) == 1
     assert run.rows[guilty]["traceback"] == "where it was"
-    assert "exceeded its time limit: 0.5 s" in run.rows[guilty]["message"]
+    assert "exceeded its time limit of 0.5 s" in run.rows[guilty]["message"]
 
 
 NO_ROW = "did not return a row of its trial"

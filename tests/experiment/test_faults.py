@@ -221,7 +221,7 @@ IN_ITS_ROW = {
     "stop": "StopIteration:",
     "foreign": "Foreign: on purpose",
     "surrogate": "ValueError: a\\udc80b c d",
-    "unreadable": "Unreadable: its message cannot be read",
+    "unreadable": "Unreadable: the message of the error cannot be read",
     "recursion": "RecursionError",
     "a long message": "ValueError: long",
     "no memory": "Out of memory",

@@ -44,9 +44,7 @@ def by_label(experiment):
         ("solver={class: sklearn.linear_model.RidgeClassifierCV}", False),
     ],
 )
-def test_features_in_folds_changes_the_identity_where_it_changes_numbers(
-    experiment_of, override, chooses
-):
+def test_features_in_folds_changes_the_identity_where_it_changes_numbers(experiment_of, override, chooses):
     """Of a sampler that looks at the target, whose trial chooses on its training rows."""
     nested = by_label(experiment_of(SMALL, override))
     once = by_label(experiment_of(SMALL, override, "features_in_folds=once"))

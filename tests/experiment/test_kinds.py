@@ -98,9 +98,7 @@ GAUSSIAN = [
 ]
 
 
-def test_user_methods_are_searched_with_the_bandwidths_rows_and_folds_of_ours(
-    experiment_of, monkeypatch
-):
+def test_user_methods_are_searched_with_the_bandwidths_rows_and_folds_of_ours(experiment_of, monkeypatch):
     """Of each fit of a search: the bandwidth of its features, all rows, and the folds."""
     searched = {}
 
@@ -238,13 +236,13 @@ def test_features_that_depend_on_other_rows_fail_the_trial(experiment_of):
     )
     for row in measured(experiment):
         assert row["status"] == "failed"
-        assert "depend on the other rows of the block" in row["message"]
+        assert "depend on the other rows of its block" in row["message"]
 
 
 def test_error_for_a_non_map_says_how_to_wrap_it(experiment_of):
     for entry, sentence in (
         (by_path("Net"), r"not a feature map.*mine = adapted"),
-        (by_path("function", gama=1.0), r"function has no such parameter.*'gama'"),
+        (by_path("function", gama=1.0), r"function does not have this parameter.*'gama'"),
         (by_path("Transformer", gama=1.0), r"no parameter 'gama'. Did you mean 'gamma'"),
     ):
         with pytest.raises(ConfigError, match=sentence):
@@ -288,7 +286,7 @@ def no_effect(X, M, seed, gamma=1.0):
 @pytest.mark.parametrize(
     ("thing", "value", "why"),
     [
-        (dot_products, 1.0, "depends on where the rows are"),
+        (dot_products, 1.0, "depends on the position of the rows"),
         (no_effect, 1.0, "no power of s would fit"),
         (kinds.Transformer, "scale", "not a number above 0"),
         (kinds.Transformer, [1.0, 2.0], "not a number above 0"),

@@ -76,7 +76,7 @@ def test_size_with_a_leader_is_named_if_the_largest_has_none() -> None:
 def test_below_the_minimum_the_page_names_no_method_and_the_reason() -> None:
     text = page(folder(6, 0.5), boosting(6))
     assert "**Not enough data sets yet.**" in text
-    assert f"there are 6, and the rule needs {MIN_DATASETS}" in text
+    assert f"there are 6 data sets, but the rule needs {MIN_DATASETS}" in text
     assert "Use ORF" not in text
 
 

@@ -105,14 +105,12 @@ def test_each_fold_is_measured_again_with_its_own_settings(tmp_path: Path) -> No
     ("rows", "paper", "message"),
     [
         ("Digits,a,0,rmse,1,,,\n", PAPER[: PAPER.index("rows_source")], "rows_source"),
-        ("Digits,a,0,rmse,1,,,\nDigits,a,2,rmse,1,,,\n", PAPER, "its folds are not 0, 1"),
+        ("Digits,a,0,rmse,1,,,\nDigits,a,2,rmse,1,,,\n", PAPER, "the folds have to be 0, 1"),
         ("Letters,a,0,rmse,1,,,\n", PAPER, "the data set Letters is not in paper.yaml"),
         ("Digits,a,0,error,1,,,\n", PAPER, "rows.csv, line 2: .*metric"),
     ],
 )
-def test_rows_that_do_not_fit_are_named(
-    tmp_path: Path, rows: str, paper: str, message: str
-) -> None:
+def test_rows_that_do_not_fit_are_named(tmp_path: Path, rows: str, paper: str, message: str) -> None:
     with pytest.raises(ConfigError, match=message), read_from(write(tmp_path, rows, paper)):
         papers.find_paper("doe2030")
 

@@ -89,7 +89,7 @@ def test_merge_compares_trials_present_in_both(tmp_path):
     assert f"{named('b')}: error 10 here, 10.1 in" in result.differ[0]
     assert Store(target).csv.read_bytes() == before
     output = call("merge", target, other, code=1)
-    assert "3 trials are in both, 2 of them differ" in output
+    assert "3 trials are in both folders, and 2 of them differ" in output
 
 
 @pytest.mark.parametrize(

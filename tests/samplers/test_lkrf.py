@@ -172,7 +172,7 @@ def test_linear_kernel_weights_each_coordinate_once():
     assert_allclose(sampler.pool_weights_, q)
     order = np.argsort(-q)[: np.count_nonzero(q)]
     assert_allclose(sampler.transform(NEW_ROWS), NEW_ROWS[:, order] * np.sqrt(q[order]))
-    with pytest.raises(MethodError, match=r"M = 6 .* pool of 5\..*Lower M"):
+    with pytest.raises(MethodError, match=r"M = 6 .* pool of 5\..*Decrease M"):
         make(n_components=6, **words).fit(CHECK_ROWS, target)
     assert make(pool_size=3, estimator="all", **words).fit(
         CHECK_ROWS, target
