@@ -75,7 +75,7 @@ def test_run_table_and_plot_write_their_output(done):
     assert len(lines) == 1 + 4
 
 
-def test_many_tables_are_one_line_each_unless_requested(done):
+def test_many_tables_are_shortened_to_one_line_each(done):
     tiny = done / "results" / "tiny"
     others = [tiny.with_name(name) for name in ("b", "c", "d")]
     for other in others:

@@ -14,7 +14,7 @@ def no_memory():
     memory.limit_to(None)
 
 
-def test_free_memory_is_that_of_the_machine_or_of_the_limit(no_memory):
+def test_free_memory_is_limited_by_machine_and_process(no_memory):
     assert memory.count_free_bytes() == 0
     memory.limit_to(None)
     assert memory.count_free_bytes() > 2**20

@@ -33,7 +33,7 @@ AGAIN = [*COMMAND, *(word for text in VARY for word in ("--vary", text))]
 PART = ["--set", "feature_map=paired", "--set", "M=10", "--set", "split.test_size=0.3"]
 
 
-def test_existing_results_are_not_run_again_and_page_is_reproducible(here):
+def test_repeated_audit_runs_nothing_and_writes_the_same_page(here):
     assert "0 run, 0 failed, 72 measured before" in call(*AGAIN)
     table = pd.read_csv(found(here) / "audit.csv", dtype={"bandwidth": str})
     assert (len(table), set(table["tried"])) == (6, {6})
@@ -93,12 +93,12 @@ def test_interrupted_audit_is_not_ranked(here, monkeypatch):
         (["--only", "M=10"], "--only"),
     ],
 )
-def test_user_mistakes_give_one_sentence(here, words, said):
+def test_user_mistake_gives_one_sentence(here, words, said):
     target = [] if "--target" in words else ["--target", AIM]
     assert said in call("configs/invented.yaml", *target, *words, "--jobs", 1, code=2)
 
 
-def test_page_is_rebuilt_from_its_table_by_the_command_it_names(here):
+def test_page_is_rebuilt_from_its_table_and_its_command(here):
     call(*AGAIN)
     page, table = found(here) / "audit.md", found(here) / "audit.csv"
     first, command = pd.read_csv(table, dtype=str).iloc[0], page.read_text().splitlines()[-1]

@@ -69,7 +69,7 @@ def said(name, *words, code=0):
     return call("test", f"mine.py:{name}", "--allow-imports", *words, code=code)
 
 
-def test_answer_is_printed_first_and_the_table_is_short():
+def test_verdict_is_printed_before_a_short_table():
     lines = said("RowScaled", "--kernel", "gaussian", code=1).splitlines()
     assert re.fullmatch(
         r"NO   no gaussian, (offset|paired) map kernel: biased by -0\.\d+ \(the kernel is "
@@ -108,7 +108,7 @@ def test_broken_promises_and_unmeasured_properties_are_reported():
     assert re.search(r"mine.py, line \d+: return \[1, 2\]\[d\]", output)
 
 
-def test_non_map_or_missing_permission_is_rejected():
+def test_target_without_features_or_permission_is_rejected():
     assert "--allow-imports" in call("test", "mine.py:Good", code=2)
     assert "not a feature map" in said("Neither", code=2)
     assert "cannot be imported" in said("Nobody", code=2)

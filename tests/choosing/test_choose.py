@@ -80,7 +80,7 @@ def test_page_reports_the_fitted_rows_and_the_share_of_a_core(chosen):
     assert "on all 300 rows" not in written
 
 
-def test_command_line_goes_from_a_file_to_predictions(short, tmp_path, monkeypatch):
+def test_command_line_chooses_a_model_and_predicts(short, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("RFBENCH_CACHE", str(tmp_path / "cache"))
     towns(120).to_csv("towns.csv", index=False)
@@ -201,7 +201,7 @@ def drifting(n=120):
     return table.sample(frac=1, random_state=0)
 
 
-def test_time_column_holds_out_the_latest_rows(short, tmp_path):
+def test_latest_rows_of_the_time_column_are_held_out(short, tmp_path):
     table = drifting()
     table.to_csv(tmp_path / "rows.csv", index=False)
     keys = {"target": "y", "budget": FOREVER, "n_jobs": 1}
@@ -237,7 +237,7 @@ def test_invalid_time_column_is_rejected(tmp_path, keys, error, message):
 
 
 @pytest.mark.parametrize("step", ["fit_last", *at_night("decide")])
-def test_interrupt_while_judging_leaves_no_rows(short, tmp_path, monkeypatch, step):
+def test_interrupt_during_the_last_evaluation_leaves_no_rows(short, tmp_path, monkeypatch, step):
     def interrupted(*_):
         raise KeyboardInterrupt
 

@@ -97,7 +97,7 @@ def test_predict_writes_one_line_per_row_and_reports_new_columns(path, tmp_path)
         (pd.DataFrame({"x": [1], "y": [2]}), "no column of the model"),
     ],
 )
-def test_rows_that_do_not_fit_the_model_are_rejected(path, tmp_path, rows, message):
+def test_rows_without_the_columns_of_the_model_are_rejected(path, tmp_path, rows, message):
     rows.to_csv(tmp_path / "new.csv", index=False)
     said = call("predict", str(path), str(tmp_path / "new.csv"), "--out", "p.csv", code=2)
     assert message in said
@@ -145,7 +145,7 @@ labels = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size
 @example({"+", "-", "=x", "@home", "'a"})
 @example({"\t=1", "\r=1", "a\nb", 'q"', ","})
 @given(st.sets(labels, min_size=2, max_size=6))
-def test_predicted_labels_are_labels_of_training(every):
+def test_predicted_labels_are_training_labels(every):
     X = pd.DataFrame({"x": np.arange(float(2 * len(every)))})
     y = np.repeat(np.array(sorted(every), dtype=object), 2)
     model = Model([("prepare", Preparation()), ("predict", KNeighborsClassifier(1))]).fit(X, y)

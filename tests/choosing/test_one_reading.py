@@ -173,7 +173,7 @@ class TestMissing:
             assert f"the target ({len(words)})" in found.said
 
     @pytest.mark.parametrize("form", ["csv", "xlsx", "parquet"])
-    def test_missing_marker_option_overrides_both_rules(self, tmp_path, form):
+    def test_missing_option_overrides_the_default_markers(self, tmp_path, form):
         table = frame(y=np.where(LETTERS == "p", "NA", LETTERS), u=np.arange(N) % 9 - 8.0)
         path = written(table, tmp_path / f"a.{form}")
         found = seen(path, missing=["q", "-8"])
@@ -293,7 +293,7 @@ class TestNumbers:
         assert_array_equal(found.rows[:, 2], expected)
         assert "b" not in found.prepare.ranges_
 
-    def test_other_unit_in_a_new_file_is_a_gap(self, tmp_path):
+    def test_different_unit_in_a_new_file_is_a_gap(self, tmp_path):
         table = frame(a=[f"{i}.5 kg" for i in range(N)])
         found = seen(written(table, tmp_path / "a.csv"))
         assert "Units were removed from numbers: a (kg)." in found.said
@@ -303,7 +303,7 @@ class TestNumbers:
         assert "a: lb (24), no number (24)" in " ".join(notes)
         assert rows["a"].dropna().tolist() == ["4.5"] * (N // 3)
 
-    def test_few_numbers_with_several_units_remain_words(self, tmp_path):
+    def test_few_numbers_with_several_units_remain_strings(self, tmp_path):
         several = [f"{i}.25 {'km' if i % 2 else 'mi'}" for i in range(N)]
         few = [f"{i % 5} kg" for i in range(N)]
         table = frame(a=several, b=[f"{i % 24} {'km' if i % 2 else 'mi'}" for i in range(N)], c=few)
@@ -337,7 +337,7 @@ class TestNames:
             with pytest.raises(DataError, match="'y': columns 1 and 4"):
                 read()
 
-    def test_known_columns_that_are_not_features_are_not_called_new(self, tmp_path):
+    def test_unused_training_columns_are_not_reported_as_new(self, tmp_path):
         path = written(frame(w=LETTERS, z=1.5 * np.arange(N)), tmp_path / "a.csv")
         table = make_table(path, target="y", drop=["z"], groups="w")
         rows, _ = read_new_rows(path, fitted(table))
@@ -375,7 +375,7 @@ def test_layouts_of_other_programs_are_read(tmp_path, name):
         assert set(found.table.X["w"]) == {"p, 0", "p, 1", "p, 2"}
 
 
-def test_words_with_blanks_between_tabs_are_not_split(tmp_path):
+def test_strings_with_blanks_in_a_tab_separated_file_are_not_split(tmp_path):
     (tmp_path / "a.tsv").write_text(lines("New York {k}\t{y}", "the city\ty\n"))
     cities = seen(tmp_path / "a.tsv").table.X["the city"]
     assert set(cities) == {"New York 0", "New York 1", "New York 2"}

@@ -329,7 +329,7 @@ def test_each_kind_of_table_gets_a_model(kind, short, tmp_path, monkeypatch):
         (("--task", "classification"), 4, "0 s: the majority class"),
     ],
 )
-def test_integers_are_treated_as_classes_and_the_first_line_says_so(
+def test_first_line_reports_that_integers_are_classes(
     words, n_classes, line, short, tmp_path, monkeypatch
 ):
     """The page and the card have the sentence, too."""

@@ -35,7 +35,7 @@ def listed(folder):
 
 
 @pytest.mark.parametrize("allow_rows", [True, False])
-def test_files_of_others_remain_when_choose_fails(tmp_path, allow_rows):
+def test_other_files_remain_when_choose_fails(tmp_path, allow_rows):
     out = filled(tmp_path / "out", {**THEIRS, "model.json": CARD, "trials.csv": ""})
     before = listed(tmp_path)
     with pytest.raises(ConfigError, match="metric"):

@@ -70,7 +70,7 @@ def test_keys_of_earlier_versions_are_accepted_only_in_manifests(tmp_path):
         read(tmp_path, GOOD + "dtype: tf32\n")
 
 
-def test_kept_by_refers_to_a_sampler(tmp_path):
+def test_kept_by_requires_the_label_of_a_sampler(tmp_path):
     text = changed("M: 10:30:10", "M: {kept_by: lkrf}").replace("- rks", "- lkrf")
     assert read(tmp_path, text).M == KeptBy(kept_by="lkrf")
     with pytest.raises(
@@ -262,7 +262,7 @@ VALUES = st.recursive(
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.sampled_from([*Experiment.model_fields, "other"]), VALUES)
-def test_any_value_at_any_key_is_accepted_or_explained(key, value):
+def test_any_value_of_a_key_is_accepted_or_gets_an_error_message(key, value):
     from rfbench import yamlfile
 
     document = yamlfile.parse(GOOD, "fuzz.yaml")

@@ -71,7 +71,7 @@ def refused(read, *arguments, match, **parameters):
 
 
 class TestColumns:
-    def test_words_stay_in_a_table_and_their_encoding_is_reported(self, put):
+    def test_strings_stay_in_a_table_and_their_encoding_is_reported(self, put):
         entry, parsed, _ = put(frame(), target="price")
         assert_frame_equal(parsed.X, expected_table(frame()), check_dtype=False)
         assert_array_equal(parsed.y, frame()["price"])
@@ -148,7 +148,7 @@ class TestColumns:
         parsed = columns.parse_columns("d", frame(day=days), None, target="price")
         assert Preparation().fit(parsed.X).kinds_["day"] == "date"
 
-    def test_categorical_words_that_look_like_numbers_remain_words(self):
+    def test_categories_that_look_like_numbers_remain_categories(self):
         table = frame(code=pd.Categorical(["1", "2", "3", "4"] * (N // 4)))
         parsed = columns.parse_columns("d", table, None, target="price")
         assert Preparation().fit(parsed.X).kinds_["code"] == "words"
@@ -371,7 +371,7 @@ class TestFiles:
     @settings(
         max_examples=60 if NIGHTLY else 10, deadline=None, suppress_health_check=list(HealthCheck)
     )
-    def test_any_bytes_are_read_or_refused(self, put, content, name):
+    def test_any_bytes_are_read_or_rejected(self, put, content, name):
         try:
             _, parsed, _ = put(content, name, **({} if name == "a.svm" else {"target": 0}))
         except RfbenchError:
@@ -504,7 +504,7 @@ class TestFetchers:
         assert [words["data_id"] for words in asked] == [44136]
         assert asked[0]["data_home"] == str(cache.find_user_folder() / "sklearn")
 
-    def test_missing_network_error_says_what_to_do(self, home, monkeypatch):
+    def test_error_without_a_network_has_advice(self, home, monkeypatch):
         def fetch(**words):
             raise OSError("no route to host")
 

@@ -84,7 +84,7 @@ def test_ranked_method_gets_its_rank_ratios_and_verdicts():
     assert math.isnan(found.own.search)
 
 
-def test_tie_with_the_baseline_is_a_ratio_of_one_and_no_difference():
+def test_tie_with_the_baseline_has_ratio_1_and_no_difference():
     found = find_place(others(), own([1.0] * 12), "mine", 100)
     assert (found.plain.median, found.plain.low, found.plain.high) == (1.0, 1.0, 1.0)
     assert "rks" in found.those("open")
@@ -97,7 +97,7 @@ def test_trials_without_a_length_scale_are_counted():
     assert found.unknown_scales == (note,)
 
 
-def test_selected_data_sets_are_compared_alone():
+def test_only_selected_data_sets_are_compared():
     """Of four tables of twelve; the others' means over all twelve do not count."""
     found = find_place(others(), own([0.7] * 4), "mine", 100)
     assert (found.size.datasets, found.plain.datasets) == (4, 4)
@@ -492,7 +492,7 @@ def test_external_map_gets_the_same_rows_folds_and_grid(board):
         pd.testing.assert_frame_equal(theirs[SEARCH], ours.reset_index(drop=True))
 
 
-def test_names_are_typed_as_they_are_displayed():
+def test_displayed_names_are_accepted_as_input():
     for name, own, parameters in (
         ("ORF", "orf", {}),
         ("LS-RFF", "leverage-rff", {}),

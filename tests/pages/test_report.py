@@ -92,7 +92,7 @@ def test_page_of_a_paper_names_the_added_trials() -> None:
     assert line.endswith(f": 2 of rks at M = 450 in {name}.")
 
 
-def test_page_says_where_the_text_of_its_paper_is_unavailable() -> None:
+def test_page_reports_that_the_text_of_the_paper_is_unavailable() -> None:
     held = verification(results_of([{"trial": 0}], "quickstart"))
     unread = {name for name in papers.list_papers() if not papers.find_paper(name).text_at_hand}
     said = {

@@ -98,7 +98,7 @@ def test_number_without_unit_or_size_is_found() -> None:
     assert re.search(r"measured minus published \+[\d.]+( ± [\d.]+)?: (differs|undecided)", said)
 
 
-def test_two_numbers_of_one_run_do_not_hide_each_other() -> None:
+def test_two_numbers_of_one_run_are_both_reported() -> None:
     with Path("theirs/doe2030/published.csv").open("a") as file:
         file.write("table7,Digits,orf,40,error,9.0,,,%,,\n")
     other = CELL.replace("rks", "ORF")

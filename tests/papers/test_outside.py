@@ -314,7 +314,7 @@ def test_paper_folder_written_by_new_runs_unchanged() -> None:
         assert not Path("liu2020").exists()
 
 
-def test_author_with_ten_numbers_one_claim_and_a_csv_gets_a_verdict(
+def test_external_paper_with_ten_numbers_and_a_claim_gets_a_verdict(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "empty").mkdir()

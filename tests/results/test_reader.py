@@ -173,7 +173,7 @@ def test_empty_missing_and_header_only_files_are_handled(tmp_path):
         read(tmp_path)
 
 
-def test_last_row_of_a_trial_id_counts(tmp_path):
+def test_last_row_of_a_trial_id_is_used(tmp_path):
     results = read(folder_of(tmp_path, line(error=1), line(error=2)))
     assert list(results.rows["error"]) == [2]
     assert "1 rows have the trial_id of an earlier row" in results.notes[0]
