@@ -142,7 +142,7 @@ def test_dry_run_lists_downloads(here, monkeypatch):
     monkeypatch.delenv("RFBENCH_DATA", raising=False)
     words = ("--set", "dataset=covtype", "--set", "rows=100000", "--dry-run", "--only", "label=rks")
     output = call("run", "tiny.yaml", *words)
-    assert "would download covtype first" in output
+    assert "would first download covtype" in output
 
 
 def test_offline_run_leaves_out_data_to_download(here, monkeypatch):
