@@ -34,7 +34,7 @@ def _parts(rule: Any) -> tuple[float, str] | None:
 ALLOWED = (
     number(least=SMALLEST, most=LARGEST)
     | one_of(*RULES)
-    | Rule("a multiple of one (0.5*median)", lambda rule: _parts(rule) is not None)
+    | Rule("a multiple of a rule (0.5*median)", lambda rule: _parts(rule) is not None)
 )
 # Grid of the setting `bandwidth: cv`: powers of two around the median.
 BANDWIDTH_GRID = ("0.25*median", "0.5*median", "median", "2*median", "4*median")
@@ -81,15 +81,15 @@ def resolve(rule: float | str, X: Rows, generator: np.random.Generator) -> float
     elif isinstance(rule, str):
         raise MethodError(
             f"Unknown bandwidth rule '{rule}'.{suggest_nearest(rule, list(RULES))}",
-            f"A bandwidth is a positive number or one of {', '.join(RULES)}.",
+            f"A bandwidth is a positive number or one of the rules {', '.join(RULES)}.",
         )
     else:
         value = float(rule)
     if not SMALLEST <= value <= LARGEST:
         raise MethodError(
-            f"The bandwidth '{rule}' gave {value:g}.",
-            f"It must be a number from {SMALLEST:g} to {LARGEST:g}; the rules give 0 when most "
-            "rows coincide.",
+            f"The bandwidth rule '{rule}' gave {value:g}.",
+            f"A bandwidth has to be from {SMALLEST:g} to {LARGEST:g}. The rules give "
+            "0 if most rows are equal.",
             "Set the bandwidth to a number.",
         )
     return value

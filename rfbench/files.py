@@ -54,9 +54,9 @@ def _check_inside(file: Path, top: Path) -> None:
     """Raise ResultsError if a file is not in `top`, or if a folder between the two is a link."""
     if not file.is_relative_to(top) or ".." in file.relative_to(top).parts:
         raise ResultsError(
-            f"{file} is not in {top}.",
+            f"{file} is not in the folder {top}.",
             "rfbench reads and writes only inside its own folders.",
-            "Remove the reference to it.",
+            "Remove the reference to the file.",
         )
     for folder in list(file.relative_to(top).parents)[:-1]:
         if (top / folder).is_symlink():
@@ -65,9 +65,10 @@ def _check_inside(file: Path, top: Path) -> None:
 
 def _in_the_way(wrong: Path) -> ResultsError:
     return ResultsError(
-        f"{wrong} is a link, or not a regular file, where rfbench expects its own file.",
+        f"{wrong} is a link, or not a regular file, but rfbench expects a file "
+        "that it has written.",
         "rfbench reads and writes only inside its own folders.",
-        "Remove it, or replace it by a copy of the file.",
+        "Remove {wrong}, or replace it by a copy of the file.",
     )
 
 
@@ -116,8 +117,8 @@ def append(file: Path, content: bytes, header: bytes = b"", *, force: bool = Tru
         status = os.fstat(stream.fileno())
         if status.st_nlink > 1:
             raise ResultsError(
-                f"{file} has a hard link elsewhere.",
-                "Appending to it would change a file outside of the folders of rfbench.",
+                f"{file} has a hard link in another folder.",
+                "Appending to the file would change a file outside the folders of rfbench.",
                 "Replace it by a copy of the file.",
             )
         stream.write((b"" if status.st_size else header) + content)
@@ -150,8 +151,8 @@ def replace(file: Path, content: bytes, top: Path | None = None) -> None:
         ExitStack() as removed,
         raise_as_write_error(
             f"{file} could not be written",
-            "The old content is unchanged.",
-            "Free disk space, or give another --out, and run the same command again.",
+            "The old content of the file is unchanged.",
+            "Free disk space, or use another --out. Then run the same command again.",
         ),
     ):
         make_folder(file.parent)

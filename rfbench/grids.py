@@ -40,7 +40,7 @@ def expand(text: str) -> list[Any]:
     if "," in text:
         parts = [part.strip() for part in text.strip("[]").split(",")]
         if "" in parts:
-            raise _wrong(text, "a value between the commas is missing")
+            raise _wrong(text, "a value between two commas is missing")
         return join_lists(expand(part) for part in parts)
     if ":" not in text:
         return [parse_scalar(text)]
@@ -49,19 +49,19 @@ def expand(text: str) -> list[Any]:
     if head == "log":
         return _logarithmic(text, *ends)
     if len(ends) not in (2, 3):
-        raise _wrong(text, "a range has two or three numbers")
+        raise _wrong(text, "a range needs two or three numbers")
     first, last, *steps = ends
     if last < first:
-        raise _wrong(text, "the range ends before it begins")
+        raise _wrong(text, "the end of the range is below its start")
     integers = all(isinstance(number, int) for number in ends)
     if not steps:
         count = min(DEFAULT_POINTS, int(last - first) + 1) if integers else DEFAULT_POINTS
         return _unique(np.linspace(float(first), float(last), count), integers)
     step = steps[0]
     if step <= 0:
-        raise _wrong(text, "the step must be positive")
+        raise _wrong(text, "the step has to be positive")
     if (last - first) / step > MAX_POINTS:
-        raise _wrong(text, f"it has more than {MAX_POINTS} values")
+        raise _wrong(text, f"the range has more than {MAX_POINTS} values")
     begin, width, end = Decimal(str(first)), Decimal(str(step)), Decimal(str(last))
     values = [begin + i * width for i in range(int((end - begin) / width) + 1)]
     return [int(value) if integers else float(value) for value in values]
@@ -79,10 +79,12 @@ def join_lists(lists: Iterable[list[Any]]) -> list[Any]:
 
 def _logarithmic(text: str, *numbers: int | float) -> list[Any]:
     if len(numbers) != 3 or not isinstance(numbers[2], int) or not 1 <= numbers[2] <= MAX_POINTS:
-        raise _wrong(text, "log: needs two ends and a count")
+        raise _wrong(text, "log: needs a start, an end and a number of values")
     first, last, count = numbers
     if first <= 0 or last < first:
-        raise _wrong(text, "the ends of log: must be positive and in order")
+        raise _wrong(
+            text, "the start and the end of log: have to be positive and in ascending order"
+        )
     of_integers = isinstance(first, int) and isinstance(last, int)
     exponents = np.linspace(math.log10(first), math.log10(last), int(count))
     integers = exponents.round()
@@ -103,7 +105,7 @@ def _number(text: str, part: str) -> int | float:
         or not isinstance(value, int | float)
         or not abs(value) <= LARGEST_NUMBER
     ):
-        raise _wrong(text, f"'{part}' is not a number of at most {LARGEST_NUMBER:g}")
+        raise _wrong(text, f"'{part}' is not a number, or is above {LARGEST_NUMBER:g}")
     return value
 
 

@@ -31,7 +31,8 @@ def find_user_folder() -> Path:
     atexit.register(_temporary[-1].cleanup)
     os.environ[CACHE] = _temporary[-1].name
     log.warning(
-        "This user has no home folder: nothing is kept after this command. Set %s to keep it.",
+        "This user does not have a home folder, so nothing is stored for later "
+        "commands. Set %s to store it.",
         CACHE,
     )
     return Path(_temporary[-1].name)
@@ -71,7 +72,7 @@ def _absolute(name: str) -> str:
     if given and not os.path.isabs(given):
         raise ConfigError(
             f"{name} is the relative folder {given}.",
-            "Somebody else may have put files into the current folder.",
-            "Give an absolute path, or unset the variable.",
+            "Other users may have put files into the current folder.",
+            "Use an absolute path, or unset the variable.",
         )
     return given

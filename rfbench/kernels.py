@@ -196,8 +196,8 @@ class Kernel(ABC):
             If rfbench has no gradients for the kernel.
         """
         raise MethodError(
-            f"rfbench has no gradients of the kernel {self.name}.",
-            "A metric is learned from the gradients of a fit with the kernel.",
+            f"The gradients of the kernel {self.name} are not implemented.",
+            "The metric is learned from the gradients of a kernel regression.",
             "Use the kernel gaussian, laplacian, laplacian-l2 or cauchy.",
         )
 
@@ -213,9 +213,9 @@ class Kernel(ABC):
         """Map points of the open unit cube, shape (m, d), to frequencies (inverse CDF)."""
         if self.coordinate is None:
             raise MethodError(
-                f"The kernel {self.name} has no product spectral measure.",
+                f"The kernel {self.name} does not have a product spectral measure.",
                 "Quasi-random frequencies are computed for each coordinate separately.",
-                "Use the sampler rks, or another kernel.",
+                "Use the sampler rks, or a different kernel.",
             )
         from scipy import stats  # importing this module takes a second
 

@@ -55,7 +55,7 @@ def check_fits(needed: float, what: str, todo: str) -> None:
     if needed > free:
         raise MemoryLimit(
             f"{what} needs about {needed / GIB:.3g} GiB of memory.",
-            f"{free / GIB:.3g} GiB are free.",
+            f"{free / GIB:.3g} GiB of memory are free.",
             todo,
         )
 

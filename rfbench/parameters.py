@@ -24,7 +24,7 @@ Class = TypeVar("Class")
 
 @dataclass(frozen=True)
 class Rule:
-    """Rule for a parameter: a description ("It must be ...") and a test of a value.
+    """A rule for a parameter, with a description ("The value has to be ...") and a test.
 
     `choices` are the values from which the nearest is suggested for a misspelled value.
     """
@@ -80,7 +80,9 @@ def _is_random_state(value: Any) -> bool:
 
 NONE = Rule("nothing", lambda value: value is None)
 BOOLEAN = Rule("true or false", lambda value: isinstance(value, bool | np.bool_))
-RANDOM_STATE = Rule("a whole number of at least 0, or a generator of numpy's", _is_random_state)
+RANDOM_STATE = Rule(
+    "a whole number of at least 0, or a random generator of numpy", _is_random_state
+)
 
 
 def one_of(*choices: Any) -> Rule:
@@ -152,7 +154,7 @@ class Checked:
                 raise MethodError(
                     f"{declared.name} is {value!r}."
                     + suggest_nearest(str(value), list(rule.choices)),
-                    f"It must be {rule.words}.",
+                    f"The value has to be {rule.words}.",
                 )
 
 
@@ -184,8 +186,8 @@ def build(cls: type[Any], name: str, parameters: Mapping[str, Any]) -> Any:
     if missing:
         raise MethodError(
             f"{name} needs the parameter '{missing[0]}'.",
-            "Its constructor has no default for it.",
-            f"Give it next to the class: `{missing[0]}: VALUE`.",
+            "Its constructor does not have a default for this parameter.",
+            f"Write the parameter next to the class: `{missing[0]}: VALUE`.",
         )
     try:
         built = cls(**parameters)

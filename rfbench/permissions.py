@@ -70,21 +70,22 @@ def check_permission(
     """
     if anything:
         return
-    todo = "Run with --allow-imports if you trust it."
+    todo = "Run with --allow-imports if you trust the code."
     estimators, settable = listed()
     if parameters is None or path not in estimators:
         raise MethodError(
             f"{path} is not imported.{_instead(path)}",
-            "Importing it would run code from outside of rfbench.",
+            "Importing this class would run code from outside of rfbench.",
             todo,
         )
     for name, value in parameters.items():
         if name in settable and _is_plain(value):
             if most := _exceeded(name, value):
                 raise MethodError(
-                    f"{name} is {str(value)[:40]}: at most {most} are allowed.",
-                    "It costs time, memory or threads.",
-                    "Use a smaller value, or run with --allow-imports if you trust it.",
+                    f"{name} is {str(value)[:40]}, but the maximum is {most}.",
+                    "Larger values may use too much time, too much memory or too many threads.",
+                    "Use a smaller value, or run with --allow-imports if you trust the "
+                    "configuration.",
                 )
             continue
         what = f"{name} is {value!r}."
@@ -93,7 +94,7 @@ def check_permission(
             what = f"{path} has no parameter '{name}' that a configuration may set.{near}"
         raise MethodError(
             what,
-            "It may set numbers, strings and lists of these, and no files or code.",
+            "A configuration may set numbers, strings and lists of these, but not files or code.",
             todo,
         )
 

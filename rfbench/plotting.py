@@ -74,8 +74,8 @@ def import_matplotlib() -> ModuleType:
 def _unreadable(why: str) -> ConfigError:
     return ConfigError(
         f"matplotlib cannot read its settings: {why}",
-        "They are in the file matplotlibrc of your configuration folder, or in the file "
-        "that MATPLOTLIBRC names.",
+        "The settings are in the file matplotlibrc of your configuration folder, "
+        "or in the file that the environment variable MATPLOTLIBRC names.",
         "Correct or remove this file.",
     )
 

@@ -46,9 +46,9 @@ def load_object(path: str, folder: Path | None = None) -> Any:
     owner, _, name = path.rpartition(":" if colon else ".")
     if colon and owner == GIVEN:
         raise MethodError(
-            f"{name} was given as an object in Python.",
-            "Its file or package is not known.",
-            "Run the Python code that defines it.",
+            f"{name} was passed as a Python object.",
+            "The file or package of the object is unknown.",
+            "Run the Python code that defines the object.",
         )
     try:
         if colon and owner.endswith(".py"):
@@ -64,7 +64,7 @@ def load_object(path: str, folder: Path | None = None) -> Any:
         raise MethodError(
             f"{path} cannot be imported.",
             f"{type(error).__name__}: {getattr(error, 'msg', error)}{_line_of(error)}.",
-            FORM if absent else "Correct that line, or install what it needs.",
+            FORM if absent else "Correct this line, or install the missing package.",
         ) from error
     try:
         return getattr(module, name)
@@ -125,16 +125,17 @@ class GivenObject:
             content = pickle.dumps(packed)
         except Exception as error:
             raise MethodError(
-                f"{thing!r} cannot be sent to the processes that measure it.",
+                f"{thing!r} cannot be sent to the worker processes.",
                 f"{type(error).__name__}: {error}.",
-                "Remove open files and locks from it, or give the import path of its class.",
+                "Remove open files and locks from it, or use the import path of its class.",
             ) from error
         try:
             identity = str(joblib.hash([_source_of(thing), _state_of(thing)]))[:16]
         except Exception as error:
             identity = f"only here {uuid.uuid4().hex[:16]}"
             log.warning(
-                "The source of %s is not known (%s): another process cannot resume its rows.",
+                "The source code of %s is unknown (%s), so that another process cannot "
+                "resume its rows.",
                 getattr(thing, "__name__", type(thing).__name__),
                 error,
             )
@@ -215,8 +216,8 @@ def find_file(path: str, folder: Path | None) -> Path:
     beside = "next to the configuration or " if folder else ""
     raise MethodError(
         f"The file {file} of {path} does not exist.",
-        f"It is not {beside}in the current folder.",
-        "Run the command in the folder that contains it.",
+        f"The file was not found {beside}in the current folder.",
+        "Run the command in the folder that contains the file.",
     )
 
 

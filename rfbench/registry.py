@@ -139,7 +139,9 @@ def unknown_name(registries: Iterable[Registry], name: str) -> MethodError:
     return MethodError(
         f"There is no {kinds} '{name}'.{near if elsewhere is None else ''}",
         f"There are {', '.join(known)}.",
-        f"{name} is a {elsewhere.kind}: name it as one." if elsewhere is not None else "",
+        (f"{name} is a {elsewhere.kind}. Use it under the key for a {elsewhere.kind}.")
+        if elsewhere is not None
+        else "",
     )
 
 

@@ -68,9 +68,9 @@ class RowSource:
 
     def __array__(self, *_: Any, **__: Any) -> FloatArray:
         raise MethodError(
-            f"A method needs all {len(self):,} rows in memory.",
-            "Rows on disk are read in blocks.",
-            "Set `rows:` to a number of rows that memory holds, or use another method.",
+            f"The method needs all {len(self):,} rows in memory.",
+            "Rows on disk are only read in blocks.",
+            "Set `rows:` to a number of rows that fits into memory, or use another method.",
         )
 
 

@@ -67,8 +67,8 @@ def _number_in(variable: str) -> int:
     if not (text.isascii() and text.isdigit() and int(text) >= 1):
         raise ConfigError(
             f"{variable}={text} is not a number of cores.",
-            "It sets the number of cores that rfbench may use.",
-            "Set it to a whole number of at least 1, or unset it.",
+            "This variable sets the number of cores that rfbench may use.",
+            "Set the variable to a whole number of at least 1, or unset it.",
         )
     return int(text)
 

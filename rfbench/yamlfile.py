@@ -91,7 +91,7 @@ def load(path: Path) -> Document:
         hint = suggest_nearest(
             path.stem, [each.stem for each in shipped.list_configurations()]
         ).strip()
-        hint = hint or "`rfbench list configs` lists all."
+        hint = hint or "`rfbench list configs` lists all configurations."
         raise ConfigError(f"The configuration {path} cannot be read: {kind}.", "", hint) from error
     return parse(raw, str(path))
 
@@ -113,7 +113,9 @@ def parse(raw: bytes | str, source: str) -> Document:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise ConfigError(f"{source}: this is not valid YAML: {reason}.") from error
     if node is None:
-        raise ConfigError(f"{source} is empty.", "", "Begin with `dataset:` (configs/README.md).")
+        raise ConfigError(
+            f"{source} is empty.", "", "Start the file with `dataset:` (see configs/README.md)."
+        )
     if not isinstance(node, yaml.MappingNode):
         raise ConfigError(
             f"{source}, line 1: a configuration is a mapping of `key: value` lines, "
@@ -166,14 +168,16 @@ class _Builder:
         result: dict[str, Any] = {}
         for key_node, value_node in node.value:
             if not isinstance(key_node, yaml.ScalarNode):
-                raise self.error(key_node, "a key must be a scalar")
+                raise self.error(key_node, "a key has to be a single value")
             key = str(key_node.value)
             inside = (*path, key)
             if key == "<<":
                 raise self.error(key_node, "merge keys (<<) are not supported")
             if key in result:
                 first = self.document.places[inside]
-                raise self.error(key_node, f"the key '{key}' occurs again, first in {first}")
+                raise self.error(
+                    key_node, f"the key '{key}' occurs twice; the first occurrence is in {first}"
+                )
             self.document.places[inside] = f"line {key_node.start_mark.line + 1}"
             result[key] = self.build(value_node, inside)
         return result

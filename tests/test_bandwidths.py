@@ -100,7 +100,7 @@ def test_grid_is_widened_while_the_best_value_is_at_an_edge(loss, best, tried, r
     assert any(value == pytest.approx(tried * rule) for value in grid.values)
 
 
-def test_no_worse_means_within_one_standard_error_of_the_difference():
+def test_candidates_within_one_standard_error_count_as_equal():
     """Of ten folds with a deviation of 1, that is 1 / sqrt(10): .31 is within it, .32 is not."""
     steps = np.linspace(-1, 1, 10) / np.std(np.linspace(-1, 1, 10), ddof=1)
     for excess, taken in ((0.31, 1.0), (0.32, 8.0)):

@@ -65,7 +65,9 @@ def test_run_table_and_plot_write_their_output(done):
     assert "drawn/results/tiny/error_vs_time.png" in call("plot", ".", "--out", "drawn")
     files = call("plot", "results/tiny", "--format", "svg, pdf,svg").split()
     assert [file[-3:] for file in files] == ["svg", "pdf"] * (len(files) // 2)
-    assert "'gif' is not among png, pdf, svg" in call("plot", "results", "--format=gif", code=2)
+    assert "'gif' is not one of the formats png, pdf, svg" in call(
+        "plot", "results", "--format=gif", code=2
+    )
     assert "tiny/error_vs_M.png" in call("plot", "results/tiny", "--style", "ggplot")
     assert "2 trials" in call("table", "results/tiny")
     assert "\\toprule" in call("table", "results/tiny", "--format", "latex")
@@ -73,7 +75,7 @@ def test_run_table_and_plot_write_their_output(done):
     assert len(lines) == 1 + 4
 
 
-def test_many_tables_are_one_line_each_unless_requested(done):
+def test_many_tables_are_shortened_to_one_line_each(done):
     tiny = done / "results" / "tiny"
     others = [tiny.with_name(name) for name in ("b", "c", "d")]
     for other in others:
@@ -116,7 +118,7 @@ def test_quiet_prints_only_errors(done):
 
 def test_dry_run_writes_nothing(here):
     output = call("run", "tiny.yaml", "--dry-run")
-    assert "8 trials of rks, eerf on digits; 0 are measured, 0 failed; 8 would run" in output
+    assert "8 trials of rks, eerf on digits. 0 are measured, 0 failed, and 8 would run" in output
     assert sorted(path.name for path in here.iterdir()) == ["tiny.yaml"]
 
 
@@ -127,9 +129,9 @@ def test_dry_run_counts_existing_failed_and_missing_trials(done):
     for row in ({**first, "status": "failed"}, *rows):
         store.append(row)
     output = call("run", "tiny.yaml", "--dry-run")
-    assert "8 trials of rks, eerf on digits; 7 are measured, 1 failed; 1 would run" in output
+    assert "8 trials of rks, eerf on digits. 7 are measured, 1 failed, and 1 would run" in output
     again = call("run", "tiny.yaml", "--dry-run", "--retry", "failed")
-    assert "7 are measured, 1 failed; 2 would run" in again
+    assert "7 are measured, 1 failed, and 2 would run" in again
     call("run", "tiny.yaml", "--jobs", 1, "--retry", "failed")
     assert {row["trial_id"] for row in store.rows()} == {
         row["trial_id"] for row in (first, *rows, last)
@@ -140,7 +142,7 @@ def test_dry_run_lists_downloads(here, monkeypatch):
     monkeypatch.delenv("RFBENCH_DATA", raising=False)
     words = ("--set", "dataset=covtype", "--set", "rows=100000", "--dry-run", "--only", "label=rks")
     output = call("run", "tiny.yaml", *words)
-    assert "would download covtype first" in output
+    assert "would first download covtype" in output
 
 
 def test_offline_run_leaves_out_data_to_download(here, monkeypatch):
@@ -200,11 +202,11 @@ def test_failed_trials_exit_with_code_1(here):
     [
         (["run", "missing.yaml"], "cannot be read: no such file"),
         (["run", "tiny.yaml", "--set", "samplers.eerf.pool_size=5"], "from a pool of 5"),
-        (["run", "tiny.yaml", "tiny.yaml"], "Two runs are called tiny"),
-        (["run", "tiny.yaml", "--set", "M"], "is not `key.path=value`"),
+        (["run", "tiny.yaml", "tiny.yaml"], "Two runs have the name tiny"),
+        (["run", "tiny.yaml", "--set", "M"], "does not have the form `key.path=value`"),
         (["run", "tiny.yaml", "--trials", "0"], "not in the range"),
-        (["sweep"], "Name what to sweep"),
-        (["sweep", "--M", "9:1"], "ends before it begins"),
+        (["sweep"], "Name the key to sweep"),
+        (["sweep", "--M", "9:1"], "the end of the range is below its start"),
         (["plot", "nowhere"], "nowhere"),
         (["plot", "."], "does not contain results"),
         (["plot", ".", "--style", "no such"], "no such"),

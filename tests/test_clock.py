@@ -32,7 +32,7 @@ def test_times_of_a_part_add_up(ticking):
     assert clock.cpu["train"] == 30
 
 
-def test_inner_part_pauses_the_outer_one(ticking):
+def test_inner_clock_part_pauses_the_outer_part(ticking):
     outer, inner = Clock(), Clock()
     with outer.part("test"):
         with inner.part("features"):

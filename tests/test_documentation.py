@@ -204,7 +204,7 @@ def test_rows_are_packed_as_the_page_on_data_shows(place):
     np.testing.assert_array_equal(np.load("flats_on_disk/y.npy"), table["price"])
 
 
-def test_documented_two_lines_turn_an_object_into_a_function():
+def test_documented_adapter_converts_an_object_to_a_function():
     (code,) = [block for block in blocks("python") if "adapted" in block]
     assert len(code.strip().split("\n\n")) == 2 == len(code.split("\n\n"))
     made = {"Net": lambda d, M, seed: lambda X: np.full((len(X), M), float(d))}
@@ -253,7 +253,7 @@ def near_of(*classes):
     return f"{near} of {near + others}"
 
 
-def test_numbers_of_the_readme_equal_those_of_the_rows():
+def test_numbers_in_the_readme_equal_the_rows():
     """Its totals are of one class each, and every one is in the ledger."""
     text = " ".join(PAGES["README.md"].split())
     ledger = json.loads((ROOT / "results/ledger.json").read_text())

@@ -68,4 +68,4 @@ def test_thread_limit_of_the_user_gives_one_sentence(tmp_path, monkeypatch, allo
     monkeypatch.setattr(threading, "_start_new_thread", refuse)
     words = ("run", "quickstart", "--set", "M=5", "--trials", "1", "--jobs", "2", "--out", tmp_path)
     said = call(*words, code=1)
-    assert "The system starts no further thread." in said
+    assert "The system cannot start another thread." in said

@@ -40,7 +40,7 @@ def html_and_links(page: str) -> tuple[list[str], list[str]]:
 
 
 @given(texts)
-def test_escaped_text_has_no_control_characters_and_loses_nothing(text: str) -> None:
+def test_escaped_text_is_complete_and_has_no_control_characters(text: str) -> None:
     assert not NO_CONTROL.search(escape_controls(text))
     assert "\n" not in escape_line(text)
     if text.isprintable():

@@ -134,7 +134,7 @@ def test_link_or_pipe_is_neither_read_nor_written(make, tmp_path):
         lambda file: files.append(file, b"a"),
         lambda file: files.replace(file, b"a"),
     ):
-        with pytest.raises(ResultsError, match="regular file, where rfbench"):
+        with pytest.raises(ResultsError, match="regular file, but rfbench"):
             act(place)
     assert end.read_bytes() == b"theirs"
 

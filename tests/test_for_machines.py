@@ -76,7 +76,7 @@ def test_options_override_environment_variables(
     assert f"into {given / 'tiny'}" in call("run", config, "--dry-run", "--out", given)
 
 
-def test_results_are_searched_where_runs_write_them(
+def test_default_results_folder_is_the_folder_of_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, write: Write
 ) -> None:
     monkeypatch.chdir(tmp_path)

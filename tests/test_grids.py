@@ -31,13 +31,13 @@ def test_grid_text_expands_to_its_values(text, values):
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("1000:50", "ends before it begins"),
-        ("1:5:0", "step must be positive"),
+        ("1000:50", "the end of the range is below its start"),
+        ("1:5:0", "step has to be positive"),
         ("1:2:3:4", "two or three numbers"),
-        ("1,,2", "between the commas"),
+        ("1,,2", "between two commas"),
         ("a:b", "'a' is not a number"),
-        ("log:0:10:3", "positive and in order"),
-        ("log:1:10", "two ends and a count"),
+        ("log:0:10:3", "positive and in ascending order"),
+        ("log:1:10", "a start, an end and a number of values"),
         ("0:1e9:1e-9", "more than"),
         ("1:inf", "not a number"),
     ],

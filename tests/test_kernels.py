@@ -107,7 +107,7 @@ def test_gradient_at_a_kink_is_the_mean_of_both_sides():
 
 def test_kernels_that_do_not_decrease_with_distance_have_no_gradients():
     for name in set(KERNELS) - set(WAVES):
-        with pytest.raises(MethodError, match="no gradients"):
+        with pytest.raises(MethodError, match="gradients .* not implemented"):
             kernels.make(name).gradients(X, Y, np.ones((5, 1)))
 
 

@@ -14,21 +14,23 @@ def no_memory():
     memory.limit_to(None)
 
 
-def test_free_memory_is_that_of_the_machine_or_of_the_limit(no_memory):
+def test_free_memory_is_limited_by_machine_and_process(no_memory):
     assert memory.count_free_bytes() == 0
     memory.limit_to(None)
     assert memory.count_free_bytes() > 2**20
 
 
 def test_excessive_memory_need_is_rejected_with_its_numbers(no_memory):
-    with pytest.raises(MemoryLimit, match=r"^A matrix needs about 2 GiB.*0 GiB are free. Less"):
+    with pytest.raises(
+        MemoryLimit, match=r"^A matrix needs about 2 GiB.*0 GiB of memory are free. Less"
+    ):
         memory.check_fits(2 * 2**30, "A matrix", "Less.")
 
 
 def test_ridge_rejects_gram_matrices_that_do_not_fit(no_memory):
     X = np.random.default_rng(0).standard_normal((30, 2))
     features = RKS(10, bandwidth=1.0, random_state=0).fit(X)
-    with pytest.raises(MemoryLimit, match="Gram matrices of 10 columns, 5 of them,"):
+    with pytest.raises(MemoryLimit, match="storage of 5 Gram matrices of 10 columns"):
         RidgeClassifier([1.0, 2.0]).fit(X, np.arange(30) % 2, features=features)
 
 

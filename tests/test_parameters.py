@@ -96,8 +96,8 @@ def test_pool_smaller_than_the_number_chosen_is_rejected(name, size, words):
         ("ridge", {"multiclas": 1}, "Did you mean 'multiclass'"),
         ("ridge", {"multiclass": "one-vs-on"}, "Did you mean 'one-vs-one'"),
         ("logistic", {"alphas": 0.0}, "penalties above 0"),
-        ("kernel-svm", {"intercept": False}, "cannot omit the constant"),
-        ("svm", {"loss": "hinge"}, "^loss is 'hinge'. It must be squared-hinge"),
+        ("kernel-svm", {"intercept": False}, "cannot be fitted without an intercept"),
+        ("svm", {"loss": "hinge"}, "^loss is 'hinge'. The value has to be squared-hinge"),
         ("svm", {"task": "regression"}, "does not support regression"),
     ],
 )

@@ -103,7 +103,7 @@ def test_each_kind_of_text_is_read():
 
 
 @pytest.mark.parametrize("use", prose.read_patterns()["right"], ids=lambda use: use["phrase"])
-def test_reviewed_use_occurs_is_found_by_its_pattern_and_has_a_reason(use):
+def test_reviewed_use_occurs_matches_its_pattern_and_has_a_reason(use):
     assert PATTERNS[use["pattern"]]["compiled"].search(use["phrase"])
     assert any(use["phrase"] in text.text for text in TEXTS)
     assert len(use["reason"].split()) >= 3

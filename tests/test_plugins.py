@@ -49,7 +49,7 @@ def test_any_estimator_can_be_a_solver(tmp_path):
 MINE = "from sklearn.kernel_approximation import RBFSampler as Mine\n"
 
 
-def test_file_is_searched_beside_its_configuration_first(tmp_path, monkeypatch):
+def test_folder_of_the_configuration_is_searched_first(tmp_path, monkeypatch):
     beside, here = tmp_path / "beside", tmp_path / "here"
     for folder in (beside, here):
         folder.mkdir()
@@ -97,7 +97,7 @@ def test_unavailable_class_raises_error(path, sentence):
         plugins.load_class(path)
 
 
-def test_class_that_is_no_solver_is_rejected(tmp_path):
+def test_class_that_is_not_a_solver_is_rejected(tmp_path):
     text = TEXT.replace("SOLVER", "{class: sklearn.preprocessing.StandardScaler}")
     with pytest.raises(ConfigError, match=r"line 6: .*is not an estimator"):
         rows_of(tmp_path, text)
@@ -140,7 +140,7 @@ def test_wrong_name_gets_a_suggestion_and_wrong_path_the_valid_form(tmp_path):
 
 
 def test_python_object_has_no_path():
-    with pytest.raises(MethodError, match="was given as an object in Python"):
+    with pytest.raises(MethodError, match="was passed as a Python object"):
         plugins.load_object("python:Mine")
 
 

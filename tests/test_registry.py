@@ -46,7 +46,7 @@ def test_each_registered_name_refers_to_a_class():
     assert {name: cls.name for name, cls in KERNELS.items()} == {name: name for name in KERNELS}
 
 
-def test_printed_name_is_that_of_a_method():
+def test_printed_name_belongs_to_a_method():
     labels = {label for cls in SAMPLERS.values() for label in cls.declaration.labels}
     references = {"boosting", "exact-kernel"}  # models of the leaderboard, without features
     assert set(PRINTED) <= {*SAMPLERS, *labels, *references}

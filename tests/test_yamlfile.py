@@ -46,7 +46,7 @@ def test_line_numbers_are_known():
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("a: 1\na: 2\n", r"line 2: the key 'a' occurs again, first in line 1"),
+        ("a: 1\na: 2\n", r"line 2: the key 'a' occurs twice; the first occurrence is in line 1"),
         ("- a\n", "line 1: a configuration is a mapping"),
         ("word\n", "line 1: a configuration is a mapping"),
         ("", "is empty"),
@@ -54,7 +54,7 @@ def test_line_numbers_are_known():
         ("a: [1, 2\n", "line 2: this is not valid YAML"),
         ("a: !!python/object:os.system {}\n", "line 1: the tag .* is not allowed"),
         ("a: !!python/name:os.system x\n", "tag .* is not allowed"),
-        ("? [1, 2]\n: 3\n", "a key must be a scalar"),
+        ("? [1, 2]\n: 3\n", "a key has to be a single value"),
         ("a: &x {b: 1}\nc: {<<: *x}\n", "merge keys"),
         ("a: \x00\n", "not valid YAML"),
     ],

@@ -138,8 +138,9 @@ def find_own_function(claim: Claim) -> OneOff:
     functions = plugins.load_object(f"{code}:CLAIMS") if code else {}
     if claim.id not in functions:
         raise ConfigError(
-            f"{claim.id} has `at: own`, but {claim.paper}/claims.py has no function for it.",
-            todo=f"Add `CLAIMS = {{'{claim.id}': function}}` there, or change `at`.",
+            f"{claim.id} has `at: own`, but {claim.paper}/claims.py does not define a "
+            "function for the claim.",
+            todo=f"Add `CLAIMS = {{'{claim.id}': function}}` to this file, or change `at`.",
         )
     function: OneOff = functions[claim.id]
     return function

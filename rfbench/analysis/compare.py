@@ -100,7 +100,7 @@ def compare(
     if not compared:
         raise ResultsError(
             f"{first} and {second} have no trial in common.",
-            "A comparison needs both on the same data set, size and split.",
+            "Methods are compared on trials with the same data set, size and split.",
         )
     lined_up = Comparison(
         compared, columns=[name for name in COMPARISON_COLUMNS if name != "p_holm"]

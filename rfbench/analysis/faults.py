@@ -123,8 +123,8 @@ def _check(rows: pd.DataFrame, asked: Mapping[str, Any]) -> Check:
         if name not in rows:
             raise ResultsError(
                 f"The check on '{column}' cannot be evaluated.",
-                f"trials.csv has no column '{name}'.",
-                "Correct 'checks' in the configuration."
+                f"trials.csv does not have a column '{name}'.",
+                "Correct the key 'checks' in the configuration."
                 + suggest_nearest(name, list(rows.columns)),
             )
     rows = rows[(rows["status"] == "ok") & rows[column].notna()]

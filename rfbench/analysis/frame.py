@@ -134,7 +134,7 @@ class Collection:
         if column not in self.counted:
             raise ConfigError(
                 f"Unknown metric {column}." + suggest_nearest(column, list(map(str, self.counted))),
-                "It is in claims.yaml or paper.yaml of a paper's folder.",
+                "The name is in claims.yaml or paper.yaml of a paper's folder.",
                 "Name a column of trials.csv, or a sum of times.",
             )
         if ("values", column) not in self._known:

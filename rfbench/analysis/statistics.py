@@ -75,8 +75,8 @@ def paired_t(a: ArrayLike, b: ArrayLike | float = 0.0) -> Test:
     x, y = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
     if x.ndim != 1 or (y.ndim and x.shape != y.shape):
         raise ResultsError(
-            f"Values of shapes {x.shape} and {y.shape} cannot be paired.",
-            "A paired test needs both methods in the same trials.",
+            f"Arrays of shapes {x.shape} and {y.shape} cannot be paired.",
+            "A paired test needs results of both methods in the same trials.",
         )
     d = (x - y)[np.isfinite(x - y)]
     n = len(d)

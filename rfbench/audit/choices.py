@@ -33,7 +33,9 @@ def parse_choice(text: str, named: Choices) -> tuple[str, Options]:
     key = key.strip()
     if not sign or not key or not values.strip():
         raise ConfigError(
-            f"--vary {text} is not KEY.PATH=VALUES.", "", "Write --vary scaling=standard,minmax."
+            f"--vary {text} does not have the form KEY.PATH=VALUES.",
+            "",
+            "Write for example --vary scaling=standard,minmax.",
         )
     options = named.get(key, {})
     values_given = [word.strip() for word in values.split(",")]

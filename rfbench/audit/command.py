@@ -30,17 +30,17 @@ if TYPE_CHECKING:
     "aim",
     required=True,
     metavar="PAPER/ITEM/DATASET",
-    help="The published row, of one item or several: PAPER/ITEM,ITEM/DATASET. With --gaps also a "
-    "claim: PAPER/CLAIM/DATASET.",
+    help="Published numbers to audit: PAPER/ITEM/DATASET. Several items are "
+    "ITEM,ITEM. With --gaps, PAPER/CLAIM/DATASET names a claim.",
 )
 @click.option("--run", "name", metavar="NAME", default="", help=f"{RUN_HELP}, if several fit.")
 @click.option(
     "--gaps",
     is_flag=True,
-    help="Vary only unstated details: the range that the paper's text leaves.",
+    help="Vary only the settings that the paper's text leaves open.",
 )
 @make_setting_option(
-    "vary", "KEY.PATH=VALUES", "Values of a choice, in place of the listed ones", option="--vary"
+    "vary", "KEY.PATH=VALUES", "Values of a choice, instead of the listed values", option="--vary"
 )
 @make_setting_option("overrides", "KEY.PATH=VALUE", "Fix a key, so that it is not varied")
 @click.option(
@@ -48,7 +48,8 @@ if TYPE_CHECKING:
     type=POSITIVE_INTEGER,
     default=300,
     show_default=True,
-    help="Largest number of combinations. If there are more, this many are drawn at random.",
+    help="Maximum number of combinations. If there are more, this number of "
+    "combinations is drawn at random.",
 )
 @run_options
 def audit(
@@ -86,8 +87,8 @@ def audit(
     if options.only:
         raise ConfigError(
             "--only cannot be used in an audit.",
-            "Some combinations would have no numbers.",
-            "Vary fewer choices, or fix M and other keys with --set.",
+            "Some combinations would not have any published numbers.",
+            "Vary fewer choices, or set M and other keys with --set.",
         )
     asked = Question(
         config,

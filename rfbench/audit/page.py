@@ -52,9 +52,9 @@ def find_command(folder: Path) -> str:
     if found := re.search(rf"^    ({COMMAND} .*)$", text, re.MULTILINE):
         return found[1]
     raise ResultsError(
-        f"{file} does not name the command of its audit.",
-        "A page is regenerated with the command that it names.",
-        "Run the audit again; its rows are kept.",
+        f"{file} does not state the command that produced the audit.",
+        "The page is written again with this command.",
+        "Run the audit again. Its finished rows are kept.",
     )
 
 
@@ -66,7 +66,7 @@ def render(folder: Path, command: str) -> str:
     tables = read_all([folder])
     if not tables:
         raise ResultsError(
-            f"{folder / AUDIT_FILE} is missing, or is not an audit table.",
+            f"{folder / AUDIT_FILE} is missing, or is not the table of an audit.",
             "",
             "Run the audit again.",
         )
@@ -155,9 +155,10 @@ def save(audit: Audit, table: pd.DataFrame, folder: Path) -> list[Path]:
     """
     if table.empty:
         raise ResultsError(
-            f"No combination has every number of {audit.target}.",
-            f"{len(audit.experiments)} combinations lack a number: trials failed or were not run.",
-            "Run it again with --dry-run, which counts them.",
+            f"No combination has all numbers of {audit.target}.",
+            f"{len(audit.experiments)} combinations lack a number, because trials "
+            "failed or were not run.",
+            "Run the command again with --dry-run, which counts these trials.",
         )
     content = table.to_csv(index=False, float_format=DISTANCE, lineterminator="\n")
     files.replace(folder / AUDIT_FILE, content.encode())
@@ -181,7 +182,7 @@ def remake(paths: Sequence[Path]) -> list[Path]:
     for path in paths:
         if not path.is_dir():
             raise ResultsError(
-                f"{path} does not exist.", "", "Name a folder that `rfbench audit` wrote."
+                f"{path} does not exist.", "", "Name a folder that `rfbench audit` has written."
             )
     folders = sorted({file.parent for path in paths for file in path.rglob(PAGE)})
     return [write_page(folder, find_command(folder)) for folder in folders]

@@ -114,8 +114,8 @@ def plan(asked: Question) -> Audit:
     # A claim is not a published number, so combinations have no distance to it.
     if asked.target.claim and not asked.gaps:
         raise ConfigError(
-            f"{asked.target} is a claim: combinations have no distance to it.",
-            "An audit of a claim varies only unstated settings.",
+            f"{asked.target} is a claim, so the distance of a combination from it is not defined.",
+            "For a claim, only unstated settings can be varied (--gaps).",
             "Add --gaps.",
         )
     # `trials=` comes first, so that the user's ``--set trials=`` overrides the default number of
@@ -230,9 +230,10 @@ def restrict_experiment(experiment: Experiment, target: Target) -> Experiment:
         sizes = [size for size in sizes if size in published]
         if not sizes:
             raise ConfigError(
-                f"No M of {experiment.name} is published in {target}.",
-                f"The target has M = {', '.join(dict.fromkeys(str(n.M) for n in target.numbers))}; "
-                f"it has {', '.join(map(str, experiment.M))}.",
+                f"No M of {experiment.name} has a published number in {target}.",
+                "The target has M = "
+                f"{', '.join(dict.fromkeys(str(n.M) for n in target.numbers))}. The "
+                f"configuration has {', '.join(map(str, experiment.M))}.",
             )
     changes = {
         "samplers": find_needed_samplers(experiment, target),
@@ -247,15 +248,17 @@ def _check(experiment: Experiment, specs: Sequence[SamplerSpec], target: Target)
     """Raise ConfigError unless the configuration measures the paper and a method of the target."""
     if experiment.paper != target.paper:
         raise ConfigError(
-            f"{experiment.name} is not about {target.paper}.",
-            f"Its paper is {experiment.paper or 'none'}.",
-            f"Use a configuration of {target.paper}: `rfbench list configs`.",
+            f"{experiment.name} is not a configuration of {target.paper}.",
+            f"The paper of this configuration is {experiment.paper or 'none'}.",
+            f"Use a configuration of {target.paper}. `rfbench list configs` lists all "
+            "configurations.",
         )
     if not specs:
         labels = [spec.label for spec in experiment.samplers]
         raise ConfigError(
-            f"{experiment.name} measures no method of {target}.",
-            f"The target has {', '.join(target.methods)}; it has {', '.join(labels)}.",
+            f"{experiment.name} does not measure any method of {target}.",
+            f"The target has {', '.join(target.methods)}. The configuration has "
+            f"{', '.join(labels)}.",
         )
 
 
@@ -268,12 +271,12 @@ def _open(asked: Question, vary: Choices, samplers: Sequence[str], target: Targe
         left = select_options(options, samplers)
         if name in vary and name in fixed:
             raise ConfigError(
-                f"{name} is both fixed and varied.", "", "Use either --set or --vary."
+                f"{name} is both set and varied.", "", "Use either --set or --vary for a key."
             )
         if name in vary and not left:
             raise ConfigError(
-                f"--vary {name} concerns no sampler that is measured.",
-                f"The target has numbers of {', '.join(target.methods)}.",
+                f"--vary {name} does not affect any measured sampler.",
+                f"The target has numbers for {', '.join(target.methods)}.",
             )
         if left and name not in fixed:
             choices[name] = left

@@ -57,9 +57,9 @@ class Target:
         source = papers.list_sources()[self.paper][self.dataset]
         if dataset != source.dataset and dataset not in source.stand_ins:
             raise ConfigError(
-                f"The configuration measures {dataset}, the target is {self.dataset}.",
+                f"The configuration measures {dataset}, but the target is on {self.dataset}.",
                 f"The target needs {' or '.join([source.dataset, *source.stand_ins])}.",
-                "Use a configuration on these data, or another --target.",
+                "Use a configuration with these data, or a different --target.",
             )
 
     def of(self, methods: Sequence[str], sizes: Sequence[int] | None = None) -> Target:
@@ -96,7 +96,9 @@ def find(text: str) -> Target:
     """
     parts = text.split("/")
     if len(parts) != 3 or not all(parts):
-        raise ConfigError(f"--target {text} is not {TARGET_GRAMMAR}.")
+        raise ConfigError(
+            f"The value of --target, {text}, does not have the form {TARGET_GRAMMAR}."
+        )
     paper, items, dataset = parts
     for claim in papers.list_claims():
         if claim.key == (paper, items):

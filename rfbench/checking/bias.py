@@ -283,8 +283,8 @@ def measure(
         Z = np.asarray(Z, np.float64)
         if Z.ndim != 2 or len(Z) != len(pairs.rows) or not np.isfinite(Z).all():
             raise CheckFailed(
-                f"M = {M}, seed {seed}: the features of {len(pairs.rows)} rows are not a finite "
-                f"matrix with one line per row; their shape is {Z.shape}"
+                f"M = {M}, seed {seed}: the features of {len(pairs.rows)} rows are not a "
+                f"finite matrix with one line per row. Their shape is {Z.shape}"
             )
         columns, n = Z.shape[1], len(pairs.names)
         return np.asarray((Z[-2 * n : -n] * Z[-n:]).sum(axis=1) + constant)

@@ -39,7 +39,7 @@ class Cause(NamedTuple):
 
 CONSTANT_SEED = (
     "a constant seed: the features are the same for every seed",
-    "Draw from the seed that is given; if nothing is drawn, the method itself has this bias.",
+    ("Draw from the given seed. If the method does not draw anything, this bias is its own."),
 )
 
 
@@ -90,12 +90,12 @@ LAWS: dict[Callable[..., Array], tuple[str, str]] = {
         "Multiply the rows that are frequencies, not the columns, by the lengths.",
     ),
     unsigned: (
-        "signs of the QR missing: its first entries always have the same sign",
-        "Multiply Q by the signs of the diagonal of R, or by random ones.",
+        ("signs of the QR decomposition missing: its first entries always have the same sign"),
+        "Multiply Q by the signs of the diagonal of R, or by random signs.",
     ),
     transposed: (
         "quasi-random points transposed: a frequency has the coordinates of several points",
-        "Draw M points of d coordinates, not d points of M.",
+        "Draw M points with d coordinates, not d points with M coordinates.",
     ),
     whitened: (
         "moments matched: the frequencies of a draw are shifted or whitened",
@@ -142,20 +142,22 @@ def _closed_forms(found: Measurement) -> Iterator[Cause]:
         "M forgotten: the features are not divided by its root"
         if forgotten
         else f"the features are scaled by the root of {factor:.3g}",
-        "Divide the features by the root of the number of frequencies, so that z(x)'z(x) is "
-        "k(x, x) in the mean.",
+        "Divide the features by the root of the number of frequencies, so that "
+        "the mean of z(x)'z(x) is k(x, x).",
         factor * exact,
     )
     lengths = {
         s: "bandwidth squared: the frequencies are divided by its square",
         1 / s: "bandwidth ignored: the frequencies are drawn for bandwidth 1",
-        0.5**0.5: "another convention, exp(-|x - y|^2 / s^2), with bandwidth s / sqrt(2); "
-        f"--bandwidth {s * 0.5**0.5:.4g} tests that",
+        0.5**0.5: (
+            "a different convention, exp(-|x - y|^2 / s^2), with bandwidth s / "
+            f"sqrt(2). Test it with --bandwidth {s * 0.5**0.5:.4g}"
+        ),
         **{
             (m / d) ** 0.5: f"frequencies too short by sqrt(d / M), d = {d}, M = {m}" for m in sizes
         },
     }
-    mend = "Draw frequencies of the kernel's own spread, 1 / bandwidth."
+    mend = "Draw frequencies with the standard deviation of the kernel, 1 / bandwidth."
     for factor, what in lengths.items() if kernel.has_bandwidth else ():
         if abs(np.log(factor)) > 0.05:
             yield Cause(what, mend, pairs.kernel(find_kernel(kernel.name, s * factor)))

@@ -14,7 +14,7 @@ from rfbench.checking.samplers import Promise, find_fault, make_subject, run_che
 
 PAIRS_HEAD = ("pair of rows", "kernel", "bias", "error of one draw", "z")
 
-FEATURES = "Return a line of finite numbers for each of about 100 rows, for M = 16 and 256."
+FEATURES = "Return one line of finite numbers for each of about 100 rows, for M = 16 and 256."
 
 
 @dataclass
@@ -145,11 +145,14 @@ def describe_measurement(found: Measurement) -> list[str]:
     """Return the results other than the bias, one sentence per line."""
     lines = {
         f"{found.seeds} seeds, {found.columns} columns, {found.seconds:.0f} s of CPU": 0.0,
-        f"mean squared error: {found.relative_error:.2f} times the error of independent "
-        "draws with as many columns": found.relative_error,
+        (
+            f"mean squared error: {found.relative_error:.2f} times the error of "
+            "independent draws with the same number of columns"
+        ): found.relative_error,
         f"the error falls as M^{found.rate:.2f}": found.rate,
-        f"a bandwidth further out the error is {found.further_out:.2f} times as "
-        "large": found.further_out,
+        (
+            f"at a larger bandwidth the error is {found.further_out:.2f} times as large"
+        ): found.further_out,
     }
     return [line for line, value in lines.items() if not math.isnan(value)]
 

@@ -86,9 +86,9 @@ class MapSubject:
     def claims_none(self) -> str:
         """Reason why the map claims no kernel; an empty string if the map claims a kernel."""
         if self.own and not self.thing.approximates_kernel:
-            return "it declares that it estimates no kernel (approximates_kernel)"
+            return "the method declares that it does not estimate a kernel (approximates_kernel)"
         if self.own and not (self.thing.unbiased and self.unbiased):
-            return "it declares that its estimates are biased (unbiased)"
+            return "the method declares that its estimates are biased (unbiased)"
         return ""
 
     @cached_property
@@ -123,7 +123,7 @@ class MapSubject:
         names = [n for n in WIDTHS[: 1 if self.own else None] if n in self.method.taken]
         names = [name for name in names if name in self.options] or names
         if len(names) > 1:
-            why = "The bandwidth could be any of them."
+            why = "Each of them could be the bandwidth."
             raise MethodError(
                 f"{self.method.name} has the parameters {' and '.join(names)}.", why, TO_STATE
             )
@@ -161,7 +161,10 @@ class MapSubject:
         if kernel == "polynomial" or self.method.formula is not None or not self._power:
             return ""
         factor, power = self._reading(str(self._width_name), kernel)
-        return f"{self._width_name} is read as {factor:g} * s^{power:g}; the exponent is measured"
+        return (
+            f"{self._width_name} is interpreted as {factor:g} * s^{power:g}, with a "
+            "measured exponent"
+        )
 
     def make(self, M: int = 8, seed: Any = 0, **options: Any) -> Any:
         """Build an object with fit and transform; pass M and the seed if it has such parameters."""
@@ -229,7 +232,7 @@ def make_subject(
         if name in WIDTHS and not (isinstance(given, int | float) and given > 0):
             raise MethodError(
                 f"{name} is {given!r}.",
-                "The bandwidth of the kernel would not be known.",
+                "The bandwidth of the kernel is then unknown.",
                 "Write a number above 0.",
             )
     if isinstance(thing, type) and issubclass(thing, RandomFeatures):
@@ -304,7 +307,9 @@ def expect_same(got: Any, expected: Any, what: str, tolerance: float = 0.0) -> N
 def expect_finite(rows: Any) -> None:
     """Raise CheckFailed with the indices of the columns that contain NaN or infinity."""
     bad = np.flatnonzero(~np.isfinite(rows).all(axis=0)).tolist()
-    expect(not bad, f"of {rows.shape[1]} columns have NaN or infinity: {bad}")
+    expect(
+        not bad, f"{rows.shape[1]} columns were checked, and these contain NaN or infinity: {bad}"
+    )
 
 
 def features_are_a_matrix_of_finite_numbers(subject: MapSubject) -> None:
@@ -388,7 +393,7 @@ def serves_its_kernels_with_the_columns_asked_for(subject: MapSubject) -> None:
             if kernel not in subject.kernels_served:
                 fault = find_fault(subject.make(**words).check_parameters)
                 refused = fault.startswith("MethodError") and f"'{kernel}'" in fault
-                expect(refused, f"{kernel} is not rejected: {fault or 'nothing is raised'}")
+                expect(refused, f"{kernel} is not rejected: {fault or 'no error is raised'}")
                 continue
             pairs = feature_map == "paired" and each.feature == "wave"
             for M in (5, 16) if each.feature != "coordinate" else (5,):
@@ -408,14 +413,16 @@ def the_target_is_used_where_it_is_needed(subject: MapSubject) -> None:
     features = subject.make().fit(CHECK_ROWS, other).transform(NEW_ROWS)
     same = np.array_equal(features, subject.features())
     if subject.thing.needs_target:
-        expect(not same, "the features are the same with shuffled labels: the target is not used")
+        expect(
+            not same, "the features are the same with shuffled labels, so the target is not used"
+        )
         fault = find_fault(lambda: subject.make().fit(CHECK_ROWS))
         expect(
             "requires y" in fault,
-            f"a fit without y is not rejected: {fault or 'nothing is raised'}",
+            f"a fit without y is not rejected: {fault or 'no error is raised'}",
         )
     else:
-        expect(same, "the features with a target are not those without one")
+        expect(same, "the features with a target differ from the features without a target")
 
 
 OF_EVERY_MAP: tuple[Check, ...] = (

@@ -190,9 +190,11 @@ def _chosen(
                 rounds.interrupted = True
             contenders = measure_held_out(rounds, deadline, limit) if rounds.candidates else {}
             if CONSTANT not in contenders:
-                what = f"Nothing was measured within {budget:.3g} s, not even the constant."
+                what = (
+                    f"Nothing was measured within {budget:.3g} s, not even the constant prediction."
+                )
                 why = "; ".join(f"{label}: {text}" for label, text in rounds.failed.items())
-                raise ConfigError(what, why, "Allow a larger budget.")
+                raise ConfigError(what, why, "Use a larger --budget.")
             taken, overturned = decide(rounds, contenders)
             taken, model, fitted = fit_model(rounds, taken, contenders, deadline, limit)
             explained = explain(rounds, taken, model, fitted, started + budget)
@@ -495,7 +497,7 @@ def fit_model(
         with rounds.failing(contender):
             return contender, *fit_last(rounds, contender, end)
     why = "; ".join(f"{label}: {text}" for label, text in rounds.failed.items())
-    raise ConfigError("No model could be fitted on all rows.", why, "Allow a larger budget.")
+    raise ConfigError("No model could be fitted on all rows.", why, "Use a larger --budget.")
 
 
 def fit_last(rounds: Rounds, taken: Candidate, end: float) -> tuple[Model, int]:

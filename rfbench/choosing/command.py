@@ -24,7 +24,7 @@ from rfbench.escaping import as_csv
 @options.DROP
 @options.GROUPS_OPTION
 @click.option(
-    "--time", type=options.parse_column, help="Column of times. The last rows are held out."
+    "--time", type=options.parse_column, help="Column of times. The last rows are the test rows."
 )
 @click.option(
     "--metric",
@@ -43,7 +43,7 @@ from rfbench.escaping import as_csv
     help="Number of trials at once (default: the number of cores).",
 )
 @click.option(
-    "--no-rows", is_flag=True, help="Leave out models that contain training rows (landmarks)."
+    "--no-rows", is_flag=True, help="Exclude models that store training rows (landmarks)."
 )
 @click.option(
     "--out", type=options.FOLDER_TYPE, help="Folder for the model (default: results/choose-FILE)."
@@ -53,7 +53,7 @@ from rfbench.escaping import as_csv
     type=click.IntRange(0),
     default=0,
     show_default=True,
-    help="Seed of splits and methods.",
+    help="Random seed for the splits and the methods.",
 )
 @options.AS_JSON
 @options.add_reading_options
@@ -109,7 +109,7 @@ def choose(file: str, no_rows: bool, out: Path | None, form: str, **kwargs: Any)
 @click.option(
     "--allow-imports",
     is_flag=True,
-    help="Load a model file from somebody else. Loading runs the code in it.",
+    help="Load a model file that somebody else has written. Loading runs the code in the file.",
 )
 @click.option(
     "--spreadsheet",

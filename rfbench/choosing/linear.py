@@ -93,7 +93,7 @@ class LogisticSearch(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
-            raise ValueError("There is one class; logistic regression needs two.")
+            raise ValueError("There is only one class, but logistic regression needs two.")
         indicator = ((X == 0) | (X == 1)).all(axis=0)
         deviation = X.std(axis=0)
         self._center = X.mean(axis=0)

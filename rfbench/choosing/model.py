@@ -52,8 +52,10 @@ class Model(Pipeline):  # type: ignore[misc]
         """
         if level not in self.half_widths_:
             levels = ", ".join(map(str, self.half_widths_))
-            what = f"The model has no intervals of the level {level}."
-            raise DataError(what, f"It has {levels or 'none: it predicts classes'}.")
+            what = f"The model does not have intervals with the level {level}."
+            raise DataError(
+                what, f"The levels are {levels or 'not defined, because it predicts classes'}."
+            )
         middle, half = np.asarray(self.predict(X), dtype=float), self.half_widths_[level]
         return np.column_stack([middle - half, middle + half])
 
@@ -115,7 +117,7 @@ def load(path: Path, *, allow_imports: bool = False) -> Model:
     """
 
     def refused(what: str, why: str, todo: str = "") -> DataError:
-        copied = "Copy both files that `rfbench choose` wrote, model.joblib and model.json."
+        copied = "Copy the two files that `rfbench choose` wrote: model.joblib and model.json."
         return DataError(f"{path} {what}", why, todo or copied)
 
     try:
@@ -124,26 +126,34 @@ def load(path: Path, *, allow_imports: bool = False) -> Model:
         card = json.loads(files.read(path.with_suffix(".json")))
         sha256 = card["model_sha256"]
     except (OSError, ValueError, LookupError, TypeError) as error:
-        what = "has no valid card model.json in the same folder, or cannot be read."
+        what = "has no valid file model.json (its card) in the same folder, or cannot be read."
         raise refused(what, f"{type(error).__name__}: {error}.") from None
     if hashlib.sha256(content).hexdigest() != sha256:
         raise refused(
-            "is not the model of its card.", "Its hash differs from the hash in the card."
+            "does not belong to its card model.json.",
+            "The hash of the model differs from the hash in the card.",
         )
     if not allow_imports and cache.load_cached(f"model|{sha256}") is None:
-        why = "Loading a model runs code that is in its file: it is as trusted as its sender."
+        why = (
+            "Loading a model runs code from its file, so the file is only as "
+            "trustworthy as its sender."
+        )
         if home.is_temporary():
             why += " Without a home folder rfbench does not remember which models are yours."
-        raise refused("was not made here by you.", why, "Run with --allow-imports if you trust it.")
+        raise refused(
+            "was not written by you on this machine.",
+            why,
+            "Run with --allow-imports if you trust the file.",
+        )
     try:
         model: Model = joblib.load(io.BytesIO(content))
         own = {**model.card_, "model_sha256": sha256}
-    except Exception as error:  # a model of a different version can raise almost any exception
-        todo = "Install the versions that its card names, or run `rfbench choose` again."
+    except Exception as error:  # a file of a different version can raise almost any exception
+        todo = "Install the versions in the card model.json, or run `rfbench choose` again."
         raise refused("cannot be loaded.", f"{type(error).__name__}: {error}.", todo) from error
     if own != card:
         raise refused(
-            "has a card that was changed after it was written.",
-            "The model contains different facts.",
+            "has a card model.json that was changed after it was written.",
+            "The model file contains facts that differ from the facts in the card.",
         )
     return model

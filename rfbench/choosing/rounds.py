@@ -376,7 +376,8 @@ class Rounds:
             if setting.parameters["metric"] != "none":
                 if len(set(self.names.values())) > 1:
                     raise ValueError(
-                        "The splits have different columns, so their metrics have no mean."
+                        "The splits have different columns, so that their metrics cannot be "
+                        "averaged."
                     )
                 roots = [said["root"] for said in parts]
                 fixed = replace(fixed, basis=(*roots, np.mean(roots, axis=0)))

@@ -136,7 +136,7 @@ class LabelledTable:
                 raise ConfigError(
                     "The rows cannot be split by time.",
                     "Too many rows have the same time, or all rows of one class come first.",
-                    "Name another column of times, or none.",
+                    "Name another column of times, or use --time none.",
                 )
             return parts
         if self.groups is not None:
@@ -145,8 +145,8 @@ class LabelledTable:
             if (self.groups == self.groups[0]).all():
                 raise ConfigError(
                     "The rows cannot be split by groups.",
-                    "Three groups are needed: for training, validation and testing.",
-                    "Name another column of groups, or none.",
+                    "At least three groups are needed: for training, validation and testing.",
+                    "Name another column of groups, or use --groups none.",
                 )
             numbers = assign_group_folds(self.groups, codes, count, self.seed)
         elif folds > 1:
@@ -217,8 +217,8 @@ def split_without_rare_classes(
         if table.is_asked or (table.groups is None and table.time is None):
             raise
         note = (
-            "No such split leaves enough rows to train and test: rows are held out at random, "
-            "and the errors may be too small."
+            "No such split leaves enough rows for training and testing. Rows are "
+            "drawn at random, and the errors may be too small."
         )
         notes = (*table.notes, note)
         return _split(replace(table, groups=None, time=None, notes=notes), budget, least)
@@ -231,9 +231,9 @@ def _split(
     kept = np.arange(len(table.y))
     if len(kept) < LEAST_SIDES:
         raise DataError(
-            f"{table.name} has {len(kept)} rows with a target.",
-            "Three rows are needed: for training, validation and testing.",
-            "Measure more rows.",
+            f"{table.name} has only {len(kept)} rows with a target.",
+            "At least three rows are needed: for training, validation and testing.",
+            "Add rows to the file.",
         )
     while True:
         splits = table.splits(budget)
@@ -247,7 +247,7 @@ def _split(
             return table, splits, kept, left_out
         if there.sum() < 2:
             raise DataError(
-                f"{table.name}: fewer than two classes have rows on both sides of every split.",
+                f"{table.name}: fewer than two classes have rows in both parts of every split.",
                 "A class needs training rows and test rows.",
                 "Merge rare classes, or choose another split (--groups, --time).",
             )
@@ -343,9 +343,9 @@ def read_new_rows(
         raise DataError(f"{file} has no rows.", "There is nothing to predict.", "Name another.")
     if not {*X.columns} & {*model.card_["columns"]}:
         raise DataError(
-            f"{file} has none of the columns of the model.",
+            f"{file} has no column of the model.",
             f"The model has the columns {values.format_names(model.card_['columns'])}.",
-            "Name the file that belongs to the model, or correct its first line.",
+            "Name a file with these columns, or correct the first line of the file.",
         )
     if how is None or read.how.format not in files.TEXT or options:
         return X, read.notes
@@ -359,10 +359,12 @@ def read_new_rows(
                 continue
             for column in sorted((beyond & {*Z.columns}) - prepare.differences(Z).odd):
                 raise DataError(
-                    f"Column {column} of {path.name} is not as in training as it is read.",
-                    f"With the separator {separator!r} and the decimal sign {decimal!r} it is.",
-                    f"Add `--separator '{separator}' --decimal '{decimal}'` if that is right, else "
-                    f"use the options of training: `--decimal '{how.decimal}'`.",
+                    f"Column {column} of {path.name} is read differently than in training.",
+                    f"The column is read as in training with the separator {separator!r} and the "
+                    f"decimal sign {decimal!r}.",
+                    f"If this is right, add `--separator '{separator}' --decimal "
+                    f"'{decimal}'`. Otherwise use the option of the training: `--decimal "
+                    f"'{how.decimal}'`.",
                 )
     return X, read.notes
 
@@ -375,14 +377,17 @@ def _labelled(table: columns.Table, task: str | None, groups: Any, time: Any) ->
         if each is not None and not isinstance(each, str)
     }
     if len(table.special) == 2:
-        raise ConfigError("Groups and time were both given.", "", "Give one of the two.")
+        raise ConfigError("Both --groups and --time were given.", "", "Use only one of them.")
     if (when := table.special.get("time")) is not None:
         table.special["time"] = pd.Series(values.to_days(str(when.name), when), name="time")
     table.complete(task)
     codes, words, kind = table.target_codes(task, ())
     name, X, y, notes = table.name, table.X, table.y, []
     if len(y) < LEAST_ROWS:
-        few = f"Only {len(y)} rows have a target: too few for a test, and the errors mean little."
+        few = (
+            f"Only {len(y)} rows have a target. This is too few for a test, and the "
+            "errors are unreliable."
+        )
         table.notes.append(few)
         table.assumed.append(few)
     copies = _number_copies(X.assign(**{"\0target": y}))
@@ -454,16 +459,18 @@ def infer_split(
         in_order = time.is_monotonic_increasing or time.is_monotonic_decreasing
         if in_order and time.nunique() >= LEAST:
             sentence = (
-                f"The rows are sorted by {name}: the last ones are held out, as if later rows are "
-                "to be predicted. --time none draws rows at random."
+                f"The rows are sorted by {name}, so the last rows are the test rows, as "
+                "if later rows are to be predicted. Use --time none to draw test rows at "
+                "random."
             )
             return "time", time, sentence
     owners = {name: _owners(name, X[name], kind) for name, kind in kinds.items()}
     for (_, count), name in sorted(((owned, name) for name, owned in owners.items()), reverse=True):
         if count:
             sentence = (
-                f"Column {name} has {count:,} different values in {len(X):,} rows: all rows of one "
-                "are held out together. --groups none draws rows at random."
+                f"Column {name} has {count:,} different values in {len(X):,} rows, so "
+                "rows with the same value are held out together. Use --groups none to "
+                "draw rows at random."
             )
             return "groups", X[name], sentence
     once = ~pd.Series(copies).duplicated().to_numpy()
@@ -476,8 +483,8 @@ def infer_split(
         and any(2 * each.nunique() > once.sum() for _, each in (("", y[once]), *X[once].items()))
     ):
         sentence = (
-            f"{again:,} rows are exact duplicates: such rows are held out together. "
-            "--groups none draws each by itself."
+            f"{again:,} rows are exact duplicates of other rows. Equal rows are held "
+            "out together. Use --groups none to draw each row separately."
         )
         return "groups", pd.Series(copies), sentence
     return None
@@ -510,8 +517,10 @@ def find_leaky_columns(X: pd.DataFrame, target: NDArray[Any]) -> list[str]:
     numbers = X.iloc[:, plain].to_numpy(dtype=np.float64, na_value=np.nan)
     possible = {*others, *X.columns[plain][_may_tell(numbers, target[some])]}
     return [
-        f"Column {name} determines the target: if it is known only when the target is, "
-        f"leave it out with --drop {name}."
+        (
+            f"Column {name} determines the target. If the column is not known before "
+            f"the target, leave it out with --drop {name}."
+        )
         for name in map(str, X.columns)
         if name in possible and _tells(name, X[name], target[some])
     ]
@@ -580,14 +589,14 @@ def _tells(name: str, column: pd.Series[Any], y: NDArray[Any]) -> bool:
 
 
 def remove_row_values(table: LabelledTable) -> LabelledTable:
-    """Return a table whose target and notes do not disclose the value of any single row."""
-    note = f"Stored numbers, dates and categories belong to {LEAST_ROWS} rows or more."
+    """Return a table whose target and notes do not disclose any value of a row."""
+    note = f"Each stored number, date and category belongs to at least {LEAST_ROWS} rows."
     notes = [each for each in table.notes if not each.startswith(columns.UNREAD)]
     if table.n_classes:
         # The names of rare classes must not be disclosed, so each note that names a class is
         # dropped.
         notes = [each for each in notes if "class" not in each or "--" in each]
-        return replace(table, notes=(*notes, f"{note} Classes of fewer rows are left out."))
+        return replace(table, notes=(*notes, f"{note} Classes with fewer rows are left out."))
     step = 10.0 ** np.floor(np.log10(np.ptp(table.y)) - 3)
     note = f"{note} The target is rounded to a thousandth of its range."
     return replace(table, y=np.round(table.y / step) * step, notes=(*notes, note))

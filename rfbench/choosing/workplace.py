@@ -45,7 +45,7 @@ def make_workplace(out: Path, *, allow_rows: bool = True) -> Iterator[Path]:
     check_own(out)
     for file in (lock, place / TRIALS):
         files.check(file, target.parent)
-    with raise_as_write_error(f"{out} cannot be written", todo="Give another folder with --out."):
+    with raise_as_write_error(f"{out} cannot be written", todo="Use another folder with --out."):
         files.make_folder(place)
         files.make_folder(target)
         if not os.access(target, os.W_OK):
@@ -58,7 +58,7 @@ def make_workplace(out: Path, *, allow_rows: bool = True) -> Iterator[Path]:
             try:
                 yield place
                 with raise_as_write_error(
-                    f"{out} cannot be written", f"What was made is in {place}."
+                    f"{out} cannot be written", f"The results are in {place}."
                 ):
                     _publish(place, target, allow_rows)
             finally:  # an interrupted run can be resumed from its rows
@@ -67,21 +67,21 @@ def make_workplace(out: Path, *, allow_rows: bool = True) -> Iterator[Path]:
     except BlockingIOError:
         raise ResultsError(
             f"Another `rfbench choose` is using {out}.",
-            "Two writers would corrupt the rows.",
-            "Wait for it, or give another --out.",
+            "Two runs that write at the same time would corrupt the rows.",
+            "Wait until the other run has ended, or use another --out.",
         ) from None
 
 
 def check_own(out: Path) -> None:
     """Raise ResultsError if `out` contains files with the names of `NAMED` but no card."""
     if out.exists() and not out.is_dir():
-        raise ResultsError(f"{out} is not a folder.", "", "Give another folder with --out.")
+        raise ResultsError(f"{out} is not a folder.", "", "Use another folder with --out.")
     there = [name for name in NAMED[2:] if os.path.lexists(out / name)]
     if there and not _is_card(out / CARD):
         raise ResultsError(
-            f"{out} has {there[0]}, and no {CARD} of `rfbench choose`.",
-            "This would overwrite the output of another command.",
-            "Give another folder with --out.",
+            f"{out} contains {there[0]}, but not the file {CARD} of `rfbench choose`.",
+            "The output of another command would be overwritten.",
+            "Use another folder with --out.",
         )
 
 

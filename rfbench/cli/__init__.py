@@ -116,24 +116,27 @@ def _lacks_a_thread(error: BaseException | None) -> bool:
 def _refused(error: Exception) -> RfbenchError:
     if _lacks_a_thread(error):
         return ExecutorError(
-            "The system starts no further thread.",
-            "This user may have no more processes and threads. Rows that were measured are safe.",
-            "End other processes, or allow more (see `ulimit -u`).",
+            "The system cannot start another thread.",
+            "The limit of processes and threads for this user is reached. Measured "
+            "rows are stored.",
+            "End other processes, or raise the limit (see `ulimit -u`).",
         )
     if not isinstance(error, OSError):
         return WriteError(
             f"{type(error).__name__}: {error or 'there is not enough memory'}.",
-            "Rows that were measured are safe.",
+            "Measured rows are stored.",
             "Allow more memory (see `ulimit -v`), or install what is missing.",
         )
     with contextlib.suppress(OSError, ValueError, AttributeError):
         # The remaining output is discarded, because writing it at exit would raise a second error.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    if isinstance(error, FileNotFoundError) and not error.filename:  # os.getcwd raises this error
-        return WriteError("The current folder is no longer there.", "", "Change to one that is.")
+    if isinstance(error, FileNotFoundError) and not error.filename:  # raised by os.getcwd
+        return WriteError(
+            "The current folder does not exist any more.", "", "Change to an existing folder."
+        )
     where = f": {error.filename}" if error.filename else ""
-    what = f"The system refused: {error.strerror or error}{where}."
-    return WriteError(what, "Rows that were measured are safe.")
+    what = f"The operating system reported an error: {error.strerror or error}{where}."
+    return WriteError(what, "Measured rows are stored.")
 
 
 @click.group(

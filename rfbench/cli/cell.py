@@ -72,7 +72,11 @@ class CellRun:
     def problem(self) -> str:
         """Reason why the cell cannot be measured; empty if it can be measured."""
         name = self.experiment.dataset[0].name
-        return "" if self.trials else f"the data of {name} are not here: rfbench data fetch {name}"
+        return (
+            ""
+            if self.trials
+            else f"the data of {name} are not on this machine: rfbench data fetch {name}"
+        )
 
     def join(self) -> list[Results]:
         """Return all rows of the cell as one results folder, in a list; empty if there are none.
@@ -121,8 +125,8 @@ def verify_cell(
     if not runs:
         raise ConfigError(
             f"No configuration measures {text}.",
-            f"{numbers[0].paper} has none with its table, data set, method and size.",
-            "`rfbench list configs` has all.",
+            f"No configuration of {numbers[0].paper} has this table, data set, method and size.",
+            "`rfbench list configs` lists all configurations.",
         )
     there, missing = [run.join() for run in runs], [run.find_missing() for run in runs]
     times = [sum(each.rows[[*ALL_TIMES]].sum(axis=1).median() for each in every) for every in there]

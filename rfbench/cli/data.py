@@ -86,7 +86,10 @@ def verify(names: tuple[str, ...]) -> None:
             digest = f"sha256 {check.sha256}" if check.sha256 else "not found"
             echo(f"{name:15} {check.member.name:32} {check.status:9} {digest}")
             if check.status == "unpinned":
-                echo(f"{'':15} {'':32} to pin it: write this hash into the catalog")
+                echo(
+                    f"{'':15} {'':32} to let rfbench check this file, write this hash into "
+                    "the catalog"
+                )
             if check.status == "mismatch":
                 known = f"sha256 {check.expected}" if check.expected else check.problem
                 echo(f"{'':15} {'':32} expected  {known}")

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 @click.option(
     "--offline",
     is_flag=True,
-    help="Download nothing. Configurations without local data are skipped and listed.",
+    help="Do not download data. Configurations without local data are skipped and listed.",
 )
 @PAPERS
 @run_options
@@ -105,9 +105,9 @@ def _run(
     for name in names:
         if names.count(name) > 1:
             raise ConfigError(
-                f"Two runs are called {name}.",
-                "Their results would be written to the same folder.",
-                "Run them one by one with different --out, or rename one.",
+                f"Two runs have the name {name}.",
+                "The results of the two runs would be written to the same folder.",
+                "Run them separately with a different --out, or rename one of them.",
             )
     if options.only:
         experiments = _with_trials(experiments, options.only)
@@ -128,7 +128,11 @@ def _find_configurations(
     found = [list_configurations(path) if is_paper(path) else [path] for path in paths]
     for path, configurations in zip(paths, found, strict=True):
         if not configurations:
-            raise ConfigError(f"{path} has no configuration.", "", "Write one next to paper.yaml.")
+            raise ConfigError(
+                f"{path} does not contain a configuration.",
+                "",
+                "Write a configuration next to paper.yaml.",
+            )
     return [path for configurations in found for path in configurations]
 
 
@@ -174,7 +178,7 @@ def _with_trials(experiments: list[Experiment], conditions: Sequence[str]) -> li
 @click.option(
     "--M", "sizes", metavar="VALUES", help="Values of M: 50:1000, 50,100 or log:50:1000:8."
 )
-@make_setting_option("settings", "KEY.PATH=VALUES", "Values of any other key, in the same grammar")
+@make_setting_option("settings", "KEY.PATH=VALUES", "Values of another key, in the same form")
 @click.option("--run", "runs", metavar="NAME", multiple=True, help=f"{RUN_HELP}.")
 @run_options
 def sweep(
@@ -203,16 +207,22 @@ def sweep(
     from rfbench.config import sweeps
 
     if not sizes and not settings:
-        raise click.UsageError("Name what to sweep: --M 50:1000, or --set KEY=VALUES.")
+        raise click.UsageError("Name the key to sweep: --M 50:1000, or --set KEY=VALUES.")
     if len(runs) > 1:
-        raise click.UsageError("A sweep varies one run. Name one run with --run, or sweep twice.")
+        raise click.UsageError(
+            "A sweep varies one run. Name one run with --run, or start one sweep per run."
+        )
     swept = [f"M={sizes}"] if sizes else []
     axes: sweeps.Choices = {}
     for text in settings:
         key, sign, values = text.partition("=")
         if not sign or key in axes:
-            what = "sets a key again" if sign else "is not KEY.PATH=VALUES"
-            raise ConfigError(f"--set {text} {what}.", "", "Write --set seed=1,2.")
+            what = (
+                "sets a key for the second time"
+                if sign
+                else "does not have the form KEY.PATH=VALUES"
+            )
+            raise ConfigError(f"--set {text} {what}.", "", "Write for example --set seed=1,2.")
         axes[key] = {f"{key}={value}": {key: value} for value in grids.expand(values)}
     path = config or Path("quickstart")
     # this call also loads the paper in whose folder the configuration is

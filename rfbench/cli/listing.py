@@ -68,8 +68,8 @@ def list_(
     if not things:
         raise ConfigError(
             f"No {what} found.",
-            "This installation is incomplete.",
-            "Install rfbench again, or name your own file to `rfbench run`.",
+            "Files are missing from this installation of rfbench.",
+            "Install rfbench again, or name a file of your own in `rfbench run`.",
         )
     if name is None:
         rows = [(each, *beside) for each, (beside, _) in things.items() if beside]

@@ -38,13 +38,13 @@ def merge(target: Path, others: tuple[Path, ...]) -> None:
     result = join(target, others)
     echo(f"{target}: {result.added} rows added")
     if result.both:
-        echo(f"{result.both} trials are in both, {len(result.differ)} of them differ")
+        echo(f"{result.both} trials are in both folders, and {len(result.differ)} of them differ")
     for line in result.differ[:MAX_LISTED_ROWS]:
         echo(f"  {line}")
     for why, count in result.refused.items():
         echo(f"{count} rows refused: {why}")
     if result.machines > 1:
-        echo(f"rows come from {result.machines} machines: do not compare their times")
+        echo(f"rows come from {result.machines} machines, so their times cannot be compared")
     if result.differ or result.refused:
         raise click.exceptions.Exit(1)
 
@@ -110,6 +110,6 @@ def replay_rows(folders: Sequence[Path], count: int, seed: int, allow_imports: b
             echo(f"     {row['status']} then, {each.again['status']} now")
     echo(f"{len(agree)} rows measured again: {sum(agree)} agree")
     for why, number in passed.most_common():
-        echo(f"{number} rows were drawn and skipped: {why}")
+        echo(f"{number} randomly drawn rows were skipped: {why}")
     if not agree or not all(agree):
         raise click.exceptions.Exit(1)

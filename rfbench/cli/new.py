@@ -32,7 +32,7 @@ def write_example(context: click.Context, parameter: click.Parameter, value: boo
     for path, text in texts.items():
         if path.exists() and not (path.is_file() and path.read_bytes() == text):
             raise ConfigError(
-                f"{path} exists already and is not the example file.",
+                f"{path} exists already and differs from the example file.",
                 "Nothing was written.",
                 "Run the command in an empty folder.",
             )
@@ -87,7 +87,7 @@ def write_paper(folder: Path) -> None:
     "--paper",
     metavar="FOLDER",
     type=click.Path(path_type=Path),
-    help="Write a folder for a paper of yours instead: numbers, claims, one configuration.",
+    help="Write a folder for your own paper instead: numbers, claims, one configuration.",
 )
 @TASK
 @DROP
@@ -120,7 +120,7 @@ def new(
         raise click.UsageError("Missing argument 'FILE'.")
     path = out or Path(re.sub(r"[^A-Za-z0-9_+=-]", "-", Path(file).stem) + ".yaml")
     if path.exists():
-        raise ConfigError(f"{path} exists already.", "", "Give another file with --out.")
+        raise ConfigError(f"{path} exists already.", "", "Write to another file with --out.")
     given = {"file": file, "target": target, **reading}
     value = {
         key: list(each) if isinstance(each, tuple) else each
@@ -131,7 +131,9 @@ def new(
         entry = DatasetSpec.model_validate(value).entry
     except ValidationError as error:
         what = error.errors()[0]["msg"].removeprefix("Value error, ")
-        raise ConfigError(f"{what}.", f"So {file} cannot be read.", "Change the option.") from None
+        raise ConfigError(
+            f"{what}.", f"With this option, {file} cannot be read.", "Change the option."
+        ) from None
     train = max(10, round(0.75 * entry.rows))
     text = render(
         "new.yaml.j2",

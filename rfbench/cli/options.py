@@ -53,7 +53,7 @@ def parse_parameter(text: str) -> tuple[str, Any]:
 
     name, sign, value = text.partition("=")
     if not sign:
-        raise click.BadParameter(f"{text} is not NAME=VALUE.")
+        raise click.BadParameter(f"{text} does not have the form NAME=VALUE.")
     return name, yamlfile.parse_scalar(value)
 
 
@@ -62,13 +62,13 @@ TARGET_OPTION = click.option("--target", type=parse_column, help="Column to pred
 TASK = click.option(
     "--task",
     type=click.Choice(["classification", "regression"]),
-    help="Task (default: from the target). Up to 20 different whole numbers are classes.",
+    help="Task (default: inferred from the target). Up to 20 different whole numbers are classes.",
 )
 DROP = click.option(
     "--drop", type=parse_column, multiple=True, help="Column to leave out; may be repeated."
 )
 GROUPS_OPTION = click.option(
-    "--groups", type=parse_column, help="Column of groups. Whole groups are held out."
+    "--groups", type=parse_column, help="Column of groups. Complete groups are held out."
 )
 READING_OPTIONS = (
     click.option("--separator", help="Separator of a CSV (default: detected)."),
@@ -81,18 +81,18 @@ READING_OPTIONS = (
         "--missing",
         multiple=True,
         metavar="TEXT",
-        help="Text that marks a missing value; may be repeated.",
+        help="String that means a missing value; may be repeated.",
     ),
     click.option(
         "--header/--no-header",
         default=None,
-        help="Whether the first line of a CSV contains the names of the columns.",
+        help="Whether the first line of a CSV contains the column names.",
     ),
 )
 ALLOW_IMPORTS = click.option(
     "--allow-imports",
     is_flag=True,
-    help="Let the configuration import any class, which runs its code.",
+    help="Allow the configuration to import any class, which runs its code.",
 )
 PAPERS = click.option(
     "--papers",
@@ -100,7 +100,8 @@ PAPERS = click.option(
     metavar="DIR",
     multiple=True,
     type=FILE_TYPE,
-    help="Folder of a paper that is not part of rfbench, or of several; may be repeated.",
+    help="Folder of a paper that is not part of rfbench, or of several such "
+    "papers; may be repeated.",
 )
 
 
@@ -205,34 +206,34 @@ class RunOptions:
     trials: int | None = _option(
         "--trials",
         type=POSITIVE_INTEGER,
-        help="Number of trials, instead of the file's.",
+        help="Number of trials, instead of the number in the file.",
     )
     jobs: int | None = _option(
         "--jobs",
         type=POSITIVE_INTEGER,
         envvar="RFBENCH_JOBS",
-        help="Number of worker processes (default: one per usable core). Only times depend on it, "
-        "unless your own code keeps state in its process.",
+        help="Number of worker processes (default: one per usable core). It affects "
+        "only times, unless your own code keeps state in its process.",
     )
     out: Path = field(metadata={"option": OUT})
     smoke: bool = _option(
         "--smoke",
         is_flag=True,
-        help="Try a few hundred rows and one trial; results go to OUT/smoke.",
+        help="Test run with a few hundred rows and one trial. Results are written to OUT/smoke.",
     )
     allow_imports: bool = field(metadata={"option": ALLOW_IMPORTS})
     timeout: float | None = _option(
         "--timeout",
         type=parse_duration,
         metavar="TIME",
-        help="Longest time for one trial, such as 90s or 5m; a longer one is recorded as failed.",
+        help="Time limit for one trial, such as 90s or 5m. A longer trial is recorded as failed.",
     )
     memory: str = _option(
         "--memory",
         default="80%",
         show_default=True,
-        help="Memory for all workers: a share of the free memory, or GiB (6, 1.5). With dask, "
-        "GiB per running trial.",
+        help="Memory for all workers: a share of the free memory, or GiB (6, 1.5). "
+        "With dask, GiB per running trial.",
     )
     executor: str = _option(
         "--executor",
@@ -240,32 +241,32 @@ class RunOptions:
         show_default=True,
         envvar="RFBENCH_EXECUTOR",
         metavar="WHERE",
-        help="local, or dask:ADDRESS of a scheduler: its workers run the trials.",
+        help="local, or dask:ADDRESS of a scheduler whose workers run the trials.",
     )
     retry: tuple[str, ...] = _option(
         "--retry",
         multiple=True,
         type=click.Choice(["failed", "timeout", "crashed", "memory"]),
-        help="Run trials with this status again; may be repeated.",
+        help="Status of trials to run again; may be repeated.",
     )
     only: tuple[str, ...] = _option(
         "--only",
         multiple=True,
         metavar="KEY=VALUE",
-        help="Only trials with this value of dataset, protocol, sampler, label, M, trial or d; "
-        "repeat a key to allow several values.",
+        help="Run only trials with this value of dataset, protocol, sampler, label, "
+        "M, trial or d. Repeat a key to allow several values.",
     )
     trials_first: bool = _option(
         "--trial-by-trial",
         "trials_first",
         is_flag=True,
-        help="Measure the first trial of every run, then the second of every run.",
+        help="Run the first trial of every run, then the second trial of every run.",
     )
     fail_fast: bool = _option("--fail-fast", is_flag=True, help="Stop at the first failed trial.")
     dry_run: bool = _option(
         "--dry-run",
         is_flag=True,
-        help="Count the trials that are measured, failed and missing; write and download nothing.",
+        help="Count the measured, failed and missing trials. Nothing is written or downloaded.",
     )
     quiet: bool = _option("--quiet", "-q", is_flag=True, help="Print errors only.")
 

@@ -46,8 +46,8 @@ class _Report(click.Command):
     "--html",
     type=click.Path(path_type=Path),
     metavar="FILE_OR_FOLDER",
-    help="Write HTML only. NAME.html is one page with the tables and figures of RESULTS; any other "
-    "name is a folder for all pages.",
+    help="Write HTML only. NAME.html is one page with the tables and figures of "
+    "RESULTS. Any other name is a folder for all pages.",
 )
 @PAPERS
 @ALLOW_IMPORTS

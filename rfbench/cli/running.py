@@ -107,7 +107,7 @@ def say_what_would_run(work: Work, options: RunOptions) -> None:
     specs = {spec.name: spec for e in work.experiments for spec in e.dataset}
     absent = [n for n, spec in specs.items() if not (spec.own or datasets.is_on_disk(n))]
     if absent:
-        echo(f"{work.folder}: would download {', '.join(absent)} first.")
+        echo(f"{work.folder}: would first download {', '.join(absent)}.")
         return
     plan = plan_with_messages(work, options)
     done = Store(plan.folder).done()
@@ -116,9 +116,9 @@ def say_what_would_run(work: Work, options: RunOptions) -> None:
     missing = runner.find_missing(plan, done, options.retry)
     labels = ", ".join(spec.label for spec in plan.experiments[0].samplers)
     echo(
-        f"{work.folder}: {len(plan.trials)} trials of {labels} on {', '.join(specs)}; "
-        f"{len(found)} are measured, {failed} failed; {len(missing)} would run, "
-        f"into {plan.folder}/trials.csv."
+        f"{work.folder}: {len(plan.trials)} trials of {labels} on "
+        f"{', '.join(specs)}. {len(found)} are measured, {failed} failed, and "
+        f"{len(missing)} would run and be written to {plan.folder}/trials.csv."
     )
 
 
@@ -132,7 +132,7 @@ def _own_data(plan: RunPlan) -> Iterator[str]:
         if spec.own:
             yield f"{spec.name}: {spec.entry.note}"
             if before.get(make_data_key(spec.name, spec.parameters), sha256) != sha256:
-                text = "its content has changed since the last run, so all its trials are new"
+                text = "its configuration has changed since the last run, so all its trials are new"
                 yield f"{spec.name}: {text}"
 
 
@@ -143,7 +143,7 @@ def measure(plan: RunPlan, options: RunOptions) -> runner.Summary:
     """
     workers, client = fanout.find(options.executor, options.jobs)
     limits = options.limits(workers)
-    stopping = "\nstopping after the running trials; press Ctrl-C again to stop at once"
+    stopping = "\nstopping after the running trials. Press Ctrl-C again to stop at once"
     with ExitStack() as shown:
         ended: Callable[[dict[str, Any]], None] | None = None
 
@@ -197,8 +197,8 @@ def _report(summary: runner.Summary) -> None:
         except OSError as error:
             raise WriteError(
                 f"The figures could not be drawn: {error.strerror or error}.",
-                "All rows are safe.",
-                f"Free disk space, then draw them with `rfbench plot {summary.folder}`.",
+                "All measured rows are stored.",
+                f"Free disk space. Then draw the figures with `rfbench plot {summary.folder}`.",
             ) from error
     again = f"{summary.found} measured before"
     say_trials(summary, again)

@@ -39,7 +39,7 @@ def _formats(text: str) -> list[str]:
     for word in given:
         if word not in FIGURE_FORMATS:
             raise click.BadParameter(
-                f"'{word}' is not among {', '.join(FIGURE_FORMATS)}."
+                f"'{word}' is not one of the formats {', '.join(FIGURE_FORMATS)}."
                 + suggest_nearest(word, list(FIGURE_FORMATS))
             )
     return list(dict.fromkeys(given))
@@ -50,14 +50,14 @@ def parse_inches(text: str | float) -> float:
     match = re.fullmatch(r"([0-9]*\.?[0-9]+) *(|in|cm|mm|pt)", str(text))
     length = float(match[1]) / INCH[match[2] or "in"] if match else 0
     if not 1 <= length <= 40:
-        raise click.BadParameter(f"Invalid width '{text}'; write for example 3.3in, 84mm or 240pt.")
+        raise click.BadParameter(f"Invalid width '{text}'. Write for example 3.3in, 84mm or 240pt.")
     return length
 
 
 ALL_TRIALS = click.option(
     "--all-trials",
     is_flag=True,
-    help="Include trials that were added to a paper's results after a look at them.",
+    help="Include trials that were added after the paper's results had been seen.",
 )
 
 
@@ -65,7 +65,9 @@ ALL_TRIALS = click.option(
 @RESULTS_OR_USUAL
 @click.option("--out", type=FOLDER_TYPE, help="Folder for the figures.")
 @click.option(
-    "--style", metavar="FILE_OR_NAME", help="Style of matplotlib, such as mine.mplstyle or ggplot."
+    "--style",
+    metavar="FILE_OR_NAME",
+    help="Style of matplotlib: a file such as mine.mplstyle, or a name such as ggplot.",
 )
 @click.option(
     "--format",
@@ -80,7 +82,7 @@ ALL_TRIALS = click.option(
     "--width",
     type=parse_inches,
     metavar="LENGTH",
-    help="Width of figures for an article: 3.3in (one column), 6.8in (the page), 84mm.",
+    help="Width of figures for an article: 3.3in (one column), 6.8in (two columns), 84mm.",
 )
 @ALL_TRIALS
 def plot(
@@ -123,7 +125,7 @@ def plot(
     places = [_place(folder, folders, out) for folder in sources]
     for place in {place for place in places if places.count(place) > 1}:
         raise click.UsageError(
-            f"Two folders' figures would both go to {place}. Draw them separately."
+            f"The figures of two folders would both be written to {place}. Draw them separately."
         )
     workers = min(usable.count_cores(), -(-len(sources) // FOLDERS_PER_WORKER))
     calls = [
@@ -186,7 +188,7 @@ def _place(folder: Path, named: Sequence[Path], out: Path | None) -> Path:
     metavar="NAMES",
     help="Labels of the methods to print, in this order, such as rks,eerf.",
 )
-@click.option("--verbose", "-v", is_flag=True, help="Describe the whole protocol.")
+@click.option("--verbose", "-v", is_flag=True, help="Print the complete protocol.")
 @PAPERS
 @ALL_TRIALS
 def table(

@@ -61,18 +61,22 @@ def _print_rules(ctx: click.Context, option: click.Parameter, value: bool) -> No
     short_help="Compare published numbers and claims with measurements.", help=VERIFY_HELP
 )
 @click.argument("folders", metavar="[RESULTS]...", nargs=-1, type=FILE_TYPE)
-@click.option("--paper", metavar="P", help="Only this paper: see `rfbench list papers`.")
+@click.option("--paper", metavar="P", help="Verify only this paper (see `rfbench list papers`).")
 @click.option(
     "--format",
     "form",
     type=click.Choice(["text", "csv", "json"]),
     default="text",
     show_default=True,
-    help="csv has the numbers, or the claims with --claims. json has the totals per class.",
+    help="Format of the output. csv has the numbers, or the claims with --claims. "
+    "json has the totals per class.",
 )
-@click.option("--claims", "claims_only", is_flag=True, help="Print the claims only.")
+@click.option("--claims", "claims_only", is_flag=True, help="Print only the claims.")
 @click.option(
-    "--claim", metavar="ID", help="Explain one claim; with --format csv every comparison behind it."
+    "--claim",
+    metavar="ID",
+    help="Explain one claim. With --format csv, print every comparison on which "
+    "the claim is based.",
 )
 @click.option(
     "--cell",
@@ -83,7 +87,7 @@ def _print_rules(ctx: click.Context, option: click.Parameter, value: bool) -> No
 @click.option(
     "--trials",
     type=POSITIVE_INTEGER,
-    help="With --cell: number of trials, by default as in the configuration.",
+    help="Number of trials for --cell (default: as in the configuration).",
 )
 @click.option(
     "--budget",
@@ -91,22 +95,22 @@ def _print_rules(ctx: click.Context, option: click.Parameter, value: bool) -> No
     default="60s",
     show_default=True,
     metavar="TIME",
-    help="With --cell: time after which no trial starts, such as 90s or 5m.",
+    help="Time limit for --cell, after which no trial starts, such as 90s or 5m.",
 )
-@click.option("--finding", metavar="NAME", help="Show one finding: the values behind it.")
+@click.option("--finding", metavar="NAME", help="Print the values on which one finding is based.")
 @click.option(
     "--replay",
     "count",
     type=POSITIVE_INTEGER,
     metavar="N",
-    help="Measure N random rows again and compare. Exit code 1 unless all agree.",
+    help="Measure N random rows again and compare. The exit code is 1 unless all rows agree.",
 )
 @click.option(
     "--seed",
     type=click.IntRange(0),
     default=0,
     show_default=True,
-    help="Seed of the choice of N rows.",
+    help="Random seed for the choice of the N rows.",
 )
 @PAPERS
 @ALLOW_IMPORTS
@@ -116,7 +120,7 @@ def _print_rules(ctx: click.Context, option: click.Parameter, value: bool) -> No
     is_eager=True,
     expose_value=False,
     callback=_print_rules,
-    help="Print the rules of the verdicts and exit.",
+    help="Print the rules for the verdicts, and exit.",
 )
 def verify(
     folders: tuple[Path, ...],
@@ -190,7 +194,10 @@ def verify(
     echo(output, nl=False)
     if published:
         shown = " ".join(map(str, published))
-        echo(f"\nThe published rows below are left out here: rfbench verify {shown}")
+        echo(
+            "\nThe published rows below are not included here. Add them with: rfbench "
+            f"verify {shown}"
+        )
 
 
 def _find_own(paths: Sequence[Path]) -> tuple[Sequence[Path], list[Path]]:

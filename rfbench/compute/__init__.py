@@ -1,7 +1,7 @@
-"""The performance-critical loops: cosines, streamed normal equations, Walsh-Hadamard transforms.
+"""The performance-critical loops: cosines, normal equations over blocks, Walsh-Hadamard transforms.
 
-This module imports nothing heavy. The functions are in `rfbench.compute.waves`,
-`rfbench.compute.gram` and `rfbench.compute.hadamard`.
+Importing this module is fast. The functions are in `rfbench.compute.waves`, `rfbench.compute.gram`
+and `rfbench.compute.hadamard`.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ _R = TypeVar("_R")
 def check_folder() -> None:
     """Raise ConfigError if numba would read settings from the current folder.
 
-    Such a file may name a folder of compiled functions. numba loads them as pickles, which can run
-    arbitrary code. The check therefore runs before numba is imported.
+    A settings file may name a folder of compiled functions. numba loads these functions as pickles,
+    which can run arbitrary code. The check therefore runs before numba is imported.
 
     ConfigError is also raised if an environment variable places the user's caches in the current
     folder.
@@ -35,8 +35,8 @@ def check_folder() -> None:
     if os.path.lexists(NUMBA_SETTINGS):
         raise ConfigError(
             f"The current folder contains {NUMBA_SETTINGS}.",
-            "numba would read it, and it may name a folder of compiled functions to run.",
-            "Start rfbench in another folder, or move the file away.",
+            "numba would read this file, which may name a folder of compiled functions to run.",
+            "Start rfbench in another folder, or move the file to another folder.",
         )
 
 
@@ -57,8 +57,9 @@ def compile_function(function: Callable[_P, _R]) -> Callable[_P, _R]:
 
     Notes
     -----
-    The cache is stored next to the source file, or in the user's cache folder if that is read-only.
-    If both are read-only, each process compiles the function in memory.
+    The cache is stored next to the source file, or in the user's cache folder if the folder of the
+    source file is read-only. If both folders are read-only, each process compiles the function in
+    memory.
     """
     check_folder()
     import numba
@@ -66,13 +67,16 @@ def compile_function(function: Callable[_P, _R]) -> Callable[_P, _R]:
     options: dict[str, Any] = {"error_model": "numpy", "fastmath": {"contract"}}
     try:
         return cast(Callable[_P, _R], numba.njit(cache=True, **options)(function))
-    except RuntimeError:  # numba: cannot cache function
-        log.info("No folder for the machine code of %s: it is compiled again.", function.__name__)
+    except RuntimeError:  # numba raises RuntimeError if it cannot cache a function
+        log.info(
+            "There is no folder for the machine code of %s, so each process compiles it.",
+            function.__name__,
+        )
         return cast(Callable[_P, _R], numba.njit(**options)(function))
 
 
 def overload(function: Callable[_P, _R]) -> Callable[..., Any]:
-    """Return a decorator for a function that creates the compiled form for given types."""
+    """Return a decorator that creates the compiled form of a function for given argument types."""
     check_folder()
     from numba.extending import overload
 

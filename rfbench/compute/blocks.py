@@ -1,4 +1,4 @@
-"""Reading rows in blocks with a size that suits the caches and the memory."""
+"""Block sizes for streaming over rows, chosen for the caches and the free memory."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from scipy import sparse
 
 from rfbench.memory import count_free_bytes
 
-# Measured by `python -m scripts.bench.doubled`, as the CPU time of a ridge fit relative to the time
-# with this value. _BLOCK_BYTES: 1.20 with half the value, 1.07 with twice the value (M = 100).
-# _SMALL_ROWS: .99 and .98 (M = 400). _LARGE_ROWS: 1.05 and 1.08 (float32). _L3_BYTES, the limit
-# between these two: 1.01 and 1.01 (M = 1,200 and 1,700). `choose_block_rows` describes the
-# trade-offs.
+# Measured by `python -m scripts.bench.doubled`, as the CPU time of a ridge fit relative to the CPU
+# time with this value. _BLOCK_BYTES: 1.20 with half the value, 1.07 with twice the value (M = 100).
+# _SMALL_ROWS: .99 and .98 (M = 400). _LARGE_ROWS: 1.05 and 1.08 (float32). _L3_BYTES, the size of
+# the Gram matrix above which _LARGE_ROWS is used: 1.01 and 1.01 (M = 1,200 and 1,700).
+# `choose_block_rows` explains these values.
 _BLOCK_BYTES = 5 * 2**17
 _L3_BYTES = 2**24
 _LARGE_ROWS, _SMALL_ROWS = 1024, 384
 
 # Chosen without a measurement, for machines with little free memory: each of several workers needs
 # memory for a block and its products. With twice the share, eight workers could request all free
-# memory. With fewer than _LEAST_ROWS (16) rows, products become matrix-vector products.
+# memory. With fewer than _LEAST_ROWS (16) rows, matrix products become matrix-vector products.
 _MEMORY_SHARE = 1 / 16
 _LEAST_ROWS = 16
 
@@ -30,12 +30,12 @@ _LEAST_ROWS = 16
 def choose_block_rows(n_columns: int, itemsize: int = 8) -> int:
     """Choose the number of rows in a block of features with `itemsize` bytes each.
 
-    The block has 640 KiB, which leaves space in the L2 cache for the packing of the products. It
-    has at least 384 rows, because with fewer rows the products slow down more than with a full
-    cache. It has at least 1024 rows if the Gram matrix exceeds the L3 cache, because the matrix is
-    then read from memory for each block. The same holds in float32, where the product of each block
-    is added to a total in float64. The block has at most a sixteenth of the free memory, but at
-    least 16 rows.
+    The block has 640 KiB, which leaves space in the L2 cache for the copies that BLAS makes. The
+    block has at least 384 rows, because with fewer rows the products slow down more than with a
+    full cache. It has at least 1024 rows if the Gram matrix exceeds the L3 cache, because the
+    matrix is then read from memory for each block. The same holds in float32, because the product
+    of each block is added to a total in float64. The block uses at most a sixteenth of the free
+    memory, but has at least 16 rows.
     """
     row_bytes = itemsize * max(n_columns, 1)
     large = itemsize < 8 or 8 * n_columns**2 > _L3_BYTES
@@ -45,7 +45,7 @@ def choose_block_rows(n_columns: int, itemsize: int = 8) -> int:
 
 
 def is_float_matrix(a: Any) -> bool:
-    """Return True if the compiled loops accept an array."""
+    """Return True if the array has a layout and a type that the compiled loops accept."""
     return (
         isinstance(a, np.ndarray)
         and a.ndim == 2
@@ -57,7 +57,7 @@ def is_float_matrix(a: Any) -> bool:
 
 
 def read_rows(X: Any, picked: slice | npt.NDArray[np.integer[Any]], dtype: np.dtype[Any]) -> Any:
-    """Return the picked rows of a matrix: CSR as CSR, others as a C-contiguous array of `dtype`."""
+    """Return the selected rows of a matrix, with CSR as CSR and others as C-contiguous arrays."""
     is_sparse = bool(sparse.issparse(X))
     return X[picked] if is_sparse else np.ascontiguousarray(X[picked], dtype)
 
@@ -65,7 +65,7 @@ def read_rows(X: Any, picked: slice | npt.NDArray[np.integer[Any]], dtype: np.dt
 def iterate_blocks(
     n: int, codes: npt.NDArray[np.intp] | None, rows: int
 ) -> Iterator[tuple[int, slice | npt.NDArray[np.intp]]]:
-    """Yield the group and the row indices of each block; all rows of a block are in one group."""
+    """Yield the group and the row indices of each block. All rows of a block are in one group."""
     if codes is None:
         for start in range(0, n, rows):
             yield 0, slice(start, min(start + rows, n))

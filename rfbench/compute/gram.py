@@ -1,7 +1,8 @@
-"""Normal equations streamed over blocks of rows: the matrix of features is never stored.
+"""Normal equations summed over blocks of rows. The feature matrix is never stored as a whole.
 
-The equations are sufficient for least squares. Folds are differences of them, a subset of the
-features is a sub-block, and each penalty needs one factorization.
+The equations are sufficient for least squares. The equations of a training fold are the total minus
+the equations of the held-out fold. A subset of the features is a sub-block of the equations. Each
+penalty needs one factorization.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ Transform = Callable[[Any, FloatArray], object]
 def accumulate(
     transform: Transform, X: Any, Y: npt.ArrayLike, n_columns: int, **how: Any
 ) -> NormalEquations:
-    """Sum the normal equations of all rows; keywords are passed to `accumulate_groups`."""
+    """Sum the normal equations of all rows. Keyword arguments are passed to `accumulate_groups`."""
     return accumulate_groups(transform, X, Y, n_columns, None, **how)[0]
 
 
@@ -44,7 +45,7 @@ def accumulate_groups(
     clock: Clock | None = None,
     center: bool = False,
 ) -> list[NormalEquations]:
-    """Sum the normal equations over blocks of rows.
+    """Sum the normal equations of each group, over blocks of rows.
 
     Parameters
     ----------
@@ -52,26 +53,27 @@ def accumulate_groups(
         ``transform(rows, out)`` writes the features of ``rows`` (b, d) into ``out``, a C-contiguous
         array (b, p) of type `dtype`. It must not keep a reference to either.
     X : ndarray, memory map, RowSource or scipy CSR matrix, shape (n, d)
-        Read in blocks. The transform gets dense rows as C-contiguous arrays of type `dtype`, and
-        sparse rows as CSR of their own type.
+        The rows are read in blocks. Dense rows are passed to `transform` as C-contiguous arrays of
+        type `dtype`, and sparse rows as CSR of their own type.
     Y : array, shape (n,) or (n, t)
         Targets.
     n_columns : int
         p, the number of features.
     groups : integer array, shape (n,), or None
-        Codes 0..G-1 (folds, classes). If None, all rows are one group. It is fastest if the
-        rows of a group are adjacent.
+        Group of each row, as a code from 0 to G - 1, for example of a fold or a class. If None, all
+        rows are one group. The sums are fastest if the rows of a group are adjacent.
     weights : array, shape (n,), optional
         Non-negative weights of the rows.
     dtype : numpy.float64 or numpy.float32
-        Precision of the features. Sums are float64. In float32 the product of every block is
-        computed in float32 and added to a float64 total.
+        Precision of the features. The sums are float64. For float32 features the product of every
+        block is computed in float32 and added to a float64 total.
     clock : Clock, optional
-        It measures the time of reading rows and computing features, and of training. None: the
-        caller measures the time, for example as part of a sampler's fit.
+        Clock that records the time of reading rows and computing features, and the time of
+        training. If None, the caller measures the time.
     center : bool
-        Subtract the mean row of the first block from the features, for fits with an intercept. It
-        may differ from the mean of all rows, because the equations correct for the difference.
+        Subtract the mean row of the first block from the features, for fits with an intercept. The
+        mean of the first block may differ from the mean of all rows, because the equations correct
+        for the difference.
 
     Returns
     -------
@@ -90,26 +92,25 @@ def accumulate_groups(
         targets = targets.astype(np.float64, copy=False)
     targets = targets[:, None] if targets.ndim == 1 else targets
     assert len(targets) == n, f"{len(targets)} targets for {n} rows"
-    # Z'WZ = (W^(1/2) Z)'(W^(1/2) Z) is a symmetric product. It needs half the work of Z'(WZ) and is
-    # exactly symmetric.
+    # Z'WZ = (W^(1/2) Z)'(W^(1/2) Z) is a symmetric product. The symmetric product needs half the
+    # work of Z'(WZ), and its result is exactly symmetric.
     roots = None if weights is None else np.sqrt(np.asarray(weights, np.float64))
     codes = None if groups is None else np.asarray(groups, np.intp)
     # A block of features is computed, multiplied and overwritten while it is in the cache. The
-    # complete Z would need n / rows times the memory, and would be read from memory a second time.
+    # complete feature matrix Z would need more memory and would be read from memory a second time.
     rows = choose_block_rows(n_columns, kind.itemsize)
     buffer = np.empty((min(rows, max(n, 1)), n_columns), kind)
     n_groups = 1 if codes is None else int(codes.max(initial=-1)) + 1
     # Check the memory before the first block, so that the system does not kill the process later.
     check_fits(
         8.0 * n_groups * n_columns**2,
-        f"The Gram matrices of {n_columns} columns, {n_groups} of them,",
+        f"The storage of {n_groups} Gram matrices of {n_columns} columns",
         "Use fewer features or a smaller pool, or raise --memory.",
     )
     sums = [_Sums(n_columns, targets.shape[1]) for _ in range(n_groups)]
     shift: FloatArray | None = None
     # This array stores the float32 product of a block before the product is added to a float64
-    # total. A float32 total would round every block to the spacing of the total, which grows with
-    # its size.
+    # total. In a float32 total, the rounding error of each addition would grow with the total.
     scratch = np.zeros((n_columns, n_columns) if kind == np.float32 else (0, 0), kind, order="F")
     # Each block belongs to one group, so that the sums of groups can be combined as needed.
     for group, picked in iterate_blocks(n, codes, rows):
@@ -118,9 +119,10 @@ def accumulate_groups(
             features = buffer[: block.shape[0]]
             transform(block, features)
         with Clock.part_of(clock, "train"):
-            # (Z - 1s')'(Z - 1s') for a fixed s near the mean. Centering afterwards, Z'Z - n m m',
-            # would lose all digits of a column with a mean of 1e8 times its deviation. All blocks
-            # and groups use the same s; otherwise their sums could not be added.
+            # The Gram matrix is (Z - 1s')'(Z - 1s') for a fixed row s near the mean row.
+            # Subtracting n m m' from Z'Z afterwards, for the mean row m, would lose all digits of a
+            # column with a mean of 1e8 times its standard deviation. All blocks and groups use the
+            # same s. Otherwise their sums could not be added.
             if center and shift is None:
                 shift = compute_mean_row(features)
             if shift is not None:
@@ -134,7 +136,7 @@ def accumulate_groups(
 
 
 class _Sums:
-    """Totals of one group; the Gram matrix has only its upper triangle, in Fortran order."""
+    """Running totals of the normal equations of one group of rows."""
 
     def __init__(self, p: int, t: int) -> None:
         self.gram = np.zeros((p, p), order="F")
@@ -147,8 +149,9 @@ class _Sums:
         rows, p = features.shape
         sides = np.empty((rows, targets.shape[1] + 1))
         sides[:, :-1] = targets
-        # A column of ones follows the targets (a column of sqrt w with weights w). Its products are
-        # the sums of the features, Z'w, and of the targets; an intercept needs both.
+        # The last column of `sides`, after the targets, is 1 (sqrt w if there are weights w). Its
+        # products are the sums of the features, Z'w, and the sums of the targets. An intercept
+        # needs both sums.
         sides[:, -1] = 1.0
         if roots is not None:
             sides *= roots[:, None]
@@ -157,19 +160,20 @@ class _Sums:
         self.squares += np.einsum("ij,ij->j", sides, sides)
         if p == 0:
             return
-        # Z'WY and Z'w of the block are computed in the type of the features, then added in float64,
-        # because a float32 total would lose digits.
+        # The products Z'WY and Z'w of the block are computed in the type of the features. Then they
+        # are added in float64, because a float32 total would lose digits.
         moments = np.zeros(self.moments.shape, features.dtype)
         _compile_moments()(features, sides.astype(features.dtype, copy=False), moments)
         self.moments += moments
-        # Half of Z'Z, the upper triangle; `finish` copies it. BLAS writes into the array itself
-        # only if it is in Fortran order and has the type of the call. Otherwise it would fill a
-        # copy, and the sums would stay 0.
+        # Only the upper triangle of Z'Z is computed, and `finish` copies it to the lower triangle.
+        # BLAS adds to the array itself only if the array is in Fortran order and has the type of
+        # the call. Otherwise BLAS would add to a copy, and the sums would stay 0.
         if features.dtype == np.float64:
             blas.dsyrk(1.0, features.T, 1.0, self.gram, overwrite_c=1)
         else:
             blas.ssyrk(1.0, features.T, 0.0, scratch, overwrite_c=1)
-            # Add 256 columns at once, and only the upper triangle, which reads half of the matrix.
+            # Add 256 columns at a time, and only their upper triangle, so that half of the matrix
+            # is not read.
             for j in range(0, p, 256):
                 self.gram[: j + 256, j : j + 256] += scratch[: j + 256, j : j + 256]
 
@@ -188,18 +192,19 @@ class _Sums:
 
 
 def compute_mean_row(features: FloatArray) -> FloatArray:
-    """Return the mean of the rows; for a constant column it is exactly the constant."""
-    # Compute the mean of differences from the first row. For a constant column they are exactly 0.
-    # A mean of n equal numbers has a rounding error, and the column would not count as constant.
+    """Return the mean of the rows. The mean of a constant column is exactly the constant."""
+    # Compute the mean of the differences from the first row, which are exactly 0 for a constant
+    # column. The mean of n equal numbers would have a rounding error, and the column would not
+    # count as constant.
     first = features[0]
-    # Values that are not finite raise an error when the equations are solved.
+    # Infinite or missing values raise an error later, when the equations are solved.
     with np.errstate(invalid="ignore", over="ignore"):
         mean = first + (features - first).mean(axis=0, dtype=np.float64)
         return np.asarray(mean.astype(features.dtype))
 
 
 def subtract_mean(features: FloatArray) -> FloatArray:
-    """Subtract the mean row from the features, in place, and return it. See `compute_mean_row`."""
+    """Subtract the mean row from the features in place, and return the mean row."""
     first = features[0].copy()
     with np.errstate(invalid="ignore", over="ignore"):
         features -= first
@@ -209,7 +214,10 @@ def subtract_mean(features: FloatArray) -> FloatArray:
 
 
 def _add_moments(features: Any, sides: Any, out: Any) -> None:
-    """Add sides'features to out, four rows at a time, because BLAS is slow for so few columns."""
+    """Add sides'features to `out`, four rows at a time.
+
+    BLAS is slow for this small number of columns.
+    """
     rows = features.shape[0]
     in_fours = rows - rows % 4
     for i in range(0, in_fours, 4):

@@ -1,7 +1,8 @@
-r"""The fast Walsh-Hadamard transform in place.
+r"""The fast Walsh-Hadamard transform, computed in place.
 
-H_1 = 1 and H_2p = [[H_p, H_p], [H_p, -H_p]]. The transform has log2 p stages of sums and
-differences of elements at the distances 1, 2, 4, ...; two stages are combined at a time.
+The Hadamard matrices are H_1 = 1 and H_2p = [[H_p, H_p], [H_p, -H_p]]. The transform has log2 p
+stages. Stage k computes sums and differences of elements at the distance 2^(k - 1). Two stages are
+combined at a time.
 """
 
 from __future__ import annotations
@@ -12,9 +13,8 @@ from rfbench.arrays import FloatArray
 from rfbench.compute import compile_function
 from rfbench.compute.blocks import is_float_matrix
 
-# Size of a strip of columns that stays in the L2 cache through all stages. The value has little
-# effect, measured by `python -m scripts.bench.doubled`: half the value needs .96 of the CPU time,
-# twice the value .95.
+# Size in bytes of a strip of columns that stays in the L2 cache during all stages. Measured by
+# `python -m scripts.bench.doubled`: half the value needs .96 of the CPU time, twice the value .95.
 _STRIP_BYTES = 2**18
 
 
@@ -24,8 +24,9 @@ def fwht_inplace(a: FloatArray, axis: int) -> None:
     Parameters
     ----------
     a : ndarray, shape (n, m), float64 or float32, C-contiguous
-        Overwritten. The length p along `axis` is a power of two. H is the matrix of
-        `scipy.linalg.hadamard` with H H = p I. Divide by sqrt(p) for the orthonormal transform.
+        The array is overwritten. The length p along `axis` is a power of two. H is the matrix of
+        `scipy.linalg.hadamard`, with H H = p I. Divide the result by sqrt(p) for the orthonormal
+        transform.
     axis : {0, 1}
 
     Raises
@@ -53,7 +54,7 @@ def padded_length(size: int) -> int:
 
 @compile_function
 def _butterflies(flat: Any, h: int) -> None:
-    """Apply the stages h, 2h, 4h, ... to a vector, two at a time."""
+    """Apply the butterfly stages h, 2h, 4h, ... of the transform to a vector, two at a time."""
     while 4 * h <= flat.size:
         for start in range(0, flat.size, 4 * h):
             a = flat[start : start + h]
@@ -90,7 +91,7 @@ def _along_rows(a: Any) -> None:
 
 @compile_function
 def _along_columns(a: Any, strip: int) -> None:
-    """Transform strips of columns that stay in the cache through all stages."""
+    """Transform an array along its first axis, in strips of columns that fit into the L2 cache."""
     length = a.shape[0]
     for left in range(0, a.shape[1], strip):
         right = min(left + strip, a.shape[1])

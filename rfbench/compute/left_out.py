@@ -1,10 +1,10 @@
 r"""Ridge regression from one eigendecomposition of the columns, with leave-one-out errors.
 
-This module is for fewer columns than rows; `rfbench.compute.row_side.RowSpectrum` is for more
-columns. With the normal equations :math:`G = V \Lambda V^\top` of the centered features, the fitted
-value of a row :math:`z` has the weight :math:`h = \sum_k (V^\top z)_k^2 / (\lambda_k + \alpha)`
-(and 1/n for the constant) of the row itself. The error without this row is its error in the fit of
-all rows, divided by :math:`1 - h`.
+This module is for fewer columns than rows. `rfbench.compute.row_side.RowSpectrum` is for more
+columns than rows. The normal equations of the centered features are :math:`G = V \Lambda V^\top`.
+In the fitted value of a row :math:`z`, the target of this row has the weight :math:`h = \sum_k
+(V^\top z)_k^2 / (\lambda_k + \alpha)`, plus 1/n if an intercept is fitted. The leave-one-out error
+of the row is its error in the fit of all rows, divided by :math:`1 - h`.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from rfbench.compute.row_side import combine, invert_shifted
 
 
 class ColumnSpectrum:
-    """The eigendecomposition of normal equations; it gives the fits for all penalties.
+    """Eigendecomposition of normal equations, from which the ridge fits for all penalties follow.
 
     Parameters
     ----------
     equations : NormalEquations
-        Of all rows, without weights.
+        Equations of all rows, without weights.
     intercept : bool
-        Fit an unpenalized constant (by centering), or hold it at 0.
+        Fit an unpenalized intercept (by centering). If False, the intercept is 0.
     """
 
     def __init__(self, equations: NormalEquations, *, intercept: bool) -> None:
@@ -50,7 +50,7 @@ class ColumnSpectrum:
         self.sides = matmul(self.vectors.T, moment)
 
     def path(self, alphas: Array) -> RidgePath:
-        """Return the fits of all rows."""
+        """Return the ridge fits of all rows, one per penalty."""
         inverse, dropped = invert_shifted(self.values, alphas, self.noise, self.largest)
         coef = combine(self.vectors, inverse, self.sides)
         constants = np.zeros((len(alphas), self.sides.shape[1]))
@@ -62,16 +62,16 @@ class ColumnSpectrum:
         return RidgePath(coef, offset, notes)
 
     def left_out(self, features: FloatArray, targets: Array, alphas: Array) -> Array:
-        """Return the decision of each row by the fit without this row, shape (a, n, t).
+        """Return the leave-one-out prediction of each row for every penalty, shape (a, n, t).
 
-        The value is not finite for a row that alone decides its fit.
+        The prediction is not finite if the other rows do not determine the fit.
 
         Parameters
         ----------
         features : array of shape (n, p)
-            Of some of the rows; overwritten.
+            Features of n rows, which may be a part of the rows. The array is overwritten.
         targets : array of shape (n, t)
-            Their targets.
+            Targets of the n rows.
         alphas : array of shape (a,)
         """
         inverse, _ = invert_shifted(self.values, alphas, self.noise, self.largest)
@@ -81,7 +81,7 @@ class ColumnSpectrum:
         fitted = combine(turned, inverse, self.sides) + self.target_means
         np.square(turned, out=turned)
         left = 1.0 - matmul(turned, inverse.T) - self.intercept / self.equations.n
-        # If a row alone decides its fit, this value is of the order of the rounding error.
+        # If the other rows do not determine the fit, 1 - h is of the order of the rounding error.
         left = np.where(left > self.noise, left, 0.0)
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.asarray(targets - (targets - fitted) / left.T[:, :, None])

@@ -1,8 +1,9 @@
 """Products of matrices, all computed by the BLAS library of scipy.
 
-The wheels of numpy and of scipy each bring a library with threads of its own. Between two calls the
-threads of a library wait without sleeping, for some milliseconds: a loop that calls both in turn
-runs slower with two threads than with one. Factorisations are scipy's, so that products are too.
+The packages of numpy and of scipy each contain a BLAS library with its own threads. After a call,
+the threads of a library wait actively for some milliseconds. A loop that calls both libraries in
+turn is therefore slower with two threads than with one. Factorizations use the library of scipy, so
+the products use it, too.
 """
 
 from __future__ import annotations
@@ -18,20 +19,20 @@ _PREFIXES = {np.dtype(np.float64): "d", np.dtype(np.float32): "s"}
 
 
 def matmul(a: Any, b: Any, out: FloatArray | None = None) -> Any:
-    """Return a @ b for arrays of one type, float64 or float32, without copying a matrix.
+    """Return a @ b, using BLAS without copies for matrices of one type, float64 or float32.
 
     Parameters
     ----------
     a : ndarray, shape (n, k)
     b : ndarray, shape (k, m) or (k,)
     out : ndarray, shape (n, m), optional
-        The product is written into it. It must not overlap the others.
+        Array for the product. It must not overlap `a` or `b`.
 
     Returns
     -------
     ndarray, shape (n, m) or (n,)
-        C-contiguous, unless `out` is not. Of other operands (sparse, other types, empty) what numpy
-        and scipy return for ``a @ b``.
+        C-contiguous, unless `out` is not. For other operands (sparse, different types, empty) the
+        result of numpy or scipy for ``a @ b``.
     """
     if isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and b.ndim == 1:
         return matmul(a, b[:, None])[:, 0]
@@ -47,8 +48,8 @@ def matmul(a: Any, b: Any, out: FloatArray | None = None) -> Any:
     elif len(a) == 1:
         result[0] = _multiply_vector(prefix, b.T, a[0])
     else:
-        # (ab)' = b'a': transposes of C-contiguous arrays are Fortran-contiguous, so BLAS reads and
-        # writes them without a copy.
+        # The identity (ab)' = b'a' turns C-contiguous arrays into Fortran-contiguous transposes, so
+        # BLAS reads and writes them without a copy.
         (left, turn_left), (right, turn_right) = _in_fortran_order(b.T), _in_fortran_order(a.T)
         gemm = getattr(blas, f"{prefix}gemm")
         target = result.T if result.flags.c_contiguous else None
@@ -61,7 +62,9 @@ def matmul(a: Any, b: Any, out: FloatArray | None = None) -> Any:
 
 
 def multiply_by_transpose(a: FloatArray) -> FloatArray:
-    """Return a @ a.T, shape (n, n), symmetric to the last bit: half the work of a product.
+    """Return a @ a.T, shape (n, n), exactly symmetric.
+
+    The computation needs half the work of a product.
 
     Parameters
     ----------
@@ -69,22 +72,22 @@ def multiply_by_transpose(a: FloatArray) -> FloatArray:
 
     Returns
     -------
-    ndarray, shape (n, n), of the type of a
+    ndarray, shape (n, n), of the type of `a`
     """
     matrix, turned = _in_fortran_order(a)
     syrk = getattr(blas, f"{_PREFIXES[a.dtype]}syrk")
-    half = syrk(1.0, matrix, trans=turned)  # the upper triangle, and zeros
+    half = syrk(1.0, matrix, trans=turned)  # `half` has the upper triangle; the lower triangle is 0
     mirror(half)
     return np.asarray(half.T)
 
 
 def multiply_row(row: Array, path: Array) -> Array:
-    """Return row @ path, shapes (p,) and (..., p, t), the sums of a few columns, without BLAS."""
+    """Return row @ path without BLAS, for shapes (p,) and (..., p, t) with a small t."""
     return np.asarray(np.einsum("p,...pt->...t", row, path))
 
 
 def mirror(square: FloatArray, step: int = 256) -> None:
-    """Copy the upper triangle onto the lower triangle, tile by tile."""
+    """Copy the upper triangle of a square matrix onto its lower triangle."""
     for j in range(0, square.shape[0], step):
         end = j + step
         square[end:, j:end] = square[j:end, end:].T
@@ -93,7 +96,7 @@ def mirror(square: FloatArray, step: int = 256) -> None:
 
 
 def sum_squares(values: FloatArray) -> float:
-    """Return the sum of the squares of an array."""
+    """Return the sum of the squares of all elements of an array."""
     if values.size and values.dtype in _PREFIXES and values.flags.c_contiguous:
         flat = values.reshape(-1)
         return float(getattr(blas, f"{_PREFIXES[values.dtype]}dot")(flat, flat))
@@ -101,7 +104,7 @@ def sum_squares(values: FloatArray) -> float:
 
 
 def _find_prefix(a: Any, b: Any, out: Any) -> str | None:
-    """Return the first letter of the BLAS routines for the operands; None for other types."""
+    """Return the prefix of the BLAS routines for the operands, or None for other types."""
     operands = [a, b] if out is None else [a, b, out]
     if not all(isinstance(each, np.ndarray) and each.ndim == 2 for each in operands):
         return None
@@ -111,7 +114,7 @@ def _find_prefix(a: Any, b: Any, out: Any) -> str | None:
 
 
 def _in_fortran_order(a: FloatArray) -> tuple[FloatArray, int]:
-    """Return an array that BLAS reads without a copy, and True if BLAS has to transpose it."""
+    """Return a or a.T, whichever BLAS reads without a copy, and True if it is the transpose."""
     return (a, 0) if a.flags.f_contiguous else (a.T, 1)
 
 

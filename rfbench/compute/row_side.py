@@ -1,12 +1,12 @@
-r"""Ridge regression with an n x n system of the rows, and leave-one-out errors.
+r"""Ridge regression in its dual form, an n x n system for n rows, with leave-one-out errors.
 
-Let Z be n rows of p features minus their means. Then :math:`\theta = Z^\top a` with :math:`(Z
-Z^\top + \alpha I) a = y`: an n x n system instead of a p x p one.
+Let Z be the matrix of n rows and p features, with centered columns. Then :math:`\theta = Z^\top a`
+with :math:`(Z Z^\top + \alpha I) a = y`, an n x n system instead of a p x p system.
 
-The fit without row i is never computed. With the matrix S of the fitted values, Sy, its error at
-row i is :math:`(y_i - (Sy)_i) / (1 - S_{ii})`, for the same penalty (Allen 1974; Golub, Heath and
-Wahba 1979). For a group of rows the errors solve such a system with the block :math:`I - S_{gg}`.
-One eigendecomposition gives S for every penalty.
+The fit without row i is never computed. Let S be the matrix with the fitted values Sy. The error at
+row i of the fit without row i is :math:`(y_i - (Sy)_i) / (1 - S_{ii})`, for the same penalty (Allen
+1974; Golub, Heath and Wahba 1979). For a group g of rows the errors are the solution of a system
+with the block :math:`I - S_{gg}`. One eigendecomposition gives S for every penalty.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from rfbench.compute.ridge import RidgePath, solve_shifted
 
 
 def solve_dual(K: Array, Y: Array, alphas: Array, *, intercept: bool, noise: float) -> RidgePath:
-    """Minimise |Y - K A - b|^2 + alpha A'KA for every alpha.
+    """Minimize |Y - K A - b|^2 + alpha A'KA for every alpha.
 
-    With an intercept each column of A sums to zero.
+    If an intercept is fitted, each column of A sums to zero.
 
     Parameters
     ----------
     K : ndarray, shape (n, n)
-        Products of the rows with each other, or their kernel.
+        Kernel matrix: the products of the rows with each other, or their kernel values.
     Y : ndarray, shape (n, t)
     alphas : ndarray, shape (a,)
     intercept : bool
-        Fit an unpenalized b (by centering), or fix it at 0.
+        Fit an unpenalized intercept b (by centering). If False, b is 0.
     noise : float
         Relative rounding error of K (see `rfbench.compute.ridge.solve_shifted`).
     """
@@ -51,7 +51,10 @@ def solve_dual(K: Array, Y: Array, alphas: Array, *, intercept: bool, noise: flo
 
 
 class RowSpectrum:
-    """The eigendecomposition of K, used for every penalty; the arguments are as in `solve_dual`."""
+    """Eigendecomposition of the kernel matrix K, from which the fits for all penalties follow.
+
+    The arguments are as in `solve_dual`.
+    """
 
     def __init__(self, K: Array, Y: Array, *, intercept: bool, noise: float) -> None:
         n = len(K)
@@ -60,8 +63,8 @@ class RowSpectrum:
         self.largest = float(np.abs(K.diagonal()).max(initial=0.0))
         work = np.asfortranarray(K.T - self.column_means)
         work -= (self.column_means - mean)[:, None]
-        # After centering, K is zero along the constant. Its eigenvalue there is raised to the mean
-        # eigenvalue, so that the direction is never at the level of rounding; the effect of this is
+        # After centering, K is zero along the constant vector. The eigenvalue of this direction is
+        # raised to the mean eigenvalue, so that it is never at the level of rounding. The effect is
         # subtracted later.
         self.lift = float(np.trace(work)) / n if intercept else 0.0
         work += self.lift / n
@@ -72,7 +75,7 @@ class RowSpectrum:
         self.sides = matmul(self.vectors.T, np.asarray(Y - self.means))
 
     def path(self, alphas: Array) -> RidgePath:
-        """Return the fits of all rows."""
+        """Return the ridge fits of all rows, one per penalty."""
         inverse, dropped = invert_shifted(self.values, alphas, self.noise, self.largest)
         duals = combine(self.vectors, inverse, self.sides)
         if self.intercept:
@@ -84,13 +87,13 @@ class RowSpectrum:
         return RidgePath(duals, self.means - multiply_row(self.column_means, duals), notes)
 
     def serves(self, alphas: Array) -> bool:
-        """Return True if all penalties exceed the rounding of K; then no direction is left out."""
+        """Return True if all penalties exceed the rounding error of K."""
         return bool((alphas > 4 * self.noise * (self.largest + self.values[-1] + alphas)).all())
 
     def group_left_out(self, rows: NDArray[np.intp], alphas: Array) -> Array:
-        """Return the decisions of a group of rows under the fit without it, shape (a, rows, t).
+        """Return the predictions for a group of rows from the fit without the group, (a, rows, t).
 
-        The penalties have to satisfy `serves`.
+        `serves` has to be True for the penalties.
         """
         own = np.ascontiguousarray(self.vectors[rows])
         weights = alphas[:, None] / (self.values + alphas[:, None])  # eigenvalues of I - S
@@ -104,16 +107,17 @@ class RowSpectrum:
         return np.asarray(self.Y[rows] - missed)
 
     def left_out(self, alphas: Array) -> Array:
-        """Return the decision of each row under the fit without it, shape (a, n, t).
+        """Return the leave-one-out prediction of each row for every penalty, shape (a, n, t).
 
-        It is not finite for rows that such a fit does not determine.
+        The prediction is not finite if the other rows do not determine the fit.
         """
         n = len(self.Y)
         rest, constant = np.empty((len(alphas), n)), np.empty(len(alphas))
         inverse, dropped = invert_shifted(self.values, alphas, self.noise, self.largest)
         for i, alpha in enumerate(alphas):
-            # I - S, divided by alpha unless alpha is zero and no direction was left out. The
-            # quotient of the two sides does not change, and it stays defined for alpha = 0.
+            # The errors are ((I - S) y)_i / (I - S)_ii. Numerator and denominator are both divided
+            # by alpha, so that the quotient stays defined for alpha = 0. They are not divided if
+            # alpha is zero and directions were omitted.
             factor = alpha if alpha > 0 or dropped[i] else 1.0
             rest[i] = np.where(inverse[i] > 0, factor * inverse[i], 1.0)
             constant[i] = factor / (self.lift + alpha) if self.lift + alpha > 0 else 1.0
@@ -126,7 +130,7 @@ class RowSpectrum:
 
 
 def combine(vectors: Array, weights: Array, sides: Array) -> Array:
-    """Return vectors @ (w[:, None] * sides) for every row w of the weights, as one product."""
+    """Return vectors @ (w[:, None] * sides) for every row w of `weights`."""
     a, k = weights.shape
     flat = (weights[:, :, None] * sides).transpose(1, 0, 2).reshape(k, -1)
     product = matmul(vectors, flat)
@@ -142,7 +146,10 @@ def _means(K: Array, Y: Array, intercept: bool) -> tuple[Array, Array, float]:
 def invert_shifted(
     values: Array, alphas: Array, noise: float, largest: float
 ) -> tuple[Array, list[int]]:
-    """Return 1 / (values + alpha), shape (a, p), 0 if that is rounding, and the count of zeros."""
+    """Return 1 / (values + alpha), shape (a, p), and the number of omitted values for each alpha.
+
+    An omitted value is at the level of rounding, and its inverse is replaced by 0.
+    """
     shifted = values + alphas[:, None]
     least = noise * np.maximum(shifted.max(axis=1, initial=0.0), largest)
     kept = shifted > least[:, None]

@@ -12,10 +12,10 @@ from threadpoolctl import ThreadpoolController
 
 @functools.lru_cache(maxsize=1)
 def find_thread_pools(modules: int) -> ThreadpoolController:
-    """Return the loaded libraries with thread pools.
+    """Return the loaded libraries that have thread pools.
 
-    The search takes milliseconds, so its result is cached until the number of `modules` changes:
-    an import may have loaded another library.
+    The search takes milliseconds, so its result is cached until `modules`, the number of imported
+    modules, changes: an import may load another library.
     """
     return ThreadpoolController()
 

@@ -1,21 +1,21 @@
 r"""The compiled loops of `rfbench.compute.waves`, with the computation of cosines.
 
-A phase x is reduced to r = x - k pi in [-pi/2, pi/2], k = rint(x / pi), and
+A phase x is reduced to r = x - k pi in [-pi/2, pi/2], with k = rint(x / pi). Then
 
     cos x = (-1)^k (1 + r^2 C(r^2)),    sin x = (-1)^k r (1 + r^2 S(r^2)).
 
-- k is computed by adding and subtracting 1.5 2^52 (1.5 2^23 in float32), which leaves its parity in
-  the lowest bit of the sum: the sign needs one shift and one exclusive or.
-- k pi is subtracted in parts (Cody & Waite 1980). All parts except the last have so few bits (38; 9
-  and 9 in float32) that k times them is exact for \|x\| < `LARGEST_PHASE`, with or without fused
-  multiply-add.
-- C and S minimize the largest absolute error of cos and sin over \|r\| <= pi/2 (1 + 2^-12): Remez
-  exchange with 60 digits, then rounded. Their own error is 4e-18 (C) and 1.1e-16 (S), 2.4e-10 and
-  4.6e-9 in float32.
+- k is computed by adding and subtracting 1.5 2^52 (1.5 2^23 in float32). The lowest bit of the sum
+  is the parity of k. The sign therefore needs one shift and one exclusive or.
+- k pi is subtracted in parts (Cody & Waite 1980). All parts except the last have few bits (38; 9
+  and 9 in float32), so that k times a part is exact for \|x\| < `LARGEST_PHASE`, with or without
+  fused multiply-add.
+- The polynomials C and S minimize the largest absolute error of cos and sin over \|r\| <= pi/2
+  (1 + 2^-12). They are from a Remez exchange with 60 digits, and then rounded. Their errors are
+  4e-18 (C) and 1.1e-16 (S), in float32 2.4e-10 and 4.6e-9.
 - Phases with an absolute value of `LARGEST_PHASE` or more, infinity and NaN are passed to the C
   library.
 
-The first loop of each function has no branch and compiles to vector instructions.
+The first loop of each function has no branch, so that it compiles to vector instructions.
 """
 
 from __future__ import annotations
@@ -28,26 +28,26 @@ import numpy as np
 from rfbench.compute import compile_function, overload
 
 LARGEST_PHASE = 1e5
-"""Phases of this absolute value and above use the slower C library.
+"""Phases with an absolute value of at least LARGEST_PHASE are computed by the slower C library.
 
-Up to 2^15 multiples of pi, k times the first part of pi, which has 38 bits, is exact in 53 bits (9
-bits times k in 24, in float32). With twice the limit, k may have 16 bits, and the reduction is no
-longer exact.
+For k up to 2^15, the product of k and the first part of pi, which has 38 bits, is exact in 53 bits.
+In float32, the product of k and 9 bits is exact in 24 bits. With twice the limit, k may have 16
+bits, and the reduction is no longer exact.
 """
 
-# Values per chunk: 8 KiB of the 32 KiB of an L1 cache, which also contains the offsets. Chosen
-# without a separate measurement. A chunk of twice the size would still fit.
+# Number of values per chunk: 8 KiB of the 32 KiB of an L1 cache, which also contains the offsets.
+# Chosen without a separate measurement. A chunk of twice the size would still fit.
 _CHUNK = 1024
 
 
 class _Numbers(NamedTuple):
-    """The constants of one floating-point type."""
+    """The constants of the cosine computation for one floating-point type."""
 
     per_pi: Any
-    rounding: Any  # added and subtracted to round to an integer
+    rounding: Any  # number that is added and subtracted to round to an integer
     limit: Any
-    pi: tuple[Any, ...]  # the parts of pi
-    # coefficients of 1 + u C(u) and of 1 + u S(u), starting with the highest power
+    pi: tuple[Any, ...]  # summands whose sum is pi
+    # Coefficients of 1 + u C(u) and of 1 + u S(u), from the highest power to the lowest.
     cosine: tuple[Any, ...]
     sine: tuple[Any, ...]
 
@@ -57,13 +57,13 @@ class _Numbers(NamedTuple):
         return _Numbers(*plain, *(tuple(map(kind, numbers)) for numbers in self[3:]))
 
 
-# By definition, 1 / pi, and 1.5 2^52 (1.5 2^23 in float32). At 1.5 2^52 the spacing of
-# floating-point numbers is 1, so adding it rounds to the nearest k. The first part of pi has 38
-# bits and the second part has the rest (9, 9 and the rest in float32, as in Cody and Waite 1980).
-# The coefficients are computed by Remez exchange with 60 digits (see the module docstring). Their
-# errors are 4e-18 (cosine) and 1.1e-16 (sine), in float32 2.4e-10 and 4.6e-9.
-# `tests/compute/test_waves.py` compares the results with the C library. Doubling any of these
-# numbers makes the results wrong.
+# The definitions are 1 / pi, and 1.5 2^52 (1.5 2^23 in float32). At 1.5 2^52 the spacing of
+# floating-point numbers is 1, so adding this number rounds to the nearest k. The first part of pi
+# has 38 bits, and the second part has the remaining bits (9, 9 and the remaining bits in float32,
+# as in Cody and Waite 1980). The coefficients are from a Remez exchange with 60 digits (see the
+# module docstring). Their errors are 4e-18 (cosine) and 1.1e-16 (sine), in float32 2.4e-10 and
+# 4.6e-9. `tests/compute/test_waves.py` compares the results with the C library. Doubling any of
+# these numbers makes the results wrong.
 _DOUBLE = _Numbers(
     per_pi=1 / math.pi,
     rounding=1.5 * 2.0**52,
@@ -91,7 +91,8 @@ _DOUBLE = _Numbers(
         1.0,
     ),
 )
-# The same numbers in float32, by definition and by Remez exchange.
+# The constants for float32. By definition they have the same meaning as the constants above. The
+# polynomial coefficients are from a Remez exchange.
 _SINGLE = _DOUBLE._replace(
     rounding=1.5 * 2.0**23,
     pi=(float.fromhex("0x1.92p+1"), float.fromhex("0x1.fbp-11"), 6.278329573009626e-07),
@@ -114,7 +115,7 @@ _SINGLE = _DOUBLE._replace(
 
 
 def _numbers(x: Any) -> Any:
-    """Return the constants for the type of x; compiled code gets them without a look-up."""
+    """Return the constants for the type of x. Compiled code selects them at compile time."""
 
 
 @overload(_numbers)
@@ -145,12 +146,12 @@ def _signed_of_type(x: Any, shifted: Any) -> Any:
 
 @compile_function
 def _reduce(x: Any, scale: Any, numbers: Any) -> Any:
-    """Return r and (-1)^k scale, where x = k pi + r."""
-    # k = rint(x / pi): the sum has the spacing 1, so that the addition rounds and the subtraction
-    # gives k as a floating-point number. The lowest bit of the sum is the parity of k; shifted to
-    # the top it is the sign of (-1)^k. The order of additions has to be kept: with a compiler's
-    # fast mathematics the two would cancel. `rint` and a conversion to integers would prevent
-    # vectorization of the loop.
+    """Return the reduced phase r and the factor (-1)^k scale, for x = k pi + r."""
+    # k = rint(x / pi). The sum below has the spacing 1, so that the addition rounds, and the
+    # subtraction gives k as a floating-point number. The lowest bit of the sum is the parity of k.
+    # Shifted to the top, this bit is the sign of (-1)^k. The order of the additions has to be kept,
+    # because fast-math compilation would cancel them. `rint` and a conversion to integers would
+    # prevent vectorization of the loop.
     shifted = x * numbers.per_pi + numbers.rounding
     k = shifted - numbers.rounding
     for part in numbers.pi:
@@ -168,12 +169,13 @@ def _polynomial(u: Any, coefficients: Any) -> Any:
 
 @compile_function
 def _is_far(x: Any, numbers: Any) -> Any:
-    return not (abs(x) < numbers.limit)  # not >=, so that NaN counts as far
+    # "not <" instead of ">=", so that NaN counts as a large phase.
+    return not (abs(x) < numbers.limit)
 
 
 @compile_function
 def _tile(offsets: Any) -> Any:
-    """Repeat the offsets until a chunk of rows fills the vector units and still fits into L1."""
+    """Return copies of the offsets joined to one row, which is as long as a chunk of rows."""
     period = offsets.size
     if period >= _CHUNK:
         return offsets
@@ -185,10 +187,13 @@ def _tile(offsets: Any) -> Any:
 
 @compile_function
 def cos(flat: Any, offsets: Any, scale: Any) -> None:
-    """Compute flat <- scale cos(flat + offsets), offsets repeated; abs(scale) < `LARGEST_PHASE`."""
-    # A row is often too short for a vector loop. Rows are therefore joined to chunks and the
-    # offsets are repeated to their length, because an index modulo the row's length does not
-    # vectorize.
+    """Compute flat <- scale cos(flat + offsets) in place, with the offsets repeated for each row.
+
+    abs(scale) has to be below `LARGEST_PHASE`.
+    """
+    # A row is often too short for a vector loop. Several rows are therefore processed as one chunk,
+    # and the offsets are repeated to the length of the chunk. An index modulo the row length would
+    # prevent vectorization.
     tile, numbers = _tile(offsets), _numbers(scale)
     for start in range(0, flat.size, tile.size):
         chunk = flat[start : start + tile.size]
@@ -210,7 +215,7 @@ def cos(flat: Any, offsets: Any, scale: Any) -> None:
 
 @compile_function
 def cos_sin(flat: Any, scale: Any, out: Any, width: int) -> None:
-    """Write rows of `width` cosines followed by `width` sines."""
+    """Write rows that contain `width` cosines and then `width` sines to `out`."""
     numbers = _numbers(scale)
     for i in range(flat.size // width):
         row = flat[i * width : (i + 1) * width]
@@ -234,9 +239,8 @@ def cos_sin(flat: Any, scale: Any, out: Any, width: int) -> None:
 
 @compile_function
 def arc_cosine(flat: Any, order: int, scale: Any) -> None:
-    """Compute flat <- scale flat^order H(flat)."""
-    # H(0) = 1/2 as in Cho and Saul (2009): order 0 counts a row on the boundary as a half. The
-    # order of comparisons keeps NaN.
+    """Compute flat <- scale flat^order H(flat) in place, with the step function H."""
+    # H(0) = 1/2 as in Cho and Saul (2009). The order of the comparisons preserves NaN.
     zero, half = scale * 0, scale / 2
     if order == 0:
         for j in range(flat.size):

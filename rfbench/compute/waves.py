@@ -1,6 +1,6 @@
-"""Feature functions in place: cosine, cosine with sine, and the arc-cosine family.
+"""Feature functions computed in place: cosine, cosine with sine, and the arc-cosine family.
 
-`rfbench.compute.wave_kernels` computes the cosine.
+`rfbench.compute.wave_kernels` has the compiled loops.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from rfbench.compute.blocks import is_float_matrix
 
 
 def cos_inplace(phase: FloatArray, offsets: FloatArray | None, scale: float) -> None:
-    """Replace a projection by its random Fourier features, x <- scale cos(x + b).
+    """Replace projections by their random Fourier features in place: x <- scale cos(x + b).
 
     Parameters
     ----------
     phase : ndarray, shape (n, M), float64 or float32, C-contiguous
         Projections in radians, overwritten with the features.
     offsets : ndarray, shape (M,), or None
-        One offset per column, in radians; None adds nothing.
+        One offset b per column, in radians. None means no offsets.
     scale : float
         Factor of every feature, sqrt(2 / M) for the offset map.
 
@@ -33,9 +33,9 @@ def cos_inplace(phase: FloatArray, offsets: FloatArray | None, scale: float) -> 
 
     Notes
     -----
-    The sum x + b is rounded to the type of `phase`. The cosine of that sum has an absolute error
-    below 1e-15 (2e-7 in float32) before scaling, for every finite x + b. NaN and infinity give
-    NaN, without a warning.
+    The sum x + b is rounded to the type of `phase`. Before scaling, the cosine of the rounded sum
+    has an absolute error below 1e-15 (2e-7 in float32), for every finite x + b. NaN and infinity
+    give NaN, without a warning.
     """
     flat = _flat(phase)
     dtype = phase.dtype
@@ -44,8 +44,8 @@ def cos_inplace(phase: FloatArray, offsets: FloatArray | None, scale: float) -> 
         raise ValueError(f"offsets of shape {shifts.shape} for phases of shape {phase.shape}")
     if flat.size == 0:
         return
-    # The loop distinguishes computed values from postponed phases by their absolute value, after
-    # rounding to float32.
+    # The loop marks phases that are computed later by their absolute value. The factor therefore
+    # has to be below the limit after rounding to float32.
     factor = dtype.type(scale)
     small = abs(factor) < kernels.LARGEST_PHASE
     kernels.cos(flat, shifts, factor if small else dtype.type(1))
@@ -54,7 +54,7 @@ def cos_inplace(phase: FloatArray, offsets: FloatArray | None, scale: float) -> 
 
 
 def cos_sin(phase: FloatArray, scale: float, out: FloatArray) -> None:
-    """Write the paired features, out = scale [cos x, sin x].
+    """Write cosines and sines of the projections: out = scale [cos x, sin x].
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def cos_sin(phase: FloatArray, scale: float, out: FloatArray) -> None:
     scale : float
         Factor of every feature, sqrt(1 / M) for the paired map.
     out : ndarray, shape (n, 2 M), the type of `phase`
-        The M cosines, then the M sines, C-contiguous. Must not overlap `phase`.
+        Array for the M cosines, followed by the M sines, C-contiguous. It must not overlap `phase`.
 
     Raises
     ------
@@ -72,7 +72,7 @@ def cos_sin(phase: FloatArray, scale: float, out: FloatArray) -> None:
 
     Notes
     -----
-    Errors, NaN and infinity are as in `cos_inplace`.
+    The accuracy and the handling of NaN and infinity are as in `cos_inplace`.
     """
     flat = _flat(phase)
     n, width = phase.shape
@@ -86,14 +86,16 @@ def cos_sin(phase: FloatArray, scale: float, out: FloatArray) -> None:
 
 
 def arc_cosine_inplace(phase: FloatArray, order: int, scale: float) -> None:
-    """Replace a projection by its arc-cosine features, x <- scale x^order H(x), H(0) = 1/2.
+    """Replace projections by their arc-cosine features in place: x <- scale x^order H(x).
+
+    H is the step function with H(0) = 1/2.
 
     Parameters
     ----------
     phase : ndarray, shape (n, M), float64 or float32, C-contiguous
         Projections w'x, overwritten with the features.
     order : {0, 1, 2}
-        Step, ramp or half parabola.
+        0 gives a step, 1 a ramp, and 2 half a parabola.
     scale : float
         Factor of every feature.
 
@@ -113,10 +115,10 @@ def arc_cosine_inplace(phase: FloatArray, order: int, scale: float) -> None:
 
 @functools.cache
 def warm_up() -> None:
-    """Load every kernel of `rfbench.compute`, or compile it the first time on a machine.
+    """Compile every function of `rfbench.compute`, or load its compiled form from the cache.
 
-    Call it before measuring time: it needs about 8 s the first time, a fraction of a second
-    afterwards.
+    Call this function before measuring time. It needs about 8 s the first time on a machine, and a
+    fraction of a second afterwards.
     """
     from rfbench.compute.gram import accumulate
     from rfbench.compute.hadamard import fwht_inplace

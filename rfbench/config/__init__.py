@@ -80,7 +80,9 @@ def choose(
     if name:
         raise make_unknown_error(f"run of {path} called", name, names, ConfigError)
     raise ConfigError(
-        f"{path} has several runs: {', '.join(names)}.", "", f"Name one: --run {names[0]}."
+        f"{path} has several runs: {', '.join(names)}.",
+        "",
+        f"Name one run, for example --run {names[0]}.",
     )
 
 
@@ -111,14 +113,15 @@ def from_document(
 
     if not FOLDER_NAME.fullmatch(name):
         raise ConfigError(
-            f"The name '{name}' cannot be the name of a results folder.",
-            "Allowed are letters, digits and . _ + = -.",
+            f"'{name}' cannot be the name of a results folder.",
+            "A name may contain letters, digits and . _ + = -.",
             "Rename the configuration file.",
         )
     value = dict(document.value)
     if "name" in value:
         raise ConfigError(
-            f"{format_location(document, ('name',))}: the name of a run is the name of its file.",
+            f"{format_location(document, ('name',))}: the name of a run is always the "
+            "name of its file.",
             todo="Remove the key `name`, or use `title`.",
         )
     try:
@@ -200,7 +203,7 @@ def from_manifest(
         raise ResultsError(
             f"{source} has a configuration that this version of rfbench cannot read.",
             f"{'.'.join(map(str, first['loc']))}: {first['msg']}.",
-            "Run the configuration again; its finished rows are kept.",
+            "Run the configuration again. Its finished rows are kept.",
         ) from error
     _check_permission(experiment, yamlfile.Document(content, source), allow_imports)
     for spec in (*experiment.dataset, *experiment.samplers, experiment.solver):

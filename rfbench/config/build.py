@@ -126,7 +126,9 @@ def make_solver(
         solver: Solver = build(cls, spec.name, words)
         return solver
     if not (hasattr(cls, "fit") and hasattr(cls, "predict")):
-        raise MethodError(f"{spec.name} is not an estimator.", "It has no fit and predict.")
+        raise MethodError(
+            f"{spec.name} is not an estimator.", "An estimator has the methods `fit` and `predict`."
+        )
     estimator = build(cls, spec.name, {**_taken(cls, fixed), **own})
     return ExternalSolver(
         estimator, classification=task == "classification", random_state=random_state

@@ -46,8 +46,8 @@ def check_combinations(experiment: Experiment, document: yamlfile.Document) -> N
     if len(tasks) > 1:
         with raise_as_config_error(document, "dataset"):
             raise ConfigError(
-                "regression and classification data are mixed.",
-                "Their errors cannot share one table. Write two configurations.",
+                "the configuration has both regression and classification data.",
+                "Their errors cannot be in the same table. Write two configurations.",
             )
     with raise_as_config_error(document, "samplers"):
         _check_that_samplers_differ(experiment)
@@ -68,7 +68,9 @@ def check_combinations(experiment: Experiment, document: yamlfile.Document) -> N
     for key in ("kernel_error_draws", "kernel_error_repeats"):
         if getattr(experiment, key) > 1 and not experiment.kernel_error_rows:
             with raise_as_config_error(document, key):
-                raise ConfigError(f"{key} requires kernel_error_rows.", "", "Write both, or none.")
+                raise ConfigError(
+                    f"{key} requires kernel_error_rows.", "", "Write both keys, or neither."
+                )
     for position, sampler in enumerate(experiment.samplers):
         with raise_as_config_error(document, "samplers", position):
             _check_sampler(experiment, sampler, _built(experiment, sampler))
@@ -87,8 +89,9 @@ def _check_paper(experiment: Experiment) -> None:
                 raise ConfigError(
                     f"{name} has rows for {folds} folds of {sampler.label} on {spec.name}, but the "
                     f"split is {experiment.split}.",
-                    "Each trial uses the settings of its test fold.",
-                    "Use samplers and data sets of its rows.csv, and its number of folds.",
+                    "Each trial uses the settings of its own test fold.",
+                    "Use samplers and data sets from the file rows.csv of the paper, and its "
+                    "number of folds.",
                 )
 
 
@@ -97,13 +100,15 @@ def _check_statement(experiment: Experiment, check: CheckSpec) -> None:
     from rfbench.results.schema import SCHEMA, TEXT
 
     if SCHEMA[check.column].kind == TEXT:
-        raise ConfigError(f"column {check.column} has no numbers.", "", "Name a different one.")
+        raise ConfigError(f"column {check.column} has no numbers.", "", "Name a column of numbers.")
     samplers = experiment.samplers
     names = {name for spec in samplers for name in (spec.label, spec.name)}
     if check.sampler is not None and check.sampler not in names:
         raise make_unknown_error("sampler", check.sampler, sorted(names), ConfigError)
     if check.below is None and check.above is None:
-        raise ConfigError(f"the check of {check.column} has no bound.", "", "Write `below: 5`.")
+        raise ConfigError(
+            f"the check of {check.column} does not have a bound.", "", "Write `below: 5`."
+        )
 
 
 def _check_that_samplers_differ(experiment: Experiment) -> None:
@@ -117,8 +122,8 @@ def _check_that_samplers_differ(experiment: Experiment) -> None:
         method = json.dumps([spec.name, given, spec.imported, spec.parameters], sort_keys=True)
         if method in labels:
             raise ConfigError(
-                f"{labels[method]} and {spec.label} are {spec.name} with the same parameters.",
-                "Their trials are the same, and only one of them would be measured.",
+                f"{labels[method]} and {spec.label} are both {spec.name} with the same parameters.",
+                "Their trials are identical, so only one of them would be measured.",
                 "Remove one of them, or change its parameters.",
             )
         labels[method] = spec.label
@@ -132,14 +137,14 @@ def _check_rows(experiment: Experiment, spec: DatasetSpec, document: yamlfile.Do
         if given and entry.train_rows is None and entry.kind != "synthetic":
             raise ConfigError(
                 f"{spec.name} has no predefined split.",
-                "It was published without a split.",
+                "The data set was published without a split.",
                 "Write for example `split: {test_size: 0.3}`.",
             )
     with raise_as_config_error(document, "scaling"):
         if entry.sparse and experiment.scaling not in ("none", "/255"):
             raise ConfigError(
                 f"{spec.name} is sparse and scaling is '{experiment.scaling}'.",
-                "This scaling would produce dense rows.",
+                "This scaling would turn sparse rows into dense rows.",
                 "Write `scaling: none`.",
             )
 
@@ -157,7 +162,7 @@ def _check_bandwidths(experiment: Experiment) -> None:
     reasons = {
         f"selection is {solver.selection}": solver.selection == "fixed",
         "there is no solver": solver.name == NO_SOLVER,
-        f"{solver.name} chooses no penalty": solver.imported
+        f"{solver.name} does not select a penalty": solver.imported
         and get_solver_properties(experiment)["selection"] == "fixed",
         "M is kept_by a sampler, which has to have the same bandwidth": isinstance(
             experiment.M, KeptBy
@@ -169,8 +174,8 @@ def _check_bandwidths(experiment: Experiment) -> None:
     }
     for why in (reason for reason, holds in reasons.items() if holds):
         raise ConfigError(
-            f"the bandwidth cannot be chosen: {why}.",
-            "It is chosen with the penalty, on the same rows.",
+            f"the bandwidth cannot be selected: {why}.",
+            "The bandwidth is selected together with the penalty, on the same rows.",
             "Write for example `bandwidth: median`.",
         )
 
@@ -184,8 +189,8 @@ def _check_sizes(experiment: Experiment) -> None:
         raise make_unknown_error("sampler for kept_by called", kept_by, specs, ConfigError)
     if not _keeps_some(specs[kept_by]):
         raise ConfigError(
-            f"{kept_by} does not decide how many features it keeps.",
-            "kept_by requires a sampler that does: lkrf.",
+            f"{kept_by} does not determine the number of features that it keeps.",
+            "kept_by requires a sampler that determines this number: lkrf.",
         )
 
 
@@ -199,7 +204,7 @@ def _check_kept_features(experiment: Experiment) -> None:
     if not experiment.kept_features:
         return
     if not any(map(_keeps_some, experiment.samplers)):
-        raise ConfigError("no sampler decides which features it keeps.", "", "Use lkrf.")
+        raise ConfigError("no sampler selects the features that it keeps.", "", "Use lkrf.")
     d = max(experiment.shape(spec)[1] for spec in experiment.dataset)
     if d > MOST_DIMENSIONS and KERNELS.find(experiment.kernel).feature != "coordinate":
         raise ConfigError(
@@ -223,12 +228,12 @@ def _check_sampler(experiment: Experiment, sampler: SamplerSpec, built: Any) -> 
     if isinstance(experiment.bandwidth, BandwidthGrid) and not has:
         raise ConfigError(
             f"{sampler.label} has no bandwidth to select.",
-            f"It has no known parameter for the number of features: {', '.join(SIZES)}.",
-            "State its parameter, `NAME: M`, or write for example `bandwidth: median`.",
+            f"It does not have a known parameter for the number of features: {', '.join(SIZES)}.",
+            "State the parameter, `NAME: M`, or write for example `bandwidth: median`.",
         )
     if experiment.solver.name == NO_SOLVER and not getattr(built, "approximates_kernel", False):
         raise ConfigError(
-            f"{sampler.label} does not approximate the kernel, and without a solver there is "
-            "nothing else to measure.",
-            todo="Remove it, or name a solver.",
+            f"{sampler.label} does not approximate the kernel, so there is nothing to "
+            "measure without a solver.",
+            todo="Remove the sampler, or name a solver.",
         )

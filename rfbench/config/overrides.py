@@ -13,7 +13,9 @@ def override(document: yamlfile.Document, text: str) -> None:
     """Change a document by a text `key.path=value`; raise ConfigError if the path is invalid."""
     key, sign, value = text.partition("=")
     if not sign or not key.strip():
-        raise ConfigError(f"--set {text} is not `key.path=value`.", "", "Write --set M=50:200:50.")
+        raise ConfigError(
+            f"--set {text} does not have the form `key.path=value`.", "", "Write --set M=50:200:50."
+        )
     try:
         parsed = yamlfile.parse(f"value: {value}", f"--set {text}").value["value"]
     except ConfigError:
@@ -46,7 +48,7 @@ def change(document: yamlfile.Document, key: str, value: Any, text: str) -> tupl
         _entry_of_list(target, last, text)
         raise ConfigError(
             f"{text} would replace a complete entry of a list.",
-            todo=f"Name a parameter of it: {key}.parameter=value.",
+            todo=f"Name a parameter of this entry: {key}.parameter=value.",
         )
     target[last] = value
     return (*path, last)
@@ -73,6 +75,6 @@ def _entry_of_list(
         if part in own + [SAMPLERS.published(name) for name in own] and isinstance(inner, dict):
             return inner, (position,) if inner is entry else (position, first)
     raise ConfigError(
-        f"{text}: there is no '{part}' in the list.{suggest_nearest(part, names)}",
+        f"{text}: the list does not contain '{part}'.{suggest_nearest(part, names)}",
         f"It has {', '.join(names)}.",
     )

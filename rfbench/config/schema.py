@@ -44,8 +44,8 @@ def _sizes(value: Any) -> Any:
     counts = isinstance(sizes, list) and all(type(size) is int and size >= 1 for size in sizes)
     if not counts or not sizes:
         raise ValueError(
-            f"M has to be whole numbers of at least 1, a list or {grids.GRID_GRAMMAR}, "
-            "or {kept_by: SAMPLER}"
+            "M has to be whole numbers of at least 1, a list or "
+            f"{grids.GRID_GRAMMAR}, or {{kept_by: SAMPLER}}"
         )
     return sizes
 
@@ -61,7 +61,7 @@ def _bandwidth(value: Any) -> Any:
     widen = value.get("widen", False)
     if not {"cv"} <= set(value) <= {"cv", "widen"} or not good or not listed:
         raise ValueError(
-            "write {cv: ..., widen: true} with a list in which each is "
+            "write {cv: ..., widen: true} with a list of values, each of which is "
             f"{bandwidths.ALLOWED.words}"
         )
     return {"cv": listed, "widen": widen}
@@ -149,7 +149,7 @@ class Experiment(Section):
             elif isinstance(spec, DatasetSpec) or (isinstance(spec, dict) and "parameters" in spec):
                 told.append(spec)  # this entry was validated before
             else:
-                raise ValueError("`split: {column: ...}` is only for your own data (`dataset`)")
+                raise ValueError("`split: {column: ...}` is only for data of your own (`dataset`)")
         return {**value, "dataset": told}
 
     @field_validator("dataset", mode="before")
@@ -168,19 +168,19 @@ class Experiment(Section):
         if not isinstance(value, dict) or "timing" not in value:
             return value
         if value["timing"] != "isolated":
-            raise ValueError("every trial is timed alone: remove the key `timing`")
+            raise ValueError("every trial is timed separately: remove the key `timing`")
         return {key: item for key, item in value.items() if key != "timing"}
 
     @model_validator(mode="after")
     def _can_be_planned(self) -> Experiment:
         trials = len(self.dataset) * len(self.sizes) * len(self.samplers) * self.trials
         if trials > MOST_TRIALS:
-            raise ValueError(f"{trials:,} trials are too many: at most {MOST_TRIALS:,}")
+            raise ValueError(f"{trials:,} trials are too many. The maximum is {MOST_TRIALS:,}")
         labels = [spec.label for spec in self.samplers]
         for label in labels:
             if labels.count(label) > 1:
                 raise ValueError(
-                    f"two samplers have the label '{label}': change the `label` of one"
+                    f"two samplers have the label '{label}'. Change one of the two keys `label`"
                 )
         return self
 
@@ -195,7 +195,7 @@ def _every_combination(spec: DatasetSpec) -> list[DatasetSpec]:
         for value in spec.parameters.values()
     ]
     if math.prod(map(len, choices)) > grids.MAX_POINTS:
-        raise ValueError(f"{spec.name} stands for more than {grids.MAX_POINTS} data sets")
+        raise ValueError(f"{spec.name} describes more than {grids.MAX_POINTS} data sets")
     return [
         DatasetSpec(name=spec.name, parameters=dict(zip(keys, values, strict=True)))
         for values in itertools.product(*choices)

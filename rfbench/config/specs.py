@@ -190,13 +190,17 @@ def _own(value: dict[str, Any]) -> dict[str, Any]:
     parameters = {key: given for key, given in value.items() if key not in absent}
     name = value.get("name") or own.make_default_name(parameters)
     if name in catalog.list_names():
-        raise ValueError(f"'{name}' is a data set of the catalog. Rename yours: `name: my-{name}`")
+        raise ValueError(
+            f"'{name}' is a data set of the catalog. Rename your data: `name: my-{name}`"
+        )
     return {"name": name, "parameters": parameters}
 
 
 def _printable(label: str) -> str:
     if label != escape_line(label):
-        raise ValueError(f"a label has to have printable characters, not {escape_line(label)!r}")
+        raise ValueError(
+            f"a label has to consist of printable characters, but it is {escape_line(label)!r}"
+        )
     return label
 
 
@@ -300,7 +304,7 @@ def format_in_results(what: str) -> AfterValidator:
         names = list(METRICS if what == "metric" else COLUMNS)
         if name is not None and name not in names:
             raise ValueError(
-                f"there is no {what} '{name}' in the results.{suggest_nearest(name, names)}"
+                f"the results do not have a {what} '{name}'.{suggest_nearest(name, names)}"
                 + (f" The metrics are {', '.join(names)}" if what == "metric" else "")
             )
         return name

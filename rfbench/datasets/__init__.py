@@ -1,4 +1,4 @@
-"""Data sets: the catalog, the files, the arrays, and their preparation for a trial.
+"""Data sets: the catalog, the files, the arrays, and the preparation of rows for a trial.
 
 The transformers are in `preparation` and `scaling`; importing them takes a second, because they
 import scikit-learn.

@@ -1,4 +1,4 @@
-"""Opening plain files, compressed files and members of a zip.
+"""Opening plain files, compressed files and members of zip archives.
 
 Nothing is unpacked to disk: the requested members are read into memory, up to a limit.
 """
@@ -19,9 +19,9 @@ from rfbench.datasets.values import format_names
 from rfbench.errors import DataError
 
 MAX_MEMBER_BYTES = 1 << 30
-"""Maximum size of a download, and of one of its members after decompression.
+"""Maximum size in bytes of a download, and of a member after decompression.
 
-No file of the catalog is as large. With twice this value, an archive that unpacks to zeros needs
+All files of the catalog are smaller. With twice this value, an archive that unpacks to zeros needs
 twice the memory before it is rejected.
 """
 
@@ -30,7 +30,7 @@ def _open_zip(path: Path, mode: str = "rb", **kwargs: Any) -> Any:
     with zipfile.ZipFile(path) as archive:
         names = archive.namelist()
         if len(names) != 1:
-            raise ValueError(f"It contains {len(names)} files instead of one")
+            raise ValueError(f"The archive contains {len(names)} files instead of one")
         stream = archive.open(names[0])
     return io.TextIOWrapper(stream, **kwargs) if "t" in mode else stream
 
@@ -44,17 +44,17 @@ UNPACK: dict[str, Callable[..., Any]] = {
 
 
 def open_unpacked(path: Path, mode: str = "rb", **kwargs: Any) -> Any:
-    """Open a file, decompressed; a zip has to contain one file."""
+    """Open a file for reading, decompressed. A zip archive has to contain one file."""
     return UNPACK.get(path.suffix.lower(), open)(path, mode, **kwargs)
 
 
 @dataclass(frozen=True)
 class FoundFiles:
-    """The location of one file of a data set (or of several files that match a pattern).
+    """The location on disk of one file of a data set, or of several files that match a pattern.
 
-    `paths` are the files on disk: a file or archive, or several loose files. `pattern` is the end
-    of the member's path inside an archive and may contain ``*``. `count` is the number of files
-    that have to match it.
+    `paths` are the files on disk: a file or an archive, or several loose files. `pattern` is the
+    end of the member's path inside an archive and may contain ``*``. `count` is the number of files
+    that have to match the pattern.
     """
 
     paths: tuple[Path, ...]
@@ -64,7 +64,8 @@ class FoundFiles:
     def read(self) -> dict[str, bytes]:
         """Return the decompressed content of every file, sorted by name.
 
-        Raise DataError if a file cannot be read or is too large, or if their number is wrong.
+        Raise DataError if a file cannot be read or is too large, or if the number of files is
+        wrong.
         """
         files: list[tuple[str, bytes]] = []
         inside: list[str] = []
@@ -78,19 +79,21 @@ class FoundFiles:
                         files.append((name, _bounded(stream, path.name)))
             except (DataError, MemoryError):
                 raise
-            except Exception as error:  # damaged archives make the libraries raise almost any error
+            # Damaged archives make the libraries raise many types of errors.
+            except Exception as error:
                 raise DataError(
                     f"{path} cannot be read.",
                     f"{type(error).__name__}: {error}.",
-                    "Remove the file and get it again.",
+                    "Remove the file and download it again.",
                 ) from error
         if len(files) != self.count:
             where = ", ".join(map(str, self.paths[:3]))
             raise DataError(
-                f"{where} contains {len(files)} files named '{self.pattern}', not {self.count}.",
-                f"It has {format_names(inside) or 'nothing'}: "
-                "it is incomplete, or a different archive.",
-                "Remove the file and get it again.",
+                f"{where} contains {len(files)} files named '{self.pattern}' instead of "
+                f"{self.count}.",
+                f"The archive contains {format_names(inside) or 'nothing'}. It is incomplete, or a "
+                "different archive.",
+                "Remove the file and download it again.",
             )
         return dict(sorted(files))
 
@@ -98,7 +101,10 @@ class FoundFiles:
 def _search(
     place: Path | io.BytesIO, pattern: str, names: list[str], depth: int = 1
 ) -> Iterator[tuple[str, bytes]]:
-    """Yield the matching members of a zip and of zips inside it; add all names to `names`."""
+    """Yield the members that match `pattern` in a zip archive and in zip archives inside it.
+
+    All member names are added to `names`.
+    """
     with zipfile.ZipFile(place) as packed:
         for name in packed.namelist():
             path = PurePosixPath(name)
@@ -120,9 +126,9 @@ def _bounded(stream: IO[bytes], name: str) -> bytes:
 
 
 def make_size_error(what: str) -> DataError:
-    """Return the error for a file that exceeds the limit."""
+    """Return the error for a file that exceeds the size limit."""
     return DataError(
         f"{what} has more than {MAX_MEMBER_BYTES:,} bytes.",
-        "No file in the catalog is that large.",
-        "Remove the file and get it again from its original home.",
+        "All files in the catalog are smaller.",
+        "Remove the file and download it again from its original address.",
     )

@@ -1,4 +1,4 @@
-"""Reader of ARFF, the table format of Weka, in the variants of Weka, KEEL and others.
+"""Reader for ARFF, the table format of Weka, in the variants of Weka, KEEL and other programs.
 
 scipy's reader does not support quoted names, strings, and blanks around values.
 """
@@ -18,20 +18,20 @@ _ATTRIBUTE = re.compile(
 _FIELD = re.compile(rf"\s*({_TOKEN}|[^,]*?)\s*(?:,|$)")
 _BLANKS = re.compile(rf"{_TOKEN}|[^\s,]+")
 _WEIGHT = re.compile(r"\s*,?\s*\{\s*[-+.\deE]+\s*\}\s*$")
-# Date format codes of Java and of strptime.
+# Date format codes of Java, with the corresponding codes of strptime.
 _DATES = {"yyyy": "%Y", "yy": "%y", "MM": "%m", "dd": "%d", "HH": "%H", "mm": "%M", "ss": "%S"}
-_MISSING = ("?", "<null>")  # missing values of Weka and of KEEL
+_MISSING = ("?", "<null>")  # missing values in the files of Weka and of KEEL
 _NUMBERS = ("numeric", "real", "integer")
 # Lines of KEEL that list the features.
 _IGNORED = ("@relation", "@input", "@output")
 
 
 def read_arff(text: str) -> tuple[pd.DataFrame, list[str]]:
-    """Return the attributes of an ARFF file, and sentences on unused parts of the file.
+    """Return the columns of an ARFF file, and sentences about the parts that are not used.
 
-    Numbers are float64, dates are datetime64, nominal values categories, and strings objects. ``?``
-    is missing. Raise ValueError if the text does not have the format, is sparse, or has tables in
-    cells.
+    Numbers are float64, dates datetime64, nominal values categories, and strings objects. ``?`` is
+    a missing value. Raise ValueError if the text does not have the format, is sparse, or has tables
+    in cells.
     """
     attributes: list[tuple[str, str, str]] = []
     rows: list[list[str]] = []
@@ -51,9 +51,9 @@ def read_arff(text: str) -> tuple[pd.DataFrame, list[str]]:
         elif line.lower().startswith("@attribute"):
             attributes.append(_attribute(line, number))
         elif not line.lower().startswith(_IGNORED):
-            raise ValueError(f"Line {number} of its header is not understood: {line[:60]!r}")
+            raise ValueError(f"Line {number} of the header is not valid: {line[:60]!r}")
     if not attributes or not in_data:
-        raise ValueError("It has no line @attribute, or no line @data")
+        raise ValueError("The file does not have a line @attribute, or a line @data")
     columns = [
         _column(*attribute, [row[at] for row in rows]) for at, attribute in enumerate(attributes)
     ]
@@ -74,7 +74,7 @@ def _attribute(line: str, number: int) -> tuple[str, str, str]:
 
 
 def _fields(line: str, width: int, number: int) -> list[str]:
-    if width > 1 and "," not in line:  # Weka accepts blanks as separators, too
+    if width > 1 and "," not in line:  # Weka also accepts blanks as separators
         fields = _BLANKS.findall(line)
     elif "'" in line or '"' in line:
         fields = _FIELD.findall(line)
@@ -83,14 +83,12 @@ def _fields(line: str, width: int, number: int) -> list[str]:
     else:
         fields = line.split(",")
     if len(fields) != width:
-        raise ValueError(
-            f"Line {number} has {len(fields)} values, and there are {width} attributes"
-        )
+        raise ValueError(f"Line {number} has {len(fields)} values for {width} attributes")
     return [field.strip() for field in fields]
 
 
 def _bare(word: str) -> str:
-    """Return a string without its quotes and surrounding blanks."""
+    """Return a string without its enclosing quotes and blanks."""
     if len(word) > 1 and word[0] == word[-1] and word[0] in "'\"":
         word = re.sub(r"\\(.)", r"\1", word[1:-1])
     return word.strip()
@@ -111,6 +109,8 @@ def _column(name: str, kind: str, more: str, fields: list[str]) -> pd.Series[Any
     if kind.startswith("{"):
         allowed = {_bare(word.strip()) for word in _FIELD.findall(kind[1:-1])}
         for word in sorted({*bare} - allowed)[:1]:
-            raise ValueError(f"{name} has the value {word[:40]!r}, which is not one of its values")
+            raise ValueError(
+                f"{name} has the value {word[:40]!r}, which is not one of its declared values"
+            )
         made = made.astype("category")
     return pd.Series(made)

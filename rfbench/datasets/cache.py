@@ -1,6 +1,6 @@
-"""Cache of the user: hashes of files, valid until the files change, and parsed rows.
+"""Cache in the user's folder: hashes of files, valid until the files change, and parsed rows.
 
-Only this user writes into the folder, so its content is trusted. Nothing in it is unpickled.
+Only this user can write to the folder, so its content is trusted. Nothing in it is unpickled.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 # Time in seconds within which two changes of a file may have the same modification time. A kernel
-# clock ticks at least 100 times per second, so this value would be one tick if it were halved.
+# clock has at least 100 ticks per second, so this value is two ticks. Halved, it would be one tick.
 TICK = 0.02
 
 
 def load_cached(key: str) -> str | None:
-    """Return the string stored under a key; None if there is none."""
+    """Return the string stored under a key, or None if there is no such string."""
     try:
         return next(iter(_memory(key).read_text("utf-8").split()), None)
     except (OSError, ValueError):
@@ -38,7 +38,7 @@ def load_cached(key: str) -> str | None:
 
 
 def store_cached(key: str, value: str) -> None:
-    """Store a string under a key, in a separate file; log a warning if this fails."""
+    """Store a string under a key, as a separate file. Log a warning if this fails."""
     try:
         files.replace(_memory(key), value.encode())
     except ResultsError as error:
@@ -51,7 +51,7 @@ def _memory(key: str) -> Path:
 
 
 def compute_cached(key: str, compute: Callable[[], str]) -> str:
-    """Return the string stored under a key; if there is none, compute and store it."""
+    """Return the string stored under a key. If there is none, compute and store it."""
     value = load_cached(key)
     if value is None:
         value = compute()
@@ -60,7 +60,9 @@ def compute_cached(key: str, compute: Callable[[], str]) -> str:
 
 
 def hash_content(source: FoundFiles) -> str:
-    """Return the hash of a source's decompressed content; for several files, of names and hashes.
+    """Return the hash of the decompressed content of a file.
+
+    For several files, return the hash of their names and hashes.
 
     Raise DataError if the source cannot be read.
     """
@@ -78,7 +80,7 @@ def hash_content(source: FoundFiles) -> str:
 
 
 def hash_file(path: Path) -> str:
-    """Return the hash of a file as stored on disk."""
+    """Return the hash of a file as it is stored on disk, without decompression."""
 
     def compute() -> str:
         with path.open("rb") as stream:
@@ -88,32 +90,35 @@ def hash_file(path: Path) -> str:
 
 
 def describe_file_state(path: Path) -> str:
-    """Return a string that changes if the file changes: its path, size and times."""
+    """Return a string of the path, size and times of a file. It changes if the file changes."""
     status = os.stat(path)
     age = time.time() - status.st_ctime
-    # a change within the same clock tick would not change the modification time
+    # A second change within the same clock tick would not change the modification time.
     if 0 <= age < TICK:
         time.sleep(TICK - age)
         status = os.stat(path)
-    # the path may be a link that later points to a different file
+    # The path may be a link, which may refer to a different file later.
     identity = f"{os.path.abspath(path)}|{status.st_ino}"
     return f"{identity}|{status.st_size}|{status.st_mtime_ns}|{status.st_ctime_ns}"
 
 
 def find_cached(sha256: str) -> Parsed | None:
-    """Return the cached rows of the data with this identity; arrays are memory-mapped."""
+    """Return the cached rows of the data with this hash. Arrays are memory-mapped."""
     folder = _rows(sha256)
     if not folder.is_dir():
         return None
     try:
         return stored.read(folder)
-    except Exception as error:  # damaged files make numpy raise almost any error
+    except Exception as error:  # damaged files make numpy raise many types of errors
         log.warning("%s cannot be used and is rebuilt: %s", folder, error)
         return None
 
 
 def load_or_read(sha256: str, read: Callable[[], Parsed]) -> Parsed:
-    """Return the rows of the data with this identity; read and cache them if they are missing."""
+    """Return the rows of the data with this hash.
+
+    Read and cache the rows if they are not cached.
+    """
     parsed = find_cached(sha256)
     if parsed is not None:
         return parsed
@@ -122,10 +127,10 @@ def load_or_read(sha256: str, read: Callable[[], Parsed]) -> Parsed:
     if parts is None:
         return parsed
     try:
-        files.remove_folder(folder)  # a damaged folder
+        files.remove_folder(folder)  # the cached folder is damaged
         stored.write(folder, *parts)
     except (OSError, ResultsError) as error:
-        if not folder.is_dir():  # otherwise another process was faster
+        if not folder.is_dir():  # if the folder exists, another process was faster
             log.warning("%s cannot be written, so its rows are read each time: %s", folder, error)
     return find_cached(sha256) or parsed
 

@@ -1,4 +1,4 @@
-"""The catalog: metadata of every data set, available before it is read."""
+"""The catalog: metadata of every data set, which are available before its files are read."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ from rfbench.arrays import Rows
 from rfbench.errors import DataError, make_unknown_error
 
 SOURCES = ("file", "load", "openml", "sklearn", "path")
-"""Sources of user data: a file, a function, OpenML, scikit-learn, a packed folder."""
+"""Sources of user data: a file, a function, OpenML, scikit-learn, or a packed folder."""
 FILES = ("catalog.yaml", "suite.yaml")
-# libyaml's safe loader is five times as fast; PyYAML without libyaml has only the other loader.
+# The safe loader of libyaml is five times as fast. PyYAML without libyaml has only the other
+# loader.
 LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-# Data sets that contain the rows of another data set; a comparison counts both as one data set.
+# Data sets with the same rows as another data set. A comparison counts the two as one data set.
 TWINS = {"adult": "a9a", "sklearn-breast_cancer": "wdbc", "digits": "optdigits"}
 Task = Literal["binary", "multiclass", "regression"]
 
@@ -31,10 +32,11 @@ class _CatalogSection(BaseModel):
 
 
 class Download(_CatalogSection):
-    """A file at its original address; `sha256` is None if it is unknown.
+    """A file at its original address. `sha256` is None if the hash is unknown.
 
-    `also` are hashes of other archives with the same content. A download with `parts`, which are
-    paths relative to its address, is built from them: their distinct lines, in order.
+    `also` are the hashes of other archives with the same content. A download with `parts` is built
+    from them: from their distinct lines, in order. `parts` are paths relative to the address of the
+    download.
     """
 
     name: str
@@ -45,10 +47,10 @@ class Download(_CatalogSection):
 
 
 class Member(_CatalogSection):
-    """A file that a reader reads, decompressed; it exists alone or inside a download, its `source`.
+    """A decompressed file for a reader: a file of its own, or a member of the archive `source`.
 
-    `path` is the end of its path inside an archive. `also` are hashes of rewritten copies with the
-    same values. `count` is the number of files that match the pattern.
+    `path` is the end of the file's path inside an archive. `also` are the hashes of rewritten
+    copies with the same values. `count` is the number of files that match the pattern.
     """
 
     name: str
@@ -60,40 +62,40 @@ class Member(_CatalogSection):
 
     @property
     def pattern(self) -> str:
-        """End of the path of the file inside an archive."""
+        """The end of the path of the file inside an archive."""
         return self.path or self.name
 
 
 class Entry(_CatalogSection):
-    """One data set of the catalog.
+    """The catalog's metadata of one data set.
 
     Attributes
     ----------
     kind : str
         Source of the rows.
     folder : str
-        Sub-folder of its files. Some subsets share the folder of the full set.
+        Sub-folder of the files. Some subsets share the folder of the full data set.
     train_rows : int or None
         Size of the published training part.
     classes : dict
         Number of rows of each class (or None), in the order of the codes.
     labels : dict
-        Code of each label in the files, if it differs from the order of `classes`.
+        Code of each label in the files, if the codes do not follow the order of `classes`.
     arrays : str
-        Hash of the parsed files (see `hash_arrays`), if the published files have a different form
-        than the files that were available.
+        Hash of the parsed rows (see `hash_arrays`). It is used if the published files have a
+        different form than the files from which the catalog was written.
     groups : bool
         Whether the rows belong to groups (subjects, patients), which folds do not split.
     equal_rows_together : bool
         Whether rows with equal columns form groups, which random splits do not split.
     preparation : int
-        Revision of the conversion of a table to numeric rows after the split; 0 if none is needed.
-        `columns` is then an approximate number.
+        Revision of the conversion of a table to numeric rows after the split; 0 if no conversion is
+        needed. If it is not 0, `columns` is an approximate number.
     suite : str
-        Collection from which a comparison of methods selects data sets.
+        Collection of data sets that a comparison of methods uses.
     set_aside : str
-        Reason why a comparison counts the data set separately (a copy of another one, nothing to
-        learn, repeated rows).
+        Reason why a comparison counts the data set separately: it is a copy of another one, there
+        is nothing to learn, or rows are repeated.
     """
 
     name: str
@@ -123,17 +125,17 @@ class Entry(_CatalogSection):
 
     @property
     def codes(self) -> dict[str, int]:
-        """Class code of each label as written in the files."""
+        """The class code of each label as written in the files."""
         return self.labels or {label: code for code, label in enumerate(self.classes)}
 
     def download_of(self, member: Member) -> Download | None:
-        """Return the download that contains a file, or None."""
+        """Return the download that contains the file `member`, or None."""
         return next((each for each in self.downloads if each.name == member.source), None)
 
     def check(self, X: Rows, y: NDArray[Any], n_given_train: int | None) -> None:
-        """Compare rows, split and class counts with the catalog.
+        """Compare the rows, the split and the class counts with the catalog.
 
-        Raise DataError if they differ.
+        Raise DataError if there is a difference.
         """
         facts: list[tuple[str, object, object]] = [
             ("shape", tuple(X.shape), (self.rows, self.columns)),
@@ -150,19 +152,19 @@ class Entry(_CatalogSection):
             if actual != expected:
                 raise DataError(
                     f"{self.name} has {what} {actual}, but {expected} in the catalog.",
-                    "The files are a different version of the data, or a part of it.",
-                    f"Get the files again with `rfbench data fetch {self.name}`.",
+                    "The files are a different version of the data, or are incomplete.",
+                    f"Download the files again with `rfbench data fetch {self.name}`.",
                 )
 
 
 def hash_arrays(X: Rows, y: NDArray[Any]) -> str:
-    """Return the hash of dense rows and their target, as little-endian doubles."""
+    """Return the hash of dense rows and their targets, as little-endian float64."""
     parts = (np.ascontiguousarray(part, dtype="<f8") for part in (X, y))
     return hashlib.sha256(b"".join(part.tobytes() for part in parts)).hexdigest()
 
 
 def find_source(parameters: Mapping[str, Any] | None) -> str | None:
-    """Return the source of user data in the parameters of a data set.
+    """Return the source of user data, given the parameters of a data set.
 
     Parameters
     ----------
@@ -172,14 +174,14 @@ def find_source(parameters: Mapping[str, Any] | None) -> str | None:
     Returns
     -------
     str or None
-        One of `SOURCES`. None if the data set is in the catalog.
+        One of `SOURCES`, or None if the data set is in the catalog.
     """
     return next((source for source in SOURCES if source in (parameters or {})), None)
 
 
 @cache
 def read_entries() -> dict[str, Entry]:
-    """Return every entry of the catalog by its name."""
+    """Return a dictionary from the name of each data set to its catalog entry."""
     raw: dict[str, dict[str, Any]] = {}
     for file in FILES:
         raw |= yaml.load(resources.files(__package__).joinpath(file).read_text("utf-8"), LOADER)
@@ -190,12 +192,12 @@ def read_entries() -> dict[str, Entry]:
 
 
 def list_names(suite: str = "") -> list[str]:
-    """Return the names of data sets, in the order of the catalog.
+    """Return the names of all data sets or of a collection, in the order of the catalog.
 
     Parameters
     ----------
     suite : str
-        Name of a collection; empty for all data sets.
+        Name of a collection. An empty string selects all data sets.
 
     Returns
     -------
@@ -206,7 +208,7 @@ def list_names(suite: str = "") -> list[str]:
 
 
 def list_suites() -> list[str]:
-    """Return the names of the collections that data sets belong to.
+    """Return the names of the collections of data sets.
 
     Returns
     -------
@@ -222,7 +224,10 @@ def set_aside() -> dict[str, str]:
 
 
 def find_entry(name: str) -> Entry:
-    """Return the entry of a data set; raise DataError, with the nearest name, if there is none."""
+    """Return the catalog entry of a data set.
+
+    Raise DataError, with the most similar name, if there is no such data set.
+    """
     if name not in read_entries():
         raise make_unknown_error("data set", name, list_names(), DataError)
     return read_entries()[name]

@@ -1,6 +1,6 @@
-"""Conversion of the cells of a file: numbers, missing values, and notes about both.
+"""Conversion of the cells of a table: numbers, missing values, and notes on their conversion.
 
-All formats and commands use `settle_columns`.
+All file formats and all commands use `settle_columns`.
 """
 
 from __future__ import annotations
@@ -30,17 +30,21 @@ from rfbench.datasets.values import (
     to_text,
 )
 
-# Properties of text columns: the columns with a decimal comma, and the units of the others.
+# Properties of text columns: the names of the columns with a decimal comma, and the unit of each
+# column with a unit.
 Found = tuple[list[str], dict[str, str]]
 
 
 def is_words(dtype: Any) -> bool:
-    """Return True for dtypes of strings, which may represent other values."""
+    """Return True for the dtypes of strings, which may represent numbers or dates."""
     return isinstance(dtype, pd.StringDtype) or pd.api.types.is_object_dtype(dtype)
 
 
 def without(column: pd.Series[Any], missing: Collection[str]) -> pd.Series[Any]:
-    """Return a column in which some values are replaced by gaps; numbers are compared by value."""
+    """Return a column with the values in `missing` replaced by gaps.
+
+    Numbers are compared by value.
+    """
     if not len(missing):
         return column
     if is_number(column):
@@ -62,31 +66,31 @@ def settle_columns(
     missing: Collection[str],
     apart: str | None,
 ) -> tuple[pd.DataFrame, Found, list[str]]:
-    """Return the columns with stripped strings, in which numbers have a plain form.
+    """Return the columns with stripped strings. Numbers in text columns get a plain form.
 
     Parameters
     ----------
     table : DataFrame
         The columns as read.
     decimal : str or None
-        The decimal sign of the file, if it has one.
+        The decimal sign of the file, or None if it is unknown.
     commas : collection of str
-        Columns that are known to have a decimal comma.
+        Names of the columns that are known to have a decimal comma.
     units : mapping of str to str, or None
-        Units of the columns, if they are known. If `units` is None, they are detected.
+        Unit of each column, if the units are known. If `units` is None, the units are detected.
     missing : collection of str
-        Strings that mean a missing value, in addition to the usual ones.
+        Strings that mean a missing value, in addition to the usual strings.
     apart : str or None
-        The target, which `to_target_words` converts.
+        Name of the target, which `to_target_words` converts.
 
     Returns
     -------
     table : DataFrame
-        The same columns. A number among strings has a decimal point and no separators.
+        The same columns. Numbers in text columns have a decimal point and no separators.
     found : tuple
-        The columns with a decimal comma, and the units, as required for the next file.
+        The columns with a decimal comma, and the units. Both are needed to read the next file.
     notes : list of str
-        Descriptions of the conversion, in sentences.
+        Sentences that describe the conversion.
     """
     found, notes = ([*commas], dict(units or {})), _Notes()
     names, dtypes = [str(name).strip() for name in table.columns], list(table.dtypes)
@@ -99,9 +103,11 @@ def settle_columns(
             column = without(column, missing)
             table.isetitem(at, column.array)
         if pd.api.types.is_timedelta64_dtype(dtype):
-            notes.add("Time differences are in seconds: {}.", name)
+            notes.add("Time differences are converted to seconds: {}.", name)
         if units and name in units and is_number(column):
-            notes.add("Numbers without a unit are read in the unit of the training set: {}.", name)
+            notes.add(
+                "Numbers without a unit are assumed to have the unit of the training set: {}.", name
+            )
         if not is_words(column.dtype) or has_parts(column):
             continue
         text = to_text(column).str.strip()
@@ -115,7 +121,7 @@ def settle_columns(
 
 
 class _Notes:
-    """Sentences with the columns that they refer to."""
+    """Sentences about the conversion, each with the columns to which it applies."""
 
     def __init__(self) -> None:
         self._columns: dict[str, list[str]] = {}
@@ -130,7 +136,7 @@ class _Notes:
 def _plain(
     name: str, text: pd.Series[Any], comma: bool, units: Mapping[str, str] | None, notes: _Notes
 ) -> tuple[pd.Series[Any], str]:
-    """Return the strings of a column, with numbers in a plain form, and their unit."""
+    """Return a column with numbers in a plain form, and the common unit of the numbers."""
     there = text.notna()
     known = (units or {}).get(name)
     numbers, unit = np.full(len(text), np.nan), ""
@@ -141,7 +147,7 @@ def _plain(
         written = pd.Series(numbers, index=text.index, dtype=object).map(repr)
         return written.where(np.isfinite(numbers), None), unit
     numbers = as_numbers(text, comma=comma)
-    # New files may have few rows: all of their numbers may be in accounting notation.
+    # New files may have few rows, so that all of their numbers may be in accounting notation.
     if 2 * np.isfinite(numbers).sum() > there.sum() and (
         units is not None or holds_numbers(text[there], numbers[there])
     ):
@@ -160,7 +166,7 @@ def _note_unit(
     if set(unit.split(", ")) <= set(FACTORS):
         notes.add(f"In these columns {unit} are factors of the numbers: {{}}.", name)
     elif not known:
-        notes.add("Numbers with a unit, which is removed: {}.", f"{name} ({unit})")
+        notes.add("Units were removed from numbers: {}.", f"{name} ({unit})")
     odd = text[text.notna() & ~np.isfinite(numbers)]
     if not len(odd):
         return
@@ -169,17 +175,20 @@ def _note_unit(
             split_measures(odd)["unit"].fillna("no number").replace("", "no unit").value_counts()
         )
         counted = format_names([f"{other} ({n:,})" for other, n in others.items()])
-        notes.add(f"In training the unit was {unit}; other values count as gaps, {{}}.",
-                  f"{name}: {counted}")  # fmt: skip
+        notes.add(
+            f"In the training set the unit was {unit}. Values with a different unit count as "
+            "missing: {}.",
+            f"{name}: {counted}",
+        )
     else:
-        notes.add("Values without a number count as gaps: {}.", f"{name} ({len(odd)})")
+        notes.add("Values that are not numbers count as missing: {}.", f"{name} ({len(odd)})")
 
 
 def to_target_words(text: pd.Series[Any], missing: Collection[str], comma: bool) -> pd.Series[Any]:
     """Return a target of strings as written, with None for missing values.
 
-    If all other cells are numbers, the usual markers and dashes are gaps; otherwise only empty
-    cells are. `missing` replaces both rules.
+    If all other cells are numbers, the usual markers and dashes are missing values. Otherwise only
+    empty cells are missing values. If `missing` is given, it replaces both rules.
     """
     text = to_text(text).str.strip()
     if len(missing):
@@ -189,12 +198,12 @@ def to_target_words(text: pd.Series[Any], missing: Collection[str], comma: bool)
     there = some.notna()
     numbers, unit = parse_measures(some, comma=comma)
     numbers = numbers if unit else as_numbers(some, comma=comma)
-    # `rfbench.datasets.columns.Table` handles numbers with a few strings.
+    # `rfbench.datasets.columns.Table` handles numbers with a few strings among them.
     return some if holds_numbers(some[there], numbers[there]) else text
 
 
 def describe_markers(text: Mapping[str, pd.Series[Any]]) -> str:
-    """Return a sentence on the missing-value markers in text columns, or an empty string."""
+    """Return a sentence about the missing-value markers in text columns, or an empty string."""
     counts = {}
     for name, column in text.items():
         words = column.str.strip()
@@ -202,4 +211,4 @@ def describe_markers(text: Mapping[str, pd.Series[Any]]) -> str:
         if len(found):
             counts[name] = " ".join(f"{word} {n:,}" for word, n in found.items())
     listed = format_names([f"{name} ({each})" for name, each in counts.items()])
-    return f"These strings count as missing: {listed}." if counts else ""
+    return f"These strings count as missing values: {listed}." if counts else ""

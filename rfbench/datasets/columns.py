@@ -1,7 +1,8 @@
-"""Conversion of tables to rows and a target, as far as it is possible before the rows are split.
+"""Conversion of tables to rows and a target, before the rows are split.
 
-Rows of finite numbers become an array. Rows with text, dates, gaps or columns that identify the
-rows stay a table until they are split; a `Preparation` is then fitted on the training set.
+If all values are finite numbers, the rows become an array. If there are strings, dates, gaps or
+columns that identify the rows, the rows stay a table until they are split. A `Preparation` is then
+fitted on the training set.
 """
 
 from __future__ import annotations
@@ -41,54 +42,54 @@ from rfbench.errors import DataError, suggest_nearest
 from rfbench.memory import check_fits
 
 # Revision of the conversion of tables by a `Preparation`. By definition, it is incremented with
-# each change of the conversion; trials then get new identities.
+# each change of the conversion. The trials then get new identities.
 REVISION = 2
 # Maximum number of classes of a target, which limits the time of a fit. The value was chosen
 # without a measurement. With twice this value, a column of 2,000 names is fitted as classes, which
 # needs twice the time and is rarely intended.
 MOST_CLASSES = 1000
-# A target of whole numbers contains classes if it has two different numbers, or up to MOST_WHOLE
-# different numbers with at least LEAST_EACH rows each on average. Three folds and a held-out part
-# need that many rows to learn and to check a class. The suite has 23 tables with 3 to 30 different
-# numbers. The rule is right for 22 of these tables (measured); with a limit of 10 it is right for
-# 19.
+# A target of whole numbers contains classes if it has two different numbers. It also contains
+# classes if it has up to MOST_WHOLE different numbers, with at least LEAST_EACH rows per number on
+# average. Three folds and a held-out set need that many rows to learn and to check a class. The
+# suite has 23 tables with 3 to 30 different numbers. The rule is right for 22 of these tables
+# (measured). With a limit of 10 it is right for 19.
 MOST_WHOLE, LEAST_EACH = 20, 5
-# If the number of different whole numbers is between these limits, the rule may be wrong, and a
-# note names the other option. The rule was measured on the tables of the suite with 3 to 30
-# different numbers. With twice the upper limit, quantities with 60 different values also get a
-# note.
+# If the number of different whole numbers is between these limits, the rule above may be wrong, and
+# a note names the option that changes it. The rule was measured on the tables of the suite with 3
+# to 30 different numbers. With twice the upper limit, quantities with 60 different values also get
+# a note.
 FEW, MANY = 2, 30
 # If at least this share of the cells of a target are numbers, the other cells are gaps. The value
-# was chosen without a measurement. With twice the share of other cells, one cell in ten could be a
-# gap.
+# was chosen without a measurement. With 0.90, which is twice the share of other cells, one cell in
+# ten could be a gap.
 NEARLY_ALL = 0.95
 UNREAD = "These cells of the target count as missing: "
-# Rows are stored as a dense array if at least one of DENSE values is not 0, because sparse rows
-# need 12 bytes per value and three times as many operations. The value was chosen without a
-# measurement. With twice this value, a matrix is dense if an eighth of its values are not 0.
+# Rows are stored as a dense array if at least one of DENSE values is not 0. Sparse rows need 12
+# bytes per value and three times as many operations. The value was chosen without a measurement.
+# With twice this value, a matrix is dense if an eighth of its values are not 0.
 DENSE = 4
-# Codes of the training and the test part, by definition.
+# Codes of the training set and the test set, by definition.
 SIDES = {"train": 0, "test": 1}
 
 
 @dataclass(frozen=True)
 class Parsed:
-    """The rows of a data set; rows of the published training part come first."""
+    """The rows of a data set. The rows of the published training set come first."""
 
     X: Any  # an array, sparse rows, rows on disk, or a table if some values are not numbers
     y: NDArray[Any]  # class codes (int64), or the target of a regression (float64)
     n_given_train: int | None = None
     groups: NDArray[np.int64] | None = None
-    # For user data: the facts that a catalog entry would contain, as JSON values.
+    # For user data, the fields that a catalog entry would have, as JSON values.
     about: Mapping[str, Any] | None = None
 
 
 def to_table(
     what: str, X: Any, y: Any, names: Sequence[Any] | None = None
 ) -> tuple[pd.DataFrame | Rows, pd.Series[Any] | None]:
-    """Return rows as a table (or sparse) and the target as one column.
+    """Return the rows as a table or a sparse matrix, and the target as one column.
 
-    Raise DataError if X is not a table, or y has a different number of rows.
+    Raise DataError if X is not a table, or if y has a different number of rows.
     """
     if hasattr(X, "tocsr"):
         X = sparse.csr_array(X)
@@ -98,8 +99,8 @@ def to_table(
         if array.ndim != 2 or array.dtype.kind == "c":
             raise DataError(
                 f"X of {what} has the shape {array.shape} and the type {array.dtype}.",
-                "It has to have rows and columns of numbers or strings.",
-                "Reshape it to (rows, columns).",
+                "X has to be a table of numbers or strings.",
+                "Reshape X to (rows, columns).",
             )
         X = pd.DataFrame(array, columns=None if names is None else list(names))
     else:
@@ -113,13 +114,13 @@ def to_table(
         y = y.iloc[:, 0] if isinstance(y, pd.DataFrame) else np.ma.ravel(y)
     if np.ndim(y) != 1 or len(y) != X.shape[0]:
         raise DataError(
-            f"y of {what} has the shape {np.shape(y)}, and X has {X.shape[0]} rows.",
-            "There has to be one target per row.",
+            f"y of {what} has the shape {np.shape(y)}, but X has {X.shape[0]} rows.",
+            "y has to contain one target per row.",
         )
     if isinstance(y, pd.Series) and not _is_foreign(y.dtype):
         return X, y.reset_index(drop=True)
     values = to_native(y)
-    if values.dtype.kind in "iu" and np.ma.is_masked(values):  # keeps whole numbers exact
+    if values.dtype.kind in "iu" and np.ma.is_masked(values):  # whole numbers stay exact
         gaps = np.ma.getmaskarray(values)
         return X, pd.Series(values.data.astype("int64"), dtype="Int64").where(~gaps)
     return X, pd.Series(values)
@@ -130,13 +131,13 @@ def _is_foreign(dtype: Any) -> bool:
 
 
 def to_native(values: Any) -> Any:
-    """Return an array in the native byte order; a mask stays, and pandas converts it to gaps."""
+    """Return an array in the native byte order. A mask is kept, and pandas converts it to gaps."""
     array = values if np.ma.isMaskedArray(values) else np.asarray(values)
     return array.astype(array.dtype.newbyteorder("=")) if _is_foreign(array.dtype) else array
 
 
 def to_dense_table(X: pd.DataFrame | Rows) -> pd.DataFrame:
-    """Return rows as a table; the columns of sparse rows are called x0, x1, ..."""
+    """Return the rows as a table. The columns of sparse rows are named x0, x1, ..."""
     rows: Any = X
     if hasattr(rows, "tocsr"):
         check_fits(
@@ -159,27 +160,31 @@ def parse_columns(
 ) -> Parsed:
     """Return the rows, the target, the groups and the predefined split of a table.
 
-    `name` is the name of the data in errors. X, of shape (n, d), is a table or sparse. If y is
-    None, the target is the column `target` of X; otherwise `target` has to be None. `labels` are
-    the names of the classes 0, 1, ..., if the names are known. The other parameters are the keys of
-    `rfbench.config.schema.OwnData`; `part` is the column with the values `train` and `test`.
+    `name` is the name of the data in error messages. X, of shape (n, d), is a table or a sparse
+    matrix. If y is None, the target is the column `target` of X. Otherwise `target` has to be None.
+    `labels` are the names of the classes 0, 1, ..., if the names are known. The other parameters
+    are the keys of `rfbench.config.schema.OwnData`. `part` is the column with the values `train`
+    and `test`.
 
-    The attribute `about` of the result has the fields of a catalog entry that are known now; its
-    `note` describes the conversion in sentences. Raise DataError if a column does not exist, or the
+    The attribute `about` of the result has the known fields of a catalog entry. Its field `note`
+    describes the conversion in sentences. Raise DataError if a column does not exist, or if the
     target is ambiguous.
     """
     return parse_table(choose_columns(name, X, y, **special), task, labels)
 
 
 def parse_table(table: Table, task: str | None = None, labels: Sequence[Any] = ()) -> Parsed:
-    """Return the result of `parse_columns` for a table."""
+    """Return the rows, the target, the groups and the predefined split of a `Table`.
+
+    The result is the same as the result of `parse_columns`.
+    """
     name = table.name
     table.complete(task)
     if min(table.X.shape[0] - 1, table.X.shape[1]) < 1:
         raise DataError(
             f"{name} has {table.X.shape[0]} rows and {table.X.shape[1]} feature columns.",
-            "This is not enough to learn from.",
-            "Check the file, its orientation and its separator.",
+            "Learning needs more rows or columns.",
+            "Check the file, its separator, and that each line is a row.",
         )
     codes, classes, kind = table.target_codes(task, labels)
     table.check_guesses()
@@ -200,7 +205,7 @@ def parse_table(table: Table, task: str | None = None, labels: Sequence[Any] = (
 
 
 def _rows(name: str, X: pd.DataFrame | Rows) -> tuple[pd.DataFrame | Rows, int, list[str]]:
-    """Return rows before the split, the number of columns after preparation, and notes.
+    """Return the rows before the split, the number of columns after preparation, and notes.
 
     Raise DataError if no column remains.
     """
@@ -214,9 +219,13 @@ def _rows(name: str, X: pd.DataFrame | Rows) -> tuple[pd.DataFrame | Rows, int, 
             varies = np.ptp(numbers, axis=0) > 0
             if not varies.any():
                 what = f"All columns of {name} are constant."
-                raise DataError(what, "Nothing can be learned from them.")
+                raise DataError(what, "A constant column does not help to predict the target.")
             constant = list(X.columns[~varies])
-            notes = [f"Left out, constant: {format_names(constant)}."] if constant else []
+            notes = (
+                [f"These columns are constant and are left out: {format_names(constant)}."]
+                if constant
+                else []
+            )
             numbers = numbers if varies.all() else numbers[:, varies]
             return np.ascontiguousarray(numbers), int(varies.sum()), notes
     from rfbench.datasets.preparation import Preparation, describe  # importing scikit-learn is slow
@@ -230,7 +239,10 @@ def _rows(name: str, X: pd.DataFrame | Rows) -> tuple[pd.DataFrame | Rows, int, 
 
 
 def _plain(column: pd.Series[Any]) -> Any:
-    """Return numbers as doubles and other values as strings; categorical columns are kept."""
+    """Return numbers as float64 and other values as strings.
+
+    Categorical columns are not changed.
+    """
     if is_number(column):
         return column.to_numpy(dtype=np.float64, na_value=np.nan)
     text = to_text(column)
@@ -256,19 +268,19 @@ def choose_columns(
     groups: str | int | None = None,
     part: str | int | None = None,
 ) -> Table:
-    """Return the features, the target and the special columns as a `Table`."""
+    """Return a `Table` with the features, the target and the columns of groups and split."""
     special: dict[str, pd.Series[Any]] = {}
     if y is not None and target is not None:
         raise DataError(
-            f"The target of {name} is separate from its columns, but target is '{target}'.",
+            f"The target of {name} is not one of its columns, but the key target is '{target}'.",
             todo="Remove `target`.",
         )
     if isinstance(X, pd.DataFrame):
         X = as_table(X, name)
         if y is None and target is None:
             raise DataError(
-                f"The target of {name} is not named.",
-                f"It has the columns {format_names(list(X.columns))}.",
+                f"The target column of {name} is not named.",
+                f"Its columns are {format_names(list(X.columns))}.",
                 f"Write for example `target: {X.columns[-1]}`, or use `--target`.",
             )
         listed = [drop] if isinstance(drop, str | int) else list(drop)
@@ -282,52 +294,58 @@ def choose_columns(
         check_apart(name, {key: str(column.name) for key, column in special.items()})
         X = X.drop(columns=[*dropped, *(str(column.name) for column in special.values())])
     elif drop or groups is not None or part is not None:
-        raise DataError(f"{name} is sparse, without names.", "", "Remove drop and groups.")
+        raise DataError(
+            f"{name} is sparse, so its columns have no names.",
+            "",
+            "Remove the keys drop and groups.",
+        )
     return Table(name, X, special.pop("target") if y is None else y, special)
 
 
 @dataclass
 class Table:
-    """The columns of a data set before they are split."""
+    """The columns of a data set before the rows are split."""
 
-    name: str  # name of the data in errors
+    name: str  # name of the data in error messages
     X: pd.DataFrame | Rows  # features
     y: pd.Series[Any]
-    special: dict[str, pd.Series[Any]]  # the columns `groups` and `part`, if given
-    notes: list[str] = field(default_factory=list)  # descriptions of the conversion, in sentences
-    comma: bool | None = None  # True if a target of strings has a decimal comma, None if unknown
-    # the notes on assumptions, which name another option
+    special: dict[str, pd.Series[Any]]  # the columns `groups` and `part`, if they are given
+    notes: list[str] = field(default_factory=list)  # sentences that describe the conversion
+    # True if a target of strings has a decimal comma, None if this is unknown.
+    comma: bool | None = None
+    # Notes on assumptions. Each note names the option that changes the assumption.
     assumed: list[str] = field(default_factory=list)
-    guesses: list[str] = field(default_factory=list)  # the assumptions that a run does not accept
-    dates: str | None = None  # format of a target of dates, which is learned as days since `EPOCH`
-    # exact values of the target, which define its classes; None before the target is read
+    guesses: list[str] = field(default_factory=list)  # assumptions that `rfbench run` rejects
+    # Format of a target of dates. The target is learned as days since `EPOCH`.
+    dates: str | None = None
+    # Exact values of the target, which define its classes. None before the target is read.
     _exact: Any = None
-    _numbers: Any = None  # the target as numbers; None for strings
+    _numbers: Any = None  # the target as numbers, or None for a target of strings
 
     def assume(self, fact: str, taken: str, option: str, *, guess: bool = False) -> None:
-        """Note how a value is interpreted, and the option that changes this."""
+        """Note how a value is interpreted, and the option that changes the interpretation."""
         sentence = f"{fact}, read as {taken} ({option})."
         for each in (self.notes, self.assumed, *([self.guesses] if guess else [])):
             each.append(sentence)
 
     def check_guesses(self) -> None:
-        """Raise DataError if a cell is ambiguous, because a run does not guess."""
+        """Raise DataError if a cell is ambiguous, because `rfbench run` does not guess."""
         if self.guesses:
             raise DataError(
                 f"{self.name}: {self.guesses[0]}",
-                "`choose` guesses the meaning of such values, but a run does not guess.",
-                "State it (`task`, `decimal`, `header`), or name another column.",
+                "`rfbench choose` guesses the meaning of such values, but `rfbench run` does not.",
+                "State the meaning (`task`, `decimal`, `header`), or name another column.",
             )
 
     @property
     def target_name(self) -> str:
-        """Text "Target", with the name of the target's column if the name is known."""
+        """The string "Target", followed by the name of its column if the name is known."""
         return "Target" if self.y.name in (None, 0) else f"Target {self.y.name}"
 
     def complete(self, task: str | None) -> None:
-        """Read the target; drop columns of lists, and rows without target, group or part.
+        """Read the target. Drop columns of lists, and rows without target, group or split.
 
-        A `Preparation` fills other gaps.
+        A `Preparation` fills the other gaps.
         """
         if isinstance(self.X, pd.DataFrame):
             objects = self.X.iloc[:, find_columns(self.X, pd.api.types.is_object_dtype)]
@@ -335,8 +353,8 @@ class Table:
             if lists:
                 self.X = self.X.drop(columns=lists)
                 self.notes.append(
-                    f"Left out, with lists or bytes in cells: {format_names(lists)}. Use columns "
-                    "of their parts instead."
+                    "These columns contain lists or bytes and are left out: "
+                    f"{format_names(lists)}. Use columns of their parts instead."
                 )
         self._exact, self._numbers = self._read_target(task)
         read = self._exact.notna().to_numpy()
@@ -356,7 +374,7 @@ class Table:
                 [f"{column} ({count:,})" for column, count in counts.items() if count]
             )
             self.notes.append(
-                f"{int((~keep).sum()):,} rows with missing values are left out: {listed}."
+                f"{int((~keep).sum()):,} rows are left out, because values are missing: {listed}."
             )
             X = self.X[keep.to_numpy()]
             self.X = X.reset_index(drop=True) if isinstance(X, pd.DataFrame) else X
@@ -366,10 +384,10 @@ class Table:
             self.special = {k: v[keep].reset_index(drop=True) for k, v in words.items()}
 
     def _read_target(self, task: str | None) -> tuple[pd.Series[Any], Array | None]:
-        """Return the exact values of the target, which define its classes, and its numbers.
+        """Return the exact values of the target, which define its classes, and its numeric values.
 
-        The values and the numbers have gaps for cells that cannot be read. The numbers are None for
-        a target of strings.
+        Cells that cannot be read are gaps in both results. The numeric values are None for a target
+        of strings.
         """
         y, classes = self.y, task not in (None, "regression")
         if is_number(y):
@@ -402,17 +420,17 @@ class Table:
         if odd and classes:
             return text, None
         if odd and task is None:
-            fact = f"{self.target_name}: {count:,} numbers and {odd:,} words"
+            fact = f"{self.target_name}: {count:,} numbers and {odd:,} other strings"
             is_quantity = _is_quantity(numbers[there], len(np.unique(numbers[there])))
             if count < NEARLY_ALL * (count + odd) and not is_quantity:
-                option = "--task regression leaves out the words"
+                option = "--task regression leaves out the other strings"
                 self.assume(fact, "classes", option, guess=True)
                 return text, None
             self.assume(fact, "numbers and gaps", "--task classification for classes", guess=True)
         return exact, numbers
 
     def _read_dates(self, y: pd.Series[Any], *, is_guess: bool) -> tuple[pd.Series[Any], Array]:
-        """Return dates as days since `EPOCH`."""
+        """Return a target of dates as days since `EPOCH`."""
         days = to_days("", y)
         is_whole = bool((days[~np.isnan(days)] % 1 == 0).all())
         self.dates = "%Y-%m-%d" if is_whole else "%Y-%m-%d %H:%M:%S"
@@ -428,10 +446,10 @@ class Table:
     def target_codes(
         self, task: str | None, labels: Sequence[Any]
     ) -> tuple[NDArray[Any], list[str], str]:
-        """Return the target, the labels of its classes and the task; requires `complete`.
+        """Return the target, the labels of its classes and the task.
 
-        `task` is classification (also binary, multiclass), regression, or None to infer it. Raise
-        DataError if the column cannot be a target.
+        `complete` has to be called before. `task` is classification (also binary, multiclass),
+        regression, or None to infer it. Raise DataError if the column cannot be a target.
         """
         name, notes, y, numbers = self.name, self.notes, self.y, self._numbers
         what = f"The target{'' if y.name in (None, 0) else f' {y.name!r}'} of {name}"
@@ -439,16 +457,16 @@ class Table:
         different = len(values)
         if different < 2:
             raise DataError(
-                f"{what} is constant." if different else f"{what} has no value.",
-                "Nothing can be learned.",
-                "Name another column.",
+                f"{what} is constant." if different else f"{what} does not have any value.",
+                "Nothing can be learned without a target.",
+                "Name another target column.",
             )
         given = [str(label) for label in labels] if len(labels) == different else []
         written = given or _written(y, codes)
         if task:
             regression = task == "regression"
         else:
-            # Numbers with that many digits are labels; doubles would merge some of them.
+            # Numbers with 16 or more digits are labels, because float64 would merge some of them.
             long = all(re.fullmatch(r"\d{16,}", label) for label in written)
             regression = False
             if self.dates is not None:
@@ -474,7 +492,7 @@ class Table:
         return codes.astype(np.int64), written, kind
 
     def forget_target(self) -> None:
-        """Delete the exact values of the target: different numbers need more than ten columns."""
+        """Delete the exact values of the target, which use more memory than ten columns."""
         self._exact = self._numbers = None
 
     def _note_whole_numbers(self, quantity: bool, different: int) -> None:
@@ -488,9 +506,9 @@ class Table:
         self.assume(fact, taken, f"--task {other}")
 
     def arranged(self) -> tuple[NDArray[np.int64] | None, int | None, NDArray[np.int64]]:
-        """Return the group numbers, the size of the training part, and the order of the rows.
+        """Return the group numbers, the size of the training set, and the order of the rows.
 
-        The rows of the training part are first in this order.
+        The rows of the training set are first in this order.
         """
         groups, part = self.special.get("groups"), self.special.get("part")
         subjects = None if groups is None else pd.factorize(groups, sort=True)[0]
@@ -507,13 +525,16 @@ def check_apart(name: str, named_columns: Mapping[str, str]) -> None:
         if column == same:
             raise DataError(
                 f"The {key} and the {other} of {name} are both '{column}'.",
-                "Each key needs a separate column.",
+                "Each of these keys needs its own column.",
                 "Name another column for one of them.",
             )
 
 
 def find_column(name: str, table: pd.DataFrame, column: str | int, key: str) -> str:
-    """Return the name of a column from its name or index; raise DataError if there is none."""
+    """Return the name of a column, given its name or index.
+
+    Raise DataError if there is no such column.
+    """
     names = list(table.columns)
     if str(column) in names:
         return str(column)
@@ -528,22 +549,29 @@ def find_column(name: str, table: pd.DataFrame, column: str | int, key: str) -> 
 
 def _sparse(name: str, X: Any) -> tuple[Rows, int, list[str]]:
     if not np.isfinite(X.data).all():
-        raise DataError(f"{name} has values that are not finite.", "", "Correct or remove them.")
+        raise DataError(
+            f"{name} has values that are not finite.", "", "Correct or remove these rows."
+        )
     if X.nnz < X.shape[0] * X.shape[1] / DENSE:
         return sparse.csr_array(X, dtype=np.float64), X.shape[1], []
-    note = "The rows are stored densely, because more than a quarter of the values is not 0."
+    note = (
+        "The rows are stored as a dense array, because more than a quarter of the values are not 0."
+    )
     return np.asarray(X.toarray(), dtype=np.float64), X.shape[1], [note]
 
 
 def _is_quantity(numbers: Array, different: int) -> bool:
-    """Return True if numbers with this many different values are a quantity (`MOST_WHOLE`)."""
+    """Return True if numbers with `different` distinct values are a quantity, not classes.
+
+    `MOST_WHOLE` describes the rule.
+    """
     whole = bool((numbers % 1 == 0).all())
     few = FEW if not whole else min(MOST_WHOLE, len(numbers) / LEAST_EACH)
     return different > max(FEW, few)
 
 
 def _written(y: pd.Series[Any], codes: NDArray[Any]) -> list[str]:
-    """Return the text of each class at its first occurrence; 3.0 is written as 3."""
+    """Return each class as written in its first row. 3.0 is written as 3."""
     first = y.iloc[np.unique(codes, return_index=True)[1]]
     whole = [isinstance(v, float | np.floating) and float(v).is_integer() for v in first]
     return [str(int(v)) if w else str(v) for v, w in zip(first, whole, strict=True)]
@@ -556,6 +584,6 @@ def _sides(name: str, part: pd.Series[Any]) -> NDArray[np.int64]:
         raise DataError(
             f"Column '{part.name}' of {name} does not define the training and the test rows.",
             f"It contains {format_names(sorted(map(str, part.unique())))}.",
-            "It has to contain both values, train and test.",
+            "The column has to contain both values: train and test.",
         )
     return np.asarray(sides, dtype=np.int64)

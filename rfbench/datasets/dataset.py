@@ -1,4 +1,4 @@
-"""Loading a data set: find, verify, parse (once), compare with the catalog."""
+"""Loading of a data set: find its files, verify them, parse them, compare them with the catalog."""
 
 from __future__ import annotations
 
@@ -35,19 +35,19 @@ class Dataset:
         Rows. A dense array may be a read-only memory map. A DataFrame has strings, dates or missing
         values, which `prepare` converts to numbers.
     y : array of shape (n,)
-        Target of a regression (float64), or class codes 0 to K - 1 (int64).
+        Target of a regression (float64), or class codes from 0 to K - 1 (int64).
     task : {'binary', 'multiclass', 'regression'}
-        Kind of the target.
+        Kind of target.
     classes : tuple of str
         Labels in the order of the codes. Code 1 of a binary task is the positive class. Empty for a
         regression.
     n_given_train : int or None
-        Number of rows of the published training part, which come first. None if there is no
+        Number of rows of the published training set, which come first. None if there is no
         published split.
     groups : array of shape (n,) or None
         Number of the subject of each row, or of the group of rows with equal columns.
     sha256 : str
-        Identity of the data: a hash of the files' hashes and of the way they are read.
+        Identity of the data: a hash of the files' hashes and of the options for reading them.
     equal_rows_together : bool, default=False
         True if the groups are rows with equal columns.
     """
@@ -69,7 +69,7 @@ def find_entry(
     folder: Path | None = None,
     sha256: str | None = None,
 ) -> Entry:
-    """Return the catalog entry of a data set, or an entry created from user data.
+    """Return the catalog entry of a data set, or an entry that is created from user data.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def load(
     folder: Path | None = None,
     sha256: str | None = None,
 ) -> Dataset:
-    """Load a data set; its files are downloaded if they are not on disk.
+    """Load a data set. Its files are downloaded if they are not on disk.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def load(
     parameters : mapping, optional
         Parameters of a synthetic problem, or the location of user data (`rfbench.datasets.own`).
     generator : numpy.random.Generator, optional
-        Source of the draws of a synthetic problem, which requires it.
+        Random generator for a synthetic problem, which requires one.
     folder : Path, optional
         Base folder of relative paths to user data.
     sha256 : str, optional
@@ -150,7 +150,8 @@ def load(
         raise DataError(
             f"The rows of {name} have changed during the run.",
             "Each trial has to use the same rows.",
-            "Do not change files during a run; use a fixed seed in a function.",
+            "Do not change files during a run. If a function returns the data, use a "
+            "fixed seed in it.",
         )
     X: Any = parsed.X
     if not isinstance(X, pd.DataFrame) and X.dtype != np.float64:
@@ -172,7 +173,7 @@ def load(
 
 
 def hash_data(name: str, parameters: Parameters = None, folder: Path | None = None) -> str:
-    """Return the identity of a data set; catalog data are not parsed for it.
+    """Return the identity of a data set, for catalog data without parsing the files.
 
     Parameters
     ----------
@@ -186,7 +187,7 @@ def hash_data(name: str, parameters: Parameters = None, folder: Path | None = No
     Returns
     -------
     str
-        SHA-256 of its content, as recorded in the rows of results.
+        SHA-256 of the content, as stored in the rows of results.
 
     Raises
     ------
@@ -209,15 +210,15 @@ def _sha256(entry: Entry, parameters: Parameters, checks: list[FileCheck]) -> st
 
 
 def check_parameters(entry: Entry, parameters: Parameters) -> dict[str, int | float]:
-    """Return all parameters of a synthetic problem; an empty dict for other data.
+    """Return all parameters of a synthetic problem, or an empty dictionary for other data.
 
-    Raise DataError if a parameter is wrong, or other data get parameters.
+    Raise DataError if a parameter of a problem is wrong, or if other data have parameters.
     """
     if entry.kind == "synthetic":
         return PROBLEMS[entry.reader].complete(entry.name, parameters)
     if parameters:
         raise DataError(
-            f"{entry.name} has no parameters, but got {', '.join(parameters)}.",
+            f"{entry.name} does not accept parameters, but got {', '.join(parameters)}.",
             "Only synthetic problems have parameters.",
         )
     return {}
@@ -238,7 +239,7 @@ def _generate(
     if generator is None:
         raise DataError(
             f"{entry.name} needs a random generator.",
-            "Its rows are drawn again for every trial.",
+            "The rows are drawn again for every trial.",
             "Pass `generator=numpy.random.default_rng(seed)`.",
         )
     values = check_parameters(entry, parameters)

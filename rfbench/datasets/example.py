@@ -1,22 +1,22 @@
-"""An invented table for the examples of the documentation: prices of flats."""
+"""An invented table of flat prices, for the examples of the documentation."""
 
 from __future__ import annotations
 
 import numpy as np
 import pandas as pd
 
-# Numbers of flats and of new flats; the values are invented. With 400 rows a fit takes seconds, and
-# ten new rows fit on a screen. With twice as many rows, a fit needs about twice the time.
+# Number of flats, and number of new flats without prices. The values are invented. With 400 rows a
+# fit takes seconds, and ten new rows fit on a screen. With twice as many rows, a fit needs about
+# twice the time.
 N_FLATS, N_NEW = 400, 10
 # Price level of each town, and standard deviation of the relative noise of the prices (SPREAD). The
-# values are invented, too. With twice this SPREAD, the error of the best model is about twice as
-# large.
+# values are invented. With twice this SPREAD, the error of the best model is about twice as large.
 TOWNS = {"Ulm": 1.0, "Kiel": 0.8, "Bonn": 1.3}
 SPREAD = 0.08
 
 
 def make_flats(seed: int = 0) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return flats with their prices, and new flats without.
+    """Return a table of flats with prices, and a table of new flats without prices.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ def make_flats(seed: int = 0) -> tuple[pd.DataFrame, pd.DataFrame]:
     Returns
     -------
     flats : DataFrame of shape (400, 6)
-        Columns ``area`` (square metres), ``rooms``, ``floor``, ``built`` (year), ``town`` and
+        Columns ``area`` (square meters), ``rooms``, ``floor``, ``built`` (year), ``town`` and
         ``price`` (thousands). Some years are missing.
     new : DataFrame of shape (10, 5)
         The same columns without ``price``.

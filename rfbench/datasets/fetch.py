@@ -1,4 +1,4 @@
-"""The files of a data set: where they are on disk, their hashes, and where they are downloaded.
+"""The files of a data set: their locations on disk, their hashes, and their download.
 
 pooch performs the downloads.
 """
@@ -26,48 +26,49 @@ from rfbench.errors import DataError, ResultsError
 log = logging.getLogger(__name__)
 
 RETRIES = 2
-"""Number of times a download from one address is retried, after 1 and 2 seconds.
+"""Number of retries of a download from one address, after 1 and 2 seconds.
 
 The value was chosen without a measurement. With twice this value, an unreachable address needs 15
 seconds instead of 3.
 """
 SILENCE = 30
-"""Timeout in seconds for an answer of a server.
+"""Time in seconds after which a server that does not answer counts as unreachable.
 
 The value was chosen without a measurement. With twice this value, an unreachable address needs 90
 seconds more.
 """
 LEAST_BYTES, LEAST_SECONDS = 60_000, 60.0
-"""A download continues if at least LEAST_BYTES arrive in LEAST_SECONDS: 1 kB/s.
+"""A download is aborted if fewer than LEAST_BYTES arrive in LEAST_SECONDS (1 kB/s).
 
 The values were chosen without a measurement. If the speed is halved, the download of the largest
 file of the catalog may take months.
 """
-# CHUNK is the number of bytes per read, and CHECK_SECONDS is the number of seconds between two
-# checks of the speed. The values were chosen without a measurement. With twice these values, a
-# normal download does not change, and a stalled download is stopped one second later.
+# CHUNK is the number of bytes per read. CHECK_SECONDS is the number of seconds between two checks
+# of the speed. The values were chosen without a measurement. With twice these values, a normal
+# download does not change, and a stalled download is stopped one second later.
 CHUNK = 1 << 16
 CHECK_SECONDS = 1.0
 
 
 @dataclass(frozen=True)
 class FileCheck:
-    """The state of one file of a data set.
+    """Result of comparing one file of a data set with the catalog.
 
     Parameters
     ----------
     member : Member
-        The file, as named in the catalog.
+        The file, as listed in the catalog.
     source : FoundFiles or None
-        Location of the file.
+        Location of the file on disk. None if the file is missing.
     status : {'ok', 'unpinned', 'mismatch', 'missing'}
-        'ok': the file has the known hash. 'unpinned': no hash is known.
+        'ok': the file has a known hash. 'unpinned': the catalog has no hash of the file.
+        'mismatch': the hash differs. 'missing': the file does not exist or cannot be read.
     sha256 : str or None, default=None
-        Hash of its content.
+        Hash of the content of the file.
     expected : str or None, default=None
         The known hash.
     problem : str, default=''
-        Why the file cannot be read.
+        Reason why the file cannot be read.
     """
 
     member: Member
@@ -79,7 +80,7 @@ class FileCheck:
 
 
 def find_data_folder() -> Path:
-    """Return the folder of downloaded data.
+    """Return the folder for downloaded data.
 
     Returns
     -------
@@ -95,16 +96,16 @@ def find_data_folder() -> Path:
 
 
 def locate(entry: Entry) -> list[FoundFiles | None]:
-    """Return the location of each file of an entry, or None for files that are not found.
+    """Return the location of each file of a catalog entry, or None if a file is not found.
 
-    The folder in RFBENCH_DATA is searched first, then the data folder. Raise DataError if
-    RFBENCH_DATA is not a folder.
+    The folder in RFBENCH_DATA is searched first, then the folder for downloaded data. Raise
+    DataError if RFBENCH_DATA is not a folder.
     """
     given = os.environ.get("RFBENCH_DATA")
     if given and not Path(given).is_dir():
         raise DataError(
-            f"RFBENCH_DATA names {given}, which is not a folder.",
-            "Data sets are searched there first.",
+            f"The environment variable RFBENCH_DATA names {given}, which is not a folder.",
+            "rfbench looks for data sets in this folder first.",
             "Correct the variable, or unset it.",
         )
     folders = [
@@ -117,7 +118,7 @@ def locate(entry: Entry) -> list[FoundFiles | None]:
 
 
 def _in_folder(folder: Path, member: Member) -> FoundFiles | None:
-    """Find a file in one folder: as a plain file, compressed, or inside its download."""
+    """Search a folder for a file: as a plain file, compressed, or inside a download."""
     loose = sorted(path for path in folder.glob(member.name) if path.is_file())
     if len(loose) == member.count:
         return FoundFiles(tuple(loose), member.name, member.count)
@@ -127,7 +128,7 @@ def _in_folder(folder: Path, member: Member) -> FoundFiles | None:
 
 
 def is_on_disk(name: str) -> bool:
-    """Return True if every file of a data set is on disk; their content is not checked.
+    """Return True if every file of a data set is on disk. The content is not checked.
 
     Parameters
     ----------
@@ -143,7 +144,7 @@ def is_on_disk(name: str) -> bool:
 
 
 def verify(name: str) -> list[FileCheck]:
-    """Compare every file of a data set with the known hashes.
+    """Compare the hash of every file of a data set with the known hashes.
 
     Parameters
     ----------
@@ -165,7 +166,7 @@ def verify(name: str) -> list[FileCheck]:
 
 
 def check(entry: Entry, member: Member, source: FoundFiles) -> FileCheck:
-    """Compare the hash of one file, or of its download, with the known hashes."""
+    """Compare the hash of one file, or of the download that contains it, with the known hashes."""
     path, download = source.paths[0], entry.download_of(member)
     archive: tuple[str, ...] = ()
     if download and download.sha256 and download.name == path.name:
@@ -184,7 +185,10 @@ def check(entry: Entry, member: Member, source: FoundFiles) -> FileCheck:
 
 
 def check_files(entry: Entry) -> list[FileCheck]:
-    """Return the checks of an entry's files; raise DataError if a file is missing or wrong."""
+    """Check the files of a catalog entry and return one result per file.
+
+    Raise DataError if a file is missing or wrong.
+    """
     checks = verify(entry.name)
     for each in checks:
         if each.status == "missing":
@@ -198,25 +202,31 @@ def _refuse_mismatch(entry: Entry, checked: FileCheck) -> None:
         raise DataError(
             f"{checked.source.paths[0]} is not the expected '{checked.member.name}' of "
             f"{entry.name}.",
-            checked.problem or f"Its sha256 is {checked.sha256}, expected is {checked.expected}.",
-            f"Remove it and run `rfbench data fetch {entry.name}`.",
+            checked.problem
+            or (
+                f"The sha256 of the file is {checked.sha256}, but the expected sha256 is "
+                f"{checked.expected}."
+            ),
+            f"Remove the file and run `rfbench data fetch {entry.name}`.",
         )
 
 
-def _missing(entry: Entry, member: Member, why: str = "It was not found on disk.") -> DataError:
-    """Return the error for a missing file, with its address and the folder to put it into."""
+def _missing(
+    entry: Entry, member: Member, why: str = "The file was not found on disk."
+) -> DataError:
+    """Return the error for a missing file, with its address and the folder for the file."""
     download = entry.download_of(member)
     urls = " or ".join(download.urls) if download else ""
     return DataError(
         f"'{member.source or member.name}' of {entry.name} is missing.",
         why,
-        f"{f'Get it from {urls} and' if urls else 'It cannot be downloaded:'} put it into "
-        f"{find_data_folder() / entry.folder}, under its own name.",
+        f"{f'Download it from {urls} and' if urls else 'It cannot be downloaded:'} "
+        f"put it into {find_data_folder() / entry.folder}, with its own name.",
     )
 
 
 def fetch(name: str, *, progress: bool = False) -> list[Path]:
-    """Download the missing files of a data set; check and return all its files.
+    """Download the missing files of a data set. Check all files and return their paths.
 
     Parameters
     ----------
@@ -228,7 +238,7 @@ def fetch(name: str, *, progress: bool = False) -> list[Path]:
     Returns
     -------
     list of Path
-        The files.
+        Paths of all files of the data set.
 
     Raises
     ------
@@ -240,7 +250,7 @@ def fetch(name: str, *, progress: bool = False) -> list[Path]:
 
 
 def obtain(entry: Entry, *, progress: bool = False) -> list[FileCheck]:
-    """Return the checks of an entry's files; missing files are downloaded."""
+    """Download missing files of a catalog entry, and return the check of each file."""
     done: set[str | None] = set()
     for member, source in zip(entry.files, locate(entry), strict=True):
         if source is None and member.source not in done:
@@ -250,7 +260,7 @@ def obtain(entry: Entry, *, progress: bool = False) -> list[FileCheck]:
 
 
 def _download(entry: Entry, member: Member, progress: bool) -> None:
-    """Download the file or archive that contains a member, from the first address that works."""
+    """Download the file or archive that contains `member`, from the first address that works."""
     download = entry.download_of(member)
     if download is None or not download.urls:
         raise _missing(entry, member)
@@ -273,7 +283,7 @@ def _download(entry: Entry, member: Member, progress: bool) -> None:
 
 
 def _bring(download: Download, url: str, path: Path, progress: bool) -> None:
-    """Download a file, or build it from the distinct lines of its parts, in order."""
+    """Download a file. If it has parts, build it from their distinct lines, in order."""
     if not download.parts:
         return _copy(url, path, progress)
     lines: dict[bytes, None] = {}
@@ -285,7 +295,7 @@ def _bring(download: Download, url: str, path: Path, progress: bool) -> None:
 
 
 def _reason(error: Exception) -> str:
-    """Return a short reason for a failed download; the texts of requests are long."""
+    """Return a short reason for a failed download. Messages of the library requests are long."""
     from requests import RequestException
 
     if not isinstance(error, RequestException):
@@ -301,7 +311,7 @@ def _copy(url: str, path: Path, progress: bool) -> None:
     from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
 
-    # Some servers reject Python's user agent, and some would compress a file again.
+    # Some servers reject the user agent of Python. Some servers would compress the file again.
     headers = {"User-Agent": f"rfbench/{__version__}", "Accept-Encoding": "identity"}
     columns = TextColumn("{task.description}"), BarColumn(), DownloadColumn()
     for attempt in range(1 + RETRIES):
@@ -322,12 +332,12 @@ def _copy(url: str, path: Path, progress: bool) -> None:
 
 
 def _carry(download: Callable[[], None], meter: _Meter) -> None:
-    """Download in a thread, and abort if it is too slow, or on Ctrl-C.
+    """Download in a thread. Abort the download if it is too slow, or on Ctrl-C.
 
-    The download runs in a thread so that the speed can be measured from the start: a server may
-    send the header of its answer slowly, and no function of requests returns header lines one at a
-    time. An aborted download ends with the next byte of its body, with its connection, or with this
-    process.
+    The download runs in a thread so that the speed can be measured from the start. A server may
+    send the header of its answer slowly, and no function of the library requests returns header
+    lines one at a time. An aborted download ends with the next byte of its body, with its
+    connection, or with this process.
     """
     results: queue.SimpleQueue[BaseException | None] = queue.SimpleQueue()
 
@@ -357,34 +367,35 @@ def _carry(download: Callable[[], None], meter: _Meter) -> None:
 
 @dataclass
 class _Meter:
-    """Counts the bytes of a download, moves a progress bar, and aborts large or slow downloads.
+    """Count the bytes of a download, update a progress bar, and abort large or slow downloads.
 
-    pooch waits for complete chunks, which a slow server can delay for hours, and counts each chunk
-    as full. Therefore the bytes are counted when they arrive (see `watch`).
+    The library pooch waits for complete chunks, which a slow server can delay for hours, and counts
+    each chunk as full. Therefore the bytes are counted when they arrive (see `watch`).
     """
 
     bar: Any
     task: Any
-    total: int = 0  # bytes announced by the server, or 0
+    total: int = 0  # size announced by the server in bytes, or 0
     done: int = 0
     clock: Callable[[], float] = time.monotonic
     given_up: bool = False
     _responses: list[Any] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self._since = self.clock(), 0  # time of the last measurement, and `done` at that time
+        # Time of the last measurement, and the value of `done` at that time.
+        self._since = self.clock(), 0
 
     def watch(self, response: Any, *words: Any, **keywords: Any) -> None:
-        """Read the body of a response of requests as the bytes arrive, and count them."""
+        """Read the body of a response as the bytes arrive, and count the bytes."""
         raw = response.raw
         whole = raw.stream
-        # each response of a redirection has its own body
+        # Each response of a redirection has its own body.
         self.done, self._since = 0, (self.clock(), 0)
 
         def stream(amount: int, decode_content: bool = True) -> Iterator[bytes]:
             if hasattr(raw, "read1"):
                 pieces = iter(lambda: raw.read1(amount, decode_content=decode_content), b"")
-            else:  # urllib3 before 2.1
+            else:  # versions of urllib3 before 2.1
                 pieces = whole(amount, decode_content=decode_content)
             for piece in pieces:
                 self.count(len(piece))
@@ -394,15 +405,19 @@ class _Meter:
         self._responses.append(response)
 
     def end(self) -> None:
-        """Close the connections, even if a download failed."""
+        """Close the connections. This is also done if a download failed."""
         for response in self._responses:
-            del response.raw.stream  # the attribute refers to the response
+            # The attribute refers to the response, which could not be freed.
+            del response.raw.stream
             response.close()
             response.raw.close()
         self._responses.clear()
 
     def count(self, n: int) -> None:
-        """Count arrived bytes; raise DataError if there are too many, TimeoutError if aborted."""
+        """Count `n` arrived bytes.
+
+        Raise DataError if there are too many, and TimeoutError if the download is aborted.
+        """
         if self.given_up:
             raise TimeoutError
         self.done += n
@@ -411,7 +426,7 @@ class _Meter:
         self.bar.update(self.task, completed=self.done, total=self.total or None)
 
     def check_speed(self) -> None:
-        """Raise TimeoutError if too few bytes arrived since the last measurement, a minute ago."""
+        """Raise TimeoutError if too few bytes arrived in the last minute."""
         (before, had), now = self._since, self.clock()
         if now - before >= LEAST_SECONDS:
             if self.done - had < LEAST_BYTES:
@@ -421,7 +436,7 @@ class _Meter:
             self._since = now, self.done
 
     def update(self, n: int) -> None:
-        """Do nothing: pooch counts full chunks, not the bytes that arrived."""
+        """Do nothing, because pooch counts full chunks instead of the bytes that arrived."""
 
     def reset(self) -> None:
         """Do nothing."""

@@ -1,4 +1,4 @@
-"""Readers of file formats: one reader per format, which returns a table.
+"""Readers for file formats. Each reader returns a table.
 
 The separator and the number format of a text file are detected from its first lines.
 """
@@ -41,17 +41,17 @@ from rfbench.errors import DataError, RfbenchError, suggest_nearest
 TEXT = ("csv", "tsv")
 
 SEPARATORS = ",;\t| "
-# Amount of text that is read to detect the header, the separator and the width of a file. The
+# Size of the text that is read to detect the header, the separator and the width of a file. The
 # values were chosen without a measurement. With twice these values, a file could be read that has
 # gaps in its first 100 lines and strings later. With half of TOP_CHARACTERS, a header of 10,000
 # names could be truncated (see `_top`).
 TOP_CHARACTERS, TOP_LINES = 2**18, 100
-# LEAST_BYTES: a file of at least this size is read in blocks. BLOCK_BYTES: the size of a block. The
-# values were chosen without a measurement; smaller files fit into memory anyway. With blocks twice
-# as large, a reader needs twice as much memory in addition to the columns.
+# LEAST_BYTES is the smallest size of a file that is read in blocks. BLOCK_BYTES is the size of a
+# block. The values were chosen without a measurement. Smaller files fit into memory. With blocks
+# twice as large, a reader needs twice as much memory in addition to the columns.
 LEAST_BYTES, BLOCK_BYTES = 2**24, 2**20
 # Maximum number of columns that stay views of different arrays. The value was chosen without a
-# measurement. With twice this value, each step of a wide table needs twice as many calls.
+# measurement. With twice this value, each step on a wide table needs twice as many calls.
 MOST_VIEWS = 256
 _BYTE_ENCODINGS = ("utf-8", "utf-8-sig", "cp1252")  # encodings in which a line feed is one byte
 _BOMS = {
@@ -59,14 +59,15 @@ _BOMS = {
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
 }
-# Five bytes are undefined in Windows-1252; browsers read them as the control characters of Latin-1.
+# Five bytes are undefined in Windows-1252. Browsers read these bytes as the control characters of
+# Latin-1.
 _AS_BROWSERS = "rfbench.browsers"
 codecs.register_error(_AS_BROWSERS, lambda error: _control(error))
 _GUESSED = {"cp1252": "Windows-1252", "utf-16-le": "UTF-16", "utf-16-be": "UTF-16"}
 _NUMBER_FIELD = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 _COMMA = re.compile(r"[-+]?\d+,\d+([eE][-+]?\d+)?")
 _SHORT_COMMA = re.compile(r"[-+]?\d+,(\d{1,2}|\d{4,})")
-# 1.234,5 and 1.234.567. The number 1,234 alone is ambiguous.
+# Numbers such as 1.234,5 and 1.234.567. The number 1,234 alone is ambiguous.
 _GROUPED_COMMA = re.compile(r"[-+]?\d{1,3}(\.\d{3})+(,\d+|\.\d{3})", re.ASCII)
 _UNCLEAR = {mark: re.compile(rf"[-+]?[1-9]\d{{0,2}}[{mark}]\d{{3}}") for mark in ",."}
 _MARKED = re.compile(r"[-+]?[\d.,]*[.,]\d+([eE][-+]?\d+)?")
@@ -75,15 +76,17 @@ _FIRST_NUMBER = re.compile(r"-?\d+([.,]\d+)*(e[-+]?\d+)?")
 
 
 def find(path: str, folder: Path | None) -> Path:
-    """Return the path of a file, relative to a folder (None: the current folder).
+    """Return the path of a file. Relative paths start at `folder`, by default the current folder.
 
-    Raise DataError, with the most similar name in the folder, if the file does not exist.
+    Raise DataError, with the most similar file name, if the file does not exist.
     """
     file = (folder or Path()) / Path(path).expanduser()
     if file.is_file():
         return file
     if file.is_dir():
-        raise DataError(f"{file} is a folder.", "A table is one file.", "Name the file.")
+        raise DataError(
+            f"{file} is a folder.", "A table has to be a single file.", "Name the file."
+        )
     there = [each.name for each in file.parent.iterdir()] if file.parent.is_dir() else []
     start = "this folder" if folder is None else "the folder of the configuration"
     raise DataError(
@@ -95,64 +98,67 @@ def find(path: str, folder: Path | None) -> Path:
 
 @dataclass(frozen=True)
 class Reading:
-    """How a file was read, so that another file can be read in the same way.
+    """Options with which a file was read, so that another file can be read in the same way.
 
-    The fields are plain values, so that the record can be stored as JSON. Fields that a format does
-    not have, for example the index base of a CSV, are None.
+    The values of the fields can be stored as JSON. A field is None if the format does not have it,
+    for example the index base of a CSV file.
     """
 
     format: str
     separator: str | None = None
     decimal: str | None = None
     commas: tuple[str, ...] = ()  # columns with a decimal comma in a file with decimal points
-    # a mark that may be the decimal sign or a thousands separator, because no number decides it
+    # A mark that may be the decimal sign or a thousands separator, because the numbers allow both.
     unclear: str | None = None
-    encoding: str | None = None  # None if it is detected for each file
+    encoding: str | None = None  # None if the encoding is detected for each file
     quote: str = '"'
     header: bool = True
-    units: tuple[tuple[str, str], ...] = ()  # columns of numbers with a unit, and the unit
-    # strings that mean a missing value, in addition to the usual ones
+    # Names of the columns of numbers with a unit, and their units.
+    units: tuple[tuple[str, str], ...] = ()
+    # Strings that mean a missing value, in addition to the usual strings.
     missing: tuple[str, ...] = ()
-    unused: tuple[str, ...] = ()  # known columns that are not features
-    width: int = 0  # number of columns; for svmlight without the target
-    index_base: int | None = None  # svmlight: the number of the first column, 0 or 1
-    target: str | int | None = None  # the target: a name, or an index starting at 0
-    dates: str | None = None  # format of a target that contains dates; it is learned as days
+    unused: tuple[str, ...] = ()  # known columns that are not used as features
+    width: int = 0  # number of columns, for svmlight without the target
+    index_base: int | None = None  # for svmlight: the number of the first column, 0 or 1
+    target: str | int | None = None  # the target: a name, or an index from 0
+    dates: str | None = None  # format of a target of dates, which is learned as days
 
 
 class Read(NamedTuple):
-    """The columns of a file, the target if the format stores it separately, and the `Reading`."""
+    """The columns of a file and the `Reading`. Some formats store the target separately."""
 
     X: pd.DataFrame | Rows
     y: pd.Series[Any] | None
     how: Reading
-    notes: tuple[str, ...] = ()  # descriptions of the conversion, in sentences
-    groups: NDArray[Any] | None = None  # svmlight with queries: the query of each row
+    notes: tuple[str, ...] = ()  # sentences that describe the conversion
+    groups: NDArray[Any] | None = None  # for svmlight with queries: the query of each row
 
 
 def read(path: Path, *, like: Reading | None = None, **options: Any) -> Read:
-    """Read a file: CSV, TSV (also compressed), Parquet, NPY, NPZ, svmlight, ARFF or Excel.
+    """Read a CSV, TSV (also compressed), Parquet, NPY, NPZ, svmlight, ARFF or Excel file.
 
-    Every command reads files with this function. In the returned table, numbers among strings have
-    a decimal point and no thousands separators, signs or units; strings are stripped. The target is
-    returned as written in the file, so that different classes stay different.
+    Every command reads files with this function. In the returned table, numbers in text columns
+    have a decimal point, without thousands separators, signs or units. Other strings are stripped.
+    The target is returned as written in the file, so that different classes stay different.
 
     Parameters
     ----------
     path : Path
-        The suffix, or else the first line, determines the format.
+        Path of the file. The suffix determines the format. If the suffix is unknown, the first line
+        determines it.
     like : Reading, optional
-        The reading of another file of the same format: nothing is detected again, so that columns
-        have the same meaning. If columns have no names, the target may be absent.
+        The reading of another file of the same format. Nothing is detected again, so that the
+        columns have the same meaning. If the columns have no names, the target may be absent.
     **options : Any
-        `header`, `separator`, `decimal` and `encoding` of a CSV; the last three are detected if
-        they are not given. `missing` are strings that mean a missing value. `target` is recorded.
+        `header`, `separator`, `decimal` and `encoding` of a CSV file. The last three are detected
+        if they are not given. `missing` are strings that mean a missing value. `target` is stored
+        in the reading.
 
     Raises
     ------
     DataError
-        If the file cannot be read, has two columns with the same name, or has no column names and
-        different columns than `like`.
+        If the file cannot be read or has two columns with the same name. Also if it has no column
+        names, and other columns than `like`.
     """
     options = {k: tuple(v) if k == "missing" else v for k, v in options.items()}
     with raise_as_data_error(path):
@@ -185,11 +191,11 @@ def read(path: Path, *, like: Reading | None = None, **options: Any) -> Read:
 def read_table(
     path: Path, *, dense: bool = False, special: Mapping[str, Any], **options: Any
 ) -> tuple[columns.Table, Reading, pd.DataFrame | Rows]:
-    """Read a file for training: its features and target, how it was read, and all its columns.
+    """Read a file for training. Return its `Table`, the `Reading`, and all columns.
 
-    Sparse rows become a table if `dense`. `special` are the keys of
-    `rfbench.datasets.columns.choose_columns`; the options are passed to `read`. Assumptions are
-    noted in the table. Raise DataError if the file cannot be read.
+    If `dense` is True, sparse rows become a table. `special` are the keys of
+    `rfbench.datasets.columns.choose_columns`. Further options are passed to `read`. The table has
+    notes on assumptions. Raise DataError if the file cannot be read.
     """
     X, y, how, notes, queries = read(path, target=special.get("target"), **options)
     X = columns.to_dense_table(X) if dense else X
@@ -202,13 +208,17 @@ def read_table(
         option = f"--decimal '{'.,'.strip(how.decimal)}' for {other}"
         made.assume(fact, taken, option, guess=True)
     if how.format in TEXT and not how.header and options.get("header") is None:
-        fact, option = "The first line, which contains numbers", "--header for names"
+        fact, option = (
+            "The first line, which contains numbers",
+            "--header if the line contains names",
+        )
         made.assume(fact, "a row", option, guess=True)
     if queries is not None and special.get("groups") is None:
         made.special["groups"] = pd.Series(queries, name="qid")
         made.notes.append(
-            f"The rows of a query (qid) are a group and are held out together: there are "
-            f"{len(np.unique(queries)):,} queries. In a configuration use leave_groups."
+            "The rows of a query (qid) form a group and are held out together. There "
+            f"are {len(np.unique(queries)):,} queries. In a configuration use "
+            "leave_groups."
         )
     return made, how, X
 
@@ -216,7 +226,7 @@ def read_table(
 def _settled(
     path: Path, table: pd.DataFrame, how: Reading, *, new: bool
 ) -> tuple[pd.DataFrame, Reading, list[str]]:
-    """Return the columns as `rfbench.datasets.cells` converts them, and the target as written."""
+    """Return the columns as converted by `rfbench.datasets.cells`, and the target as written."""
     named = table.set_axis([str(column).strip() for column in table.columns], axis=1)
     target, place, notes = None, None, []
     if not new and how.target is not None and how.format not in ("npz", "svmlight"):
@@ -252,7 +262,7 @@ def _settled(
 
 
 def _target(y: pd.Series[Any], how: Reading) -> pd.Series[Any]:
-    """Return a target, with strings as written and gaps for missing values."""
+    """Return a target with strings as written in the file and gaps for missing values."""
     if not cells.is_words(y.dtype) or has_parts(y):
         return cells.without(y, how.missing)
     return cells.to_target_words(y, how.missing, how.decimal == "," or str(y.name) in how.commas)
@@ -268,7 +278,7 @@ def detect_reading(
     missing: tuple[str, ...] = (),
     target: str | int | None = None,
 ) -> Reading:
-    """Return how a file has to be read; given options are not detected.
+    """Return the options for reading a file. Given options are not detected.
 
     Raise UnicodeDecodeError or LookupError if the given encoding is wrong.
     """
@@ -278,24 +288,25 @@ def detect_reading(
         return how
     how = replace(how, encoding=encoding)
     lines, start, mark = _top(path, encoding or detect_encoding(path))
-    # the comment contains the names
+    # The comment line contains the column names.
     is_comment = lines[start:][:1] and lines[start].startswith("#")
     lines = [line for line in lines[start:] if line.strip() and not line.startswith("#")]
     quote = "'" if _has_single_quotes(lines) else '"'
     separator = separator or mark
-    if separator is None:  # the first of equally good separators, also if none fits
+    if separator is None:  # the first of equally good separators, also if all scores are 0
         likely = "\t" if form == "tsv" else ","
         separator = max(likely + SEPARATORS, key=lambda mark: _score(lines, mark, quote))
     how = replace(how, quote=quote)
     rows = _split(lines, separator, quote)
     if header is None and rows and not is_comment:
-        names = [str(name) for name in range(len(rows[0]))]  # the names of a table without names
+        # The columns of a table without names are numbered.
+        names = [str(name) for name in range(len(rows[0]))]
         is_named = rows[0] == names or str(target) in rows[0]
         how = replace(how, header=is_named or not all(map(_FIRST_NUMBER.fullmatch, rows[0])))
     unclear = None
     if decimal is None:
         decimal, unclear = _detect_decimal(rows, separator)
-        if unclear:  # a number further down may decide
+        if unclear:  # a number further down in the file may decide
             form = encoding or detect_encoding(path)
             with open_unpacked(path, "rt", encoding=form, errors=_errors(form)) as stream:
                 rows = _split(stream.read().split("\n")[start:], separator, quote) or rows
@@ -304,15 +315,15 @@ def detect_reading(
 
 
 def _detect_decimal(rows: list[list[str]], separator: str) -> tuple[str, str | None]:
-    """Return the decimal sign of fields, and the mark if numbers with it are ambiguous.
+    """Return the decimal sign of the fields, and a mark if its meaning is ambiguous.
 
     An ambiguous mark is a thousands separator if the columns of these numbers also have whole
-    numbers of at most three digits and none with more: 950 and 1,024. Otherwise it is the decimal
-    sign.
+    numbers of at most three digits, and no longer whole numbers: 950 and 1,024. Otherwise it is the
+    decimal sign.
     """
     fields = [field for row in rows for field in row]
-    # With commas as separator, 1,234 may be one thousand; with another separator the comma is
-    # decimal.
+    # If the separator is a comma, 1,234 may mean one thousand. With another separator the comma is
+    # a decimal sign.
     number = _SHORT_COMMA if separator == "," else _COMMA
     commas = any(number.fullmatch(f) or _GROUPED_COMMA.fullmatch(f) for f in fields)
     points = any(
@@ -333,13 +344,17 @@ def _detect_decimal(rows: list[list[str]], separator: str) -> tuple[str, str | N
 
 
 def detect_encoding(path: Path) -> str:
-    """Return the encoding of a file: by its BOM, zero bytes of UTF-16, UTF-8, else Windows-1252."""
+    """Return the encoding of a file: UTF-8, UTF-16 or Windows-1252.
+
+    The encoding is detected from a byte order mark, or from zero bytes for UTF-16. A file that is
+    not valid UTF-8 is Windows-1252.
+    """
     with open_unpacked(path) as stream:
         top = stream.read(4096)
     for mark, name in _BOMS.items():
         if top.startswith(mark):
             return name
-    # In UTF-16, one of the two bytes of a Latin letter is 0: the second or the first.
+    # In UTF-16, one of the two bytes of a Latin letter is 0: the second byte or the first byte.
     for first, name in ((1, "utf-16-le"), (0, "utf-16-be")):
         if top and 2 * top[first::2].count(0) > len(top[first::2]):
             return name
@@ -365,12 +380,12 @@ def _errors(encoding: str) -> str:
 def _top(path: Path, encoding: str) -> tuple[list[str], int, str | None]:
     """Return the first lines, the number of lines before the table, and the declared separator.
 
-    Excel's line ``sep=;`` and comments may precede a table. A comment with as many names as the
-    next line has numbers is the header, as `numpy.savetxt` writes it.
+    The line ``sep=;`` of Excel and comments may precede a table. A comment is the header if it has
+    as many names as the next line has numbers. `numpy.savetxt` writes headers in this form.
     """
     with open_unpacked(path, "rt", encoding=encoding, errors=_errors(encoding)) as stream:
         top = stream.read(TOP_CHARACTERS)
-        # complete lines, and one more after a long header
+        # Read complete lines. After a long header, read one more line.
         top += stream.readline() + stream.readline()
     lines = top.split("\n")[:TOP_LINES]
     named = re.fullmatch(r'"?sep=(.)"?', lines[0])
@@ -402,7 +417,7 @@ def _split(lines: list[str], mark: str, quote: str) -> list[list[str]]:
 
 
 def _lacks_a_name(rows: list[list[str]], lines: list[str]) -> bool:
-    """Return True if each row starts with a name for which the header has no field, as in R."""
+    """Return True if each row starts with a name that has no field in the header, as in R."""
     body = rows[1:] if len(rows) < TOP_LINES else rows[1:-1]
     if not body or any(len(row) != len(rows[0]) + 1 for row in body) or not body[0][-1]:
         return False
@@ -414,7 +429,7 @@ def _lacks_a_name(rows: list[list[str]], lines: list[str]) -> bool:
 
 
 def _has_single_quotes(lines: list[str]) -> bool:
-    """Return True if strings are enclosed in single quotes, and none in double quotes."""
+    """Return True if strings are enclosed in single quotes, and no string in double quotes."""
     ends = rf"[{SEPARATORS}]|^|$"
     closed = re.compile(rf"(?:{ends})\s*'[^']*'\s*(?={ends})")
     opened = re.compile(rf"(?:{ends})\s*'")
@@ -425,9 +440,9 @@ def _has_single_quotes(lines: list[str]) -> bool:
 
 
 def _score(lines: list[str], mark: str, quote: str) -> int:
-    """Return the number of good fields per line for a separator; 0 if lines differ in length.
+    """Return the number of good fields per line for a separator, or 0 if lines differ in length.
 
-    A field is good if it contains no other separator, except as a decimal comma.
+    A field is good if it does not contain another separator, except as a decimal comma.
     """
     rows = _split(lines, mark, quote)
     if len(rows) > 2:
@@ -445,7 +460,7 @@ def _score(lines: list[str], mark: str, quote: str) -> int:
         sum(bool(_COMMA.fullmatch(row[at])) or not set(row[at]) & set(others) for row in rows)
         for at in range(width)
     ]
-    # Add one for the separator itself, so that even two bad columns are better than a single one.
+    # One is added for the separator itself, so that two bad columns are better than one column.
     return 1 + sum(2 * count > len(rows) for count in good)
 
 
@@ -455,7 +470,7 @@ def _has_words(field: str) -> bool:
 
 
 def _alike(name: str, X: Any, like: Reading) -> Any:
-    """Check that a file has the columns of another reading; the target may be absent."""
+    """Check that a file has the columns of another reading. The target may be absent."""
     if not isinstance(X, pd.DataFrame):
         return X
     if not pd.api.types.is_integer_dtype(X.columns):
@@ -463,9 +478,9 @@ def _alike(name: str, X: Any, like: Reading) -> Any:
     cells = [as_numbers(to_text(row), comma=False) for _, row in X.head(2).iterrows()]
     if len(cells) > 1 and np.isnan(cells[0]).all() and np.isfinite(cells[1]).any():
         raise DataError(
-            f"The first line of {name} contains names, but the training file has no names.",
-            "It would be read as a row.",
-            "Remove it, or add `--header`.",
+            f"The first line of {name} contains names, but the training file does not have names.",
+            "The line would be read as a row.",
+            "Remove the line, or add `--header`.",
         )
     places = list(range(like.width))
     if X.shape[1] == like.width - 1 and isinstance(like.target, int):
@@ -474,16 +489,18 @@ def _alike(name: str, X: Any, like: Reading) -> Any:
     if X.shape[1] != like.width:
         raise DataError(
             f"{name} has {X.shape[1]} columns.",
-            f"They have no names, and the training file has {like.width} columns.",
+            f"The columns do not have names, and the training file has {like.width} columns.",
             "Use a file with the same columns.",
         )
     return X
 
 
 def hash_content(path: Path) -> str:
-    """Return the hash of a file's decompressed content, so that compression does not change it.
+    """Return the hash of the decompressed content of a file.
 
-    Raise DataError if it cannot be decompressed.
+    The hash is the same for the compressed and the decompressed file.
+
+    Raise DataError if the file cannot be decompressed.
     """
     with raise_as_data_error(path), open_unpacked(path) as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
@@ -491,15 +508,15 @@ def hash_content(path: Path) -> str:
 
 @contextlib.contextmanager
 def raise_as_data_error(path: Path) -> Iterator[None]:
-    """Convert errors of the readers to DataError; a MemoryError is not converted."""
+    """Convert the errors of the readers to DataError. A MemoryError is not converted."""
     try:
         yield
     except (RfbenchError, MemoryError):
         raise
     except pd.errors.EmptyDataError:
         raise DataError(f"{path.name} is empty.", "", "Name another file.") from None
-    except Exception as error:  # damaged files make the libraries raise almost any error
-        if "out of memory" in str(error):  # pandas reports a lack of memory as an error of the file
+    except Exception as error:  # damaged files make the libraries raise many types of errors
+        if "out of memory" in str(error):  # pandas reports a lack of memory as a parser error
             raise MemoryError from None
         text = detect_format(path) in TEXT
         raise DataError(
@@ -507,12 +524,12 @@ def raise_as_data_error(path: Path) -> Iterator[None]:
             f"{' '.join(str(error).split())[:300] or type(error).__name__}.",
             "Correct the file, or state its format: separator, decimal, encoding."
             if text
-            else "Correct the file, or write it in another format, for example CSV.",
+            else "Correct the file, or save it in another format, for example CSV.",
         ) from error
 
 
 def detect_format(path: Path) -> str:
-    """Return the format of a file from its suffix, or else from its first line."""
+    """Return the format of a file, from its suffix or else from its first line."""
     suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() not in UNPACK]
     suffix = (suffixes or [""])[-1]
     others = {".pq": "parquet", ".svm": "svmlight", ".libsvm": "svmlight", ".xlsm": "xlsx"}
@@ -525,28 +542,31 @@ def detect_format(path: Path) -> str:
     return "svmlight" if pairs else "csv"
 
 
-# Functions from byte streams to tables, for the readers below and the readers of the catalog.
+# The functions below convert byte streams to tables, for the readers in this module and for the
+# readers of the catalog.
 
 
 def read_delimited(stream: Any, **options: Any) -> Any:
-    """Return the result of `pandas.read_csv`; an extra field is an error, never an index."""
+    """Return the result of `pandas.read_csv`. An extra field in a line is an error."""
     with warnings.catch_warnings(action="error", category=pd.errors.ParserWarning):
         read = pd.read_csv(stream, index_col=False, skipinitialspace=True, **EXACT, **options)
-    # A copy has one block per type. With one block per column, each step needs a call per column.
+    # Copy the table, so that it has one block per dtype. With one block per column, each step would
+    # need a call per column.
     return read.copy() if isinstance(read, pd.DataFrame) else read
 
 
 def read_svmlight(stream: Any, **options: Any) -> tuple[Any, ...]:
     """Return the rows as a CSR matrix, the labels, and the queries if they are requested.
 
-    Raise ValueError if a line does not have the format.
+    Raise ValueError if a line does not have the format of svmlight.
     """
     from sklearn.datasets import load_svmlight_file
 
     return load_svmlight_file(stream, **options)  # type: ignore[no-any-return]
 
 
-# Each reader reads a file as its `Reading` specifies, and completes the `Reading`.
+# Each of the following readers reads a file with the options in its `Reading`, and adds the
+# detected options to it.
 
 
 def _text(path: Path, how: Reading, **options: Any) -> pd.DataFrame:
@@ -584,10 +604,11 @@ def _read_blocks(
     target: str | int | None,
     words: Mapping[str, Any],
 ) -> pd.DataFrame | None:
-    """Read a table in blocks; return None if reading the whole file at once might differ.
+    """Read a table in blocks. Return None if the result might differ from reading it at once.
 
-    pandas keeps the text of a whole file in memory in addition to the columns. Blocks of complete
-    lines give the same columns if all values are numbers, or if all values are read as text.
+    When pandas reads a whole file, it keeps the text in memory in addition to the columns. Blocks
+    of complete lines give the same columns if all values are numbers, or if all values are read as
+    text.
     """
     with open_unpacked(path) as stream:
         lines = 1 + sum(block.count(b"\n") for block in iter(lambda: stream.read(BLOCK_BYTES), b""))
@@ -600,7 +621,7 @@ def _read_blocks(
                 if quote in block or b"\0" in block:  # a field may continue in the next block
                     return None
                 place = {"header": header, "skiprows": start} if start >= 0 else {"header": None}
-                start = -1  # only the first block starts before the table
+                start = -1  # only the first block contains the lines before the table
                 part = read_delimited(io.BytesIO(block), **place, **words)
                 if "dtype" in words:
                     texts.append(part)
@@ -610,7 +631,7 @@ def _read_blocks(
                     return None
     except MemoryError:
         raise
-    except Exception:  # reading the whole file raises the error with the line
+    except Exception:  # reading the whole file then raises the error with the line number
         return None
     if "dtype" in words:
         return pd.concat(texts, ignore_index=True)
@@ -618,10 +639,10 @@ def _read_blocks(
 
 
 class _NumberColumns:
-    """Columns of whole numbers and of other numbers, which are filled block by block.
+    """Columns of integers and of floats, which are filled block by block.
 
-    If no feature is a whole number, the features are one array with a row per line, which no later
-    step copies. The target is a separate column.
+    If all features are floats, they are one array with a row per line, which later steps do not
+    copy. The target is a separate column.
     """
 
     def __init__(self, first: pd.DataFrame, lines: int, target: str | int | None) -> None:
@@ -629,7 +650,7 @@ class _NumberColumns:
         named = [str(name).strip() for name in first.columns]
         apart = named.index(str(target)) if str(target) in named else target
         apart = apart % width if isinstance(apart, int) and -width <= apart < width else -1
-        # True if there may be a -0, which has no sign as a whole number
+        # True if there may be a -0, which has no sign as an integer.
         self.has_minus_zero = False
         whole = [at != apart and dtype == np.int64 for at, dtype in enumerate(first.dtypes)]
         m = width - sum(whole) - (apart >= 0)
@@ -644,7 +665,10 @@ class _NumberColumns:
         self._apart = None if any(whole) else apart
 
     def add(self, part: pd.DataFrame, has_minus_zero: bool) -> bool:
-        """Add a block of rows; return False if the columns are not numbers, or differ."""
+        """Add a block of rows.
+
+        Return False if columns are not numeric, or differ from earlier blocks.
+        """
         if not self.names.equals(part.columns):
             return False
         stop = self.n + len(part)
@@ -663,10 +687,10 @@ class _NumberColumns:
         return True
 
     def finish(self) -> pd.DataFrame:
-        """Return the table; its columns are views if they are few or all in one array."""
+        """Return the table. Its columns are views if they are few or are all in one array."""
         if self._apart is None:
             columns = {at: column[: self.n] for at, column in enumerate(self._columns)}
-            # With one block per column, each step needs a call per column.
+            # With one block per column, each step would need a call per column.
             table = pd.DataFrame(columns, copy=len(columns) > MOST_VIEWS)
             return table.set_axis(self.names, axis=1)
         if self._apart < 0:
@@ -679,7 +703,7 @@ class _NumberColumns:
 
 
 def _names(what: str, lines: list[str], separator: str, quote: str) -> list[str] | None:
-    """Return the names in the first line; an empty name is replaced as in pandas."""
+    """Return the names in the first line. Empty names are replaced as in pandas."""
     rows = _split([line for line in lines if line.strip()], separator, quote)
     if not rows:
         return None
@@ -698,14 +722,14 @@ def _csv(path: Path, how: Reading) -> Read:
     if table.shape[1] == 1 and not how.width:
         raise DataError(
             f"{path.name} has only one column, {str(table.columns[0])[:60]!r}.",
-            f"Its separator is not {how.separator!r}.",
+            f"The separator of the file is not {how.separator!r}.",
             "Name the separator: `separator: ';'`.",
         )
     return Read(table, None, how)
 
 
 def _as_written(path: Path, how: Reading, places: list[int]) -> dict[int, pd.Series[Any]]:
-    """Return columns of a CSV or Excel file by position, as written: NA and None are text.
+    """Return the columns at `places` of a CSV or Excel file, as written: NA and None are text.
 
     Empty cells are None.
     """
@@ -721,7 +745,8 @@ def _as_written(path: Path, how: Reading, places: list[int]) -> dict[int, pd.Ser
 
 
 def _parquet(path: Path, how: Reading) -> Read:
-    with contextlib.suppress(ImportError):  # the error of pandas tells what to install
+    # The error message of pandas names the package to install.
+    with contextlib.suppress(ImportError):
         from pyarrow import parquet
 
         check_names(path.name, parquet.read_schema(path).names)
@@ -729,7 +754,7 @@ def _parquet(path: Path, how: Reading) -> Read:
 
 
 def _sheet(path: Path, how: Reading) -> pd.DataFrame:
-    """Return the first sheet with its cells as stored."""
+    """Return the first sheet of an Excel file, with the cells as stored."""
     cells_of: dict[str, Any] = {"dtype": object, "keep_default_na": False, "na_values": [""]}
     with pd.ExcelFile(path) as book:
         if how.header:
@@ -753,7 +778,9 @@ def _npy(path: Path, how: Reading) -> Read:
 def _npz(path: Path, how: Reading) -> Read:
     with np.load(path, allow_pickle=False) as stored:
         if "X" not in stored or ("y" not in stored and not how.width):
-            raise ValueError(f"Its arrays are {', '.join(stored)}, but X and y are required")
+            raise ValueError(
+                f"The file contains the arrays {', '.join(stored)}, but X and y are required"
+            )
         # A file that is read like a training file may lack the target.
         return Read(*columns.to_table(path.name, stored["X"], stored.get("y")), how)
 
@@ -762,12 +789,12 @@ def _svmlight(path: Path, how: Reading) -> Read:
     known = {} if how.index_base is None else {"n_features": how.width + how.index_base}
     with open_unpacked(path) as stream:
         X, y, queries = read_svmlight(stream, zero_based=True, query_id=True, **known)
-    # Columns are numbered from 0 if a column has the number 0, else from 1.
+    # Columns are numbered from 0 if a column has the number 0, and from 1 otherwise.
     first = int(X.indices.min(initial=1)) if how.index_base is None else how.index_base
     if first and X.indices.min(initial=1) < first:
         raise ValueError("A column has the number 0, but columns are numbered from 1")
     X = sparse.csr_array((X.data, X.indices - first, X.indptr), (X.shape[0], X.shape[1] - first))
-    # return a table, whose gaps, including infinite values, are filled later
+    # Return a table, so that its gaps and infinite values are filled later.
     if not np.isfinite(X.data).all():
         X = columns.to_dense_table(X)
     rows, target = columns.to_table(path.name, X, y)

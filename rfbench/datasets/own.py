@@ -1,4 +1,4 @@
-"""User data: a file, a function, a data set of OpenML or of scikit-learn."""
+"""User data: a file, a function, or a data set of OpenML or of scikit-learn."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ from rfbench.datasets.columns import REVISION, Parsed
 from rfbench.errors import DataError, RfbenchError, make_unknown_error
 from rfbench.memory import GIB, count_free_bytes, raise_beyond_limit
 
-# Keys for the conversion of rows (see `columns.parse_columns`). With `load`, all other keys are
-# arguments of the function.
+# Keys that control the conversion of rows (see `columns.parse_columns`). With `load`, all other
+# keys are arguments of the function.
 SHAPING = ("target", "task", "drop", "groups", "part")
 READING_KEYS = ("header", "separator", "decimal", "encoding", "missing")
 # Version of the identities of user data. By definition, it is incremented with each change of the
-# scheme. In version 1 a column with two categories was encoded as two columns. In version 2 `run`
-# and `choose` read files differently.
+# identities. In version 1 a column with two categories was encoded as two columns. In version 2
+# `rfbench run` and `rfbench choose` read files differently.
 VERSION = 3
 
 Options = Mapping[str, Any]
-# The entries of the data that this process has read. The key contains the name, the identity and
+# Catalog entries of the data that this process has read. The key is the name, the identity and
 # `REVISION`.
 _entries: dict[tuple[str, str, int], Entry] = {}
 
 
 def make_default_name(parameters: Options) -> str:
-    """Return the name of user data in results if no name is given."""
+    """Return the name that user data have in results if no name is given."""
     source = str(find_source(parameters))
     value = str(parameters[source])
     if source in ("file", "path"):
@@ -48,7 +48,7 @@ def make_default_name(parameters: Options) -> str:
 def recall_entry(
     name: str, parameters: Options, folder: Path | None = None, sha256: str | None = None
 ) -> tuple[Entry, str]:
-    """Return the results of `read` without the rows, which are read once for each content."""
+    """Return the entry and the identity of user data. The rows are read once per content."""
     content_hash = sha256 or _find_hash(parameters, folder)
     entry = _entries.get((name, content_hash, REVISION))
     if entry is None:
@@ -59,13 +59,13 @@ def recall_entry(
 def read(
     name: str, parameters: Options, folder: Path | None = None, sha256: str | None = None
 ) -> tuple[Entry, Parsed, str]:
-    """Return a catalog entry for user data, their rows and their identity.
+    """Return a catalog entry for user data, the rows and their identity.
 
-    Rows of a folder stay on disk; other data are parsed once and cached. `name` is their name in
-    results. The parameters are one of `rfbench.datasets.catalog.SOURCES`, and the keys for reading
-    it. Relative paths start at `folder` (None: the current folder). If the identity `sha256` is
-    known, it is used to find cached rows. Raise DataError if the data do not exist, or if no method
-    could use them.
+    Rows of a packed folder stay on disk. Other data are parsed once and cached. `name` is the name
+    in results. The parameters are one of `rfbench.datasets.catalog.SOURCES`, and the keys for
+    reading it. Relative paths start at `folder` (None: the current folder). If the identity
+    `sha256` is known, it is used to find cached rows. Raise DataError if the data do not exist, or
+    if no method could use the data.
     """
     if find_source(parameters) == "path":
         path, task = _locate_rows(parameters, folder)
@@ -87,7 +87,7 @@ def read(
 
 
 def hash_data(parameters: Options, folder: Path | None, parsed: Parsed | None = None) -> str:
-    """Return the hash of the content and of how it is read; the path or name has no effect."""
+    """Return the hash of the content and of the options for reading it, without path or name."""
     shape = {key: parameters[key] for key in (*SHAPING, *READING_KEYS) if key in parameters}
     if find_source(parameters) == "file":
         path = files.find(str(parameters["file"]), folder)
@@ -104,13 +104,13 @@ def hash_data(parameters: Options, folder: Path | None, parsed: Parsed | None = 
 
 
 def _locate_rows(parameters: Options, folder: Path | None) -> tuple[Path, str | None]:
-    """Return the folder of rows that are read from disk on demand, and their given task."""
+    """Return the packed folder of the rows, and the task given in the parameters."""
     path = (folder or Path()) / Path(parameters["path"]).expanduser()
     return path.absolute(), parameters.get("task")
 
 
 def _find_hash(parameters: Options, folder: Path | None) -> str:
-    """Return the identity; data that are not on disk are read once, and their rows are stored."""
+    """Return the identity of user data. Data that are not on disk are read once and cached."""
     source = find_source(parameters)
     if source == "path":
         return packed.hash_folder(*_locate_rows(parameters, folder))
@@ -127,7 +127,10 @@ def _find_hash(parameters: Options, folder: Path | None) -> str:
 
 @functools.cache
 def _of_function(parameters: str, folder: Path | None, code: str) -> str:
-    """Call the function once per process, and store its rows for the workers."""
+    """Return the rows from the user's function, which is called once per process.
+
+    The rows are stored for the worker processes.
+    """
     return _stored(json.loads(parameters), folder)[0]
 
 
@@ -140,7 +143,7 @@ def _stored(parameters: Options, folder: Path | None) -> tuple[str, Parsed]:
 def _arrays_sha256(parsed: Parsed) -> str:
     X, groups = parsed.X, parsed.groups
     facts = {key: value for key, value in (parsed.about or {}).items() if key != "note"}
-    # This key is from a version without tables; it is kept so that identities do not change.
+    # This key is from a version without tables. It is kept so that identities do not change.
     facts["fills_gaps"] = False
     digest = hashlib.sha256(json.dumps(facts, sort_keys=True).encode())
     arrays: tuple[Any, ...] = (X,)
@@ -163,9 +166,10 @@ def _parse(parameters: Options, folder: Path | None) -> Parsed:
     except MemoryError:
         raise DataError(
             f"{what} does not fit into memory.",
-            f"Its rows need more than the {free / GIB:.3g} GiB that are free or allowed.",
-            "Allow more (`--memory`), or write it in pieces into a folder that is read from "
-            "disk, `dataset: {path: FOLDER}`: data/README.md has an example.",
+            f"The rows need more than the {free / GIB:.3g} GiB of memory that are free or allowed.",
+            "Allow more memory (`--memory`), or write the rows into a folder that is "
+            "read in blocks, `dataset: {path: FOLDER}`. data/README.md has an "
+            "example.",
         ) from None
 
 
@@ -186,7 +190,7 @@ def _read(parameters: Options, folder: Path | None) -> Parsed:
         return _taken(what, _called(what, folder, arguments), shaping)
     fetched = _fetched(source, parameters[source], shaping)
     if source == "openml":
-        shaping.pop("target", None)  # it was used to fetch the data
+        shaping.pop("target", None)  # the target was an argument of the fetcher
     return _taken(f"{source} {what}", fetched, shaping)
 
 
@@ -194,19 +198,19 @@ def _called(path: str, folder: Path | None, arguments: Options) -> Any:
     function = plugins.load_object(path, folder)
     try:
         return function(**arguments)
-    except (RfbenchError, MemoryError):  # the error already has advice
+    except (RfbenchError, MemoryError):  # the error message already has advice
         raise
     except (Exception, SystemExit) as error:
         given = f" with the arguments {', '.join(arguments)}" if arguments else ""
         raise DataError(
             f"{path} could not be called{given}.",
             f"{type(error).__name__}: {error}.",
-            "It has to return X and y, a Bunch of scikit-learn, or a DataFrame.",
+            "The function has to return X and y, a Bunch of scikit-learn, or a DataFrame.",
         ) from error
 
 
 def _taken(what: str, result: Any, shaping: Options) -> Parsed:
-    """Convert the result of a function or a fetcher to rows."""
+    """Convert the result of a function or of a fetcher to rows."""
     labels: Any = ()
     if isinstance(result, Mapping) and "data" in result:
         X, y = result["data"], result.get("target")
@@ -219,7 +223,7 @@ def _taken(what: str, result: Any, shaping: Options) -> Parsed:
     else:
         raise DataError(
             f"{what} returns {type(result).__name__}, which is not a data set.",
-            "It has to return X and y, a Bunch of scikit-learn, or a DataFrame.",
+            "The function has to return X and y, a Bunch of scikit-learn, or a DataFrame.",
             "Write `return X, y`.",
         )
     return columns.parse_columns(
@@ -230,7 +234,7 @@ def _taken(what: str, result: Any, shaping: Options) -> Parsed:
 def _fetched(source: str, which: Any, shaping: Options) -> Any:
     from sklearn import datasets
 
-    # fetchers unpickle cached files of this folder
+    # The fetchers unpickle cached files, which therefore have to be in the user's folder.
     home = str(cache.find_user_folder() / "sklearn")
     if source == "openml":
         target = shaping.get("target", "default-target")
@@ -250,10 +254,10 @@ def _fetched(source: str, which: Any, shaping: Options) -> Any:
             return fetch()
     except MemoryError:
         raise
-    except Exception as error:  # the network, a server or a damaged file
+    except Exception as error:  # an error of the network, of a server or of a damaged file
         raise DataError(
-            f"{source} {which} is not on this machine and could not be fetched.",
+            f"{source} {which} is not on this machine and could not be downloaded.",
             f"{type(error).__name__}: {str(error)[:200]}.",
-            "Run the same command once with a network (it stores the data in "
-            f"{home}), or save them as a file and write `file: PATH`.",
+            "Run the same command once with a network connection (the data are then "
+            f"stored in {home}), or save the data as a file and write `file: PATH`.",
         ) from error

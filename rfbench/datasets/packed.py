@@ -1,6 +1,6 @@
-"""A folder of `.npy` files, which are read on demand: `X.npy`, `y.npy`, `groups.npy`.
+"""Data in a folder of `.npy` files, which are read on demand: `X.npy`, `y.npy`, `groups.npy`.
 
-An optional `facts.json` contains the number of leading training rows and the metadata of a
+The optional file `facts.json` contains the number of leading training rows and the metadata of a
 catalog entry.
 """
 
@@ -26,7 +26,7 @@ _NAMES = (stored.FACTS_FILE, "X.npy", "y.npy", "groups.npy")
 
 
 def write(folder: Path, data: Parsed) -> None:
-    """Write rows into a new folder, completely or not at all.
+    """Write the rows of a data set into a new folder, completely or not at all.
 
     Raise OSError if the folder already exists or cannot be written.
     """
@@ -37,33 +37,37 @@ def write(folder: Path, data: Parsed) -> None:
 
 
 def hash_folder(folder: Path, task: str | None = None) -> str:
-    """Return the hash of the content of a folder of rows; raise DataError if there are no rows."""
+    """Return the hash of the content of a packed folder.
+
+    Raise DataError if the folder does not contain rows.
+    """
     if not (folder / "X.npy").is_file():
         raise DataError(
             f"{folder} does not contain rows.",
-            "It has to have the files X.npy and y.npy, and may have groups.npy.",
-            "Correct the path, or write them: data/README.md has an example.",
+            "The folder needs the files X.npy and y.npy, and may have groups.npy.",
+            "Correct the path, or write the files. data/README.md has an example.",
         )
     digests = {name: hash_file(folder / name) for name in _NAMES if (folder / name).is_file()}
     return hashlib.sha256(json.dumps([digests, task] if task else digests).encode()).hexdigest()
 
 
 def read(folder: Path, task: str | None = None) -> Parsed:
-    """Return the rows of a folder as a source that stays on disk.
+    """Return the rows of a packed folder as a source that stays on disk.
 
-    `task` is the kind of the target; without it, `facts.json` or the target itself decides. Raise
-    DataError if a file is missing, damaged, or has a different number of rows. Nothing is
+    `task` is the kind of target. If it is not given, `facts.json` or the target itself determines
+    it. Raise DataError if a file is missing, damaged, or has a different number of rows. Nothing is
     unpickled.
     """
     try:
         return _arrays(folder, task)
     except (MemoryError, DataError):
         raise
-    except Exception as error:  # unexpected files make numpy and pydantic raise almost any error
+    # Unexpected files make numpy and pydantic raise many types of errors.
+    except Exception as error:
         raise DataError(
-            f"The files of {folder} do not fit together.",
+            f"The files of {folder} do not belong together.",
             f"{' '.join(str(error).split())[:200]}.",
-            "Write them again, into a new folder.",
+            "Write the files again, into a new folder.",
         ) from error
 
 
@@ -75,9 +79,11 @@ def _arrays(folder: Path, task: str | None) -> Parsed:
     y, about = columns.to_native(mapped(folder / "y.npy")), facts.get("about")
     groups = np.asarray(mapped(folder / "groups.npy")) if (folder / "groups.npy").exists() else None
     if y.shape != (n,) or kind not in "fiu" or (groups is not None and groups.shape != (n,)):
-        raise ValueError(f"X has {n} rows of kind {kind!r}, and the target the shape {y.shape}")
+        raise ValueError(
+            f"X has {n} rows of the type {kind!r}, and the target has the shape {y.shape}"
+        )
     if pd.isna(y).any() or np.isin(y, [np.inf, -np.inf]).any():
-        raise ValueError("the target has gaps, or values that are not finite")
+        raise ValueError("the target has missing or infinite values")
     if about is None or task is not None:
         target = columns.Table(folder.name, None, pd.Series(y), {})
         target.complete(task)

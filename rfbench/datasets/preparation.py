@@ -1,7 +1,7 @@
 """A scikit-learn transformer from tables with numbers, categories, dates and gaps to numeric rows.
 
-The transformer is fitted on the training set only and is part of a model. scikit-learn's
-ColumnTransformer needs the type of each column and rejects a table that lacks a column; skrub would
+The transformer is fitted on the training set only and is a part of the model. scikit-learn's
+ColumnTransformer needs the type of each column and rejects a table that lacks a column. skrub would
 be an additional dependency.
 """
 
@@ -41,22 +41,22 @@ from rfbench.datasets.values import (
 from rfbench.errors import DataError
 
 CONSTANT, EMPTY = "constant", "empty"
-# Names of the categories for gaps and for all rare categories. \0 does not occur in files, and is
-# not shown.
+# Names of the category of gaps and of the category of all rare categories. The character \0 does
+# not occur in files, and is not shown.
 MISSING, OTHER = "\0missing", "\0other"
-# Maximum number of categories of a text column; each category becomes a column of its own.
-# scikit-learn's histogram boosting has the same limit. With twice this value, a text column may
-# become 510 columns.
+# Maximum number of categories of a text column, each of which becomes a column. scikit-learn's
+# histogram boosting has the same limit. With twice this value, a text column may become 510
+# columns.
 MAX_CATEGORIES = 255
 # A category is rare if its number of rows is below both limits. The values were chosen without a
-# measurement: the mean of nine rows has a third of the standard deviation of one row. With twice
+# measurement. The mean of nine rows has a third of the standard deviation of one row. With twice
 # these limits, more categories share the column of rare categories.
 RARE_ROWS, RARE_SHARE = 10, 0.01
-DATE_PARTS = ("days", "month", "weekday", "hour")  # output columns of a column of dates
+DATE_PARTS = ("days", "month", "weekday", "hour")  # output columns for a column of dates
 
 
 class Note(NamedTuple):
-    """The treatment of a column.
+    """A note on the treatment of a column.
 
     `done` is the treatment: ``words`` (`detail` is the number of columns), ``date``, ``gaps``
     (number of rows), ``not numbers`` (number of values that count as gaps) or ``text numbers``
@@ -71,10 +71,10 @@ class Note(NamedTuple):
 
 @dataclass(frozen=True)
 class Differences:
-    """Differences between a table and the training set; `Preparation` accepts all of them.
+    """Differences between a table and the training set. `Preparation` accepts all of them.
 
     A missing column counts as a column of gaps, and a new column is not used. A new category is
-    encoded as a rare category; if there are no rare categories, the columns of the categories get
+    encoded as a rare category. If there are no rare categories, the columns of the categories get
     their means.
     """
 
@@ -96,49 +96,51 @@ class Differences:
 
     @property
     def odd(self) -> set[str]:
-        """Columns with values outside the training range, or with values that are not numbers."""
+        """Columns with values outside the range of the training set, or with non-numeric values."""
         return {*self.outside, *self.other_types}
 
 
 @dataclass(frozen=True, eq=False)
 class PreparedColumns:
-    """The output columns of a `Preparation`, without the values that it learned.
+    """The output columns of a `Preparation`, without means and ranges.
 
-    `Preparation.columns_` describes the columns of its training set. A preparation of other rows
-    that gets this description returns the same columns.
+    `Preparation.columns_` describes the columns of the training set. A preparation that gets this
+    description returns the same columns, even if it is fitted on different rows.
     """
 
     kinds: Mapping[str, str]  # kind of each column, before constant columns are left out
-    left_out: Mapping[str, str]  # columns that are constant or empty
+    left_out: Mapping[str, str]  # reason for each column that is left out, constant or empty
     decimal_comma: frozenset[str]
     day_first: Mapping[str, bool | None]
-    with_gaps: NDArray[np.intp]  # positions of the numbers with an extra column for their gaps
+    # Positions of the numeric columns with an additional column for their gaps.
+    with_gaps: NDArray[np.intp]
     levels: Mapping[str, tuple[str, ...]]  # the categories of each text column
     kept: NDArray[np.intp]  # positions of the output columns
 
 
 class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Transform a table into float64 rows; the set of columns is learned from the training set.
+    """Transform a table into float64 rows, with columns that are learned from the training set.
 
-    - Numbers are kept. Gaps (also infinite values, and text among numbers) become the mean of the
-      training set; if the training set has gaps, an additional column marks them.
+    - Numbers are kept. Gaps (also infinite values, and strings among numbers) become the mean of
+      the training set. If the training set has gaps, an additional column marks them.
     - Dates and times become days since 2000, month, weekday (0: Monday) and hour.
-    - Each category becomes a column of 0 and 1; two categories become a single column. A gap is the
+    - Each category becomes a column of 0 and 1. Two categories become a single column. A gap is the
       category ``missing``. Categories in less than 1 % and fewer than 10 of the rows, and all
-      beyond 255, share the column ``other``.
-    - Constant columns are left out, and so are columns that name rows: distinct whole numbers in a
-      column called id, index or without a name, and text of which more than half is distinct.
+      categories beyond 255, share the column ``other``.
+    - Constant columns are left out. Columns that identify rows are also left out: distinct whole
+      numbers in a column named id or index or without a name, and text of which more than half is
+      distinct.
 
-    Values that do not occur in the training set (a category, a gap in text) are replaced by the
-    means of their columns. ``get_feature_names_out`` returns the names of the columns.
+    Values that do not occur in the training set (a new category, or a gap in text) are replaced by
+    the means of their columns. ``get_feature_names_out`` returns the names of the columns.
 
     Parameters
     ----------
     least_rows : int
-        If it is above 1, every learned value, and every row of the training set returned by
-        `fit_transform`, depends on at least this number of rows: numbers are replaced by means of
-        that many consecutive values, and rarer categories are merged into one. New rows are
-        transformed unchanged.
+        Minimum number of rows on which every learned value depends, to protect the rows of the
+        training set. If it is above 1, `fit_transform` replaces numbers by means of that many
+        consecutive values, and categories with fewer rows are merged. New rows are transformed
+        unchanged.
     columns : PreparedColumns, optional
         The columns to return: `columns_` of a preparation that was fitted on more rows. `fit` then
         learns only means and ranges. A column that is constant in the rows of this fit is 0 in all
@@ -149,7 +151,7 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     columns_ : PreparedColumns
         The output columns.
     notes_ : tuple of Note
-        The treatment of each column, in the order of the columns.
+        Notes on the treatment of the columns, in the order of the columns.
     kinds_ : dict of str to str
         For each column ``number``, ``date`` or ``words``, or the reason why it was left out (see
         `Note`).
@@ -167,8 +169,7 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     (('area',), {'town': {'Bonn': 1}})
     """
 
-    # Defaults for models that were saved by an earlier version, in which these attributes are
-    # missing.
+    # These defaults are for models that were saved by an earlier version and lack these attributes.
     columns: PreparedColumns | None = None
     _zero: NDArray[np.intp] = np.empty(0, dtype=np.intp)
 
@@ -176,15 +177,17 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.least_rows, self.columns = least_rows, columns
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn from a training set of shape (n, d), a DataFrame or an array.
+        """Learn the columns, means and ranges from a training set of shape (n, d).
 
-        Raise DataError if two columns have the same name, or no column remains.
+        X is a DataFrame or an array.
+
+        Raise DataError if two columns have the same name, or if no column remains.
         """
         self.fit_transform(X)
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> Array:
-        """Learn from a training set, and return it transformed."""
+        """Learn from a training set, and return the transformed training set."""
         table, given = as_table(X), self.columns
         other = list_others(table)
         self.feature_names_in_ = table.columns.to_numpy(dtype=object)
@@ -249,14 +252,16 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         )
         if not kept:
             raise DataError(
-                "No column remains to learn from.", " ".join(describe(self.notes_)), "Use others."
+                "No column remains from which a model could learn.",
+                " ".join(describe(self.notes_)),
+                "Use others.",
             )
         return self._chosen(rows)
 
     def _learn_numbers(self, numbers: Array) -> Array:
-        """Learn means and ranges of numbers, and return the gaps.
+        """Learn the means and ranges of numeric columns, and return a mask of the gaps.
 
-        With `least_rows`, the numbers are replaced by means in place.
+        If `least_rows` is above 1, the numbers are replaced by means in place.
         """
         if self.least_rows > 1:
             for column in numbers.T:
@@ -274,10 +279,10 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def _learn_notes(
         self, table: pd.DataFrame, other: Iterable[str], gaps: Mapping[str, Array]
     ) -> None:
-        """Learn the notes on each column: its gaps, and its values of a different kind.
+        """Learn the notes on each column: its gaps, and its values of a different type.
 
-        `other` contains the names of non-numeric columns, `gaps` the gaps of numbers and dates by
-        column.
+        `other` contains the names of non-numeric columns. `gaps` contains the gaps of each column
+        of numbers or dates.
         """
         empty = {str(column): int(n) for column, n in table.isna().sum().items()}
         empty |= {column: int(is_missing(table[column]).sum()) for column in other}
@@ -291,13 +296,13 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         )
 
     def _chosen(self, rows: Array) -> Array:
-        """Return the output columns; columns that were constant in the training set are 0."""
+        """Return the output columns. Columns that were constant in the training set are 0."""
         chosen = rows[:, self._varying]
         chosen[:, self._zero] = 0.0
         return chosen
 
     def transform(self, X: Any) -> Array:
-        """Return numeric rows: float64 of shape (n, columns).
+        """Return a table as numeric rows: float64 of shape (n, columns).
 
         Raise DataError if two columns have the same name.
         """
@@ -311,7 +316,7 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return np.array(self._names_out, dtype=object)
 
     def differences(self, X: Any) -> Differences:
-        """Return the differences between a table and the training set. See `Differences`."""
+        """Return a `Differences` object that compares a table with the training set."""
         check_is_fitted(self, "notes_")
         table = as_table(X)
         used = [c for c in self.feature_names_in_ if self.kinds_[c] in (NUMBER, DATE, WORDS)]
@@ -351,7 +356,7 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return Differences(missing, extra, unseen, other, outside, gaps, turned)
 
     def _find_unchanged(self, table: pd.DataFrame) -> set[str]:
-        """Return the numeric columns that contain only numbers within the training ranges."""
+        """Return the numeric columns whose values are all numbers within the training range."""
         others = {*list_others(table)}
         plain = [c for c in self._numeric if c in table.columns and c not in others]
         values = table[plain].to_numpy(dtype=np.float64, na_value=np.nan)
@@ -360,13 +365,16 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return {column for column, same in zip(plain, inside, strict=True) if same}
 
     def __sklearn_tags__(self) -> Any:
-        """Declare to scikit-learn that gaps and strings are accepted."""
+        """Return the tags that declare to scikit-learn that gaps and strings are accepted."""
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = tags.input_tags.string = True
         return tags
 
     def _numbers(self, table: pd.DataFrame) -> Array:
-        """Return the columns of numbers and the parts of dates, of shape (n, slots), with gaps."""
+        """Return the numeric columns and the parts of dates as an array, shape (n, slots).
+
+        Gaps are NaN.
+        """
         numeric = table.reindex(columns=self._numeric)
         text = list_others(numeric)
         numeric = numeric.assign(**{c: self._parsed(c, numeric[c]) for c in text})
@@ -376,7 +384,7 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return np.hstack([np.where(np.isinf(X), np.nan, X), *parts])
 
     def _parsed(self, column: str, values: pd.Series[Any]) -> Array:
-        """Return the values of a column of numbers or dates, NaN for other values; shape (n,)."""
+        """Return the values of a column of numbers or dates, shape (n,). Other values are NaN."""
         if is_number(values) and self.kinds_[column] == NUMBER:
             X = values.to_numpy(dtype=np.float64, na_value=np.nan)
             return np.where(np.isfinite(X), X, np.nan)
@@ -388,7 +396,7 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return as_dates(values, self._day_first[column])
 
     def _expanded(self, table: pd.DataFrame, numbers: Array) -> Array:
-        """Return all candidate columns, including the constant ones."""
+        """Return all candidate columns of a table, including the constant columns."""
         indicators = np.isnan(numbers[:, self._with_gaps]).astype(np.float64)
         filled = np.where(np.isnan(numbers), self._means, numbers)
         one_hot = [
@@ -428,19 +436,20 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
 @dataclass(frozen=True)
 class _Words:
-    """The categories of a column and their encoding."""
+    """The categories of a text column and their encoding."""
 
     levels: tuple[str, ...]
-    rows: Array  # shape (levels + 1, columns): a row per category, and the means for other values
+    # Shape (levels + 1, columns): a row per category, and a row of means for other values.
+    rows: Array
     seen: frozenset[str]
 
     @classmethod
     def of(
         cls, text: pd.Series[Any], least_rows: int = 1, levels: Sequence[str] | None = None
     ) -> _Words:
-        """Learn the categories of the training set; drop those in fewer than `least_rows` rows.
+        """Learn the categories of a text column. Drop categories in fewer than `least_rows` rows.
 
-        If `levels` are given, only the means of their columns are learned. Other categories are
+        If `levels` are given, only the means of the columns are learned. Other categories are
         ignored.
         """
         counts = text.value_counts()
@@ -455,7 +464,7 @@ class _Words:
 
     @staticmethod
     def _levels(text: pd.Series[Any], counts: pd.Series[int], least_rows: int) -> list[str]:
-        """Return the categories that become columns, from the counts of all categories."""
+        """Return the categories that become columns, given the counts of all categories."""
         counts = counts.iloc[np.lexsort((counts.index.astype(str), -counts.to_numpy()))]
         n = len(text)
         frequent = (counts >= RARE_ROWS) | (counts >= RARE_SHARE * n)
@@ -471,7 +480,7 @@ class _Words:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the columns; "(other)" if the data have a category "other"."""
+        """Names of the columns. The name is "(other)" if the data have a category "other"."""
         levels = self.levels[1:] if len(self.levels) == 2 else self.levels
         bare = [level.removeprefix("\0") for level in levels]
         return tuple(
@@ -480,31 +489,38 @@ class _Words:
         )
 
     def encoded(self, text: pd.Series[Any]) -> Array:
-        """Return 0 and 1 in a column per category (one column for two), shape (n, columns)."""
+        """Return one column of 0 and 1 per category, or a single column for two categories.
+
+        The shape is (n, columns).
+        """
         return self.rows[self._codes(text, self.levels)]
 
     @staticmethod
     def _codes(text: pd.Series[Any], levels: Iterable[str]) -> NDArray[np.intp]:
-        """Return the position of each category among the levels, or -1 if it is not a level."""
+        """Return the position of each value in `levels`, or -1 if the value is not among them."""
         index = pd.Index(list(levels), dtype=object)
         other = text.where(text.isna() | text.isin(index), OTHER)
         return index.get_indexer(pd.Index(other.where(text.notna(), MISSING), dtype=object))
 
 
 def describe(notes: Iterable[Note]) -> list[str]:
-    """Return sentences that describe the treatment of columns, one per kind of treatment."""
+    """Return sentences that describe the treatment of the columns, one per kind of treatment."""
     sentences = {
-        WORDS: "Categories became columns of 0 and 1, with their number: {}.",
+        WORDS: (
+            "Categories became columns of 0 and 1. The number of columns is in parentheses: {}."
+        ),
         DATE: "Dates became days, month, weekday and hour, as far as they vary: {}.",
         "not numbers": "Values other than numbers or dates count as missing in: {}.",
-        "text numbers": "Read as numbers, without percent signs, currency signs and thousands "
-        "separators: {}.",
+        "text numbers": (
+            "Strings are read as numbers, without percent signs, currency signs and "
+            "thousands separators: {}."
+        ),
         "gaps": "Missing values become the mean of the training set, with a column that marks "
         "them. Missing categories are a category: {}.",
-        CONSTANT: "Left out, constant: {}.",
-        EMPTY: "Left out, without any value: {}.",
-        IDENTIFIER: "Left out, because they name the rows: {}.",
-        INDEX: "Left out, row numbers without a name: {}.",
+        CONSTANT: "Columns that are constant are left out: {}.",
+        EMPTY: "Columns without any value are left out: {}.",
+        IDENTIFIER: "Columns that identify the rows are left out: {}.",
+        INDEX: "Columns of row numbers without a name are left out: {}.",
     }
     gathered: dict[str, list[str]] = {}
     for note in notes:
@@ -518,14 +534,14 @@ def describe(notes: Iterable[Note]) -> list[str]:
 
 
 def _column(table: pd.DataFrame, column: str) -> pd.Series[Any]:
-    """Return a column of a table; if the table has no such column, it contains only gaps."""
+    """Return a column of a table. If the table has no such column, return a column of gaps."""
     return table[column] if column in table else pd.Series(None, index=table.index, dtype=object)
 
 
 def _means(values: Array, least: int) -> Array:
-    """Replace numbers by means of `least` consecutive values; equal numbers get one mean.
+    """Replace numbers by means of `least` consecutive values. Equal numbers get the same mean.
 
-    Gaps stay. With fewer than `least` numbers, all values are NaN.
+    Gaps are kept. If there are fewer than `least` numbers, all values are NaN.
     """
     made, there = np.full(len(values), np.nan), np.isfinite(values)
     if there.sum() < least:
@@ -540,7 +556,7 @@ def _means(values: Array, least: int) -> Array:
 
 
 def _date_parts(moments: pd.Series[Any]) -> Array:
-    """Return days since 2000, month, weekday and hour, of shape (n, 4)."""
+    """Return the days since 2000, month, weekday and hour of dates, shape (n, 4)."""
     days, clock = (moments - EPOCH).dt.days, moments.dt
     hour = clock.hour + clock.minute / 60 + clock.second / 3600
     parts = [days, clock.month, clock.day_of_week, hour]

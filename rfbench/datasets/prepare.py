@@ -1,4 +1,4 @@
-"""Preparation of a data set for a trial: split, scale, map the target."""
+"""Preparation of a data set for a trial: split the rows, scale them, map the target."""
 
 from __future__ import annotations
 
@@ -40,16 +40,16 @@ DType = Literal["float64", "float32"]
 # Number of rows per block. Sums are accumulated row by row, so no value changes if this number is
 # doubled or halved. A block of 100 columns needs 3 MB.
 _ROWS_AT_ONCE = 4096
-# Constants of the scaling `clipped-all`: the bound, and the number that is added to a standard
+# Constants of the scaling `clipped-all`: the bound, and the number that is added to the standard
 # deviation. The values are from the code of the authors of Zozoulenko et al. 2025. Other values
-# would define a different scaling than the paper.
+# would define a different scaling than the scaling of the paper.
 CLIP, LEAST = 3.0, 1e-5
 Scale = Callable[[NDArray[Any]], NDArray[Any]]
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """The rows that a trial trains and tests on.
+    """The training set and the test set of a trial.
 
     Parameters
     ----------
@@ -60,17 +60,17 @@ class Prepared:
     y_train : array of shape (n,)
         Class codes (int64), or the mapped target of a regression (float64).
     y_test : array of shape (m,)
-        The same for the test set.
+        Class codes (int64), or the mapped target of a regression (float64), of the test set.
     task : {'binary', 'multiclass', 'regression'}
-        See `Dataset`.
+        Kind of target (see `Dataset`).
     classes : tuple of str
-        See `Dataset`.
+        Labels of the classes (see `Dataset`).
     train_rows : array of shape (n,)
         Indices of the training set in the data set.
     test_rows : array of shape (m,)
         Indices of the test set in the data set.
     groups : array of shape (n,) or None, default=None
-        Number of the group of each row of the training set.
+        Number of the group of each training row.
     """
 
     X_train: Rows
@@ -96,57 +96,55 @@ def prepare(
     dtype: str = "float64",
     trial: int = 0,
 ) -> Prepared:
-    """Split a data set, scale its rows and map its target, based on the training set only.
+    """Split a data set, scale the rows and map the target.
 
-    Scalings with 'all' in their names use the test set as well.
+    Scaling and mapping are learned from the training set only. Scalings with 'all' in their names
+    use the test set as well.
 
     Parameters
     ----------
     dataset : Dataset
         The data set, as returned by `load`.
     split : 'given' or mapping
-        See `split_rows`.
+        Rule for the split (see `split_rows`).
     scaling : {'none', 'standard', 'minmax', 'minmax-all', 'row-standard', '/255', 'rank',
             'robust', 'clipped-all', '/max', 'standard/max', 'standard-all/max'}
-        'standard': each column to mean 0 and standard deviation 1 (n in the denominator).
-        'minmax': each column to [0, 1].
-        'minmax-all': the same with the smallest and largest value of all rows, including the test
-        set. For both, columns that are constant in these rows become 0.
-        'row-standard': each row to mean 0 and standard deviation 1 (d - 1 in the denominator); a
-        constant row becomes 0.
-        'rank' and 'robust': see `RankScaler` and `SmoothClipScaler`.
-        'clipped-all': (x - mean) / (sd + 1e-5) of each column over all rows, including the test
-        set, clipped to [-3, 3].
-        '/max': every column divided by the largest value of any column.
-        'standard/max': 'standard', then '/max'.
-        'standard-all/max': the same with the moments of all rows, including the test set.
-        Sparse rows support only 'none' and '/255'.
+        'standard': scale each column to mean 0 and standard deviation 1 (n in the denominator).
+        'minmax': scale each column to [0, 1]. 'minmax-all': the same, with the smallest and largest
+        value of all rows, including the test set. In both, columns that are constant in these rows
+        become 0. 'row-standard': scale each row to mean 0 and standard deviation 1 (d - 1 in the
+        denominator). A constant row becomes 0. 'rank' and 'robust': see `RankScaler` and
+        `SmoothClipScaler`. 'clipped-all': (x - mean) / (sd + 1e-5) of each column over all rows,
+        including the test set, clipped to [-3, 3]. '/max': divide every column by the largest value
+        of any column. 'standard/max': 'standard', then '/max'. 'standard-all/max': the same, with
+        the mean and standard deviation of all rows, including the test set. Sparse rows support
+        only 'none' and '/255'.
     target : {'range', 'raw', 'standard', 'clipped-all'}
-        For a regression: map the range of the training target to [-1, 1], keep it, scale it to mean
-        0 and standard deviation 1, or scale it as 'clipped-all' does a column. Ignored for
-        classification.
+        Mapping of the target of a regression. 'range': map the range of the training target to [-1,
+        1]. 'raw': do not change the target. 'standard': scale it to mean 0 and standard deviation
+        1. 'clipped-all': scale it like a column with this scaling. Ignored for classification.
     generator : numpy.random.Generator
-        Source of the draws of split and subset.
+        Random generator for the split and the subset.
     rows : int, optional
-        Keep only this number of training samples, drawn at random, and a proportional number of
-        test samples. Without it, rows of a folder stay on disk.
+        Number of training samples to keep, drawn at random, with a proportional number of test
+        samples. If None, all samples are kept, and rows of a packed folder stay on disk.
     test_rows : int, optional
-        Keep at most this number of test samples, drawn at random, instead of a proportional number.
+        Maximum number of test samples to keep, drawn at random, instead of a proportional number.
     dtype : {'float64', 'float32'}
-        Type of the rows after scaling; the target is always float64.
+        Type of the rows after scaling. The target is always float64.
     trial : int
-        See `split_rows`.
+        Number of the trial (see `split_rows`).
 
     Returns
     -------
     Prepared
-        Training and test set with their targets.
+        Training and test set with targets.
 
     Raises
     ------
     DataError
-        If an option is unknown or does not fit, a used value is not finite, a side is empty, a
-        class has no training samples, or the training target is constant.
+        If an option is unknown or cannot be used for the data, a value is not finite, a side is
+        empty, a class has no training samples, or the training target is constant.
     """
     options = ("scaling", scaling, Scaling), ("target", target, Target), ("dtype", dtype, DType)
     for key, value, allowed in options:
@@ -182,9 +180,9 @@ def _blocks(X: Rows) -> Iterator[slice]:
 
 
 def _take(dataset: Dataset, index: Index, *, on_disk: bool) -> Rows:
-    """Copy rows in double precision, and raise DataError for values that are not finite.
+    """Return a copy of rows in float64. Raise DataError for values that are not finite.
 
-    Rows of a folder may stay on disk; their blocks are checked when they are read.
+    Rows of a packed folder may stay on disk. Their blocks are checked when they are read.
     """
     X: Rows = dataset.X
     if isinstance(X, RowSource) and on_disk:
@@ -200,7 +198,7 @@ def _take(dataset: Dataset, index: Index, *, on_disk: bool) -> Rows:
 
 
 def _cast(X: Rows, name: str, dtype: str) -> Rows:
-    """Return scaled rows in their dtype. Casting before scaling would lose digits far from 0."""
+    """Return scaled rows as `dtype`. Casting before scaling would lose digits far from 0."""
     with np.errstate(over="ignore"):
         cast: Any = X.astype(dtype, copy=False)
     if not np.isfinite(cast if isinstance(cast, np.ndarray) else cast.data).all():
@@ -217,7 +215,7 @@ def _finite(block: NDArray[Any], name: str) -> NDArray[Any]:
 
 
 def _scaled(X: Rows, scale: Scale, name: str, dtype: str) -> Rows:
-    """Scale rows in place; for rows on disk, add the scaling to the source."""
+    """Scale rows in place. For rows on disk, add the scaling to the source of the rows."""
     cast = partial(_cast, name=name, dtype=dtype)
     if isinstance(X, RowSource):
         return X.mapped(scale).mapped(cast).astype(dtype)
@@ -228,7 +226,7 @@ def _scaled(X: Rows, scale: Scale, name: str, dtype: str) -> Rows:
 
 
 def _scaler(X_train: Rows, X_test: Rows, scaling: str, dtype: str) -> Scale:
-    """Return the function that scales a block of rows; at most three passes determine it."""
+    """Return the function that scales a block of rows, learned in at most three passes."""
     if scaling == "none":
         return np.asarray
     if scaling == "/255":
@@ -236,7 +234,7 @@ def _scaler(X_train: Rows, X_test: Rows, scaling: str, dtype: str) -> Scale:
     if sparse.issparse(X_train):
         raise DataError(
             f"Sparse rows cannot be scaled by '{scaling}'.",
-            "Subtracting a mean or a minimum would make every entry non-zero.",
+            "Subtracting a mean or a minimum would make every entry different from 0.",
             "Use the scaling 'none' or '/255'.",
         )
     if scaling == "row-standard":
@@ -256,7 +254,7 @@ def _scaler(X_train: Rows, X_test: Rows, scaling: str, dtype: str) -> Scale:
         width = np.where(sd == 0, np.inf, sd)
         largest = np.max((_range([X_train])[1] - mean) / width)
         if not largest > 0:
-            what = f"The scaling {scaling} divides by the largest value, but none is above 0."
+            what = f"The scaling {scaling} divides by the largest value, but no value is above 0."
             raise DataError(what, todo="Use a different scaling.")
         return partial(_affine, shift=mean, width=width * largest, most=np.inf)
     low, high = _range([X_train, X_test] if scaling == "minmax-all" else [X_train])
@@ -273,7 +271,7 @@ def _affine(block: NDArray[Any], shift: Any, width: Any, most: float) -> NDArray
 
 
 def _standard_rows(block: NDArray[Any]) -> NDArray[Any]:
-    """Scale each row to mean 0 and standard deviation 1; constant rows become 0."""
+    """Scale each row to mean 0 and standard deviation 1. Constant rows become 0."""
     flat = np.ptp(block, axis=1) == 0
     centred = block - block.mean(axis=1, keepdims=True)
     sd = np.sqrt((centred**2).sum(axis=1) / max(1, block.shape[1] - 1))
@@ -288,10 +286,10 @@ def _range(sides: list[Rows]) -> tuple[NDArray[Any], NDArray[Any]]:
 
 
 def _moments(sides: list[Rows]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return mean and standard deviation of each column, in double precision and two passes."""
+    """Return the mean and standard deviation of each column, in float64 and with two passes."""
     n, total = sum(X.shape[0] for X in sides), np.zeros((1, sides[0].shape[1]))
     blocks = [(X, block) for X in sides for block in _blocks(X)]
-    for X, block in blocks:  # row by row, so that the sum equals numpy's sum over all rows
+    for X, block in blocks:  # add row by row, so that the sum equals the sum of numpy over all rows
         total = np.vstack([total, X[block]]).sum(axis=0, keepdims=True)
     mean = total[0] / n
     squares = np.zeros_like(mean)
@@ -306,7 +304,9 @@ def _map_target(
     both = np.concatenate([y_train, y_test])
     if not np.isfinite(both).all():
         raise DataError(
-            f"The target of {name} has NaN or infinity.", "", "Remove these rows from the data."
+            f"The target of {name} contains NaN or infinity.",
+            "",
+            "Remove these rows from the data.",
         )
     low, high = y_train.min(), y_train.max()
     if low == high and target in ("range", "standard"):
@@ -327,7 +327,7 @@ def _check_classes(dataset: Dataset, labels: Index) -> None:
     for code in np.flatnonzero(counts == 0)[:1]:
         raise DataError(
             f"Class '{dataset.classes[code]}' of {dataset.name} has no rows in the training set.",
-            f"The {len(labels)} rows of the training set have {np.count_nonzero(counts)} of "
-            f"{len(counts)} classes.",
+            f"The training set of {len(labels)} rows has {np.count_nonzero(counts)} "
+            f"of {len(counts)} classes.",
             "Use more rows or another split.",
         )

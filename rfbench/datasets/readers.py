@@ -1,6 +1,7 @@
-"""Readers of the catalog's files: from files to arrays.
+"""Readers for the files of the catalog, which return arrays.
 
-The hashes of the files are known, so broken files are rare. `read` rejects them in one place.
+The hashes of the files are known, so broken files are rare. `read` rejects broken files in one
+place.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from rfbench.errors import DataError
 
 
 def read(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
-    """Return the rows of an entry's files; raise DataError if a file is broken."""
+    """Return the rows of a catalog entry. Raise DataError if a file is broken."""
     try:
         parsed = READERS[entry.reader](entry, sources)
         values: Any = parsed.X if isinstance(parsed.X, np.ndarray) else parsed.X.data
@@ -35,17 +36,17 @@ def read(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
             raise ValueError("files that belong together have different numbers of rows")
     except (DataError, MemoryError):
         raise
-    except Exception as error:  # damaged files make the libraries raise almost any error
+    except Exception as error:  # damaged files make the libraries raise many types of errors
         raise DataError(
             f"The files of {entry.name} cannot be read: {' '.join(str(error).split())[:300]}.",
-            "A file is damaged, or a different version.",
-            "Remove them and get them again.",
+            "A file is damaged, or is a different version.",
+            "Remove the files and download them again.",
         ) from error
     return parsed
 
 
 def _contents(sources: Sequence[FoundFiles]) -> Iterator[bytes]:
-    """Yield the contents of files, one file at a time."""
+    """Yield the content of each file, one file at a time."""
     for source in sources:
         yield from source.read().values()
 
@@ -58,10 +59,10 @@ def _table(
     separator: str | None = ",",
     comment: str | None = None,
 ) -> pd.DataFrame:
-    """Return delimited text without names or quoting, with `fields` fields per line.
+    """Return a table from delimited text without names or quotes, with `fields` fields per line.
 
-    Columns are identified by position. The columns in `text` are strings, all others numbers; raise
-    ValueError if they are not. A `separator` of None means blanks.
+    Columns are identified by position. The columns in `text` are strings, and all other columns are
+    numbers. Raise ValueError if a number cannot be read. A `separator` of None means blanks.
     """
     table: pd.DataFrame = files.read_delimited(
         io.BytesIO(content),
@@ -78,7 +79,7 @@ def _table(
 
 
 def _codes(labels: pd.Series[Any], codes: Mapping[str, int]) -> NDArray[np.int64]:
-    """Return the class codes of labels; a label may be written as ``1`` or ``1.0``."""
+    """Return the class codes of labels. A label may be written as ``1`` or ``1.0``."""
     numbers, levels = pd.factorize(labels.str.strip())
     of_word = np.array([_code(word, codes) for word in levels], dtype=np.int64)
     for word in levels[of_word < 0][:1]:
@@ -96,7 +97,10 @@ def _code(label: str, codes: Mapping[str, int]) -> int:
 
 
 def _join(entry: Entry, parts: Sequence[Parsed], count: int = 1) -> Parsed:
-    """Concatenate files; the first `count` are the training part if there are more files."""
+    """Join the rows of several files.
+
+    If there are more than `count`, the first `count` files are the training set.
+    """
     X, *more = [part.X for part in parts]
     if more:
         dense = isinstance(X, np.ndarray)
@@ -111,18 +115,18 @@ def _join(entry: Entry, parts: Sequence[Parsed], count: int = 1) -> Parsed:
 
 
 def read_table(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
-    """Read delimited text: rows of numbers with a target among them.
+    """Read delimited text: rows of numbers, one column of which is the target.
 
     The options of the entry are:
 
-    - `fields`: number of fields per line;
-    - `separator`;
-    - `header`: whether line 1 contains names;
-    - `target`, `drop`, `group`, `words`: positions, or names if there is a header; a column in
-      `words` becomes one column per value;
-    - `replace`: a number and its replacement;
+    - `fields`: the number of fields per line.
+    - `separator`: the separator of the fields.
+    - `header`: True if line 1 contains names.
+    - `target`, `drop`, `group`, `words`: positions of columns, or names if there is a header. A
+      column in `words` becomes one column per value.
+    - `replace`: a number and its replacement.
     - `permuted`: a seed and a number of rows. numpy's default generator permutes that many leading
-      rows. The training rows are the first of the permutation, the test rows the last, as in
+      rows. The training set is the beginning of the permutation, and the test set its end, as in
       published code.
     """
     fields, separator = int(entry.options["fields"]), str(entry.options.get("separator", ","))
@@ -149,7 +153,7 @@ def read_table(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
 
 
 def _chosen(entry: Entry, names: Sequence[Any]) -> dict[str, Any]:
-    """Return the positions of the columns in the options."""
+    """Return the positions of the columns that the options name."""
 
     def position(column: int | str) -> int:
         return column % len(names) if isinstance(column, int) else names.index(column)
@@ -171,16 +175,16 @@ def _shaped(
     words: Sequence[int],
     group: int | None,
 ) -> Parsed:
-    """Return rows, target and groups of a table; columns are identified by position.
+    """Return the rows, target and groups of a table, whose columns are identified by position.
 
-    Columns of text follow the numbers, one column per value, sorted by value.
+    Text columns follow the numbers, with one column per value, sorted by value.
     """
     special = [*drop, *words, target, *([] if group is None else [group])]
     blocks = [table.drop(columns=special).to_numpy(dtype=np.float64)]
     for column in words:
         codes, values = pd.factorize(table[column].str.strip(), sort=True)
         blocks.append(np.eye(len(values))[codes])
-    # pandas may return a read-only view of its own memory.
+    # pandas may return a read-only view of its own memory, so the rows are copied.
     X = np.require(np.hstack(blocks) if words else blocks[0], requirements=["C", "W"])
     if "replace" in entry.options:
         old, new = entry.options["replace"]
@@ -192,10 +196,10 @@ def _shaped(
 
 
 def read_arff(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
-    """Read one ARFF file.
+    """Read one ARFF file of the catalog.
 
-    The options are the options of `read_table` for columns, by position, `fields`, and `leave_out`:
-    the indices of rows that do not belong to the data.
+    The options are the column options of `read_table`, with positions, and the option `fields`. The
+    option `leave_out` contains the indices of rows that do not belong to the data.
     """
     (content,) = _contents(sources)
     chosen = _chosen(entry, range(int(entry.options["fields"])))
@@ -252,8 +256,8 @@ The category ``?`` (unknown) is last. An empty tuple means a numeric column.
 def read_adult(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
     """Read `adult.data` and `adult.test`: numbers, and one column for each category.
 
-    Columns keep their order. An unknown value (``?``) is a separate category. A label may end in a
-    full stop.
+    The order of the columns is kept. An unknown value (``?``) is a separate category. A label may
+    end in a full stop.
     """
     labels = {label + stop: code for label, code in entry.codes.items() for stop in ("", ".")}
     categories = dict(enumerate(ADULT.values()))
@@ -273,7 +277,7 @@ def read_adult(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
 
 
 def _read_svmlight(content: bytes, entry: Entry) -> Parsed:
-    """Return sparse rows and their labels as codes; indices start at 1."""
+    """Return sparse rows and their class codes. Column indices in the file start at 1."""
     codes = {float(label): code for label, code in entry.codes.items()}
     X, labels = files.read_svmlight(io.BytesIO(content), n_features=entry.columns, zero_based=False)
     if codes:
@@ -283,19 +287,20 @@ def _read_svmlight(content: bytes, entry: Entry) -> Parsed:
 
 
 def read_svmlight(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
-    """Read svmlight files; the rows stay sparse if the entry is sparse."""
+    """Read svmlight files. The rows stay sparse if the catalog entry is sparse."""
     parts = [_read_svmlight(content, entry) for content in _contents(sources)]
     joined = _join(entry, parts)
     return joined if entry.sparse else replace(joined, X=joined.X.toarray())
 
 
 def read_rcv1(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
-    """Read the RCV1 vectors (training file first) and, last, the topics of the documents.
+    """Read the RCV1 vectors, training file first, and the topics of the documents.
 
-    The option `topic` is the positive class.
+    The option `topic` is the topic of the positive class.
     """
     (topics,) = _contents(sources[-1:])
-    plain = entry.model_copy(update={"classes": {}})  # here the labels are document numbers
+    # The labels in these files are document numbers.
+    plain = entry.model_copy(update={"classes": {}})
     table = _table(topics, 3, text=[0], separator=None)
     positive = table[1][table[0] == entry.options["topic"]]
     parts = [_read_svmlight(content, plain) for content in _contents(sources[:-1])]
@@ -316,7 +321,7 @@ def read_har(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
 
 
 def read_idx(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
-    """Read pairs of idx files, images and labels, training files first; pixels stay bytes."""
+    """Read pairs of idx files (images and labels), training files first. Pixels stay bytes."""
     parts, contents = [], _contents(sources)
     for pixels, labels in zip(contents, contents, strict=True):
         images = _idx(pixels, 3)
@@ -338,8 +343,8 @@ READERS: dict[str, Callable[[Entry, Sequence[FoundFiles]], Parsed]] = {
     "svmlight": read_svmlight,
     "table": read_table,
 }
-"""Readers by the name that an entry uses.
+"""Readers by the name that a catalog entry uses.
 
-The name is part of the identity of the data: a reader that returns different rows for the same
+The name is a part of the identity of the data. A reader that returns different rows for the same
 files gets a new name.
 """

@@ -13,35 +13,38 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from rfbench.arrays import Array, Rows
 from rfbench.rows import RowSource
 
-# Maximum number of rows from which a scaling learns. With this number of rows, the rank of a
+# Maximum number of rows from which a scaling is learned. With this number of rows, the rank of a
 # quantile has a standard error of at most 0.0016, which is 1 / sqrt(4 n). With twice as many rows,
 # the standard error is at most 0.0011.
 MOST_ROWS = 100_000
-# Values are limited to this value because its square is finite in float64, by definition of the
+# Values are limited to this value, because its square is finite in float64, by definition of the
 # format. The square of 1e200, which has twice the exponent, is not finite.
 FAR = 1e100
 # Bound of a value, in standard deviations, from Holzmueller, Grinsztajn and Steinwart (2024),
 # section 3. With twice this bound, an outlier is twice as far from all other rows.
 BOUND = 3.0
 # Smallest standard deviation by which a column with two values is divided, relative to the distance
-# of these values. The value is the standard deviation of a column in which a tenth of the rows have
-# the other value. Twice the value, 0.6, is above the standard deviation 0.5 of equal shares, and
-# every column with two values would shrink.
+# between these values. The value is the standard deviation of a column in which a tenth of the rows
+# have the rare value. Twice the value, 0.6, exceeds 0.5, the standard deviation of two equally
+# frequent values, so that every column with two values would shrink.
 LEAST_DEVIATION = 0.3
 
 
 class _Bounded(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
-    """A map of each column to bounded values, then to mean 0 and standard deviation 1.
+    """Base of scalings that map each column to bounded values, then to mean 0 and deviation 1.
 
     A column that is constant in the training set becomes 0. A column with two values is divided by
-    at least 0.3 times their distance, so that a rare 1 among zeros is not far from all other rows.
+    at least 0.3 times the distance between them, so that a rare 1 among zeros is not far from all
+    other rows.
     """
 
     def fit(self, X: Rows, y: Any = None) -> Self:
-        """Learn from rows of shape (n, d), finite and dense, or a source of rows on disk.
+        """Learn the scaling from rows of shape (n, d).
 
-        If there are more than 100,000 rows, that many evenly spaced rows are read. Raise ValueError
-        if a value is not finite, or the rows are sparse.
+        The rows are finite and dense, or a source of rows on disk.
+
+        If there are more than 100,000 rows, 100,000 evenly spaced rows are read. Raise ValueError
+        if a value is not finite, or if the rows are sparse.
         """
         if len(X) > MOST_ROWS or isinstance(X, RowSource):
             X = X[np.linspace(0, len(X) - 1, min(len(X), MOST_ROWS)).astype(np.int64)]
@@ -58,25 +61,25 @@ class _Bounded(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # t
         return self
 
     def transform(self, X: Rows) -> Array:
-        """Return scaled rows of shape (n, d), float64."""
+        """Return the scaled rows, float64 of shape (n, d)."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, reset=False)
         return np.asarray((self._bounded(X) - self.mean_) / self.scale_)
 
     @abstractmethod
     def _learn(self, X: Array) -> None:
-        """Learn the parameters of the map."""
+        """Learn the parameters of the map from the rows."""
 
     @abstractmethod
     def _bounded(self, X: Array) -> Array:
-        """Return the bounded values."""
+        """Return the rows mapped to bounded values."""
 
 
 class RankScaler(_Bounded):
-    """Map each column to a normal distribution by its ranks, clipped at 3 standard deviations.
+    """Map each column to a normal distribution by ranks, clipped at 3 standard deviations.
 
-    The map is linear between the 1,000 quantiles, and values beyond the range of the fit are
-    clipped. Then each column gets mean 0 and standard deviation 1.
+    The map interpolates linearly between 1,000 quantiles. Values outside the range of the training
+    set are clipped. Then each column is scaled to mean 0 and standard deviation 1.
 
     >>> RankScaler().fit_transform([[1.0], [2.0], [1000.0]]).round(3).tolist()
     [[-1.225], [0.0], [1.225]]
@@ -96,9 +99,10 @@ class RankScaler(_Bounded):
 class SmoothClipScaler(_Bounded):
     """Map each column to z = (x - median) / IQR and then to z / sqrt(1 + (z / 3)^2).
 
-    IQR is the distance of the quartiles; if it is 0, half the range is used instead. Small z hardly
-    change, and none exceeds 3. Then each column gets mean 0 and standard deviation 1. See
-    Holzmueller, Grinsztajn and Steinwart, "Better by default" (NeurIPS 2024), section 3.
+    IQR is the distance between the quartiles. If the IQR is 0, half the range is used instead.
+    Small z hardly change, and no value exceeds 3. Then each column is scaled to mean 0 and standard
+    deviation 1. See Holzmueller, Grinsztajn and Steinwart, "Better by default" (NeurIPS 2024),
+    section 3.
 
     >>> Z = SmoothClipScaler().fit([[0.0], [1.0], [2.0], [3.0], [4.0]])
     >>> (Z.width_.tolist(), Z.transform([[2.0], [1e9]]).round(3).tolist())
@@ -112,7 +116,7 @@ class SmoothClipScaler(_Bounded):
         self.width_ = np.where(width > 0, width, np.inf)
 
     def _bounded(self, X: Array) -> Array:
-        # overflow for columns that are almost constant in the training set
+        # The overflow occurs for columns that are almost constant in the training set.
         with np.errstate(over="ignore"):
             z = np.clip((X - self.median_) / self.width_, -FAR, FAR)
         return np.asarray(z / np.sqrt(1 + (z / BOUND) ** 2))

@@ -1,4 +1,4 @@
-"""Splitting rows into a training and a test set."""
+"""Splitting rows into a training set and a test set."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MIN_WHOLE_SIZES = {
     "blocks": 2,
     "first_permuted": 1,
     "seed": 0,
-}  # minimum of the numbers that are not shares, by definition
+}  # smallest absolute number of rows, by definition; smaller numbers are shares
 SPLIT_EXAMPLES = (
     "`given`, `{train_size: 5000}` (of the given training rows), `{test_size: 0.5}` (with "
     "train_size if you like), `{stratified: 0.3}`, `{held_out: 0.3}`, `{leave_groups: 0.3}`, "
@@ -33,7 +33,7 @@ SPLIT_EXAMPLES = (
 
 
 def find_split_kind(rule: object) -> str | None:
-    """Return the kind of a split rule, a key of `_WAYS`, or None for an unknown rule."""
+    """Return the kind of a split rule, which is a key of `_WAYS`, or None for an unknown rule."""
     if not isinstance(rule, Mapping) or not rule:
         return "given" if rule == "given" else None
     keys = frozenset(rule)
@@ -45,7 +45,7 @@ def find_split_kind(rule: object) -> str | None:
 
 
 def check(rule: object) -> None:
-    """Raise DataError unless a rule is a known split with possible sizes."""
+    """Raise DataError if a split rule is unknown or has an impossible size."""
     if find_split_kind(rule) is None:
         what = f"The split {rule!r} is unknown.{suggest_nearest(str(rule), ['given'])}"
         raise DataError(what, "", f"Choose {SPLIT_EXAMPLES}.")
@@ -61,61 +61,63 @@ def check(rule: object) -> None:
             fits = size > 0 if whole else isinstance(size, float) and 0 < size < 1
             words = "a fraction between 0 and 1, or a whole number above 0"
         if not fits:
-            raise DataError(f"{key} is {size!r}.", f"It has to be {words}.")
+            raise DataError(f"{key} is {size!r}.", f"The value has to be {words}.")
 
 
 def is_given(rule: Rule) -> bool:
-    """Return True if the test set is defined by the data: the published split, or a column."""
+    """Return True if the data define the test set, by a published split or a column."""
     return find_split_kind(rule) in ("given", "published", "column")
 
 
 def is_fixed(rule: Rule) -> bool:
-    """Return True if every trial has the same training and test set."""
+    """Return True if a split rule gives every trial the same training and test set."""
     return find_split_kind(rule) in ("given", "column", "last", "held out")
 
 
 def split_rows(
     dataset: Dataset, rule: Rule, generator: np.random.Generator, trial: int = 0
 ) -> tuple[Index, Index]:
-    """Return the indices of the training and the test set, each in ascending order.
+    """Return the row indices of the training set and of the test set, each in ascending order.
 
     Parameters
     ----------
     dataset : Dataset
     rule : 'given' or mapping
-        Sizes are fractions or absolute numbers.
+        Rule for the split. Sizes are fractions or absolute numbers.
 
         - 'given' is the published split.
         - ``{'column': c}`` is the split defined by column c of user data.
         - ``{'train_size': s}`` is the published split with s of its training samples, drawn at
-          random, or all if there are fewer.
-        - ``{'test_size': t, 'train_size': s}`` draws both sets at random; by default s is the rest.
-          For a data set with groups of equal rows it draws complete groups with about as many rows.
+          random, or with all training samples if there are fewer.
+        - ``{'test_size': t, 'train_size': s}`` draws both sets at random. By default s is the rest.
+          For a data set with groups of equal rows, complete groups with about as many rows are
+          drawn.
         - ``{'held_out': t, 'train_size': s}`` draws both sets once for all trials: about t of the
-          rows of each class, and as far as possible a row of each class for training. For data with
-          groups it draws complete groups with about as many rows.
-        - ``{'stratified': t}`` does the same separately for each trial.
+          rows of each class for the test set, and if possible at least one row of each class for
+          the training set. For data with groups, complete groups with about as many rows are drawn.
+        - ``{'stratified': t}`` is like ``held_out``, with a new draw for each trial.
         - ``{'leave_groups': g}`` draws g complete groups for the test set.
-        - ``{'last': t}`` tests on the last t rows.
+        - ``{'last': t}`` uses the last t rows as the test set.
         - ``{'blocks': b, 'test_size': t}`` divides the rows into b blocks of consecutive rows,
-          equal up to one row, and draws t of the blocks for the test set.
-        - ``{'folds': k, 'seed': s, 'first_permuted': n}`` tests on one of the k folds of
-          scikit-learn's KFold(k, shuffle=True, random_state=s) over all rows. With `first_permuted`
-          the folds are over the first n of numpy.random.RandomState(s).permutation, or all.
+          of equal size up to one row, and draws t of the blocks for the test set.
+        - ``{'folds': k, 'seed': s, 'first_permuted': n}`` uses one of the k folds of
+          scikit-learn's KFold(k, shuffle=True, random_state=s) over all rows as the test set. With
+          `first_permuted` the folds are over the first n entries of
+          numpy.random.RandomState(s).permutation, or all entries.
     generator : numpy.random.Generator
-        Source of the draws.
+        Random generator for the draws.
     trial : int
-        Number of the trial, starting at 0. It tests on the fold of that number, modulo k.
+        Number of the trial, from 0. With folds, trial i uses fold i modulo k.
 
     Returns
     -------
     train, test : ndarray of int64
-        Disjoint row indices; together they are all rows, unless `train_size` is smaller.
+        Disjoint row indices. Together they are all rows, unless `train_size` is smaller.
 
     Raises
     ------
     DataError
-        If the rule is unknown, does not fit the data set, or leaves a side empty.
+        If the rule is unknown, cannot be used for the data set, or leaves a side empty.
     """
     check(rule)
     mapping = {**rule, "trial": trial} if isinstance(rule, Mapping) else {}
@@ -126,18 +128,18 @@ def split_rows(
         raise DataError(
             f"The split {rule!r} leaves {len(train)} training and {len(test)} test rows of "
             f"{dataset.name}.",
-            todo="Change the sizes.",
+            todo="Change the sizes of the split.",
         )
     return train, test
 
 
-# Each function returns the training and the test indices, in any order.
+# Each of the following functions returns the training and the test indices, in any order.
 
 
 def _published(dataset: Dataset, rule: Mapping[str, Any], generator: np.random.Generator) -> Sides:
     if dataset.n_given_train is None:
         what = f"{dataset.name} has no published split."
-        raise DataError(what, todo="Use a split like {test_size: 0.5}.")
+        raise DataError(what, todo="Use a split such as {test_size: 0.5}.")
     train, test = np.split(np.arange(len(dataset.y)), [dataset.n_given_train])
     if "train_size" in rule:
         size = min(len(train), _amount(rule["train_size"], len(train)))
@@ -179,7 +181,7 @@ def _held_out(dataset: Dataset, rule: Mapping[str, Any], generator: np.random.Ge
 
 
 def _whole_groups(dataset: Dataset, n_test: int, generator: np.random.Generator) -> Index:
-    """Draw complete groups with at least `n_test` rows in total."""
+    """Draw complete groups for the test set until they have at least `n_test` rows."""
     assert dataset.groups is not None
     groups, sizes = np.unique(dataset.groups, return_counts=True)
     drawn = generator.permutation(len(groups))
@@ -188,7 +190,10 @@ def _whole_groups(dataset: Dataset, n_test: int, generator: np.random.Generator)
 
 
 def _evenly(classes: NDArray[Any], offset: float) -> Index:
-    """Return an order that spreads every class evenly; its first row is at offset / class size."""
+    """Return an order of the rows in which each class is spread evenly.
+
+    The first row of a class is at offset / class size.
+    """
     position = np.empty(len(classes))
     for label in np.unique(classes):
         members = np.flatnonzero(classes == label)
@@ -203,10 +208,10 @@ def _last(dataset: Dataset, rule: Mapping[str, Any], generator: np.random.Genera
 
 
 def split_by_time(times: NDArray[Any], size: int, folds: int = 1) -> list[Sides]:
-    """Return the last `size` rows and all rows before them, for `folds` consecutive folds.
+    """Return the last `size` rows and all earlier rows, for each of `folds` consecutive folds.
 
-    Rows with the same time stay together, so a side may have more rows, or none. `times` has shape
-    (n,).
+    Rows with the same time stay together, so that a side may have more rows, or none. `times` has
+    shape (n,).
     """
     ordered, n = np.sort(times), len(times)
     starts = [max(0, n - fold * size) for fold in range(folds, 0, -1)]
@@ -221,7 +226,7 @@ def _groups(dataset: Dataset, rule: Mapping[str, Any], generator: np.random.Gene
     if dataset.groups is None or dataset.equal_rows_together:
         raise DataError(
             f"{dataset.name} has no groups.",
-            todo="Use a split like {test_size: 0.5}, or name the column: `groups: COLUMN`.",
+            todo="Use a split such as {test_size: 0.5}, or name the column: `groups: COLUMN`.",
         )
     return _some_of(dataset.groups, rule["leave_groups"], generator)
 
@@ -238,7 +243,7 @@ def _folds(dataset: Dataset, rule: Mapping[str, Any], generator: np.random.Gener
 
     n, seed, most = len(dataset.y), rule["seed"], rule.get("first_permuted")
     rows = np.arange(n)
-    if most is not None:  # the legacy generator, because numpy keeps its draws unchanged
+    if most is not None:  # the legacy generator is used, because numpy does not change its draws
         rows = np.random.RandomState(seed).permutation(n)[:most]
     if rule["folds"] > len(rows):
         raise DataError(f"folds is {rule['folds']}.", f"{dataset.name} has {len(rows)} rows.")
@@ -248,7 +253,7 @@ def _folds(dataset: Dataset, rule: Mapping[str, Any], generator: np.random.Gener
 
 
 def _some_of(numbers: Index, size: float, generator: np.random.Generator) -> Sides:
-    """Draw groups for the test set; `numbers` contains the group of each row."""
+    """Draw groups for the test set. `numbers` contains the group of each row."""
     groups = np.unique(numbers)
     in_test = np.isin(numbers, generator.permutation(groups)[: _amount(size, len(groups))])
     return np.flatnonzero(~in_test), np.flatnonzero(in_test)
@@ -272,7 +277,7 @@ _WAYS: dict[str, tuple[tuple[str, ...], Draw]] = {
 def count_training_rows(n: int, n_given: int | None, rule: Rule) -> int:
     """Return the size of the training set for a split of n rows.
 
-    For groups or blocks the number is estimated from their share. If only a number of groups is
+    For groups or blocks the size is estimated from their share. If only a number of groups is
     given, n is returned.
     """
     sizes = rule if isinstance(rule, Mapping) else {}
@@ -296,7 +301,7 @@ def count_training_rows(n: int, n_given: int | None, rule: Rule) -> int:
 
 
 def _amount(size: float, n: int) -> int:
-    """Return a number of rows or groups, given as a number or as a share of n."""
+    """Return a size, given as a number or as a share of n, as a number of rows or groups."""
     return size if isinstance(size, int) else max(1, round(size * n))
 
 
@@ -307,9 +312,9 @@ def draw_subset(
     generator: np.random.Generator,
     test_rows: int | None = None,
 ) -> tuple[Index, Index]:
-    """Return `rows` training samples, drawn at random, and a proportional number of test samples.
+    """Draw `rows` training samples at random, and a proportional number of test samples.
 
-    With `test_rows` at most that many test samples are returned, independent of the share.
+    If `test_rows` is given, at most that many test samples are returned, whatever the share.
     """
     n_test = len(test)
     if rows < len(train):

@@ -1,7 +1,7 @@
-"""Rows of a data set as a folder of `.npy` files and `facts.json`, without pickles.
+"""Storage of rows in a folder of `.npy` files and a file `facts.json`, without pickles.
 
 Arrays and the parts of sparse rows are separate files, which are memory-mapped. The numbers of a
-table are one array with a row per column; its strings are codes of distinct values.
+table are one array with a row per column. Strings are stored as codes of distinct values.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def write(folder: Path, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[A
 
 
 def split_into_parts(data: Parsed) -> tuple[dict[str, Any], Arrays] | None:
-    """Return rows as facts (JSON values) and arrays; None if their type is not supported."""
+    """Return the rows as JSON values and arrays, or None if their type is not supported."""
     facts: dict[str, Any] = {"n_given_train": data.n_given_train, "about": data.about}
     arrays = {"y": np.asarray(data.y)}
     if data.groups is not None:
@@ -60,7 +60,7 @@ def split_into_parts(data: Parsed) -> tuple[dict[str, Any], Arrays] | None:
 
 
 def read(folder: Path) -> Parsed:
-    """Return the rows of a folder; damaged files may raise almost any error."""
+    """Return the rows in a folder. Damaged files may raise many types of errors."""
     facts = json.loads((folder / FACTS_FILE).read_bytes())
     arrays = {
         file.stem: np.load(file, mmap_mode="r", allow_pickle=False) for file in folder.glob("*.npy")
@@ -79,7 +79,10 @@ def read(folder: Path) -> Parsed:
 
 
 def _table(X: pd.DataFrame) -> tuple[list[Any], Arrays] | None:
-    """Return descriptions of the columns, and their arrays; None if a type is not supported."""
+    """Return descriptions and arrays of the columns of a table.
+
+    Return None if the type of a column is not supported.
+    """
     columns: list[Any] = []
     numbers, codes = [], []
     words: list[bytes] = []
@@ -120,7 +123,7 @@ def _is_plain(index: pd.Index[Any]) -> bool:
 
 
 def _dataframe(columns: list[Any], arrays: Arrays) -> pd.DataFrame:
-    """Return the table stored by `_table`."""
+    """Return the table that `_table` has converted to descriptions and arrays."""
     content, ends = arrays["words"].tobytes(), [0, *arrays["ends"].tolist()]
     words = iter(content[a:b].decode(errors="surrogatepass") for a, b in pairwise(ends))
     numbers, codes = iter(arrays["numbers"]), iter(arrays["codes"])
@@ -131,7 +134,7 @@ def _dataframe(columns: list[Any], arrays: Arrays) -> pd.DataFrame:
             continue
         count, dtype = different
         own, values = next(codes), [next(words) for _ in range(count)]
-        if kind == "words":  # a gap has the code -1
+        if kind == "words":  # gaps have the code -1
             read[name] = pd.Series(np.array([*values, None], dtype=object)[own], dtype=object)
         else:
             categories = pd.Index(values, dtype=dtype)

@@ -1,4 +1,4 @@
-"""Synthetic problems of the papers."""
+"""Synthetic problems from papers."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ Generated = tuple[NDArray[np.float64], NDArray[np.int64]]
 
 
 def sphere(generator: np.random.Generator, d: int, n: int) -> Generated:
-    """Return n points X ~ N(0, I_d), of shape (n, d), and whether each is outside a sphere.
+    """Return n points X ~ N(0, I_d), shape (n, d), and targets y for a sphere as the boundary.
 
-    y is 1 if ``|x| > sqrt(d)``, which holds for about half of the points, else 0.
+    y is 1 if ``|x| > sqrt(d)``, which is true for about half of the points, and 0 otherwise.
 
     References
     ----------
-    Sinha and Duchi, "Learning kernels with random features", 2016, section 4.1.
+    Source: Sinha and Duchi, "Learning kernels with random features", 2016, section 4.1.
     """
     X = generator.standard_normal((n, d))
     return X, (np.linalg.norm(X, axis=1) > np.sqrt(d)).astype(np.int64)
@@ -29,14 +29,16 @@ def sphere(generator: np.random.Generator, d: int, n: int) -> Generated:
 def hyperplane(
     generator: np.random.Generator, d: int, n: int, informative: int = 100, weak: float = 0.05
 ) -> Generated:
-    """Return n points X ~ N(0, I_d), of shape (n, d), and whether ``x'u > 0`` (1, else 0).
+    """Return n points X ~ N(0, I_d), shape (n, d), and targets y for a hyperplane as the boundary.
 
-    u is 1 on the first `informative` coordinates and ``weak * N(0, 1)`` on the others.
+    y is 1 if ``x'u > 0``, and 0 otherwise.
+
+    u is 1 in the first `informative` coordinates and ``weak * N(0, 1)`` in the others.
 
     References
     ----------
-    The public example of Sinha and Duchi, "Learning kernels with random features", 2016. It is a
-    substitute for the data of their Figure 2.
+    Source: the public example of Sinha and Duchi, "Learning kernels with random features", 2016.
+    The problem is a substitute for the data of their Figure 2.
     """
     u = weak * generator.standard_normal(d)
     u[:informative] = 1.0
@@ -46,13 +48,13 @@ def hyperplane(
 
 @dataclass(frozen=True)
 class Problem:
-    """A generator and the default values of its parameters."""
+    """A function that generates a synthetic problem, and the default values of its parameters."""
 
     draw: Callable[..., Generated]
     parameters: Mapping[str, int | float]
 
     def complete(self, name: str, given: Mapping[str, object] | None) -> dict[str, int | float]:
-        """Return all parameters; given values replace the defaults.
+        """Return all parameters of the problem. Given values replace the defaults.
 
         Raise DataError if a parameter is unknown or not a positive number of the right type.
         """
@@ -63,9 +65,9 @@ class Problem:
             kinds = (int,) if isinstance(values[key], int) else (int, float)
             if isinstance(value, bool) or not isinstance(value, kinds) or not 0 < value < np.inf:
                 raise DataError(
-                    f"The parameter '{key}' of '{name}' is {value!r}.",
-                    f"It has to be a positive {kinds[-1].__name__}.",
-                    f"The default is {values[key]}.",
+                    f"The parameter '{key}' of '{name}' has the value {value!r}.",
+                    f"The value has to be a positive {kinds[-1].__name__}.",
+                    f"The default value is {values[key]}.",
                 )
             values[key] = value
         return values

@@ -14,20 +14,21 @@ from rfbench.arrays import Array
 from rfbench.errors import DataError
 
 NUMBER, DATE, WORDS = "number", "date", "words"
-IDENTIFIER, INDEX = "identifier", "index"  # kinds of columns that identify the rows
-SEVERAL_UNITS = "several units"  # strings that are numbers with different units
+IDENTIFIER, INDEX = "identifier", "index"  # kinds of columns that identify rows
+SEVERAL_UNITS = "several units"  # kind of a column of strings that are numbers with different units
 # A column with fewer strings than this may contain categories even if all strings are different.
-# The value was chosen without a measurement. With half this value, ten classes with one row each
-# count as names. With twice this value, 30 names of shops count as categories.
+# The value was chosen without a measurement. With half this value, the names of ten classes with
+# one row each would identify the rows. With twice this value, 30 names of shops count as
+# categories.
 LEAST_NAMES = 20
 MOST_NAMED = 8  # maximum number of names in a message; twice as many do not fit on a line
-_ONLY_WORDS = infer_dtype(["word"])  # pandas uses this name for a column of strings
+_ONLY_WORDS = infer_dtype(["word"])  # name in pandas of the kind of a column of strings
 EPOCH = pd.Timestamp("2000-01-01")
 _DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{2,4}([ T]\d.*)?|\d{1,2}:\d{2}(:\d{2}.*)?", re.ASCII)
 _TIME = re.compile(r"\d{1,2}:\d{2}.*", re.ASCII)
 _IDENTIFIER = re.compile(r"(.*[^A-Za-z])?(?i:id|uuid|guid|index|rownames)|.*[a-z](Id|ID)")
-_UNLABELLED = re.compile(r"(Unnamed: \d+(\.\d+)*)?")  # pandas numbers repeated names: 0.1
-_SPACES = r" '_\u00a0\u2009\u202f\u2019"  # thousands separators
+_UNLABELLED = re.compile(r"(Unnamed: \d+(\.\d+)*)?")  # pandas adds a number to repeated names: 0.1
+_SPACES = r" '_\u00a0\u2009\u202f\u2019"  # thousands separators in addition to points and commas
 _UNIT = re.compile(r"(?<![^-+\s])[$€£¥]\s?|\s?[%$€£¥]\s*$")
 _DASHES = (
     "-\u2010\u2011\u2012\u2013\u2014\u2212\ufe58\ufe63\uff0d"  # hyphens, dashes and minus signs
@@ -35,21 +36,22 @@ _DASHES = (
 _MINUS = rf"^[{_DASHES}](?=\s?[\d.,$€£¥])"
 _ACCOUNTS = re.compile(
     rf"\(([^-+()]*\d[^-+()]*)\)|([^-+()]*\d[^-+()]*?)\s?[{_DASHES}]"
-)  # (1.5), 1.5-
-_FORTRAN = r"(?<=[\d.])[dD](?=[-+]\d+$)"  # 1.0D+00
-_INDIAN = re.compile(r"([-+]?[1-9]\d?(?:,\d{2})+,\d{3})(\.\d+)?")  # 1,23,450
+)  # accounting notation: (1.5), 1.5-
+_FORTRAN = r"(?<=[\d.])[dD](?=[-+]\d+$)"  # Fortran notation: 1.0D+00
+# Indian thousands separators: 1,23,450.
+_INDIAN = re.compile(r"([-+]?[1-9]\d?(?:,\d{2})+,\d{3})(\.\d+)?")
 # Numbers that `as_plain` does not change, without and with a decimal comma. Without this shortcut,
 # a target with a million different numbers takes minutes (measured).
 _PLAIN = (
     re.compile(r"[-+]?\d+(\.\d*)?([eE][-+]?\d+)?", re.ASCII),
     re.compile(r"[-+]?\d+([eE][-+]?\d+)?", re.ASCII),
 )
-# The strings that pandas.read_csv reads as missing, and the question mark of UCI's files.
+# Strings that pandas.read_csv reads as missing, and the question mark of the UCI files.
 _MARKERS = (
     "? #N/A #NA -1.#IND -1.#QNAN -NaN -nan 1.#IND 1.#QNAN <NA> N/A NA NULL NaN None n/a nan null"
 )
 MISSING_MARKERS = frozenset([*_MARKERS.split(), "#N/A N/A"])
-# Factors that are denoted by the letters after a number, by definition.
+# Factors that the letter after a number denotes, by definition.
 FACTORS = {"": 1.0, "K": 1e3, "k": 1e3, "M": 1e6, "B": 1e9}
 _MEASURE = re.compile(
     rf"(?P<number>\(?[-+{_DASHES}]?\s?[$€£¥]?\s?"
@@ -62,15 +64,15 @@ _SHORT_UNITS = frozenset([*"mgshlLtWVAJN°‰Ω'\"\u2032\u2033"])
 
 
 def format_names(names: list[str]) -> str:
-    """Return the first names as text, and the number of further names."""
+    """Return the first names as text, with the number of further names."""
     more = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
     return ", ".join(map(str, names[:MOST_NAMED])) + more
 
 
 def as_table(X: Any, what: str = "The table") -> pd.DataFrame:
-    """Return rows as a table with strings as column names.
+    """Return the rows as a table with strings as column names.
 
-    Raise DataError if a name occurs twice, or the rows have no columns.
+    Raise DataError if a name occurs twice, or if the rows have no columns.
     """
     table = X if isinstance(X, pd.DataFrame) else pd.DataFrame(np.asarray(X))
     table = table.reset_index(drop=True)
@@ -86,13 +88,13 @@ def check_names(what: str, names: Iterable[Any]) -> None:
         if (before := first.setdefault(name, place)) != place:
             raise DataError(
                 f"{what} has two columns '{name}': columns {before} and {place}.",
-                "The name is ambiguous.",
-                "Rename one of them.",
+                "A column name has to be unique.",
+                "Rename one of the columns.",
             )
 
 
 def is_number(column: pd.Series[Any] | Any) -> bool:
-    """Return True if a column, or its dtype, is numeric; booleans are not."""
+    """Return True if a column, or its dtype, is numeric. Booleans are not numeric."""
     dtype = getattr(column, "dtype", column)
     return pd.api.types.is_numeric_dtype(dtype) and not pd.api.types.is_bool_dtype(dtype)
 
@@ -106,18 +108,18 @@ def group_by_type(table: pd.DataFrame) -> dict[Any, list[int]]:
 
 
 def find_columns(table: pd.DataFrame, has_type: Callable[[Any], bool]) -> list[int]:
-    """Return the positions of columns with a dtype that satisfies a condition."""
+    """Return the positions of the columns with a dtype for which `has_type` is True."""
     groups = group_by_type(table)
     return sorted(at for dtype, places in groups.items() if has_type(dtype) for at in places)
 
 
 def list_others(table: pd.DataFrame) -> list[str]:
-    """Return the names of the non-numeric columns."""
+    """Return the names of the non-numeric columns of a table."""
     return [str(table.columns[at]) for at in find_columns(table, lambda t: not is_number(t))]
 
 
 def is_missing(column: pd.Series[Any]) -> pd.Series[Any]:
-    """Return a mask of the missing values of a column; infinite numbers are not missing."""
+    """Return a mask of the missing values of a column. Infinite numbers are not missing."""
     if is_number(column):
         return column.isna()
     return to_text(column).isna()
@@ -130,7 +132,7 @@ def has_parts(column: pd.Series[Any]) -> bool:
 
 
 def infer_kind(name: str, column: pd.Series[Any]) -> str:
-    """Return the kind of a column of the training set."""
+    """Return the kind of a column: numbers, dates, text, or a reason to leave it out."""
     if is_number(column):
         return infer_row_names(name, column) or NUMBER
     if isinstance(column.dtype, pd.CategoricalDtype):
@@ -153,9 +155,10 @@ def infer_kind(name: str, column: pd.Series[Any]) -> str:
 
 
 def infer_row_names(name: str, column: pd.Series[Any]) -> str:
-    """Return `INDEX` or `IDENTIFIER` for a numeric column that identifies the rows, else "".
+    """Return `INDEX` or `IDENTIFIER` for a numeric column that identifies rows, "" otherwise.
 
-    Such a column has no name, or the name of an identifier, and contains distinct whole numbers.
+    A column identifies rows if it contains distinct whole numbers, and has no name or the name of
+    an identifier.
     """
     if not may_name_rows(name):
         return ""
@@ -167,26 +170,29 @@ def infer_row_names(name: str, column: pd.Series[Any]) -> str:
 
 
 def may_name_rows(name: str) -> bool:
-    """Return True if the name of a column is typical of row numbers: id, index, or empty."""
+    """Return True if a name is typical of a column of row numbers: id, index, or empty."""
     return bool(_UNLABELLED.fullmatch(name) or _IDENTIFIER.fullmatch(name))
 
 
 def to_text(column: pd.Series[Any]) -> pd.Series[Any]:
-    """Return a column as strings, None for missing values."""
-    if is_number(column):  # 3.0 becomes "3", because whole numbers with gaps are floats
+    """Return the values of a column as strings, with None for missing values."""
+    if is_number(column):  # 3.0 becomes "3", because whole numbers with gaps are stored as floats
         numbers = column.to_numpy(dtype=np.float64, na_value=np.nan)
         texts = [None if np.isnan(value) else f"{value:.15g}" for value in numbers]
         return pd.Series(texts, index=column.index, dtype=object)
-    if pd.api.types.is_timedelta64_dtype(column.dtype):  # as a number of seconds
+    if pd.api.types.is_timedelta64_dtype(column.dtype):  # durations become seconds
         return to_text(column.dt.total_seconds())
     there, text = column.notna(), column
     if column.dtype != object or infer_dtype(column, skipna=True) != _ONLY_WORDS:
-        text = column.astype(str).astype(object)  # makes a new string of each value
+        text = column.astype(str).astype(object)  # creates a new string for each value
     return text.where(there & (text.str.strip() != ""), None)
 
 
 def has_decimal_comma(text: pd.Series[Any]) -> bool:
-    """Return True if numbers have a decimal comma: 12,5 or 1.234,5, but not 1,234."""
+    """Return True if the numbers in strings have a decimal comma, such as 12,5 or 1.234,5.
+
+    The number 1,234 is ambiguous and does not count.
+    """
     text = to_text(text).dropna().str.replace(_UNIT, "", regex=True)
     return bool(
         text.str.fullmatch(r"[-+]?[\d.]*\d,(\d{1,2}|\d{4,})").any()
@@ -195,9 +201,11 @@ def has_decimal_comma(text: pd.Series[Any]) -> bool:
 
 
 def holds_numbers(text: pd.Series[Any], numbers: Array) -> bool:
-    """Return True if more than half of the strings are numbers, not all in accounting notation.
+    """Return True if more than half of the strings are numbers.
 
-    If all are written as (1), (2), they do not mean negative numbers.
+    The result is False if all numbers are in accounting notation.
+
+    Strings such as (1), (2) are not negative numbers if all of them have this form.
     """
     there = np.isfinite(numbers)
     if 2 * there.sum() <= len(text):
@@ -211,22 +219,22 @@ def is_dash(text: pd.Series[Any]) -> pd.Series[Any]:
 
 
 def as_plain(text: pd.Series[Any], *, comma: bool) -> pd.Series[Any]:
-    """Return numeric strings in a plain form: with a decimal point and an ASCII minus.
+    """Return strings with numbers in a plain form: a decimal point and an ASCII minus sign.
 
-    Percent and currency signs and thousands separators are removed. The separators are spaces,
-    apostrophes, and whichever of comma and point is not the decimal sign. Other strings stay or
-    become None.
+    Percent signs, currency signs and thousands separators are removed. The separators are spaces,
+    apostrophes, and whichever of comma and point is not the decimal sign. Strings that are not
+    numbers are not changed or become None.
     """
     codes, different = pd.factorize(text)
     words = pd.Series(different, dtype=object).str.strip()
     odd = ~words.str.fullmatch(_PLAIN[comma]).to_numpy(dtype=bool)
     plain = words.to_numpy(copy=True)
-    plain[odd] = _rewrite(words[odd], comma=comma)  # in an array, None stays None
+    plain[odd] = _rewrite(words[odd], comma=comma)  # None stays None in an array
     return pd.Series(plain, dtype=object).reindex(codes).set_axis(text.index)
 
 
 def _rewrite(words: pd.Series[Any], *, comma: bool) -> pd.Series[Any]:
-    """Rewrite strings as in `as_plain`; each string is tried as every form of a number."""
+    """Rewrite strings as `as_plain` does. Each string is compared with every form of a number."""
     accounts = words.str.fullmatch(_ACCOUNTS).astype(bool)
     words = words.where(~accounts, words.str.replace(_ACCOUNTS, r"-\1\2", regex=True))
     words = words.str.replace(_MINUS, "-", regex=True).str.replace(_UNIT, "", regex=True)
@@ -244,7 +252,7 @@ def _rewrite(words: pd.Series[Any], *, comma: bool) -> pd.Series[Any]:
 
 
 def as_numbers(text: pd.Series[Any], *, comma: bool) -> Array:
-    """Parse strings as numbers; NaN if a string is not a finite number.
+    """Return strings as floats. A string that is not a finite number becomes NaN.
 
     `as_plain` describes the accepted signs and separators.
     """
@@ -255,7 +263,7 @@ def as_numbers(text: pd.Series[Any], *, comma: bool) -> Array:
 
 
 def split_measures(text: pd.Series[Any]) -> pd.DataFrame:
-    """Return the number, as a string, and the unit of each string; None if there is no number."""
+    """Return the number and the unit in each string, both as strings, or None without a number."""
     codes, different = pd.factorize(text)
     words = pd.Series(different, dtype=object).str.strip()
     parts = words.str.extract(rf"^{_MEASURE.pattern}$")
@@ -264,7 +272,7 @@ def split_measures(text: pd.Series[Any]) -> pd.DataFrame:
 
 
 def list_units(text: pd.Series[Any]) -> list[str]:
-    """Return the units if more than half of the strings are numbers with one of these units."""
+    """Return the units of strings if most strings are numbers with one of these units."""
     units = split_measures(text)["unit"].value_counts()
     few = 2 * units.sum() > len(text) and units.drop("", errors="ignore").sum() > 0
     return sorted(map(str, units.index)) if few and len(units) <= MOST_NAMED else []
@@ -273,13 +281,13 @@ def list_units(text: pd.Series[Any]) -> list[str]:
 def parse_measures(
     text: pd.Series[Any], *, comma: bool, unit: str | None = None
 ) -> tuple[Array, str]:
-    """Return the numbers of strings with a common unit, and the unit; shape (n,).
+    """Return the numbers in strings with a common unit, shape (n,), and the unit.
 
-    `unit` is the known unit; by default it is detected. A detected unit has at least two letters or
-    is a known sign, and requires at least 20 different numbers. K, M and B are factors if several
-    of them, or plain numbers, occur; the unit is then for example ``K, M``. Strings with a
-    different unit, or without one if the unit is detected, are NaN. Without a common unit all are
-    NaN, and the unit is empty.
+    `unit` is the known unit. By default the unit is detected. A detected unit has at least two
+    letters or is a known sign, and requires at least 20 different numbers. K, M and B are factors
+    if several of them, or plain numbers, occur. The unit is then for example ``K, M``. Strings with
+    a different unit are NaN. Strings without a unit are NaN if the unit is detected. If there is no
+    common unit, all numbers are NaN, and the unit is empty.
     """
     parts = split_measures(text)
     numbers, units = as_numbers(parts["number"], comma=comma), parts["unit"].fillna("\0")
@@ -303,10 +311,10 @@ def parse_measures(
 
 
 def is_day_first(text: pd.Series[Any], before: bool | None = None) -> bool | None:
-    """Return True if 1/2/2020 is in February; None if there are no dates of this form.
+    """Return True if 1/2/2020 means February 1. None if there are no dates of this form.
 
-    The first number above 12 decides. Without one the result is `before` (from the training set);
-    if that is None, too, dates with points or hyphens have the day first.
+    The first number above 12 decides. If there is none, the result is `before`, the order in the
+    training set. If `before` is None, the day is first in dates with points or hyphens.
     """
     parts = text.dropna().astype(str).str.extract(r"^(\d{1,2})([-/.])(\d{1,2})[-/.]\d")
     if parts[1].isna().all():
@@ -326,10 +334,13 @@ def to_days(name: str, column: pd.Series[Any]) -> Array:
         return column.to_numpy(dtype=np.float64, na_value=np.nan)
     if infer_kind(name, column) != DATE:
         raise DataError(
-            f"'{name}' has neither dates nor numbers, such as {str(column.dropna().iloc[0])!r}."
+            (
+                f"The column '{name}' contains neither dates nor numbers. One value is "
+                f"{str(column.dropna().iloc[0])!r}."
+            )
             if column.notna().any()
             else f"'{name}' is empty.",
-            "It does not define which rows are later.",
+            "The column does not determine the order of the rows in time.",
             "Name a column of dates or numbers.",
         )
     dates = as_dates(column)
@@ -337,7 +348,7 @@ def to_days(name: str, column: pd.Series[Any]) -> Array:
 
 
 def as_dates(column: pd.Series[Any], before: bool | None = None) -> pd.Series[Any]:
-    """Return the dates of a column, in UTC without a time zone; NaT for other values.
+    """Return the dates in a column, in UTC without a time zone. Other values are NaT.
 
     `before` is True if days came first in the training set (see `is_day_first`).
     """
@@ -348,7 +359,8 @@ def as_dates(column: pd.Series[Any], before: bool | None = None) -> pd.Series[An
     text = text.where(
         ~text.str.fullmatch(_TIME).astype(bool), EPOCH.date().isoformat() + " " + text
     )
-    year_first = text.str.match(r"\d{4}").astype(bool)  # pandas swaps day and month in these, too
+    # Pandas would also swap day and month in dates that start with the year.
+    year_first = text.str.match(r"\d{4}").astype(bool)
     dates = pd.concat(
         pd.to_datetime(part, format="mixed", dayfirst=day_first, errors="coerce", utc=True)
         for part, day_first in (
@@ -356,12 +368,15 @@ def as_dates(column: pd.Series[Any], before: bool | None = None) -> pd.Series[An
             (text[~year_first], bool(is_day_first(text, before))),
         )
     ).sort_index()
-    moments = dates.dt.tz_localize(None).reindex(codes)  # -1 gives NaT
+    moments = dates.dt.tz_localize(None).reindex(codes)  # the code -1 gives NaT
     return moments.set_axis(column.index)
 
 
 def write_dates(days: pd.Series[Any], form: str) -> pd.Series[Any]:
-    """Return days since `EPOCH` as dates in a format of `strftime`; None for infinite numbers."""
+    """Return days since `EPOCH` as strings in a format of `strftime`.
+
+    Infinite numbers give None.
+    """
     finite = days.where(np.isfinite(days.to_numpy()))
     moments = EPOCH + pd.to_timedelta(finite, unit="D", errors="coerce")
     return moments.dt.round("s" if "%S" in form else "D").dt.strftime(form)

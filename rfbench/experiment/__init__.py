@@ -1,1 +1,1 @@
-"""Running experiments: from a checked configuration to rows of `trials.csv`."""
+"""Running experiments: from a validated configuration to the rows of `trials.csv`."""

@@ -1,4 +1,4 @@
-"""Selection of a trial's bandwidth together with the penalty, if the configuration has a grid."""
+"""Selection of a bandwidth from a grid, together with the penalty, within one trial."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from rfbench.config.specs import BandwidthGrid
 from rfbench.experiment.fitting import ResolvedTrial, fit_features, fit_model, refit_in_folds
 from rfbench.samplers.base import Shared
 
-# End of a row's note if a grid was widened; the number of bandwidths precedes it.
+# End of the note of a row whose grid was widened. The number of bandwidths precedes this text.
 BANDWIDTHS_TRIED = "bandwidths tried"
-# Losses with a smaller difference count as equal: sums over the folds have a rounding error of
-# about 1e-15, by definition of float64. With twice or half the value, a selection changes only if
-# two losses differ by about that much.
+# Losses with a smaller relative difference count as equal. Sums over the folds have a rounding
+# error of about 1e-15, by definition of float64. With twice or half the value, a selection changes
+# only if two losses differ by about this value.
 EQUAL_LOSSES = 1e-12
 
 
@@ -27,11 +27,12 @@ class BandwidthChoice:
     Attributes
     ----------
     bandwidth : float or None
-        None for a kernel without a bandwidth.
+        The bandwidth, or None for a kernel without a bandwidth.
     at_edge : bool or None
-        True if it is the smallest or the largest bandwidth tried; None without a selection.
+        True if the bandwidth is the smallest or the largest bandwidth that was tried. None if no
+        bandwidth was selected.
     notes : list of str
-        The number of bandwidths tried, if it exceeds the configured grid.
+        A note with the number of bandwidths that were tried, if the grid was widened.
     """
 
     bandwidth: float | None
@@ -40,14 +41,14 @@ class BandwidthChoice:
 
 
 def search_bandwidth(resolved: ResolvedTrial, clock: Clock, shared: Shared) -> BandwidthChoice:
-    """Return the bandwidth with the smallest loss on the rows that select the penalty.
+    """Return the bandwidth with the smallest loss on the held-out rows that select the penalty.
 
     The rows are held-out rows of the training set. With `selection: test` they are the test set, as
-    in papers that report the best result. Each candidate is fitted like a trial with this
-    bandwidth, including the selection of the penalty. Among equal losses the largest bandwidth is
-    selected. The time of the search counts as training. A grid with `widen` is extended by factors
-    of two as long as the best value is at an edge; then `rfbench.bandwidths.choose_nearest_to_rule`
-    selects.
+    in papers that report the best result on the test set. For each candidate bandwidth, features
+    and model are fitted as in a trial with this bandwidth, including the selection of the penalty.
+    Among equal losses the largest bandwidth is selected. The time of the search counts as training
+    time. A grid with `widen` is extended by factors of two as long as the best bandwidth is at an
+    edge. `rfbench.bandwidths.choose_nearest_to_rule` then selects the bandwidth.
     """
     trial = resolved.trial
     grid, rule = resolved.context.bandwidths(trial), trial.experiment.bandwidth
@@ -72,16 +73,16 @@ def search_bandwidth(resolved: ResolvedTrial, clock: Clock, shared: Shared) -> B
     for value in grid.values:
         measure_loss(value)
     best = _best_of(losses)
-    # A best value at an edge may be even better beyond it. The grid is extended only at this edge,
-    # because the other edge is known to be worse.
+    # If the best bandwidth is at an edge, the loss may be even smaller beyond this edge. The grid
+    # is extended only at this edge, because the loss at the other edge is larger.
     while widened and (further := grid.wider(best)) is not None:
         measure_loss(further)
         grid, best = grid.with_value(further), _best_of(losses)
-    # Among candidates with a difference within the error of the folds, the one nearest to the rule
-    # is selected. A loss without folds has no such error.
+    # Among candidates whose losses differ by less than the standard error over the folds, the
+    # candidate nearest to the rule is selected. A loss without folds has no standard error.
     if widened and all(loss is not None for loss in folds.values()):
         best = choose_nearest_to_rule(folds, grid.rule)
-    # The time of all candidates is charged to the row: this selection is part of the fit, like the
+    # The time of all candidates is charged to the row. The selection is a part of the fit, like the
     # selection of a penalty.
     clock.charge(spent, to="train")
     notes = (f"{len(losses)} {BANDWIDTHS_TRIED}",) if len(losses) > listed else ()
@@ -89,7 +90,7 @@ def search_bandwidth(resolved: ResolvedTrial, clock: Clock, shared: Shared) -> B
 
 
 def _best_of(losses: dict[float, float]) -> float:
-    """Return the bandwidth with the smallest loss, and the largest one among equal losses."""
+    """Return the bandwidth with the smallest loss, or the largest bandwidth among equal losses."""
     ordered: Iterable[float] = sorted(losses, reverse=True)
     best, *others = ordered
     for value in others:

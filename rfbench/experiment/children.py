@@ -1,9 +1,9 @@
-"""Child processes of this machine that run trials: a crash ends the child, never its parent.
+"""Child processes that run trials on this machine. A crash ends a child but not its parent.
 
-A child has its own session, so that Ctrl-C is handled by its parent. Processes that trials leave
-running end with the child, also in sessions of their own, unless they clear their environment (see
-`rfbench.experiment.marks`). A child ends when its parent does. Idle children are reused by the next
-run.
+A child has its own session, so that its parent handles Ctrl-C. Processes that a trial leaves
+running are ended with the child, even if they have their own sessions, unless they clear their
+environment (see `rfbench.experiment.marks`). A child ends when its parent ends. The next run reuses
+idle children.
 """
 
 from __future__ import annotations
@@ -30,22 +30,22 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 CHILD_CODE = "from rfbench.experiment.worker import main; main(*map(int, sys.argv[1:]))"
-# Extra seconds after the time limit of a trial, in which its child process writes a traceback.
+# Additional seconds after the time limit of a trial, in which the child process writes a traceback.
 # Chosen without a measurement. With half the value, a busy machine may kill the child before the
 # traceback is written. With twice the value, a budget may be exceeded by half a second.
 GRACE_SECONDS = 0.25
 
-# Maximum size of a trial's row in bytes, 256 MiB. Chosen without a measurement: a row has at most a
-# few hundred thousand bytes. With twice the limit, a trial that prints endlessly needs twice the
+# Maximum size of a trial's row in bytes (256 MiB). Chosen without a measurement. A row has at most
+# a few hundred thousand bytes. With twice the limit, a trial that prints endlessly needs twice the
 # memory before it fails.
 LONGEST_ANSWER = 2**28
 STATUSES = ("ok", "failed", "memory")
 
 
 class Died(Exception):
-    """A child died or was terminated during a trial; `columns` are the columns of the row.
+    """A child died or was terminated during a trial. `columns` are the columns of the row.
 
-    `by_signal`: it was killed by a process other than its parent.
+    `by_signal` is True if a process other than the parent killed the child.
     """
 
     def __init__(self, columns: Row, *, by_signal: bool) -> None:
@@ -54,16 +54,17 @@ class Died(Exception):
 
 
 class Child:
-    """A process that runs trials one at a time.
+    """A child process that runs trials one at a time.
 
-    The process is monitored with a process descriptor, because a process that a trial left behind
-    may keep the pipe open. Raises ExecutorError if it does not start. With `early` it may still be
-    importing, and `begin` waits for it.
+    The parent monitors the child with a process descriptor, because a process that a trial left
+    behind may keep the pipe open. ExecutorError is raised if the child does not start. With
+    `early`, the child may still import modules, and `begin` waits until it has finished.
     """
 
     def __init__(self, *, early: bool = False) -> None:
-        self.machine: dict[str, Any] | None = None  # facts from the child when it starts
-        self.code = ""  # imported code that may have run in the child
+        # Facts about the machine, which the child sends when it starts.
+        self.machine: dict[str, Any] | None = None
+        self.code = ""  # code imported on behalf of a trial, which may have run in the child
         self._answers, self._spoiled = b"", False
         self._trace = tempfile.TemporaryFile("ab+")  # noqa: SIM115
         self._mark, variable = marks.make_mark()
@@ -88,7 +89,7 @@ class Child:
             self.begin()
 
     def begin(self) -> None:
-        """Wait until the process has imported the modules of a trial."""
+        """Wait until the child has imported the modules that trials need."""
         if self.machine is None:
             try:
                 self.machine = json.loads(self._answer())
@@ -97,18 +98,19 @@ class Child:
                 raise _not_started(error) from error
 
     def measure(self, trial: Trial, limits: Limits) -> Row:
-        """Run a trial in the child, and return the row.
+        """Run a trial in the child, and return the row of the trial.
 
-        Raise Died if the process died, did not return a row in time, or did not return a row of
-        this trial; the child is then gone.
+        Raise Died if the child died, did not return a row in time, or did not return a row of this
+        trial. The child has then ended.
         """
-        from rfbench.experiment.plan import SPOILED, describe  # a slow import, a second
+        # Importing this module takes a second.
+        from rfbench.experiment.plan import SPOILED, describe
         from rfbench.results.manifest import MACHINES
 
         self._trace.truncate(0)
         self.order((trial, limits, read_surroundings()))
         line = self._answer(limits.seconds())
-        # Only foreign code can have changed the columns that are known beforehand.
+        # The columns known before the measurement can differ only if foreign code has changed them.
         known = describe(trial) if trial.code else {"trial_id": trial.id}
         try:
             row = json.loads(line)
@@ -121,9 +123,11 @@ class Child:
         return {**row, MACHINES: self.machine}
 
     def call(self, name: str, words: tuple[Any, ...]) -> tuple[Any, str]:
-        """Call a function of `rfbench.experiment.worker.CALLS`; return its result and error.
+        """Call a function of `rfbench.experiment.worker.CALLS`.
 
-        Raise Died if the process died; the child is then gone.
+        Return its result and error message.
+
+        Raise Died if the child died.
         """
         self._trace.truncate(0)
         self.order(Call(name, words, *read_surroundings()))
@@ -135,12 +139,13 @@ class Child:
         return not (self._spoiled or wait([self._death], 0))
 
     def kill(self) -> None:
-        """End the process, and processes that trials left running in it, also after its end."""
-        if self._process.returncode is None:  # after it has ended, its pid may have been reused
+        """Kill the child and the processes that its trials left running in its process group."""
+        # After the child has ended, its pid may belong to a different process.
+        if self._process.returncode is None:
             platforms.kill_group(self._process.pid)
 
     def close(self) -> None:
-        """End the process, wait for it, and release its resources."""
+        """End the child, wait until it has ended, and release its resources."""
         if not self._trace.closed:
             self.kill()
             self._trace.close()
@@ -149,7 +154,10 @@ class Child:
             marks.end_marked(self._mark)
 
     def order(self, content: object) -> None:
-        """Send a trial with its settings, or a call; None ends a job and drops its context."""
+        """Send a job to the child: a trial with its settings, or a call. None ends the job.
+
+        When a job ends, the child drops the objects that its trials share.
+        """
         assert self._process.stdin is not None
         try:
             pickle.dump(content, self._process.stdin)
@@ -158,13 +166,13 @@ class Child:
             raise self._ended() from None
 
     def _answer(self, seconds: float | None = None) -> bytes:
-        """Return the next line of the child's output."""
+        """Return the next line of the child's output. Wait for it at most `seconds`."""
         end = None if seconds is None else time.monotonic() + seconds + GRACE_SECONDS
         while b"\n" not in self._answers:
             left = None if end is None else max(0.0, end - time.monotonic())
             ready = wait([self._pipe, self._death], left)
             if not ready:
-                raise self._ended(f"It exceeded its time limit: {seconds:g} s.", "timeout")
+                raise self._ended(f"The trial exceeded its time limit of {seconds:g} s.", "timeout")
             piece = os.read(self._pipe, 2**20) if self._pipe in ready else b""
             self._answers += piece
             if not piece or len(self._answers) > LONGEST_ANSWER:
@@ -173,7 +181,7 @@ class Child:
         return line
 
     def _ended(self, why: str = "", status: str = "crashed") -> Died:
-        """End the child and return the reason; if `why` is empty, describe how the child ended."""
+        """End the child and return the reason. If `why` is empty, describe how the child ended."""
         by_itself = not why and bool(wait([self._death], 1.0))
         self._trace.seek(0)
         trace = self._trace.read().decode(errors="backslashreplace")
@@ -182,7 +190,11 @@ class Child:
         if by_itself:
             how = f"by signal {-number}" if number < 0 else f"with exit code {number}"
             why = f"The worker process ended {how}. {trace.partition(chr(10))[0]}".rstrip()
-        columns = {"status": status, "message": why or "It closed its output.", "traceback": trace}
+        columns = {
+            "status": status,
+            "message": why or "The worker process closed its output.",
+            "traceback": trace,
+        }
         return Died(columns, by_signal=by_itself and number < 0)
 
 
@@ -200,12 +212,12 @@ _idle: list[Child] = []
 
 @contextlib.contextmanager
 def start_early() -> Iterator[None]:
-    """Start a child; it imports the modules of trials while this process reads and plans.
+    """Start a child, which imports the modules of trials while this process plans the trials.
 
-    This child is the first that `acquire_child` returns; if it is not requested, it ends.
+    The first call of `acquire_child` returns this child. The child ends if it is not needed.
     """
     early: list[Child] = []
-    with contextlib.suppress(ExecutorError):  # the error is raised again when a child is needed
+    with contextlib.suppress(ExecutorError):  # a call of `acquire_child` raises the error again
         early.append(Child(early=True))
     with _lock:
         _idle.extend(early)
@@ -221,10 +233,10 @@ def start_early() -> Iterator[None]:
 
 
 def acquire_child(code: str) -> Child:
-    """Return an idle child that has imported no other code than `code`, or a new child.
+    """Return an idle child that has imported no code except `code`, or a new child.
 
-    A child that has run user code runs nothing else afterwards. A new child replaces an idle one,
-    so that there are never more children than are used at once.
+    A child that has run user code runs nothing else afterwards. In this case a new child replaces
+    an idle child, so that there are never more children than are used at once.
     """
     with _lock:
         for dead in [each for each in _idle if not each.is_sound()]:
@@ -242,7 +254,7 @@ def acquire_child(code: str) -> Child:
 
 
 def release_child(child: Child) -> None:
-    """End a child's job and keep it for the next one; a damaged child is terminated."""
+    """End the job of a child and keep the child for the next job. End a damaged child."""
     if not child.is_sound():
         child.close()
         return

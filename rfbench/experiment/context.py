@@ -1,4 +1,4 @@
-"""Objects that the trials of a job share: prepared rows, bandwidth, the exact kernel matrix."""
+"""Objects that the trials of a job share: prepared rows, bandwidths, the exact kernel matrix."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ SHAPING_ROWS = {"split", "scaling", "target", "rows", "test_rows", "dtype", "see
 class Context:
     """A cache for the trials of one job.
 
-    The cache stores the last object of each kind, so that following trials can reuse it. The arrays
-    are read-only, so that a method cannot change the data of the next one.
+    The cache stores the last object of each kind, so that the next trials can reuse it. The arrays
+    are read-only, so that a method cannot change the data of the next method.
     """
 
     def __init__(self) -> None:
         self._held: dict[str, tuple[object, Any]] = {}
 
     def prepared(self, trial: Trial) -> Prepared:
-        """Return the trial's training and test set, scaled, encoded and read-only."""
+        """Return the training set and the test set of a trial, scaled, encoded and read-only."""
         return self._last("rows", _rows_of(trial), lambda: make_read_only(_prepare(trial)))
 
     def bandwidths(self, trial: Trial) -> Candidates | None:
-        """Return the candidate bandwidths; None for a kernel without a bandwidth."""
+        """Return the candidate bandwidths of a trial, or None for a kernel without a bandwidth."""
         experiment = trial.experiment
         if not KERNELS.find(experiment.kernel).has_bandwidth:
             return None
@@ -53,9 +53,12 @@ class Context:
     def exact_kernel(
         self, trial: Trial, kernel: Kernel, count: int
     ) -> tuple[Rows, ExactKernel | CrossKernel]:
-        """Return random rows of the training set and the kernel on them, or between two draws.
+        """Return random training rows and their kernel matrix.
 
-        Its lambda is the middle one of the configured penalties, scaled to this number of rows.
+        For methods with two draws of rows, return the kernel matrix between the draws.
+
+        The lambda of the kernel matrix is the median of the configured penalties, scaled to this
+        number of rows.
         """
 
         draws = trial.experiment.kernel_error_draws
@@ -81,7 +84,8 @@ class Context:
 
     def _last(self, what: str, key: object, make: Callable[[], Value]) -> Value:
         if what not in self._held or self._held[what][0] != key:
-            self._held.pop(what, None)  # frees memory before the next object is computed
+            # Free the memory of the previous object before the next object is computed.
+            self._held.pop(what, None)
             self._held[what] = (key, make())
         return cast("Value", self._held[what][1])
 
@@ -94,7 +98,7 @@ def _rows_of(trial: Trial) -> tuple[object, ...]:
 
 
 def _row_number(trial: Trial) -> int:
-    """Return the number of the draw of rows; 0 if all trials use the same rows."""
+    """Return the number of the random draw of rows, or 0 if all trials use the same rows."""
     drawn = trial.experiment.rows is not None or trial.experiment.test_rows is not None
     fixed = is_fixed(trial.experiment.split) and not drawn
     return 0 if fixed and trial.entry.kind != "synthetic" else trial.number
@@ -123,7 +127,7 @@ def _prepare(trial: Trial) -> Prepared:
 
 
 def make_read_only(value: Value) -> Value:
-    """Make an array, a CSR matrix or the arrays of an object read-only, and return it."""
+    """Make an array, a CSR matrix or the arrays of an object read-only, and return the object."""
     parts: Any = [value] if isinstance(value, np.ndarray) else vars(value).values()
     for part in parts:
         if isinstance(part, np.ndarray):

@@ -18,7 +18,7 @@ PACKAGES = ("rfbench", "numpy", "scipy", "scikit-learn", "numba", "joblib", "pan
 
 
 def read_versions() -> dict[str, str]:
-    """Return the versions of Python and of the packages that affect numbers."""
+    """Return the versions of Python and of the packages that affect results."""
     versions_of = {"python": platform.python_version()}
     for package in PACKAGES:
         try:
@@ -29,7 +29,7 @@ def read_versions() -> dict[str, str]:
 
 
 def list_blas() -> list[dict[str, Any]]:
-    """Return the BLAS libraries in use: name, version, detected core, number of threads."""
+    """Return the name, version, CPU architecture and number of threads of each BLAS library."""
     import numpy  # noqa: F401
     import scipy.linalg  # noqa: F401
     from threadpoolctl import threadpool_info
@@ -47,9 +47,9 @@ def list_blas() -> list[dict[str, Any]]:
 
 
 def threads_are_verified() -> bool:
-    """Return True if `threadpoolctl` sets the number of BLAS threads of numpy and of scipy.
+    """Return True if `threadpoolctl` controls the number of BLAS threads of numpy and of scipy.
 
-    `threadpoolctl` does not support Apple's Accelerate, which numpy or scipy may use.
+    `threadpoolctl` does not support the library Accelerate of Apple, which numpy or scipy may use.
     """
     import numpy
     import scipy
@@ -60,9 +60,9 @@ def threads_are_verified() -> bool:
 
 
 def read_blas_variables() -> dict[str, str]:
-    """Return the environment variables that control the BLAS.
+    """Return the environment variables that control the BLAS libraries.
 
-    A slow machine often has set such a variable, for example OPENBLAS_CORETYPE.
+    Such a variable, for example OPENBLAS_CORETYPE, often explains why a machine is slow.
     """
     return {
         name: value
@@ -72,7 +72,7 @@ def read_blas_variables() -> dict[str, str]:
 
 
 def describe_machine() -> dict[str, Any]:
-    """Return facts about the machine, without its name or any path."""
+    """Return facts about the machine, without the name of the machine or any path."""
     import psutil
 
     memory = psutil.virtual_memory()
@@ -92,9 +92,11 @@ def describe_machine() -> dict[str, Any]:
 
 @functools.cache
 def describe_machine_by_id() -> dict[str, dict[str, Any]]:
-    """Return the facts about this machine by its identity; they are cached, because it is slow.
+    """Return a dictionary from the identity of this machine to facts about the machine.
 
-    See `rfbench.results.manifest.hash_machine`.
+    The result is cached, because reading the facts is slow.
+
+    The identity is computed by `rfbench.results.manifest.hash_machine`.
     """
     facts = describe_machine()
     return {manifest.hash_machine(facts): facts}
@@ -106,13 +108,13 @@ def hash_machine() -> str:
 
 
 def read_git_commit() -> str | None:
-    """Return the commit of the checkout that rfbench runs from, with '+' if it is changed."""
+    """Return the git commit of rfbench's checkout, with '+' if files have been changed."""
     top = Path(__file__).resolve().parents[2]
     if not (top / ".git").exists():
         return None
 
-    # Do not lock: `git status` would rewrite the index, and a full disk or a kill in the middle
-    # leaves .git/index.lock, after which no git command works in the checkout.
+    # `git status` must not lock the repository: it would rewrite the index. If the disk is full or
+    # the process is killed, .git/index.lock remains, and no git command works in the checkout.
     variables = os.environ | {"GIT_OPTIONAL_LOCKS": "0"}
 
     def git(*args: str) -> str:

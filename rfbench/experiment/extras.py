@@ -1,8 +1,8 @@
-"""Additional measurements of a trial on request, after its own fit and outside its clock.
+"""Optional measurements of a trial, computed after its fit and not included in its times.
 
-An extra is a function of a `Fitted` trial that returns columns or files, or nothing if the
-configuration does not request it. A new extra needs the function, an entry in `EXTRAS`, a key of
-the configuration in `config/schema.py`, and its columns in `results/schema.py`.
+An extra is a function of a `Fitted` trial that returns columns or files. It returns nothing if the
+configuration does not request the measurement. A new extra needs the function, an entry in
+`EXTRAS`, a key of the configuration in `config/schema.py`, and columns in `results/schema.py`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from rfbench.solvers.fitted_model import FittedModel
 
 @dataclass(frozen=True)
 class Fitted:
-    """A fitted trial; extras must not change its results.
+    """A fitted trial, from which extras are measured. Extras must not change its results.
 
     Attributes
     ----------
@@ -35,7 +35,8 @@ class Fitted:
     M : int or None
     features : FittedFeatures
     model : FittedModel
-        It has no predictions if there is no solver; extras on features run anyway.
+        The fitted model. It has no predictions if there is no solver. Extras that use only features
+        are measured anyway.
     decisions : array of shape (n_test, t)
     """
 
@@ -71,14 +72,15 @@ def _drawn_again(fitted: Fitted) -> Iterator[FittedFeatures]:
         if sampler.needs_target:
             raise MethodError(
                 f"{trial.sampler.name} uses the target.",
-                "Kernel errors over several draws are only for features that do not.",
+                "Kernel errors over several draws are only for features that do not use "
+                "the target.",
                 "Remove kernel_error_repeats.",
             )
         yield sampler.fit(resolved.data.X_train)
 
 
 def list_kept_features(fitted: Fitted) -> dict[str, Any]:
-    """Return the lines of `kept.csv` for a sampler that keeps some of its candidates."""
+    """Return the lines of `kept.csv` if the sampler selects some of its candidate features."""
     trial, features = fitted.resolved.trial, fitted.features
     if not trial.experiment.kept_features or not features.keeps_some:
         return {}
@@ -86,10 +88,11 @@ def list_kept_features(fitted: Fitted) -> dict[str, Any]:
 
 
 def make_lines(sampler: FittedFeatures, trial: int, M: int | None) -> list[dict[str, Any]]:
-    """Return one line of `kept.csv` per kept feature of a fitted sampler, largest weight first.
+    """Return the lines of `kept.csv` for a fitted sampler: one per kept feature, by falling weight.
 
-    ``feature`` is the index of a coordinate (linear kernel) or of the candidate in the pool, ``w1``
-    to ``wd`` its frequency, ``b`` its offset (map ``offset``), ``weight`` its q.
+    ``feature`` is the index of a coordinate (linear kernel) or of the candidate feature in the
+    pool. ``w1`` to ``wd`` are the frequency, ``b`` is the offset (map ``offset``), and ``weight``
+    is the weight q of the feature.
     """
     numbers, features, weights = sampler.kept_features()
     coordinate = features.feature == "coordinate"
@@ -105,7 +108,7 @@ def make_lines(sampler: FittedFeatures, trial: int, M: int | None) -> list[dict[
 
 
 def store_predictions(fitted: Fitted) -> dict[str, Any]:
-    """Return the metrics of class probabilities, and the stored arrays of the test set."""
+    """Return metrics of the class probabilities, and the predictions for the test set."""
     data, model = fitted.resolved.data, fitted.model
     if not fitted.resolved.trial.experiment.predictions or not model.predicts:
         return {}
@@ -123,7 +126,7 @@ def store_predictions(fitted: Fitted) -> dict[str, Any]:
 def time_refit(fitted: Fitted) -> dict[str, Any]:
     """Fit again with the selected settings, and return the time of this fit.
 
-    The fit draws and computes the features and fits one penalty, without folds.
+    The fit draws and computes the features, and fits one penalty without folds.
     """
     resolved, clock = fitted.resolved, Clock()
     if not resolved.trial.experiment.refit_time or not fitted.model.predicts:
@@ -139,7 +142,7 @@ def time_refit(fitted: Fitted) -> dict[str, Any]:
 
 
 def measure_training_error(fitted: Fitted) -> dict[str, Any]:
-    """Return the misclassification in % on the training set, or the relative squared error."""
+    """Return the training error: misclassification in %, or the relative squared error."""
     data, model = fitted.resolved.data, fitted.model
     if not fitted.resolved.trial.experiment.train_error or not model.predicts:
         return {}

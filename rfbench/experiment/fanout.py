@@ -1,11 +1,12 @@
-"""Distribution of jobs with `joblib.Parallel`; each job is driven in a child process.
+"""Distribution of jobs with `joblib.Parallel`. Each job is run in a child process.
 
-On this machine the backend is `threading`: a thread controls one child, so that a crash costs a
-trial but no worker. On other machines the backend is joblib's `dask`: it works in the same way, and
-a job is one trial.
+On this machine the backend of joblib is `threading`. Each thread controls one child process, so
+that a crash ends a trial but no thread. On other machines the backend is joblib's `dask`, which
+works in the same way with one trial per job.
 
-On this machine a row is on disk before the next trial of its job starts. If a child was killed by a
-signal, its trial may not be the cause: it is repeated last, without other trials at the same time.
+On this machine a row is on disk before the next trial of its job starts. If a signal killed a
+child, its trial may not be the cause. Such a trial is repeated last, without other trials at the
+same time.
 """
 
 from __future__ import annotations
@@ -33,11 +34,12 @@ from rfbench.results.manifest import MEASURING
 
 
 def find(text: str = "local", n_jobs: int | None = None) -> tuple[int, Any]:
-    """Return the number of trials that run at once, and the dask client if there is one.
+    """Return the number of trials that run at once, and the dask client or None.
 
-    `text` is the value of ``--executor``: ``local`` or ``dask:ADDRESS``. Without `n_jobs` there is
-    one trial per core here, or per thread of dask's workers. Raise ConfigError for other values,
-    and ExecutorError if there is no scheduler, or dask is not installed.
+    `text` is the value of ``--executor``: ``local`` or ``dask:ADDRESS``. By default the number of
+    trials is the number of cores of this machine, or the number of threads of the dask workers.
+    Raise ConfigError for other values. Raise ExecutorError if there is no scheduler, or if dask is
+    not installed.
     """
     kind, _, address = text.partition(":")
     if text == "local":
@@ -52,19 +54,20 @@ def find(text: str = "local", n_jobs: int | None = None) -> tuple[int, Any]:
         library: Any = distributed
         client = library.Client(address, timeout=10, set_as_default=False)
         return n_jobs or max(1, sum(client.nthreads().values())), client
-    except (ImportError, OSError, ValueError) as error:  # TimeoutError is an OSError
+    except (ImportError, OSError, ValueError) as error:  # TimeoutError is a subclass of OSError
         raise ExecutorError(
             f"There is no dask scheduler at {address}, or dask is not installed.",
             f"{type(error).__name__}: {error}.",
-            "Start it, or correct the address; pip install 'rfbench[dask]' installs dask.",
+            "Start the scheduler, or correct the address. `pip install "
+            "'rfbench[dask]'` installs dask.",
         ) from error
 
 
 class FanOut:
-    """Runs jobs and passes each row to `record`, one at a time, from any thread.
+    """Runs jobs and passes each row to `record`, one row at a time, from any thread.
 
-    `begin` is called with the identity of a trial before it starts on this machine. After
-    `stopping` is set no trial starts; running trials are finished.
+    `begin` is called with the identity of a trial before the trial starts on this machine. After
+    `stopping` is set, no trial starts, and running trials are finished.
     """
 
     def __init__(
@@ -82,9 +85,9 @@ class FanOut:
     def run(
         self, jobs: Iterable[Job], suspects: Sequence[Trial] = (), n_jobs: int = 1
     ) -> list[Trial]:
-        """Run the jobs, then the suspect trials one at a time; return the trials that did not run.
+        """Run the jobs, then the suspect trials one at a time. Return the trials that did not run.
 
-        Errors of `record` and of starting a child are raised after all running trials have
+        Errors of `record` and errors when a child starts are raised after all running trials have
         finished.
         """
         left = deque(suspects)
@@ -102,7 +105,7 @@ class FanOut:
         return list(left)
 
     def run_on(self, client: Any, trials: Iterable[Trial], n_jobs: int) -> None:
-        """Run the trials on the workers of dask.
+        """Run the trials on the workers of a dask cluster.
 
         Raise ExecutorError if a worker has a different version, or cannot run a trial.
         """
@@ -113,7 +116,8 @@ class FanOut:
                 answers = self._parallel(run_remotely, calls, n_jobs)
                 try:
                     for answer in answers:
-                        # Workers with code from before this comparison return only rows.
+                        # Workers of earlier versions, which do not compare versions, return only
+                        # rows.
                         there, rows = answer if isinstance(answer, tuple) else ({}, [])
                         refuse_others(there, here)
                         for row in rows:
@@ -128,7 +132,7 @@ class FanOut:
             raise ExecutorError(
                 "A worker could not run a trial.",
                 f"{type(error).__name__}: {error}",
-                "Rows that were returned are on disk: run the same command again.",
+                "All returned rows are stored. Run the same command again.",
             ) from error
 
     def goes_on(self) -> bool:
@@ -136,26 +140,26 @@ class FanOut:
         return not self.stopping and self.limits.seconds() != 0
 
     def record(self, row: Row) -> None:
-        """Pass a row on; after `kill`, rows are ignored."""
+        """Pass a row to the function `record`. Rows are ignored after a call of `kill`."""
         with self._lock:
             if not self.killed:
                 self._record(row)
 
     def kill(self) -> None:
-        """End the running children."""
-        with self._lock:  # waits until a row in progress is written
+        """End the running child processes."""
+        with self._lock:  # wait until a row that is being written is complete
             self.killed = self.stopping = True
         for child in list(self.at_work):
             child.kill()
 
     def _parallel(self, function: Callable[..., Any], calls: Iterable[Any], n: int) -> Any:
-        """Yield the results of the calls as they finish; at most n of them run at once."""
+        """Yield the results of the calls as they finish. At most n calls run at once."""
         calls = itertools.takewhile(lambda _: not self.stopping, calls)
         parallel = Parallel(n, return_as="generator_unordered", batch_size=1, pre_dispatch=n)
         return parallel(delayed(function)(*words) for words in calls)
 
     def _guarded(self, job: Job, *, alone: bool = False) -> list[Trial]:
-        """Run a job; an error ends the run, not only a thread of joblib."""
+        """Run a job. An error ends the run instead of a thread of joblib only."""
         try:
             return self.run_job(job, alone=alone)
         except BaseException as error:
@@ -164,10 +168,11 @@ class FanOut:
             return []
 
     def run_job(self, job: Job, *, alone: bool = False) -> list[Trial]:
-        """Run the trials of a job in a child of this process, and record their rows.
+        """Run the trials of a job in a child process, and record their rows.
 
-        If the child dies, the other trials continue in a new one. Return the trials during which it
-        was killed by a signal; trials that are repeated `alone` are recorded as crashed instead.
+        If the child dies, the other trials of the job continue in a new child. Return the trials
+        during which a signal killed the child. If `alone` is True, such trials are recorded as
+        crashed instead.
         """
         left, suspects = deque(job), []
         while left and self.goes_on():
@@ -197,7 +202,7 @@ class FanOut:
 
     @contextlib.contextmanager
     def heeding_signals(self, say: Callable[[], None]) -> Iterator[None]:
-        """Stop on the first SIGINT or SIGTERM, and call `say`, in the main thread.
+        """Stop on the first SIGINT or SIGTERM, and call `say` in the main thread.
 
         The second signal raises KeyboardInterrupt.
         """
@@ -220,15 +225,15 @@ class FanOut:
                 signal.signal(number, handler)
 
 
-# Calls of functions other than trials.
+# The following function is for calls of functions other than trials.
 
 
 def call(name: str, calls: Sequence[tuple[Any, ...]], n_jobs: int) -> Iterator[tuple[Any, str]]:
-    """Call a function of `rfbench.experiment.worker.CALLS`, each time in a child of this process.
+    """Call a function of `rfbench.experiment.worker.CALLS` in child processes, once per call.
 
-    Yield the result of each call, in order, or None with the text of its error. With `n_jobs` 1
-    they are called in this process. Running children end if the iterator is closed early, or the
-    process ends.
+    Yield the results of the calls in their order. If a call fails, yield None with its error
+    message. If `n_jobs` is 1, the function is called in this process. Running children end if the
+    iterator is closed early, or if this process ends.
     """
     if n_jobs == 1:
         yield from (call_safely(name, words) for words in calls)
@@ -238,7 +243,7 @@ def call(name: str, calls: Sequence[tuple[Any, ...]], n_jobs: int) -> Iterator[t
 
     def call_one(words: tuple[Any, ...]) -> tuple[Any, str]:
         if stopping.is_set():
-            return None, "It was not started."
+            return None, "The call was not started."
         try:
             child = acquire_child("")
         except ExecutorError as error:
@@ -263,11 +268,11 @@ def call(name: str, calls: Sequence[tuple[Any, ...]], n_jobs: int) -> Iterator[t
             child.kill()
 
 
-# Workers on other machines.
+# The following functions are for workers on other machines.
 
 
 def _on_workers(client: Any) -> Any:
-    """Return joblib's backend for dask, which uses a worker even with a single job.
+    """Return the joblib backend for dask, which uses a worker even for a single job.
 
     joblib runs calls in its own process if a backend has one thread. `pre_dispatch` of `Parallel`
     limits the number of running trials.
@@ -282,34 +287,34 @@ def _on_workers(client: Any) -> Any:
 
 
 def collect_versions() -> dict[str, str]:
-    """Return the versions that affect numbers, and the hash of rfbench's code and its folder."""
+    """Return the versions that affect results, and the hash and the folder of rfbench's code."""
     found = {name: environment.read_versions()[name] for name in MEASURING}
     return {**found, "code": source.hash_code(), "path": str(source.PACKAGE)}
 
 
 def refuse_others(there: dict[str, str], here: dict[str, str]) -> None:
-    """Raise ExecutorError if a worker has different versions, or different code, than here."""
+    """Raise ExecutorError if the versions or the code of a worker differ from this process."""
     for name in MEASURING:
         if (version := there.get(name, "unknown")) != here[name]:
             raise ExecutorError(
                 f"A worker has {name} {version}, and this machine has {here[name]}.",
-                "Different versions may give different numbers.",
-                "Install the same versions everywhere.",
+                "Results may depend on the version.",
+                "Install the same versions on all machines.",
             )
     if there.get("code") != here["code"]:
         raise ExecutorError(
             "A worker has different code of rfbench than this machine.",
-            f"The worker has {there.get('code')} in {there.get('path')}, "
-            f"this machine has {here['code']} in {here['path']}.",
-            "Install the same files everywhere, and start the workers again.",
+            f"The worker has {there.get('code')} in {there.get('path')}. This machine "
+            f"has {here['code']} in {here['path']}.",
+            "Install the same files on all machines, and start the workers again.",
         )
 
 
 def run_remotely(here: dict[str, str], content: bytes) -> tuple[dict[str, str], list[Row]]:
-    """Run a pickled job with its limits in a child of this process.
+    """Run a pickled job with its limits in a child process.
 
-    Return the versions of this process and the rows. Raise ExecutorError if its versions or its
-    code differ from `here`, the versions of the requesting machine.
+    Return the versions of this process and the rows. Raise ExecutorError if the versions or the
+    code of this process differ from `here`, the versions of the machine that requested the job.
     """
     there = collect_versions()
     refuse_others(there, here)

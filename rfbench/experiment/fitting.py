@@ -1,4 +1,4 @@
-"""Fitting the features and the model of a trial with its resolved methods."""
+"""Fitting the features and the model of a trial."""
 
 from __future__ import annotations
 
@@ -18,16 +18,17 @@ from rfbench.samplers.elsewhere import Method
 from rfbench.solvers.fitted_model import FittedModel
 from rfbench.solvers.folds import NESTED, ONCE, Refit
 
-# Options for the features of the row: no metric of the search is reused, so that the row has the
-# time of a single fit. Columns that scoring computes in this fit are stored for the solver.
+# Options for fitting the features of the row. A metric from the bandwidth search is not reused, so
+# that the row has the time of a single fit. Columns that the scores compute in this fit are stored
+# for the solver.
 ALONE = Shared(keeps_columns=True)
 
 
 @dataclass(frozen=True)
 class ResolvedTrial:
-    """A trial with its rows and the methods of its samplers.
+    """A trial with its prepared rows and with the classes of its samplers and its solver.
 
-    The methods are resolved once, and built again for each fit.
+    The classes are looked up once. Their objects are built again for each fit.
     """
 
     trial: Trial
@@ -37,22 +38,25 @@ class ResolvedTrial:
 
     @classmethod
     def of(cls, trial: Trial, context: Context) -> ResolvedTrial:
-        """Resolve the methods of a trial; measurements of methods are performed here."""
+        """Prepare the rows of a trial and look up the classes of its methods.
+
+        Measurements that the methods require are also performed here.
+        """
         specs = [trial.sampler, *([trial.reference] if trial.M is None else [])]
         methods = {spec.label: make_method(spec) for spec in specs}
         data = context.prepared(trial)
-        for method in methods.values():  # before any clock runs
+        for method in methods.values():  # import the classes before any clock runs
             method.formula  # noqa: B018
             method.find_length_scale(data.X_train.shape[1])
         return cls(trial, context, data, methods)
 
     def with_M(self, M: int | None) -> ResolvedTrial:
-        """Return a copy with a number for M, so that no sampler has to decide it again."""
+        """Return a copy with a number for M, so that M is not determined again."""
         return replace(self, trial=replace(self.trial, M=M))
 
     @property
     def seed_of_features(self) -> int:
-        """Random state of the features, the same for all samplers of the trial."""
+        """The random seed of the features. It is the same for all samplers of the trial."""
         return draw_integer(self.trial.experiment.seed, "features", self.trial.number)
 
     def sampler(
@@ -72,7 +76,7 @@ class ResolvedTrial:
         )
 
     def model(self, bandwidth: float | None) -> FittedModel:
-        """Return the unfitted model; a kernel solver is built with the bandwidth."""
+        """Return the unfitted model. A kernel solver gets the bandwidth."""
         return make_solver(
             self.trial.experiment,
             task="regression" if self.data.task == "regression" else "classification",
@@ -83,7 +87,7 @@ class ResolvedTrial:
 
 @dataclass(frozen=True)
 class FeaturesFit:
-    """Fitted features, and the M of the row; M is None if the solver uses the rows themselves."""
+    """Fitted features and their number M. M is None if the solver uses the rows themselves."""
 
     features: FittedFeatures
     M: int | None
@@ -97,10 +101,11 @@ def fit_features(
     shared: Shared = ALONE,
     rows: tuple[Rows, Any] | None = None,
 ) -> FeaturesFit:
-    """Fit the features on the training set, or on given rows with their targets.
+    """Fit the features on the training set, or on the given rows with their targets.
 
-    If a different sampler decides the number of features (M: kept_by), that sampler is fitted
-    first, outside the clock, because M is given to this method, as in rows with a number for M.
+    If a different sampler determines the number of features (M: kept_by), that sampler is fitted
+    first. Its time is not counted, because M is an input of this method, as in rows with a number
+    for M.
     """
     trial, seed = resolved.trial, resolved.seed_of_features
     if not model.uses_features:
@@ -112,7 +117,7 @@ def fit_features(
         M = reference._fit(X, y, Shared(shared.metrics)).n_kept
         assert M is not None
     features = resolved.sampler(trial.sampler, M, bandwidth, seed)
-    # A sampler that does not declare that it uses the target does not get the target.
+    # Only samplers that declare that they use the target get the target.
     with clock.part("pp"):
         features._fit(X, y if features.needs_target else None, shared)
     return FeaturesFit(features, M)
@@ -125,7 +130,7 @@ def fit_model(
     clock: Clock,
     refit: Refit | None = None,
 ) -> FittedModel:
-    """Fit the model, including the selection of its penalty, on the training set's features."""
+    """Fit the model on the features of the training set, including the selection of its penalty."""
     data = resolved.data
     return model.fit(
         data.X_train,
@@ -141,10 +146,10 @@ def fit_model(
 def refit_in_folds(
     resolved: ResolvedTrial, model: FittedModel, bandwidth: float | None, shared: Shared
 ) -> Refit | None:
-    """Return a function that fits the features of a fold, or None if folds share all features.
+    """Return a function that fits the features of a fold, or None if all folds share the features.
 
-    It draws the same random numbers for the training set without the held-out rows of the fold. If
-    a sampler decides the number of features, it decides it on these rows, too.
+    The function uses the same random numbers for the training rows of the fold, which exclude the
+    held-out rows. If a sampler determines the number of features, it uses the same rows.
     """
     if resolved.trial.features_in_folds != NESTED:
         return None

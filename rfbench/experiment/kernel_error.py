@@ -14,40 +14,40 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from rfbench.compute.products import matmul, multiply_by_transpose, sum_squares
 
-# Lanczos iterations are used from this number of rows. Measured by `python -m
+# Number of rows from which Lanczos iterations are used. Measured by `python -m
 # scripts.bench.doubled`. With twice the value, 600 rows take 8 times as long. With half the value,
-# 300 rows take 40 % of the time, but values of published rows would change by up to 1e-6,
-# relatively.
+# 300 rows take 40 % of the time, but published values would have relative changes of up to 1e-6.
 LANCZOS_FROM = 400
-# A restart costs about ten products with the matrix, and 25 restarts cost as much as the dense
-# solver at 700 rows (measured). Without a limit a cluster of eigenvalues needs 10 n restarts, which
-# take minutes.
+# Maximum number of restarts. A restart costs about ten products with the matrix, and 25 restarts
+# cost as much as the dense solver at 700 rows (measured). Without a limit a cluster of eigenvalues
+# needs 10 n restarts, which take minutes.
 RESTARTS = 25
-# Relative tolerance: a thousandth of the differences of kernel errors shown in tables. Chosen
-# without a measurement. With twice the value, published values change in the sixth digit.
+# Relative tolerance of the eigenvalues: a thousandth of the differences between kernel errors in
+# tables. Chosen without a measurement. With twice the value, published values change in the sixth
+# digit.
 LANCZOS_TOLERANCE = 1e-6
-# Smallest penalty, relative to the norm of K. It is a few thousand times the rounding error of the
-# eigenvalues, so that K + lambda I has a Cholesky factor. Chosen without a measurement. With twice
-# the value, delta1 changes for penalties below it.
+# Smallest penalty, relative to the norm of the kernel matrix K. It is a few thousand times the
+# rounding error of the eigenvalues, so that K + lambda I has a Cholesky factor. Chosen without a
+# measurement. With twice the value, delta1 changes for smaller penalties.
 MIN_RELATIVE_PENALTY = 1e-10
-# Number of rows for delta1. The dense solver needs 0.4 s for an eigenvalue of 2,000 rows
+# Maximum number of rows for delta1. The dense solver needs 0.4 s for an eigenvalue of 2,000 rows
 # (measured), and 3 s for twice as many rows.
 DELTA_ROWS = 2000
 
 
 @dataclass(frozen=True)
 class ExactKernel:
-    """The kernel matrix of a set of rows; the features of many methods are compared with it."""
+    """The kernel matrix of a set of rows, with which the features of methods are compared."""
 
-    matrix: NDArray[np.float64]  # K
+    matrix: NDArray[np.float64]  # the kernel matrix K
     norm: float  # the spectral norm of K
-    # Lower Cholesky factor of K + lambda I; None for more than 2000 rows, for which it would need
+    # Lower Cholesky factor of K + lambda I. None for more than 2,000 rows, because it would need
     # too much time.
     factor: NDArray[np.float64] | None
 
     @classmethod
     def of(cls, matrix: NDArray[np.float64], penalty: float) -> ExactKernel:
-        """Return the kernel matrix with lambda, which is raised to at least 1e-10 |K|."""
+        """Return the kernel matrix with its penalty lambda, which is at least 1e-10 |K|."""
         norm = abs(_largest(matrix))
         if len(matrix) > DELTA_ROWS:
             return cls(matrix, norm, None)
@@ -56,13 +56,13 @@ class ExactKernel:
         return cls(matrix, norm, linalg.cholesky(shifted, lower=True, overwrite_a=True))
 
     def errors(self, features: NDArray[np.float64], constant: float = 0.0) -> dict[str, float]:
-        r"""Return the errors of the kernel estimate K~ = ZZ' + constant.
+        r"""Return the errors of the kernel estimate ZZ' + constant for features Z of shape (n, p).
 
-        Spectral and Frobenius errors are |K - K~| / |K|. delta1 and delta2 are the smallest numbers
-        with
-        :math:`(1 - \Delta_1)(K + \lambda I) \preceq \tilde K + \lambda I \preceq (1 + \Delta_2)(K +
-        \lambda I)` (Zhang, May, Dao and Re, AISTATS 2019, definition 2). The features Z have shape
-        (n, p). `constant` is added to the products of features (see `FittedMap.kernel_constant`).
+        Let K~ = ZZ' + constant. The spectral and the Frobenius error are |K - K~| / |K|. delta1 and
+        delta2 are the smallest numbers with :math:`(1 - \Delta_1)(K + \lambda I) \preceq \tilde K +
+        \lambda I \preceq (1 + \Delta_2)(K + \lambda I)` (Zhang, May, Dao and Re, AISTATS 2019,
+        definition 2). `constant` is added to the products of features (see
+        `FittedMap.kernel_constant`).
         """
         difference: Any = multiply_by_transpose(features)
         difference += constant
@@ -84,23 +84,23 @@ class ExactKernel:
         errors["kernel_error_delta2"] = max(0.0, _largest(difference, "LA") - 1.0)
         np.negative(difference, out=difference)
         difference[diagonal] += 2.0
-        # With fewer columns than rows this end of the spectrum is a cluster of eigenvalues, in
-        # which Lanczos iterations hardly converge. Therefore the dense solver always computes it.
+        # If there are fewer columns than rows, this end of the spectrum is a cluster of
+        # eigenvalues. Lanczos iterations hardly converge there, so the dense solver is always used.
         errors["kernel_error_delta1"] = max(0.0, _largest_dense(difference, "LA") - 1.0)
         return errors
 
 
 @dataclass(frozen=True)
 class CrossKernel:
-    """The kernel matrix between two draws of equally many rows, which may share rows."""
+    """The kernel matrix between two random draws of rows, which have equal size and may overlap."""
 
-    matrix: NDArray[np.float64]  # K
+    matrix: NDArray[np.float64]  # the kernel matrix K
 
     def errors(self, features: NDArray[np.float64], constant: float = 0.0) -> dict[str, float]:
-        """Return |K - XY' - constant| / |K| in the Frobenius norm.
+        """Return |K - XY' - constant| / |K| in the Frobenius norm for features X and Y.
 
-        `features` contains the features X of the first draw, followed by the features Y of the
-        second.
+        `features` contains the features X of the first draw of rows, followed by the features Y of
+        the second draw.
         """
         first, second = np.split(features, 2)
         difference = matmul(first, second.T) + constant - self.matrix
@@ -114,9 +114,10 @@ class CrossKernel:
 def _largest(symmetric: NDArray[np.float64], which: Literal["LM", "LA"] = "LM") -> float:
     """Return the eigenvalue of largest absolute value (LM), or the largest eigenvalue (LA).
 
-    From 400 rows on, Lanczos iterations from a fixed start compute it to a relative tolerance of
-    1e-6. If they do not converge within 25 restarts, the dense solver computes it. Its time grows
-    with the cube of the number of rows (0.4 s for 2,000 rows, some 50 s for 10,000).
+    For 400 or more rows, Lanczos iterations with a fixed start compute the eigenvalue to a relative
+    tolerance of 1e-6. If they do not converge within 25 restarts, the dense solver is used. The
+    time of the dense solver grows with the cube of the number of rows (0.4 s for 2,000 rows, about
+    50 s for 10,000).
     """
     n = len(symmetric)
     if n >= LANCZOS_FROM:
@@ -136,7 +137,7 @@ def _largest(symmetric: NDArray[np.float64], which: Literal["LM", "LA"] = "LM") 
 
 
 def _largest_dense(symmetric: NDArray[np.float64], which: Literal["LM", "LA"]) -> float:
-    """Return the eigenvalue of `_largest`, computed by a dense solver."""
+    """Return the eigenvalue that `_largest` defines, computed by a dense solver."""
     n = len(symmetric)
     if which == "LA" and n >= LANCZOS_FROM:
         last = (n - 1, n - 1)

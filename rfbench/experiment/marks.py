@@ -1,8 +1,8 @@
-"""Finding all processes that a child process has started, in any session.
+"""Search for all processes that a child process has started, in any session.
 
-Each child has a random mark in an environment variable, which all processes that it starts inherit.
-When the child ends, the processes of this user with its mark are killed. Code that clears its
-environment is not found.
+Each child has a random mark in an environment variable, which is inherited by all processes that
+the child starts. When the child ends, the processes of this user with its mark are killed.
+Processes that clear their environment are not found.
 """
 
 from __future__ import annotations
@@ -11,34 +11,34 @@ import contextlib
 import os
 import secrets
 
-# The name does not start with RFBENCH_, because a worker copies such variables from its parent and
-# removes others.
+# The name does not start with RFBENCH_, because a worker copies variables with this prefix from its
+# parent and removes others.
 MARK = "_RFBENCH_MARKS"
-# The number of bytes of a random UUID (RFC 4122, 2005), so that marks are unique.
+# Number of bytes of a random UUID (RFC 4122, 2005), so that marks are unique.
 BYTES = 16
-# Number of searches. Processes may start other processes during a search, and the next search finds
-# them. Chosen without a measurement. With half the value, a program that continuously starts
-# processes may leave one. With twice the value, a program that never stops starting processes would
-# still not be caught.
+# Number of searches. Processes may start other processes during a search, which the next search
+# finds. Chosen without a measurement. With half the value, a process may remain of a program that
+# continuously starts processes. With twice the value, a program that never stops starting processes
+# would still not be caught.
 ROUNDS = 5
 
 
 def make_mark() -> tuple[str, dict[str, str]]:
     """Return a new mark, and the environment variable of a child with this mark.
 
-    A child of a child has both marks, so it ends with either of them.
+    A child of a child has the marks of both processes, and ends with either process.
     """
     mark = secrets.token_hex(BYTES)
     return mark, {MARK: ":".join(filter(None, (os.environ.get(MARK), mark)))}
 
 
 def read_own_mark() -> str:
-    """Return the mark of this process; empty if it is not a child."""
+    """Return the mark of this process, or an empty mark if this process is not a child."""
     return os.environ.get(MARK, "").rpartition(":")[2]
 
 
 def end_marked(mark: str) -> None:
-    """Kill all other processes of this user with a given mark."""
+    """Kill all other processes of this user that have the mark."""
     import psutil
 
     for _ in range(ROUNDS if mark else 0):

@@ -28,23 +28,23 @@ from rfbench.permissions import listed
 from rfbench.registry import SAMPLERS
 from rfbench.solvers.folds import NESTED
 
-# Keys with default values are not part of the identity, so that a new key does not invalidate old
-# results. A changed default needs a new version, and so does a method that computes something
-# different. The version of a sampler or a solver is its `revision`, which changes only the
-# identities of its own trials. This version is 1, by definition, until the first such change.
+# Version of the identities of trials. Keys with default values are not part of the identity, so
+# that a new key does not invalidate old results. A changed default needs a new version. The version
+# of a sampler or a solver is its `revision`, which changes only the identities of its own trials.
+# This version is 1, by definition, until the first change of all identities.
 IDENTITY_VERSION = 1
-# Keys that describe an experiment and have no effect on the measurement of a trial.
+# Keys that describe an experiment and do not affect the measurement of a trial.
 DESCRIPTIVE = (
     *("name", "title", "description", "paper", "item", "protocol"),
     *("metric", "checks", "settings_from"),
 )
-# Key that is part of the identity only for trials that it affects.
+# This key is a part of the identity only for the trials that it affects.
 IN_FOLDS = "features_in_folds"
-# Trials that share rows stay together if there are at least this many jobs per worker. Chosen
-# without a measurement: with three jobs, the last worker is idle for at most a third of its time.
-# With twice the value, more jobs prepare the same rows.
+# Trials with the same rows form one job if there are at least this number of jobs per worker.
+# Chosen without a measurement. With three jobs per worker, the last worker is idle for at most a
+# third of its time. With twice the value, more jobs prepare the same rows.
 JOBS_A_WORKER = 3
-SPOILED = "spoiled"  # key of a row if the worker must not continue after its trial
+SPOILED = "spoiled"  # key of a row after which the worker must not run another trial
 LISTED = ("dataset", "samplers", "M", "trials")
 
 
@@ -56,34 +56,35 @@ def compute_digest(value: Any) -> str:
 
 @dataclass(frozen=True)
 class Trial:
-    """Everything needed to repeat one measurement."""
+    """All settings that are needed to repeat one measurement."""
 
-    # settings that all its trials share: split, scaling, kernel, solver, seed
+    # Settings that all trials of the experiment share: split, scaling, kernel, solver, seed.
     experiment: Experiment
     dataset: DatasetSpec
     data_sha256: str
     sampler: SamplerSpec
-    M: int | None  # None: as many features as the sampler `experiment.M.kept_by` keeps
-    number: int  # number of the trial, starting at 0; it determines the random numbers
-    variant: str = ""  # description of the swept settings, for a sweep over keys other than M
+    M: int | None  # None: as many features as the sampler in `experiment.M.kept_by` keeps
+    number: int  # number of the trial, from 0, which determines the random numbers
+    variant: str = ""  # description of the varied settings, for a sweep over keys other than M
 
     @property
     def entry(self) -> datasets.Entry:
-        """The catalog entry of the data set; the user's own data are found by their content."""
+        """The catalog entry of the data set. User data are identified by their content."""
         spec = self.dataset
         return datasets.find_entry(spec.name, spec.parameters, spec.folder, self.data_sha256)
 
     @cached_property
     def setting(self) -> str:
-        """Identity of the measurement, without M and the trial's number."""
+        """The identity of the measurement, without M and without the trial number."""
         shared = self.experiment.model_dump(
             mode="json", exclude={*DESCRIPTIVE, *LISTED, IN_FOLDS}, exclude_defaults=True
         )
-        shared["timing"] = "isolated"  # rows before 0.2 had other values
+        shared["timing"] = "isolated"  # rows of versions before 0.2 had other values
         if isinstance(self.experiment.bandwidth, BandwidthGrid) and not self.heeds_bandwidth:
             shared["bandwidth"].pop("widen", None)
         sampler = identify_sampler(self.sampler)
-        if given := self.settings:  # the same for all trials, and include each trial's
+        # Settings of all trial numbers, so that the setting is the same for all.
+        if given := self.settings:
             solver_keys = shared.pop("solver", {})
             solver_keys.pop("alphas", None)
             shared |= {"solver": solver_keys} if solver_keys else {}
@@ -93,7 +94,7 @@ class Trial:
         identity = {
             "version": IDENTITY_VERSION,
             "shared": shared,
-            # User data are identified by their content, not by their name.
+            # User data are identified by their content instead of their name.
             "dataset": {} if self.dataset.own else self.dataset.model_dump(mode="json"),
             "data": self.data_sha256,
             "sampler": sampler,
@@ -120,7 +121,10 @@ class Trial:
 
     @property
     def settings(self) -> tuple[dict[str, Any], ...]:
-        """Settings for each fold from a paper's rows (see `numbered`); empty without such rows."""
+        """Settings of each trial number, read from rows of a paper (see `numbered`).
+
+        Empty by default.
+        """
         name = self.experiment.settings_from
         return (
             papers.read_authors_settings(name, self.dataset.name, self.sampler.label)
@@ -129,10 +133,13 @@ class Trial:
         )
 
     def numbered(self, number: int) -> Trial:
-        """Return the trial with a different number; its fold sets M, penalty and parameters."""
+        """Return the trial with a different number.
+
+        Its fold determines M, penalty and parameters.
+        """
         if not self.settings:
             trial = replace(self, number=number)
-            # The setting is the same for all numbers, and computing it needs a millisecond.
+            # The setting is the same for all trial numbers, and computing it needs a millisecond.
             vars(trial)["setting"] = self.setting
             return trial
         parameters = dict(self.settings[number % len(self.settings)])
@@ -147,7 +154,7 @@ class Trial:
 
     @cached_property
     def id(self) -> str:
-        """Identity of the trial: the same for the same measurement on every machine."""
+        """Identity of the trial. It is the same for the same measurement on every machine."""
         size: Any = self.M
         if self.M is None:
             size = identify_sampler(self.reference)
@@ -155,10 +162,10 @@ class Trial:
 
     @cached_property
     def features_in_folds(self) -> str | None:
-        """The way in which features are fitted in the folds of the selection: 'nested' or 'once'.
+        """Method of fitting features in the folds of the selection: 'nested', 'once' or None.
 
-        None if no rows of the training set are held out, or the features do not use the target. The
-        features also use the target if a sampler that uses it decides their number.
+        None if no rows of the training set are held out, or if the features do not use the target.
+        The features also use the target if a sampler that uses the target determines their number.
         """
         if not self.uses_features or not chooses_on_training_rows(self.experiment):
             return None
@@ -184,14 +191,17 @@ class Trial:
 
     @property
     def heeds_bandwidth(self) -> bool:
-        """True if the bandwidth changes the measurement."""
+        """True if the bandwidth affects the measurement."""
         if not self.uses_features:
             return True
         return get_sampler_properties(self.experiment, self.sampler)["has_bandwidth"]
 
     @property
     def code(self) -> str:
-        """Text with the foreign code that the trial imports; empty if there is none."""
+        """A text with the foreign code that the trial imports.
+
+        Empty if no foreign code is imported.
+        """
         kept_by = [self.reference] if self.M is None else []
         specs = (self.dataset, self.sampler, self.experiment.solver, *kept_by)
         names = {
@@ -202,14 +212,14 @@ class Trial:
 
     @property
     def reference(self) -> SamplerSpec:
-        """The sampler that decides the number of features."""
+        """The sampler that determines the number of features."""
         kept_by = self.experiment.M
         assert isinstance(kept_by, KeptBy)
         return next(s for s in self.experiment.samplers if s.label == kept_by.kept_by)
 
 
 def describe(trial: Trial) -> dict[str, Any]:
-    """Return the columns of the row that are known before the measurement."""
+    """Return the columns of a trial's row that are known before the measurement."""
     experiment, solver = trial.experiment, trial.experiment.solver
     name = trial.dataset.name
     fixed = len(solver.alphas) == 1 and not isinstance(experiment.bandwidth, BandwidthGrid)
@@ -246,14 +256,14 @@ def describe(trial: Trial) -> dict[str, Any]:
 
 
 def identify_sampler(spec: SamplerSpec) -> dict[str, Any]:
-    """Return the identity of a sampler: name, parameters and foreign code, not its label."""
+    """Return the identity of a sampler: name, parameters and foreign code, but not the label."""
     identity: dict[str, Any] = {"name": spec.name, "parameters": dict(spec.parameters)}
     if spec.imported:
         known = spec.given.identity if spec.given else plugins.hash_code(spec.name, spec.folder)
         identity["code"] = known
         method = make_method(spec)
         if not method.is_sampler and method.has_bandwidth:
-            # Before this key existed, own parameters were parameters for bandwidth 1.
+            # Before this key existed, parameters of user methods were for bandwidth 1.
             identity["bandwidth"] = "length scale"
         return identity
     cls = SAMPLERS.find(spec.name)
@@ -263,7 +273,8 @@ def identify_sampler(spec: SamplerSpec) -> dict[str, Any]:
     return identity
 
 
-# The number of each role, by definition. Different numbers would change every published number.
+# The number of each role of random numbers, by definition. Different numbers would change every
+# published result.
 RANDOM_ROLES = {
     "data": 0,
     "split": 1,
@@ -276,30 +287,34 @@ RANDOM_ROLES = {
 
 
 def make_seed(seed: int, role: str, number: int) -> np.random.SeedSequence:
-    """Return the SeedSequence of a role in a trial.
+    """Return the numpy SeedSequence for one role of random numbers in a trial.
 
     The seed sequence depends only on the seed, the role and the trial number. All samplers of a
-    trial share it, so that their differences can be paired; it differs between trials.
+    trial number share it, so that their differences can be paired. It differs between trial
+    numbers.
     """
     return np.random.SeedSequence([seed, RANDOM_ROLES[role], number])
 
 
 def make_generator(seed: int, role: str, number: int) -> np.random.Generator:
-    """Return a random generator for a role in a trial. See `make_seed`."""
+    """Return a random generator for one role in a trial. See `make_seed`."""
     return np.random.default_rng(make_seed(seed, role, number))
 
 
 def draw_integer(seed: int, role: str, number: int) -> int:
-    """Return an integer seed for a role in a trial, as required by scikit-learn's estimators."""
+    """Return an integer seed for one role in a trial, as needed for scikit-learn's estimators."""
     return int(make_seed(seed, role, number).generate_state(1, np.uint32)[0])
 
 
 Job = tuple[Trial, ...]
-"""Trials that one worker runs one at a time, because they share prepared rows."""
+"""Trials with the same prepared rows, which one worker runs one at a time."""
 
 
 def plan(experiment: Experiment, variant: str = "") -> list[Trial]:
-    """Return the trials of an experiment, trial numbers first, so that early rows cover all."""
+    """Return the trials of an experiment, sorted by trial number.
+
+    The first rows of a run therefore cover all methods and sizes.
+    """
     data = [
         (spec, datasets.hash_data(spec.name, spec.parameters, spec.folder))
         for spec in experiment.dataset
@@ -316,12 +331,13 @@ def plan(experiment: Experiment, variant: str = "") -> list[Trial]:
 def group_into_jobs(trials: list[Trial], n_jobs: int = 1) -> list[Job]:
     """Group trials into jobs, in the order of the plan.
 
-    A job contains all samplers and sizes of one data set and trial number: they share the prepared
-    rows, the bandwidth and the pool. If that gives too few jobs for the workers, a job is one
-    sampler with all its sizes. Trials that import foreign code have separate jobs.
+    A job contains all samplers and sizes of one data set and one trial number, which share the
+    prepared rows, the bandwidth and the candidate pool. If there are too few such jobs for the
+    workers, a job is one sampler with all its sizes. Trials that import foreign code have separate
+    jobs.
     """
-    # Foreign code may change its process, so no other trial runs there. Sorting by code replaces a
-    # worker once per class instead of once per job.
+    # Foreign code may change its process, so other trials do not run in the same process. Because
+    # the trials are sorted by code, a worker is replaced once per class instead of once per job.
     trials = sorted(trials, key=lambda t: t.code)
     together = _gather(trials, lambda t: (t.code, t.dataset.model_dump_json(), t.variant, t.number))
     if len(together) >= JOBS_A_WORKER * n_jobs:

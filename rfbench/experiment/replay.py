@@ -1,4 +1,4 @@
-"""Measuring rows of existing results again."""
+"""Repeated measurement of rows in existing results."""
 
 from __future__ import annotations
 
@@ -20,24 +20,27 @@ from rfbench.experiment.worker import Limits
 from rfbench.results import manifest as manifests
 from rfbench.results.maintenance import find_differences, read_whole_rows
 
-# Smallest number of digits of a trial_id that identify a row; shorter decimal numbers are row
-# numbers. In a folder of 1,000 rows, two rows share six hexadecimal digits with a probability of 3
-# %, by definition; then the digits are rejected. With half the digits, most of them would be
+# Smallest number of leading digits of a trial_id that identify a row. Shorter decimal numbers are
+# row numbers. In a folder of 1,000 rows, two rows share six hexadecimal digits with a probability
+# of 3 %, by definition. Ambiguous digits are rejected. With half the digits, most of them would be
 # rejected.
 ID_DIGITS = 6
-CHANGED_METHOD = "rfbench now measures it differently: a method was revised, or a default changed."
-EARLIER = "The folder's configuration changed since it was measured."
-OTHER_DATA = "The data with its name are different here."
-NO_DATA = "Its data are not here."
-ENDED_BADLY = "It failed when it was measured."
+CHANGED_METHOD = (
+    "rfbench now measures this row differently: a method was revised, or a default changed."
+)
+EARLIER = "The configuration of the folder has changed since this row was measured."
+OTHER_DATA = "The data with this name are different on this machine."
+NO_DATA = "The data are not on this machine."
+ENDED_BADLY = "The trial failed when it was measured."
 
 
 def list_similar_trials(
     row: dict[str, str], manifest: dict[str, Any], allow_imports: bool = False
 ) -> list[Trial]:
-    """Return the trials of a manifest's configuration with the data, size and number of a row.
+    """Return the trials of a configuration with the same data, size and trial number as a row.
 
-    Raise ResultsError if the row has no number, or the manifest no configuration of this version.
+    Raise ResultsError if the row has no trial number, or if the manifest has no configuration of
+    this version.
     """
     trials = []
     for experiment in read_experiments(manifest, allow_imports):
@@ -53,9 +56,9 @@ def list_similar_trials(
 
 
 def read_experiments(manifest: dict[str, Any], allow_imports: bool = False) -> list[Experiment]:
-    """Return the configurations of a manifest.
+    """Return the configurations in a manifest.
 
-    The errors of `rfbench.config.from_manifest` are raised before anything is imported.
+    The errors of `rfbench.config.from_manifest` are raised before any code is imported.
     """
     return [
         from_manifest(config, manifests.MANIFEST, allow_imports=allow_imports)
@@ -64,15 +67,15 @@ def read_experiments(manifest: dict[str, Any], allow_imports: bool = False) -> l
 
 
 def get_dataset_name(row: dict[str, str]) -> str:
-    """Return the name of a row's data set, without the number of rows of a subset."""
+    """Return the name of the data set of a row, without the number of rows of a subset."""
     return row["dataset"].split("[")[0]
 
 
 def find_trial(row: dict[str, str], manifest: dict[str, Any], allow_imports: bool = False) -> Trial:
     """Return the trial that measures a row again.
 
-    Raise ResultsError if its configuration, its data or its method has changed; `why` of the error
-    states which.
+    Raise ResultsError if the configuration, the data or the method of the row has changed. The
+    attribute `why` of the error names the reason.
     """
     alike = list_similar_trials(row, manifest, allow_imports)
     for trial in alike:
@@ -84,30 +87,30 @@ def find_trial(row: dict[str, str], manifest: dict[str, Any], allow_imports: boo
         why = OTHER_DATA
     else:
         why = CHANGED_METHOD
-    raise ResultsError(f"The row {row['trial_id']} cannot be repeated.", why)
+    raise ResultsError(f"The row {row['trial_id']} cannot be measured again.", why)
 
 
 @dataclass(frozen=True)
 class Replay:
-    """A row measured again."""
+    """A row that was measured again, with the differences."""
 
     folder: Path
-    row: dict[str, str]  # as in the file
-    again: dict[str, Any]  # as measured now
-    differences: dict[str, tuple[float, float]]  # old and new values
-    # The processor cores that the BLAS used then and now; with different cores, sums are computed
-    # in a different order.
+    row: dict[str, str]  # the row as stored in the file
+    again: dict[str, Any]  # the row as measured now
+    differences: dict[str, tuple[float, float]]  # old and new value of each metric that differs
+    # The CPU architecture that the BLAS library used for the old and for the new row. If they
+    # differ, sums are computed in a different order.
     cores: tuple[str, str]
 
     @property
     def agrees(self) -> bool:
-        """True if the trial finished with the same status and the same metrics."""
+        """True if the new and the stored row have the same status and the same metrics."""
         return not self.differences and self.row["status"] == self.again["status"]
 
 
 @dataclass(frozen=True)
 class Passed:
-    """A row that was not measured again."""
+    """A row that was skipped, because it cannot be measured again."""
 
     folder: Path
     row: dict[str, str]
@@ -115,10 +118,10 @@ class Passed:
 
 
 def replay(folder: Path, which: str, *, allow_imports: bool = False) -> Replay:
-    """Measure a row again and compare its metrics.
+    """Measure a row of results again and compare the metrics.
 
-    The row is given by its number (1 is the first), or by at least 6 leading digits of its
-    trial_id. Raise ResultsError if the row does not exist, or it cannot be repeated (see
+    The row is given by its row number (from 1), or by at least 6 leading digits of its trial_id.
+    Raise ResultsError if the row does not exist, or if it cannot be measured again (see
     `find_trial`).
     """
     rows = read_whole_rows(folder)
@@ -129,7 +132,7 @@ def replay(folder: Path, which: str, *, allow_imports: bool = False) -> Replay:
     if len(named) != 1:
         raise ResultsError(
             f"{folder} has {len(named) or 'no'} rows that match '{which}'.",
-            f"Give the number of a row, 1 to {len(rows)}, or its trial_id.",
+            f"Name a row by its number, 1 to {len(rows)}, or by its trial_id.",
         )
     manifest = manifests.read(folder)
     return _repeated(folder, named[0], find_trial(named[0], manifest, allow_imports), manifest)
@@ -142,15 +145,16 @@ def replay_any(
     seed: int = 0,
     allow_imports: bool = False,
 ) -> Iterator[Replay | Passed]:
-    """Measure `count` random rows of results folders again, each row with equal probability.
+    """Measure `count` random rows of results folders again, with equal probability per row.
 
-    Nothing is downloaded. A row that cannot be repeated here is skipped, and a different one is
-    drawn.
+    Nothing is downloaded. A row that cannot be repeated on this machine is skipped, and another row
+    is drawn.
 
     Yields
     ------
     Replay or Passed
-        Each row as it is measured: at most `count` replays, fewer if there are not enough rows.
+        One object per row as the rows are measured, with at most `count` objects of type Replay.
+        There are fewer if there are not enough rows.
     """
     every = [(folder, row) for folder in folders for row in read_whole_rows(folder)]
     random.Random(seed).shuffle(every)
@@ -170,7 +174,7 @@ def replay_any(
 
 
 def _trial_here(row: dict[str, str], manifest: dict[str, Any], allow_imports: bool) -> Trial:
-    """Return the trial of a successful row with data on disk; raise ResultsError otherwise."""
+    """Return the trial of a successful row with data on disk, or raise ResultsError."""
     if row["status"] != "ok":
         raise ResultsError(ENDED_BADLY)
     specs = [spec for each in read_experiments(manifest, allow_imports) for spec in each.dataset]

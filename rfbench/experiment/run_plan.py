@@ -1,4 +1,4 @@
-"""The plan of a run of a results folder: from checked experiments to its trials."""
+"""The plan of a run for one results folder: from validated experiments to trials."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from rfbench.experiment.plan import Trial, plan
 from rfbench.registry import find_row_name
 from rfbench.results.manifest import make_data_key
 
-# Limits on rows, features and candidates for a smoke run, which only shows that a configuration
-# runs. Chosen without a measurement. With twice the rows, all shipped configurations need about
-# twice the time. With SMOKE_SIZE and SMOKE_POOL also doubled, they need four times the time if a
-# Gram matrix dominates.
+# Limits on the number of rows, features and candidates in a smoke run, which only shows that a
+# configuration runs. Chosen without a measurement. With twice the rows, all shipped configurations
+# need about twice the time. With SMOKE_SIZE and SMOKE_POOL also doubled, they need four times the
+# time if a Gram matrix dominates.
 SMOKE_ROWS = 400
 SMOKE_SIZE = 40
 SMOKE_POOL = 400
@@ -28,33 +28,36 @@ SMOKE_POOL = 400
 
 @dataclass(frozen=True)
 class RunPlan:
-    """The trials of one results folder."""
+    """The trials that a run measures for one results folder."""
 
     folder: Path
     experiments: list[Experiment]  # one experiment, or the variants of a sweep
     trials: list[Trial]  # trials to run
-    planned: list[Trial]  # all trials of the experiments; --only may have selected a subset
-    smoke: bool = False  # small, fast and meaningless; stored separately from real results
+    planned: list[Trial]  # all trials of the experiments, before --only selects a subset
+    # True for a small and fast run without meaningful results, which are stored separately.
+    smoke: bool = False
 
     def only(self, conditions: Sequence[str]) -> RunPlan:
-        """Return the plan with the trials that satisfy the conditions (see `filter_trials`)."""
+        """Return a plan with only the trials that satisfy the conditions (see `filter_trials`)."""
         return replace(self, trials=filter_trials(self.trials, conditions))
 
 
 def filter_trials(
     trials: Sequence[Trial], conditions: Sequence[str], *, each: bool = False
 ) -> list[Trial]:
-    """Return the trials that have one of the given values for every key in ``KEY=VALUE``.
+    """Return the trials that satisfy all conditions ``KEY=VALUE``.
 
-    Raise ConfigError if a condition names an unknown key, or no trial remains. With `each`, also
-    raise it if one of several values has no trial.
+    A key may occur in several conditions. A trial then needs one of its values.
+
+    Raise ConfigError if a condition names an unknown key, or if no trial satisfies the conditions.
+    With `each`, also raise ConfigError if no trial has one of the values of a key.
     """
     wanted: dict[str, list[str]] = {}
     for condition in conditions:
         key, sign, value = condition.partition("=")
         if not sign or key not in ONLY_KEYS:
             raise ConfigError(
-                f"--only {condition} is not KEY=VALUE with a key of trials."
+                (f"--only {condition} does not have the form KEY=VALUE with a key of trials.")
                 + suggest_nearest(key, list(ONLY_KEYS)),
                 f"The keys are {', '.join(ONLY_KEYS)}.",
                 "Write for example --only M=100.",
@@ -94,7 +97,7 @@ def plan_run(
     smoke: bool = False,
     progress: bool = False,
 ) -> RunPlan:
-    """Return the trials of the experiments; data that are not on disk are downloaded first."""
+    """Return the trials of the experiments. Data that are not on disk are downloaded first."""
     chosen = [make_smoke_variant(e) for e in experiments] if smoke else list(experiments)
     for name in dict.fromkeys(s.name for e in chosen for s in e.dataset if not s.own):
         datasets.fetch(name, progress=progress)
@@ -106,7 +109,7 @@ def plan_run(
 
 
 def list_trials_without_data(experiments: Sequence[Experiment]) -> list[Trial]:
-    """Return one trial for every data set, sampler and M, without the identity of the data."""
+    """Return one trial per data set, sampler and M, without reading the data."""
     return [
         Trial(e, dataset, "", sampler, M, 0)
         for e in experiments

@@ -1,4 +1,4 @@
-"""Running missing trials: jobs are passed to workers, rows are written when they arrive."""
+"""Running the trials that have no row yet. Rows are written as soon as they are measured."""
 
 from __future__ import annotations
 
@@ -22,20 +22,21 @@ from rfbench.results.store import Store, note
 log = logging.getLogger(__name__)
 
 NO_LIMIT = (
-    "This system does not enforce limits of memory: a trial that exceeds its share may slow "
-    "this machine down or be killed. Matrices of known size are still rejected."
+    "This system does not enforce memory limits. A trial that exceeds its "
+    "share may slow this machine down or be killed. Matrices of known size "
+    "are still rejected."
 )
 
 
 @dataclass
 class Summary:
-    """The result of a run."""
+    """Counts and messages that describe the result of a run."""
 
     folder: Path
     planned: int = 0  # number of trials in the plan
     found: int = 0  # trials that already had a row
-    done: int = 0  # trials run now
-    failed: int = 0  # trials run now with a status other than ok
+    done: int = 0  # trials measured in this run
+    failed: int = 0  # trials of this run with a status other than ok
     left: int = 0  # trials not started
     messages: list[str] = field(default_factory=list)  # one message per failed trial
     interrupted: bool = False  # a signal stopped the run early
@@ -44,9 +45,10 @@ class Summary:
 def find_missing(
     plan: RunPlan, done: Mapping[str, str], retry: Collection[str] = ()
 ) -> list[Trial]:
-    """Return the trials to run: trials without a row, or with a status in `retry`.
+    """Return the trials of a plan without a row, or with a status in `retry`.
 
-    `done` contains the status of each trial by its id (see `rfbench.results.store.Store.done`).
+    `done` contains the status of each trial, by trial identity (see
+    `rfbench.results.store.Store.done`).
     """
     return [t for t in plan.trials if t.id not in done or done[t.id] in retry]
 
@@ -63,16 +65,17 @@ def run(
     on_row: Callable[[dict[str, Any]], None] | None = None,
     on_interrupt: Callable[[], None] | None = None,
 ) -> Summary:
-    """Run the trials that have no row yet, and write each row as soon as it is measured.
+    """Run the trials of a plan that have no row, and write each row when it is measured.
 
     `n_jobs` is the number of processes on this machine, or of workers of the dask `client`. The
-    results do not depend on it, unless user code changes the global state of its process. Trials
-    with a status in `retry` are run again; the new row counts. With `fail_fast` no further trial
-    starts after a failed one. `on_begin` is called with the trials without a row, `on_row` with
-    each new row, one at a time and in any thread, and `on_interrupt` at the first Ctrl-C.
+    results do not depend on this number, unless user code changes the global state of its process.
+    Trials with a status in `retry` are run again, and their new rows replace the old rows. With
+    `fail_fast` no trial starts after a failed trial. `on_begin` is called with the trials without a
+    row, and `on_interrupt` at the first Ctrl-C. `on_row` is called with each new row, one row at a
+    time and in any thread.
 
-    Raise ResultsError if another run is using the folder, or a row cannot be written; ExecutorError
-    if there are no workers.
+    Raise ResultsError if another run is using the folder, or if a row cannot be written. Raise
+    ExecutorError if there are no workers.
     """
     store, recorded = Store(plan.folder), set[str]()
     summary = Summary(plan.folder, planned=len(plan.trials))
@@ -114,7 +117,7 @@ def run(
         note(plan.folder, f"to run: {len(missing)} of {summary.planned}, {n_jobs} workers")
         if suspects:
             text = f"{len(suspects)} trials had begun when a run was cut off"
-            log.warning("%s: they come last.", text)
+            log.warning("%s: these trials are run last.", text)
             note(plan.folder, f"last: {text}")
         first = [trial for trial in missing if trial.id not in suspects]
         last = [trial for trial in missing if trial.id in suspects]
@@ -129,7 +132,7 @@ def run(
             raise
         finally:
             if client is not None:
-                client.close()  # the scheduler continues
+                client.close()  # only this connection ends; the scheduler keeps running
         store.keep_begun((suspects | {trial.id for trial in left}) - recorded)
         summary.left = len(missing) - summary.done
         counts = f"{summary.done} run, {summary.failed} failed, {summary.left} left"

@@ -1,4 +1,4 @@
-"""The metrics of a trial: the quality of its predictions on the test set."""
+"""The metrics of a trial, computed from its predictions for the test set."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from rfbench.datasets import Prepared
 from rfbench.solvers.fitted_model import FittedModel
 
 # A row counts as better than chance only if its error is at least this many standard errors below
-# chance. Then two of a hundred rows that only guess are not noted. With twice the value, one of
-# 30,000 is not noted, but more rows that learned a little are.
+# the error of chance. Then two of a hundred rows without any learning are not noted. With twice the
+# value, one of 30,000 such rows is not noted, but more rows with a small effect are noted.
 CHANCE_ERRORS = 2
 
 
 def decide(model: FittedModel, data: Prepared, clock: Clock) -> Array:
-    """Return the decision values of the test set; they are reused if the fit computed them."""
+    """Return the decision values of the test set, from the fit if it has computed them."""
     if not model.predicts:
         return np.empty((0, 0))
     if model.report_.evaluation_decisions is not None:
@@ -29,7 +29,7 @@ def decide(model: FittedModel, data: Prepared, clock: Clock) -> Array:
 
 
 def score(model: FittedModel, data: Prepared, values: Array) -> dict[str, Any]:
-    """Return every metric that applies to the decision values of the test set."""
+    """Return all metrics that apply to the decision values of the test set."""
     if not model.predicts:
         return {}
     if data.task == "regression":
@@ -43,11 +43,11 @@ def score(model: FittedModel, data: Prepared, values: Array) -> dict[str, Any]:
 
 
 def note_chance(scores: dict[str, Any], data: Prepared) -> list[str]:
-    """Return a note if the predictions of the test set are no better than without features.
+    """Return a note if the predictions for the test set are not better than chance.
 
-    For classes, the reference predicts the most frequent class of the training set; the error has
-    to be two standard errors below its error. For a real target, the reference is the mean of the
-    test set, which has r2 = 0.
+    For classification, chance is the prediction of the most frequent class of the training set. The
+    error has to be two standard errors below the error of this prediction. For regression, chance
+    is the mean of the test set, for which r2 is 0.
     """
     if data.task == "regression":
         return ["at chance: no better than the mean"] if scores["r2"] <= 0 else []

@@ -20,12 +20,11 @@ SHIPPED_CODE = ("rfbench", "sklearn")
 
 
 def find_settings(results: Results) -> frozenset[str] | None:
-    """Return the current settings of the shipped configuration that produced these results.
+    """Return the settings of the shipped configuration that has the same name as these results.
 
-    This is the shipped configuration with the same name. A setting is the identity of the
-    measurement, without M and the trial number (the column ``setting``). The data are identified by
-    the rows, so they need not be on this machine. Return None if no shipped configuration has the
-    name.
+    A setting is the identity of a measurement, without M and the trial number (column ``setting``).
+    The data are identified by the rows, so that they need not be on this machine. Return None if no
+    shipped configuration has the name.
     """
     experiment = _find_experiment(results.name)
     if experiment is None:
@@ -67,7 +66,7 @@ def depends_on_shipped_files(name: str) -> bool:
 
 
 def read_paper_configurations() -> dict[str, dict[str, Any]]:
-    """Return the shipped configurations of papers by run, in the form of a manifest."""
+    """Return the shipped configurations of papers by run name, in the form of a manifest."""
     every = [
         (path, name)
         for path in _list_configurations()

@@ -1,6 +1,6 @@
 """One trial: prepare the rows, search the bandwidth, draw the features, fit, score.
 
-A trial is timed. Apart from times, its row depends only on its `Trial`.
+The steps of a trial are timed. All columns of its row except times depend only on its `Trial`.
 """
 
 from __future__ import annotations
@@ -34,31 +34,31 @@ from rfbench.rows import RowSource
 from rfbench.samplers.base import Shared
 from rfbench.solvers.fitted_model import FitReport
 
-# Maximum number of characters in a row: a message fits on a screen, and a traceback fits into a
+# Maximum number of characters in a row. A message fits on a screen, and a traceback fits into a
 # cell of the csv module (131,072 characters). With twice LONGEST_TRACEBACK, the store truncates the
 # traceback (`rfbench.results.store`).
 LONGEST_MESSAGE, LONGEST_TRACEBACK = 2000, 100_000
 
 
 def refuse_complex_numbers() -> None:
-    """Turn the warning about a discarded imaginary part into an error in this process.
+    """Turn numpy's warning about a discarded imaginary part into an error in this process.
 
-    Otherwise features would be replaced by their real parts without notice.
+    Otherwise complex features would be replaced by their real parts without notice.
     """
     refusal = ("error", None, np.exceptions.ComplexWarning, None, 0)
-    # setting the filter again would repeat warnings that were shown
+    # Adding the filter a second time would show earlier warnings again.
     if refusal not in warnings.filters:
         warnings.simplefilter("error", np.exceptions.ComplexWarning)
 
 
 def run_job(job: Job, context: Context | None = None) -> Iterator[dict[str, Any]]:
-    """Run the trials of a job and yield one row each; a failed trial gives a row that reports it.
+    """Run the trials of a job and yield one row per trial, also for failed trials.
 
-    Python's and numpy's global generators have the same state at the start of each trial, so that
-    code that uses them is repeatable. `context` contains the objects that the trials share.
+    The global random generators of Python and numpy have the same state at the start of each trial,
+    so that code that uses them is repeatable. `context` contains the objects that the trials share.
     """
     refuse_complex_numbers()
-    waves.warm_up()  # before any clock runs
+    waves.warm_up()  # load compiled functions before any clock runs
     libraries = find_thread_pools(len(sys.modules))
     context = context or Context()
     for trial in job:
@@ -74,9 +74,9 @@ def run_job(job: Job, context: Context | None = None) -> Iterator[dict[str, Any]
 
 
 def run_trial(trial: Trial, context: Context) -> dict[str, Any]:
-    """Return the row of a trial, even if the trial fails."""
+    """Return the row of a trial. If the trial fails, the row has the error message."""
     row, rows_before = describe(trial), ""
-    # A worker ignores Ctrl-C, so a KeyboardInterrupt there is raised by the trial's own code.
+    # A worker ignores Ctrl-C, so only the code of the trial can raise a KeyboardInterrupt in it.
     interrupts_ignored = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
     platforms.reset_peak_rss()
     try:
@@ -102,7 +102,7 @@ def run_trial(trial: Trial, context: Context) -> dict[str, Any]:
         row["traceback"] = "".join(traceback.format_exception(error))[:LONGEST_TRACEBACK]
     row.setdefault("peak_rss_mb", round(platforms.read_peak_rss_mb(), 1))
     if rows_before and _hash_of_rows(trial, context) != rows_before:
-        what = f"{trial.code} changed the prepared rows: its numbers belong to different data."
+        what = f"{trial.code} changed the prepared rows, so its results belong to different data."
         row = describe(trial) | {"status": "failed", "message": what, SPOILED: True}
     return row
 
@@ -112,43 +112,43 @@ def read_message(error: BaseException) -> str:
     try:
         return str(error)[:LONGEST_MESSAGE]
     except BaseException:
-        return "its message cannot be read"
+        return "the message of the error cannot be read"
 
 
 def to_plain_value(value: Any) -> Any:
-    """Return a measured value as a plain number or string; raise TypeError for other values."""
+    """Return a measured value as a plain number or string. Raise TypeError for other values."""
     if isinstance(value, np.generic | np.ndarray):
         value = value.item()
     if value is None or type(value) in (bool, int, float, str):
         return value
-    raise TypeError(f"{type(value).__name__} is neither a number nor text")
+    raise TypeError(f"{type(value).__name__} is neither a number nor a string")
 
 
 def _hash_of_rows(trial: Trial, context: Context) -> str:
-    """Return a hash of the prepared rows of a trial; rows on disk are not read."""
+    """Return a hash of the prepared rows of a trial. Rows on disk are not read."""
     rows = context.prepared(trial)
     parts = (rows.X_train, rows.y_train, rows.X_test, rows.y_test)
     return str(joblib.hash([part for part in parts if not isinstance(part, RowSource)]))
 
 
 def measure(trial: Trial, context: Context) -> dict[str, Any]:
-    """Run a trial and return the measured columns, with the content of its files.
+    """Run a trial. Return the measured columns and the content of its files.
 
     The clock has four parts. pp: the sampler's fit on the complete training set. features: the
-    features of the training set, in the fit on all rows and in folds that share its features.
-    train: the fits of all penalties, folds that fit their own features, and the complete search of
-    the bandwidth. test: the decisions of the test set, with their features. Loading, splitting and
-    scaling rows, scores and extras are outside the clock.
+    features of the training set, in the fit on all rows and in folds that share these features.
+    train: the fits for all penalties, the fits of features in folds, and the complete bandwidth
+    search. test: the decision values of the test set, including the features of the test set. The
+    clock excludes loading, splitting and scaling rows, scores and extras.
     """
-    # Rows are loaded, split and scaled, and methods are imported, before any clock runs.
+    # Load, split and scale the rows, and import the methods, before any clock runs.
     resolved, clock = ResolvedTrial.of(trial, context), Clock()
     data, shared = resolved.data, Shared(metrics={}, keeps_columns=True)
-    # Each candidate is fitted like the trial, including the selection of the penalty. Candidates
-    # share metrics that are learned from the same rows.
+    # Features and model are fitted for each candidate as in a trial, including the selection of the
+    # penalty. Candidates share metrics that are learned from the same rows.
     choice = search_bandwidth(resolved, clock, shared)
     model = resolved.model(choice.bandwidth)
-    # These features learn a metric again that the search has already learned, so that t_pp is the
-    # time of a single fit.
+    # A metric that the search has already learned is learned again here, so that t_pp is the time
+    # of a single fit.
     fit = fit_features(resolved, model, choice.bandwidth, clock)
     features, M = fit.features, fit.M
     # With `features_in_folds: nested`, features that use the target are fitted again in each fold,
@@ -171,7 +171,7 @@ def measure(trial: Trial, context: Context) -> dict[str, Any]:
     if model.predicts:
         notes = [*choice.notes, *features.notes_, *note_chance(measured, data)]
         measured |= collect_columns(trial, model.report_, notes)
-    # The clock and the memory are read before the extras, which change only their own columns.
+    # The clock and the memory are read before the extras, which fill only their own columns.
     for part in CLOCK_PARTS:
         measured[f"t_{part}"] = round(clock.wall[part], 6)
         measured[f"cpu_{part}"] = round(clock.cpu[part], 6)
@@ -195,7 +195,7 @@ def collect_columns(trial: Trial, report: FitReport, notes: list[str]) -> dict[s
         "gap_folds": report.gap_folds,
         "message": "; ".join([*notes, *report.notes]),
     }
-    if report.chosen is not None:  # selected by the estimator's own search
+    if report.chosen is not None:  # the penalty was selected by the estimator's own search
         columns["chosen"] = json.dumps(report.chosen, sort_keys=True, default=str)
         columns["chosen_at_edge"] = ", ".join(report.chosen_at_edge)
     return columns

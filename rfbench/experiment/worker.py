@@ -1,7 +1,8 @@
-"""The code of a worker process: its limits, and its trials and calls, one at a time.
+"""The code of a worker process, which runs trials and calls one at a time, within limits.
 
-`rfbench.experiment.children` starts this process. It reads pickles from its parent and writes lines
-of JSON. Whatever the code of a trial does to the process, the parent never executes its output.
+`rfbench.experiment.children` starts the worker process. The worker reads pickles from its parent
+and writes lines of JSON. The parent never executes output of the worker, whatever the code of a
+trial does.
 """
 
 from __future__ import annotations
@@ -24,37 +25,38 @@ from rfbench.errors import ConfigError, RfbenchError
 from rfbench.escaping import guard_warnings
 from rfbench.experiment import marks
 
-# Memory for Python and its libraries, which need 0.3 GB (measured). With half of it, no trial can
-# start.
+# Memory in bytes for Python and its libraries, which need 0.3 GB (measured). With half of it, no
+# trial can start.
 LEAST_MEMORY = 400 * 2**20
-# Chosen without a measurement. With twice the value, a child process runs on for up to 0.4 s
-# instead of 0.2 s after its parent was killed.
+# Seconds between two checks that the parent is alive. Chosen without a measurement. With twice the
+# value, a child process continues for up to 0.4 s instead of 0.2 s after its parent was killed.
 PARENT_CHECK_SECONDS = 0.2
-# Functions that a worker can call in addition to trials, by name. They belong to higher layers, so
-# this module imports them on demand.
+# Functions that a worker can call in addition to trials, by name. These functions belong to higher
+# layers, so this module imports them on demand.
 CALLS = {"draw": "rfbench.figures:draw_folder"}
 ENVIRONMENT_PREFIX = "RFBENCH_"
 
 
 @dataclass(frozen=True)
 class Limits:
-    """The resources that one worker may use."""
+    """The resource limits of one worker."""
 
-    memory: int | None = None  # bytes of its own memory; a larger allocation raises MemoryError
-    timeout: float | None = None  # seconds for one trial; its worker is killed afterwards
+    # Bytes of memory of the worker itself; a larger allocation raises MemoryError.
+    memory: int | None = None
+    timeout: float | None = None  # seconds for one trial, after which its worker is killed
     # Time at which all trials end, in seconds of `time.monotonic` on this machine. No trial starts
     # after this time.
     deadline: float | None = None
 
     def seconds(self) -> float | None:
-        """Return the time limit of a trial that starts now; None without a limit."""
+        """Return the time limit in seconds for a trial that starts now, or None without a limit."""
         left = None if self.deadline is None else max(0.0, self.deadline - time.monotonic())
         return min((each for each in (self.timeout, left) if each is not None), default=None)
 
 
 @dataclass(frozen=True)
 class Call:
-    """A request to call a function of `CALLS`; its result has to be JSON."""
+    """A request to call a function of `CALLS`. The result of the function has to be JSON."""
 
     name: str
     words: tuple[Any, ...]
@@ -63,7 +65,7 @@ class Call:
 
 
 def call_safely(name: str, words: tuple[Any, ...]) -> tuple[Any, str]:
-    """Call a function of `CALLS`; return its result, and the text of an expected error."""
+    """Call a function of `CALLS`. Return its result, and the message of an expected error."""
     module, _, function = CALLS[name].partition(":")
     try:
         return getattr(importlib.import_module(module), function)(*words), ""
@@ -72,10 +74,10 @@ def call_safely(name: str, words: tuple[Any, ...]) -> tuple[Any, str]:
 
 
 def compute_memory_share(text: str, workers: int) -> int:
-    """Return the bytes for one worker of the total given by ``--memory``.
+    """Return the number of bytes for one worker, given the total in ``--memory``.
 
-    The total is a share such as ``80%`` of the free memory, or a number of GiB. Raise ConfigError
-    if it is neither, exceeds the memory, or is too small for the workers.
+    The total is a share of the free memory such as ``80%``, or a number of GiB. Raise ConfigError
+    if the total is neither, exceeds the memory, or is too small for the workers.
     """
     machine = usable.measure_memory()
     try:
@@ -90,13 +92,17 @@ def compute_memory_share(text: str, workers: int) -> int:
             f"--memory {text} is not a valid amount for {workers} worker{'s' * (workers > 1)}.",
             f"The machine has {machine.total / 2**30:.1f} GiB, and each worker needs "
             f"{LEAST_MEMORY / 2**20:.0f} MiB.",
-            "Write a share of the free memory, 80%, or GiB, 6; or use fewer --jobs.",
+            "Write a share of the free memory, such as 80%, or a number of GiB, such "
+            "as 6. Alternatively, use fewer --jobs.",
         )
     return int(total / workers)
 
 
 def read_surroundings() -> tuple[str, dict[str, str]]:
-    """Return the current folder, empty if it was removed, and the variables of rfbench."""
+    """Return the current folder and the environment variables of rfbench.
+
+    The folder is empty if it was removed.
+    """
     folder = os.getcwd() if os.path.exists(".") else ""
     return folder, {
         name: value for name, value in os.environ.items() if name.startswith(ENVIRONMENT_PREFIX)
@@ -104,7 +110,10 @@ def read_surroundings() -> tuple[str, dict[str, str]]:
 
 
 def apply_limits(limits: Limits, folder: str, variables: dict[str, str]) -> None:
-    """Apply limits, folder and variables; allocations beyond the memory raise MemoryError."""
+    """Apply memory limit, current folder and environment variables to this process.
+
+    Allocations beyond the memory limit then raise MemoryError.
+    """
     with contextlib.suppress(OSError):
         os.chdir(folder)
     for name in read_surroundings()[1].keys() - variables:
@@ -115,18 +124,18 @@ def apply_limits(limits: Limits, folder: str, variables: dict[str, str]) -> None
 
 
 def main(parent: int, trace: int) -> None:
-    """Serve the process `parent` until it ends.
+    """Run trials and calls for the process `parent` until the parent ends.
 
     `trace` is the descriptor of a file for the traceback of a crash or a timeout.
     """
     mark = marks.read_own_mark()
     threading.Thread(target=_watch, args=(parent, mark), daemon=True).start()
     guard_warnings()
-    # a KeyboardInterrupt is raised only by the trial's own code
+    # Ignore Ctrl-C. Only the code of a trial can then raise a KeyboardInterrupt.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     faulthandler.enable(trace)
     orders, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
-    # a trial has no input, and its prints are not part of the answer
+    # A trial gets no input, and its printed output is not a part of the answer.
     with open(os.devnull) as nothing:
         os.dup2(nothing.fileno(), 0)
     os.dup2(2, 1)
@@ -135,14 +144,14 @@ def main(parent: int, trace: int) -> None:
     except EOFError:
         _end(mark)
     except BaseException:
-        with contextlib.suppress(OSError):  # a trial may have closed it
+        with contextlib.suppress(OSError):  # the trial may have closed the file
             os.write(trace, traceback.format_exc().encode())
     finally:
-        os._exit(1)  # skips exit handlers that a trial has registered
+        os._exit(1)  # this skips exit handlers that a trial has registered
 
 
 def _serve(orders: IO[bytes], answers: IO[bytes], trace: int) -> None:
-    """Send the facts of the machine, then answer each trial with its row and each call."""
+    """Send the facts about the machine. Then answer each trial with its row, and each call."""
     from rfbench.compute import waves
     from rfbench.experiment import environment
     from rfbench.experiment.context import Context
@@ -157,7 +166,7 @@ def _serve(orders: IO[bytes], answers: IO[bytes], trace: int) -> None:
     owner, context = os.getpid(), Context()
     while True:
         order = pickle.load(orders)
-        if order is None:  # the job is finished, so its shared objects are dropped
+        if order is None:  # None ends a job, so the objects that its trials share are dropped
             context = Context()
             continue
         if isinstance(order, Call):
@@ -169,7 +178,7 @@ def _serve(orders: IO[bytes], answers: IO[bytes], trace: int) -> None:
         if seconds := limits.seconds():
             faulthandler.dump_traceback_later(seconds, file=trace)
         (row,) = run_job((trial,), context)
-        if os.getpid() != owner:  # a fork of this process, made by the trial
+        if os.getpid() != owner:  # this process is a fork that the trial has made
             os._exit(1)
         faulthandler.cancel_dump_traceback_later()
         answer(row)
@@ -182,8 +191,8 @@ def _watch(parent: int, mark: str) -> None:
 
 
 def _end(mark: str) -> None:
-    """End this process, and processes that trials left running in any session."""
-    # a trial may have changed any module, or exhausted the memory
+    """End this process, and processes that its trials left running in any session."""
+    # A trial may have changed any module, or exhausted the memory.
     with contextlib.suppress(Exception):
         marks.end_marked(mark)
     platforms.kill_group(os.getpid())

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 @make_setting_option("settings", "KEY=VALUE", "A parameter of TARGET", type=parse_parameter)
 @click.option("--label", help="Label in rows and tables (default: the name of the class).")
 @click.option(
-    "--times", is_flag=True, help="Measure the baseline on this machine too, and compare times."
+    "--times", is_flag=True, help="Also measure the baseline on this machine, and compare times."
 )
 @click.option(
     "--jobs",
@@ -38,7 +38,9 @@ if TYPE_CHECKING:
     help="Number of workers (default: cores).",
 )
 @OUT
-@click.option("--allow-imports", is_flag=True, help="Import any class, which runs its code.")
+@click.option(
+    "--allow-imports", is_flag=True, help="Allow the import of any class, which runs its code."
+)
 def rank(
     target: str, settings: tuple[tuple[str, Any], ...], jobs: int | None, **options: Any
 ) -> None:

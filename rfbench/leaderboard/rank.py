@@ -118,9 +118,9 @@ class Ranked:
         if self.kind == "kernel":
             if self.parameters:
                 raise ConfigError(
-                    "A kernel cannot have parameters in a ranking.",
-                    "Its bandwidth is searched for.",
-                    "Remove --set, and define a class of your own with these values.",
+                    "The parameters of a kernel cannot be set in a ranking.",
+                    "The bandwidth of a kernel is selected by the ranking.",
+                    "Remove --set. Instead, define a class of your own with these values.",
                 )
             changed: dict[str, Any] = {"kernel": self.path, "samplers": plain}
             unsearched = self.bandwidth == NO_BANDWIDTH
@@ -175,7 +175,7 @@ def read_published_rows(folder: Path) -> tuple[pd.DataFrame, int]:
         raise ResultsError(
             f"No published leaderboard rows found below {folder}.",
             "A method is compared with published rows of the current configuration.",
-            "Install rfbench again, or measure them with `rfbench run leaderboard`.",
+            "Install rfbench again, or measure the rows with `rfbench run leaderboard`.",
         )
     return rows, sum(collection.stale.values())
 
@@ -212,7 +212,8 @@ def make_experiments(
     if not made:
         raise ConfigError(
             f"The leaderboard has no table for {target.label} with M = {M}.",
-            "Its published rows have M = 50, 100, 200 and 400, small tables none above 100.",
+            "There are published rows for M = 50, 100, 200 and 400. For small "
+            "tables there are rows only up to M = 100.",
             "Use for example --M 400.",
         )
     return made
@@ -289,9 +290,9 @@ def find_place(others: pd.DataFrame, own: Results, label: str, M: int) -> Standi
     if size is None or label not in ranked:
         raise ResultsError(
             f"{label} has no rows to compare at M = {M}.",
-            f"{asked - len(paired)} of {asked} trials failed, or have other data than the "
-            "published rows.",
-            f"See the column message of {own.folder / reader.TRIALS}.",
+            f"{asked - len(paired)} of {asked} trials failed, or have different data "
+            "than the published rows.",
+            f"The column message of {own.folder / reader.TRIALS} has the reasons.",
         )
     costs = compute_log_ratios(rows, M, "search")
     cost = float(np.exp(costs[label].mean())) if label in costs else math.nan

@@ -133,7 +133,9 @@ def rank(
         If the method or the tables do not exist, or if no trial can be compared.
     """
     if tables not in TABLE_CHOICES:
-        raise ConfigError(f"tables is {tables!r}.", "", f"It is one of {', '.join(TABLE_CHOICES)}.")
+        raise ConfigError(
+            f"tables is {tables!r}.", "", f"The allowed values are {', '.join(TABLE_CHOICES)}."
+        )
     named = find_target(target, dict(parameters or {}), label, allow_imports)
     others, stale = read_published_rows(shipped.find_published() or Path("results", "published"))
     if stale:
@@ -145,10 +147,10 @@ def rank(
     every = here.loc[here["method"] == baseline, "table"].unique()
     if len(every) < MIN_DATASETS:
         why = f"{MIN_DATASETS} tables are needed, but there are {len(every)}"
-        say(f"significance will not be tested: {why}{'; --tables all has more' * few}")
+        say(f"significance will not be tested: {why}{'; --tables all has more tables' * few}")
     asked = make_experiments(named, M, sorted(every), times=times, allow_imports=allow_imports)
     if named.bandwidth == NOT_SEARCHED:
-        say(f"its bandwidth is not searched, so it gets no place. {_to_state(named)}")
+        say(f"its bandwidth is not selected, so it does not get a rank. {_to_state(named)}")
     folder = Path(out) / f"rank-{named.label}"
     plan = plan_run(asked, folder)
     done = Store(folder).done()
@@ -234,9 +236,12 @@ def _variants() -> dict[str, dict[str, Any]]:
 def _to_state(named: Ranked) -> str:
     """Return the advice on how to declare the bandwidth so that it can be searched."""
     if "bandwidth" in named.parameters:
-        return "Leave the bandwidth out of its parameters."
+        return "Remove the bandwidth from its parameters."
     if named.kind == "solver":
-        return "Inherit rfbench.solvers.Solver, whose validation loss chooses it."
+        return (
+            "Inherit from rfbench.solvers.Solver, which selects the bandwidth by its "
+            "validation loss."
+        )
     return TO_STATE.replace(f"`{PARAMETER}: NAME`", f"`--set {PARAMETER}=NAME`")
 
 

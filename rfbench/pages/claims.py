@@ -130,7 +130,7 @@ def lay_out_claims(outcomes: Sequence[Outcome]) -> Grid:
         find_label(papers.find_settings_class(judged[0].claim.paper, protocol))
         for protocol in protocols
     ]
-    return Grid(["claim", "test", "form set", *labels, "least favourable comparison"], rows)
+    return Grid(["claim", "test", "form set", *labels, "least favorable comparison"], rows)
 
 
 def _judge(claim: Claim, every: Sequence[Outcome], protocol: str) -> str:

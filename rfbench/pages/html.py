@@ -63,7 +63,7 @@ def write_page(folders: Sequence[str | Path], file: Path) -> list[Path]:
     except OSError as error:
         raise WriteError(
             f"The page cannot be written to {file}: {error.strerror}.",
-            todo="Name another file with --html.",
+            todo="Use another file with --html.",
         ) from error
     files.write_named(file, page)
     return [file]
@@ -170,8 +170,8 @@ def _earlier(out: Path) -> set[Path]:
         if file == out or file.suffix != ".html" or not files.read(file, out).startswith(start):
             raise ResultsError(
                 f"{file} would be replaced.",
-                "Only pages that an earlier `rfbench report --html` wrote are replaced.",
-                "Name a new folder with --html.",
+                "Only pages of an earlier `rfbench report --html` are replaced.",
+                "Use a new folder with --html.",
             )
     return there
 

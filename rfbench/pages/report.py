@@ -61,7 +61,7 @@ def publish(
     made = render_pages(folders, out, today, configured)
     written = {file: content for file, content in made.items() if content is not None}
     with raise_as_write_error(
-        f"The report cannot be written to {out}", todo="Name another folder with --out."
+        f"The report cannot be written to {out}", todo="Use another folder with --out."
     ):
         of_papers = {
             out / PAPERS / file
@@ -177,6 +177,6 @@ def _check_front(file: Path) -> None:
     if first and first not in TITLES:
         raise ResultsError(
             f"{file} would be overwritten.",
-            "It is not a page of an earlier `rfbench report`.",
-            "Name another folder with --out, or move the file.",
+            "The file is not a page of an earlier `rfbench report`.",
+            "Use another folder with --out, or move the file.",
         )

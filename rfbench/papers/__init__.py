@@ -91,7 +91,7 @@ def list_outside() -> list[str]:
 def check_paper(name: str) -> str:
     """Return the name unchanged; raise ResultsError with the nearest name if no paper has it."""
     if name not in read_library():
-        todo = "A paper of your own: name its folder with --papers."
+        todo = "Name the folder of your own paper with --papers."
         raise make_unknown_error("paper", name, read_library(), ResultsError, todo)
     return name
 

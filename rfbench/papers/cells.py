@@ -34,7 +34,9 @@ def find_cell(text: str, library: Mapping[str, Folder]) -> list[Published]:
     if len(words) == len(CELL_PARTS) - 1:
         words.append(NOT_STATED)
     if len(words) != len(CELL_PARTS):
-        raise ConfigError(f"--cell {text} has {len(words)} names.", "", f"Write {CELL_GRAMMAR}.")
+        raise ConfigError(
+            f"--cell {text} has {len(words)} parts instead of 5.", "", f"Write {CELL_GRAMMAR}."
+        )
     here = [(_name_parts(n, folder), n) for folder in library.values() for n in folder.published]
     for place, (kind, word) in enumerate(zip(CELL_PARTS, words, strict=True)):
         known: dict[str, str] = {}

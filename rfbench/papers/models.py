@@ -29,7 +29,7 @@ def _of_paper(name: str, info: ValidationInfo) -> str:
     """Return the name of the paper that is being read, which its files may omit."""
     paper = str((info.context or {}).get("paper", name))
     if name not in ("", paper):
-        raise ValueError(f"the paper is {name} instead of {paper}; remove this key")
+        raise ValueError(f"the paper is {name} instead of {paper}. Remove this key")
     return paper
 
 
@@ -94,7 +94,9 @@ class Published(_PaperSection):
         if self.cell and not any(quoted[i : i + len(wanted)] == wanted for i in places):
             raise ValueError(f"the cell '{self.cell}' does not contain {wanted}")
         if self.unit == PLAIN and self.value <= 0:
-            raise ValueError("a number with the unit 1 must be positive: it is compared as a ratio")
+            raise ValueError(
+                "a number with the unit 1 has to be positive, because it is compared as a ratio"
+            )
         return self
 
     @property
@@ -428,7 +430,10 @@ class Claim(_PaperSection):
     def _bounded(self) -> Claim:
         bounded = {part.low is not None or part.high is not None for part in self.parts}
         if bounded != {self.kind == "judged"}:
-            raise ValueError("a part needs a bound, low or high, unless the claim's kind is shown")
+            raise ValueError(
+                "a part of a claim needs a bound, low or high, unless the kind of the "
+                "claim is shown"
+            )
         return self
 
     @property

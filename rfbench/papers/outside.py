@@ -31,8 +31,8 @@ def find_folders(path: Path) -> list[Path]:
     if not found:
         raise ResultsError(
             f"There is no paper in {path}.",
-            f"Neither it nor a folder in it has a {PAPER}.",
-            "Name the folder of a paper, or write one with `rfbench new --paper NAME`.",
+            f"Neither this folder nor a folder in it contains the file {PAPER}.",
+            "Name the folder of a paper, or write a new one with `rfbench new --paper NAME`.",
         )
     return found
 
@@ -72,7 +72,10 @@ def read_outside(
     for folder in dict.fromkeys(folder.resolve() for folder in folders):
         try:
             if not is_paper(folder):
-                raise ConfigError(f"There is no {PAPER}.", "An entry point names this folder.")
+                raise ConfigError(
+                    f"The folder does not contain the file {PAPER}.",
+                    "An entry point names this folder.",
+                )
             check_name(folder.name, [*shipped, *papers])
             found = read(folder)
         except (RfbenchError, OSError, RecursionError) as error:
@@ -87,10 +90,12 @@ def read_outside(
 def check_name(name: str, taken: Collection[str]) -> None:
     """Raise ConfigError if `name` cannot be the name of a paper outside of rfbench."""
     if name in taken:
-        raise ConfigError(f"There is a paper {name} already.", "", "Rename this folder.")
+        raise ConfigError(
+            f"There is already a paper with the name {name}.", "", "Rename this folder."
+        )
     if not PAPER_NAME.fullmatch(name):
         raise ConfigError(
-            f"The name {name!r} cannot be the name of a paper.",
-            "It may have letters, digits, _ and - in it.",
+            f"{name!r} cannot be the name of a paper.",
+            "A name may contain letters, digits, _ and -.",
             "Rename the folder.",
         )

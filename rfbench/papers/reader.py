@@ -59,7 +59,7 @@ def read(folder: Traversable) -> Folder:
         if others := sorted(document.value.keys() - {only}):
             raise ConfigError(
                 f"{document.source}, {document.place_of((others[0],))}: unknown key {others[0]}.",
-                f"The only key is {only}.",
+                f"The only allowed key is {only}.",
             )
     content = {
         "paper": content_of_paper.value,
@@ -90,7 +90,7 @@ def _lines(folder: Traversable, name: str) -> tuple[list[dict[str, str]], list[i
         text = file.read_bytes().decode("utf-8-sig") if file.is_file() else ""
     except UnicodeDecodeError as error:
         raise ConfigError(
-            f"{folder.name}/{name} is not text in UTF-8.", "", "Save it as UTF-8."
+            f"{folder.name}/{name} is not a text file in UTF-8.", "", "Save the file in UTF-8."
         ) from error
     reader = csv.DictReader(io.StringIO(text, newline=""))
     lines = [(row, reader.line_num) for row in reader]
@@ -123,13 +123,16 @@ def _misfits(folder: Folder) -> Iterator[tuple[str, str]]:
         if dataset not in paper.datasets:
             yield ROWS, f"the data set {dataset} is not in {PAPER}"
         if numbers_of_folds != list(range(len(numbers_of_folds))):
-            yield ROWS, f"{dataset}, {method}: its folds are not 0, 1, 2 and so on, in this order"
+            yield (
+                ROWS,
+                (f"{dataset}, {method}: the folds have to be 0, 1, 2 and so on, in this order"),
+            )
     printed = {(*_place(number), number.item): number.value for number in numbers}
     for number in numbers:
         if number.same_as and printed.get((*_place(number), number.same_as)) != number.value:
             yield (
                 PUBLISHED,
-                f"{number.same_as} lacks the number {number.value} of {number.item}",
+                (f"{number.same_as} does not have the number {number.value} of {number.item}"),
             )
     ids = [claim.id for claim in folder.claims]
     for name in sorted({name for name in ids if ids.count(name) > 1}):
@@ -140,7 +143,7 @@ def _misfits(folder: Folder) -> Iterator[tuple[str, str]]:
                 yield CLAIMS, f"{claim.id}: the data set {name} is not in {PAPER}"
     for change in folder.changes:
         if change.withdrawn == (change.id in ids):
-            yield CHANGES, f"{change.id}: it must be either withdrawn or in {CLAIMS}"
+            yield CHANGES, f"{change.id}: a changed claim has to be either withdrawn or in {CLAIMS}"
     named = {name for choices in folder.open_choices.values() for name in choices}
     for name in sorted({*folder.gaps, *folder.apart} - named):
         yield OPEN_CHOICES, f"gaps: unknown choice {name}"

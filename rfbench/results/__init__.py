@@ -1,6 +1,6 @@
-"""The results folders: writing, reading and storing `trials.csv`, `manifest.json` and `kept.csv`.
+"""Access to results folders: writing and reading `trials.csv`, `manifest.json` and `kept.csv`.
 
-No other part of the package opens these files.
+Other parts of the package do not open these files.
 """
 
 from rfbench.results.reader import Results, find, read, read_all

@@ -1,8 +1,8 @@
-"""`kept.csv` in a results folder: the features that a sampler's learned distribution keeps.
+"""The file `kept.csv` of a results folder: the features that a sampler has selected.
 
 The file has one line per feature, for runs with ``kept_features: true`` in their configuration. The
 lines of a trial are written to disk before its row, so that every finished trial has its lines. If
-the row was never written, the lines are replaced when the trial is measured again.
+a run stops between the lines and the row, the lines are replaced when the trial is measured again.
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ from rfbench.results.lines import CHECK, encode_cells, has_valid_check, parse_ce
 
 KEPT_FEATURES_FILE = "kept.csv"
 KEPT_FEATURES_KEY = "kept_features"
-# Chosen without a measurement: figures of kept features have d = 2. With twice the value, kept.csv
-# has ten more columns, and files of earlier versions lack them.
+# Maximum number of dimensions of a frequency. Chosen without a measurement: figures of kept
+# features have d = 2. With twice the value, kept.csv has ten more columns, and files of earlier
+# versions lack these columns.
 MOST_DIMENSIONS = 10
 KEY_COLUMNS = ("trial_id", "trial", "M", "feature")
 FREQUENCY = tuple(f"w{j + 1}" for j in range(MOST_DIMENSIONS))
@@ -29,7 +30,7 @@ LAST = ("b", "weight")
 
 
 def read(folder: Path) -> list[dict[str, str]]:
-    """Return the lines of a results folder as strings; an empty list without a file.
+    """Return the lines of `kept.csv` as strings, or an empty list without the file.
 
     Raise ResultsError if the file was not written by rfbench.
     """
@@ -40,7 +41,9 @@ def read(folder: Path) -> list[dict[str, str]]:
         content = files.read(file)
         content.decode()
     except (OSError, ValueError) as error:
-        raise ResultsError(f"{file} cannot be read.", f"{error}.", "Move the file away.") from error
+        raise ResultsError(
+            f"{file} cannot be read.", f"{error}.", "Move the file to another folder."
+        ) from error
     header, *lines = content.splitlines() or [b""]
     names = parse_cells(header)
     rows = [parse_cells(line) for line in lines]
@@ -55,16 +58,18 @@ def read(folder: Path) -> list[dict[str, str]]:
     if not whole or not (written or older):
         raise ResultsError(
             f"{file} has different columns, a truncated line, or a line with a wrong checksum.",
-            "It was not written by rfbench, or it was changed.",
-            "Move the file away.",
+            "The file was not written by rfbench, or it was changed.",
+            "Move the file to another folder.",
         )
     return [dict(zip(names, row, strict=True)) for row in rows]
 
 
 def read_frame(folder: Path, notes: list[str]) -> pd.DataFrame:
-    """Return the lines as a table with types; an empty table if the file is missing or broken.
+    """Return the lines of `kept.csv` as a table with types.
 
-    Problems with the file are appended to the notes.
+    The table is empty if the file is missing or broken.
+
+    Messages about problems with the file are appended to `notes`.
     """
     try:
         lines = pd.DataFrame(read(folder))
@@ -84,7 +89,7 @@ def _number(cell: str) -> float:
 
 
 def read_by_trial(folder: Path) -> dict[str, list[dict[str, str]]]:
-    """Return the lines of a results folder by trial_id. See `read`."""
+    """Return the lines of `kept.csv` by trial_id. See `read`."""
     by_trial: dict[str, list[dict[str, str]]] = {}
     for line in read(folder):
         by_trial.setdefault(line["trial_id"], []).append(line)
@@ -92,9 +97,9 @@ def read_by_trial(folder: Path) -> dict[str, list[dict[str, str]]]:
 
 
 def write(folder: Path, trial_id: str, lines: Iterable[Mapping[str, Any]]) -> None:
-    """Replace the lines of a trial; the whole file is replaced at once.
+    """Replace the lines of a trial in `kept.csv`. The file is replaced as a whole.
 
-    Raise WriteError if the folder cannot be written; the old file is then unchanged.
+    Raise WriteError if the folder cannot be written. The old file is then unchanged.
     """
     every: list[Mapping[str, Any]] = [
         entry for entry in read(folder) if entry["trial_id"] != trial_id

@@ -1,4 +1,4 @@
-"""Checksums of lines and JSON documents, which reveal later changes."""
+"""Checksums of lines and of JSON documents, which reveal later changes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ CHECK = "check"
 
 
 def compute_check(text: bytes) -> bytes:
-    """Return the checksum of bytes: 8 hexadecimal digits of their CRC-32."""
+    """Return the checksum of bytes: the CRC-32 as 8 hexadecimal digits."""
     return b"%08x" % zlib.crc32(text)
 
 
@@ -25,7 +25,7 @@ def encode_cells(cells: Sequence[str]) -> bytes:
 
 
 def with_check(cells: Sequence[str]) -> bytes:
-    """Return cells as a line of CSV, followed by the checksum of the line."""
+    """Return cells as a line of CSV that ends with the checksum of the line."""
     text = encode_cells(cells)
     return text + b"," + compute_check(text)
 
@@ -37,7 +37,7 @@ def has_valid_check(line: bytes) -> bool:
 
 
 def parse_cells(line: bytes) -> list[str]:
-    """Return the cells of a line of CSV; an empty list if it is not CSV."""
+    """Return the cells of a line of CSV, or an empty list if the line is not CSV."""
     try:
         return next(csv.reader([line.decode(errors="replace")]), [])
     except csv.Error:
@@ -45,18 +45,20 @@ def parse_cells(line: bytes) -> list[str]:
 
 
 def seal(content: Mapping[str, Any]) -> dict[str, Any]:
-    """Return JSON content with its checksum; the layout of the JSON does not matter."""
+    """Return JSON content with a checksum, which does not depend on the layout of the JSON."""
     return {**content, CHECK: _check_of_json(content)}
 
 
 def unseal(content: Mapping[str, Any]) -> dict[str, Any]:
-    """Return JSON content without its checksum; raise ValueError if it does not match.
+    """Return JSON content without its checksum. Raise ValueError if the checksum is wrong.
 
-    Content without a checksum is returned unchanged.
+    Content that has no checksum is returned unchanged.
     """
     rest = {key: value for key, value in content.items() if key != CHECK}
     if CHECK in content and content[CHECK] != _check_of_json(rest):
-        raise ValueError("It does not match its checksum: it was changed after it was written.")
+        raise ValueError(
+            "The content does not match its checksum, so it was changed after it was written."
+        )
     return rest
 
 

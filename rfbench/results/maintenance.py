@@ -17,14 +17,16 @@ from rfbench.results.store import Store, check_columns
 
 
 def read_whole_rows(folder: Path) -> list[dict[str, str]]:
-    """Return the valid rows of a results folder as strings, with only the last row of each trial.
+    """Return the valid rows of a results folder as strings. For each trial, the last row is used.
 
-    Raise ResultsError if there are none, or the file has unknown columns.
+    Raise ResultsError if there are no valid rows, or if the file has unknown columns.
     """
     rows = Store(folder).rows()
     if not rows:
         raise ResultsError(
-            f"{folder} does not contain trials.", "", "Name a folder that `rfbench run` wrote."
+            f"{folder} does not contain trials.",
+            "",
+            "Name a folder that `rfbench run` has written.",
         )
     check_columns(folder / TRIALS, rows[0])
     return rows
@@ -32,21 +34,23 @@ def read_whole_rows(folder: Path) -> list[dict[str, str]]:
 
 @dataclass
 class Merged:
-    """The result of a merge."""
+    """Counts and messages that describe the result of a merge."""
 
     added: int = 0
     both: int = 0  # trials that succeeded in both folders
-    differ: list[str] = field(default_factory=list)  # one line for each trial whose rows differ
-    refused: Counter[str] = field(default_factory=Counter)  # counts of rejected rows by reason
+    # One line for each trial with different rows in the folders.
+    differ: list[str] = field(default_factory=list)
+    # Number of rejected rows for each reason.
+    refused: Counter[str] = field(default_factory=Counter)
     machines: int = 0  # number of machines that measured the rows of the target
 
 
 def merge(target: Path, others: Sequence[Path]) -> Merged:
-    """Add the rows of other folders that the target lacks, with their kept features.
+    """Add rows of other folders, with their kept features, to a folder that lacks these rows.
 
     Each of the other folders is a results folder or contains results folders. If it contains
     several experiments, only the experiments of the target are used. A target without a manifest
-    gets the largest one.
+    gets the manifest with the most trials.
 
     Raise ResultsError for data with a different hash, a different protocol, trials of a different
     configuration, or different versions.
@@ -69,12 +73,12 @@ def merge(target: Path, others: Sequence[Path]) -> Merged:
 
 
 def _parts_of(folder: Path, target: Path) -> list[Path]:
-    """Return the folders with rows in `folder` and below it."""
+    """Return the results folders that are in `folder`, including `folder` itself."""
     if folder.resolve() == target.resolve():
         raise ResultsError(
             f"{folder} cannot be merged with itself.",
-            "It already contains its rows.",
-            "Name the other folders.",
+            "The folder already contains these rows.",
+            "Name other folders.",
         )
     parts = sorted(file.parent for file in folder.rglob(TRIALS))
     if not parts:
@@ -83,9 +87,11 @@ def _parts_of(folder: Path, target: Path) -> list[Path]:
 
 
 def _manifest_of(target: Path, parts: Sequence[Path]) -> dict[str, Any]:
-    """Return and write the manifest with the most trials, of the target or similar parts.
+    """Return the manifest of the target. If it has none, write a manifest of the other folders.
 
-    Raise ResultsError if there is none.
+    The manifest with the most trials is used.
+
+    Raise ResultsError if there is no manifest.
     """
     if (target / manifests.MANIFEST).exists() or not parts:
         own = manifests.read(target)
@@ -112,15 +118,15 @@ def _add(
     rows: dict[str, dict[str, str]],
     result: Merged,
 ) -> None:
-    """Add the rows of one folder to the target's `rows`; compare rows that both folders have."""
+    """Add the rows of one folder to `rows` of the target. Compare rows that both folders have."""
     lines = kept_features.read_by_trial(folder)
     planned, data = {*own["trials"], *other["trials"]}, set(own.get("data", {}).values())
     version = own.get("versions", {}).get("rfbench")
-    if version == "not installed":  # rfbench runs from its source
+    if version == "not installed":  # rfbench runs from a checkout without being installed
         version = None
     for row in read_whole_rows(folder):
         if row["setting"] not in own["settings"]:
-            continue  # from an earlier configuration
+            continue  # the row is from an earlier configuration
         present = rows.get(row["trial_id"])
         if version and row["version"] and row["version"] != version:
             result.refused[f"version {row['version']} of rfbench instead of {version}"] += 1
@@ -149,7 +155,7 @@ def find_differences(
 ) -> dict[str, tuple[float, float]]:
     """Return the metrics that differ between two rows of a trial, with both values.
 
-    Metrics that the first row does not have were added in a later version, and are not compared.
+    A metric that the first row does not have was added in a later version, and is not compared.
     """
     differing = {}
     for metric in METRICS:
@@ -167,16 +173,16 @@ def _refuse_unlike(target: Path, own: dict[str, Any], folder: Path, other: dict[
         if digest != expected:
             raise ResultsError(
                 f"{folder} was measured on different data than {target}.",
-                f"{name} has hash {str(digest)[:12]} there and {str(expected)[:12]} here.",
-                "Compare `rfbench data verify` on both machines.",
+                f"{name} has the hash {str(digest)[:12]} there and {str(expected)[:12]} here.",
+                "Compare the output of `rfbench data verify` on the two machines.",
             )
     for name, version in other.get("versions", {}).items():
         expected = own.get("versions", {}).get(name, version)
         if name in manifests.MEASURING and version != expected:
             raise ResultsError(
                 f"{folder} was measured with {name} {version}, and {target} with {expected}.",
-                "Different versions may give different numbers.",
-                "Install the same versions everywhere, or keep the folders separate.",
+                "Results may depend on the version.",
+                "Install the same versions on all machines, or keep the folders separate.",
             )
     if not _alike(own, other):
         keys = [

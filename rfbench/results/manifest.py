@@ -1,4 +1,4 @@
-"""`manifest.json` of a results folder: configuration, trials, data, machine and versions."""
+"""The file `manifest.json` of a results folder: configuration, trials, data, machine, versions."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from rfbench.results.lines import seal, unseal
 
 MANIFEST = "manifest.json"
 REQUIRED_KEYS = ("config", "settings", "trials")
-MACHINE = "machine"  # in manifests with a single machine, without its identity
-MACHINES = "machines"  # machines by identity; also a temporary key of a row from its worker
+MACHINE = "machine"  # key of the only machine, in manifests without identities of machines
+MACHINES = "machines"  # key of the machines by identity, and temporary key of a row from its worker
 WHAT = ("config", "variants", "settings", "trials", "smoke", "data")
 MEASURING = ("python", "rfbench", "numpy", "scipy", "scikit-learn", "numba")
-"""Packages that need the same version on all machines."""
+"""Packages that must have the same version on all machines."""
 
 HARDWARE = ("system", "cpu", "cores", "memory_gib")
 BLAS = ("library", "version", "core")
 
 
 class _Part(BaseModel):
-    """A part of a manifest; the manifests of earlier versions may have fewer or more keys."""
+    """A part of a manifest. Manifests of earlier versions may have fewer or more keys."""
 
     model_config = ConfigDict(strict=True, extra="allow")
 
@@ -49,7 +49,10 @@ class _Check(_Part):
 
 
 class _Config(_Part):
-    """The keys read from a resolved configuration; `rfbench.config` checks all keys to run it."""
+    """The keys of a configuration that this package reads.
+
+    `rfbench.config` checks all keys before a configuration is run.
+    """
 
     name: str = ""
     title: str = ""
@@ -97,7 +100,10 @@ class _Manifest(_Part):
 
 
 def write(folder: Path, content: Mapping[str, Any]) -> None:
-    """Write the manifest; the old one is kept until the new one is complete."""
+    """Write the manifest of a results folder.
+
+    The old manifest is kept until the new one is complete.
+    """
     plain = json.loads(json.dumps(content, default=str))
     text = json.dumps(seal(plain), indent=1, ensure_ascii=False) + "\n"
     files.replace(folder / MANIFEST, text.encode(errors="backslashreplace"))
@@ -106,15 +112,15 @@ def write(folder: Path, content: Mapping[str, Any]) -> None:
 def read(folder: Path) -> dict[str, Any]:
     """Return the manifest of a results folder.
 
-    Raise ResultsError if it is missing, cannot be read, or has missing or invalid keys.
+    Raise ResultsError if the manifest is missing, cannot be read, or has missing or invalid keys.
     """
     notes: list[str] = []
     content = read_if_sound(folder, notes)
     if absent := [key for key in REQUIRED_KEYS if key not in content]:
         raise ResultsError(
             f"The manifest {folder / MANIFEST} cannot be read.",
-            notes[0] if notes else f"It has no {', '.join(absent)}.",
-            "Run the configuration again; its finished rows are kept.",
+            notes[0] if notes else f"The manifest does not have the keys {', '.join(absent)}.",
+            "Run the configuration again. Its finished rows are kept.",
         )
     return content
 
@@ -135,17 +141,20 @@ def read_if_sound(folder: Path, notes: list[str]) -> dict[str, Any]:
 def matches_manifest(folder: Path, content: Mapping[str, Any]) -> bool:
     """Return True if the manifest of a folder has this configuration and these data.
 
-    A run without measurements then does not replace it, so that the measuring machine is kept.
+    A run without new measurements does not replace such a manifest, so that it keeps the machine
+    that measured the rows.
     """
     manifest = read_if_sound(folder, [])
     return all(manifest.get(key) == content[key] for key in WHAT)
 
 
 def hash_machine(facts: Mapping[str, Any]) -> str:
-    """Return the identity of a machine: processor, cores, memory, system, BLAS, but no name.
+    """Return the identity of a machine: a hash of processor, cores, memory, system and BLAS.
+
+    The name of the machine is not included.
 
     Machines with equal facts have the same identity. Values that vary between runs (free memory,
-    threads) and the order of the libraries have no effect.
+    number of threads) and the order of the libraries have no effect.
     """
     libraries = {
         " ".join(str(library.get(key)) for key in BLAS)
@@ -158,7 +167,10 @@ def hash_machine(facts: Mapping[str, Any]) -> str:
 
 
 def list_machines(content: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return the machines of a manifest by identity; older manifests have one without identity."""
+    """Return the machines of a manifest by identity.
+
+    Manifests of earlier versions have a single machine, whose identity is computed here.
+    """
     only = content.get(MACHINE)
     if isinstance(only, dict) and only:
         return {hash_machine(only): only}
@@ -166,15 +178,15 @@ def list_machines(content: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def find_machine_of_older_rows(content: Mapping[str, Any]) -> str:
-    """Return the machine of rows without a machine column: the first machine of the manifest.
+    """Return the first machine of a manifest, which measured the rows without a machine column.
 
-    Return an empty string if the manifest has none.
+    Return an empty string if the manifest has no machine.
     """
     return next(iter(list_machines(content)), "")
 
 
 def add_machines(folder: Path, more: Mapping[str, dict[str, Any]]) -> None:
-    """Add machines to the manifest of a folder if the manifest does not have them."""
+    """Add machines to the manifest of a folder, unless the manifest already has them."""
     content = read_if_sound(folder, [])
     if content and not more.keys() <= list_machines(content).keys():
         every = list_machines(content) | dict(more)
@@ -182,7 +194,7 @@ def add_machines(folder: Path, more: Mapping[str, dict[str, Any]]) -> None:
 
 
 def make_data_key(name: str, parameters: Mapping[str, Any]) -> str:
-    """Return the key of a data set in ``manifest["data"]``: its name, with any parameters."""
+    """Return the key of a data set in ``manifest["data"]``: its name, and its parameters if any."""
     return f"{name} {json.dumps(parameters, sort_keys=True)}" if parameters else name
 
 
@@ -198,9 +210,9 @@ def _load(folder: Path) -> dict[str, Any]:
         place = ".".join(map(str, wrong["loc"]))
         raise ValueError(f"{place}: {wrong['msg']}.") from None
     except RecursionError:
-        raise ValueError("It is nested too deeply.") from None
+        raise ValueError("The JSON is nested too deeply.") from None
     except json.JSONDecodeError as error:
-        raise ValueError(f"It is not JSON: {error}.") from None
+        raise ValueError(f"The file is not valid JSON: {error}.") from None
     except UnicodeDecodeError:
-        raise ValueError("It is not UTF-8 text.") from None
+        raise ValueError("The file is not UTF-8 text.") from None
     return content

@@ -1,9 +1,9 @@
-"""`predictions/TRIAL_ID.npz` in a results folder: the predictions of a trial for its test set.
+"""The files `predictions/TRIAL_ID.npz` of a results folder: the test predictions of each trial.
 
 The files are written for runs with ``predictions: true`` in their configuration. The arrays have a
 row per test sample: ``rows`` (indices in the data set), ``truth`` (numbers, or class codes),
 ``predictions`` of shape (n, k) and, for classes, ``probabilities`` of shape (n, K). External
-estimators may add arrays of their own. The file of a trial is on disk before its row is written.
+estimators may add further arrays. The file of a trial is on disk before its row is written.
 """
 
 from __future__ import annotations
@@ -25,34 +25,34 @@ PREDICTIONS_KEY = "predictions"
 
 
 def encode_arrays(arrays: Mapping[str, NDArray[Any]]) -> str:
-    """Encode arrays as text, so that a row can carry them to the process that writes them."""
+    """Encode arrays as text, so that a row can contain them until they are written to a file."""
     stream = io.BytesIO()
     np.savez(stream, **arrays)  # type: ignore[arg-type]
     return base64.b64encode(stream.getvalue()).decode()
 
 
 def find_file(folder: Path, trial_id: str) -> Path:
-    """Return the path of the arrays of a trial."""
+    """Return the path of the file with the arrays of a trial."""
     return folder / PREDICTIONS_KEY / f"{trial_id}.npz"
 
 
 def write(folder: Path, trial_id: str, text: str) -> None:
-    """Write the arrays of a trial from their text; existing arrays are replaced.
+    """Write the encoded arrays of a trial to its file. An existing file is replaced.
 
-    Raise WriteError if the folder cannot be written, and ResultsError if the text was not written
-    by `encode_arrays`.
+    Raise WriteError if the folder cannot be written, and ResultsError if `encode_arrays` has not
+    written the text.
     """
     try:
         content = base64.b64decode(text, validate=True)
     except binascii.Error as error:
-        raise ResultsError("A trial returned no predictions.", f"{error}.") from error
+        raise ResultsError("A trial did not return predictions.", f"{error}.") from error
     files.replace(find_file(folder, trial_id), content, folder)
 
 
 def read(folder: Path, trial_id: str) -> dict[str, NDArray[Any]]:
-    """Return the arrays of a trial by name.
+    """Return a dictionary of the stored arrays of a trial.
 
-    Raise ResultsError if there are none, or the file is damaged. Nothing is unpickled.
+    Raise ResultsError if the file is missing or damaged. Nothing is unpickled.
     """
     file = find_file(folder, trial_id)
     try:
@@ -60,12 +60,14 @@ def read(folder: Path, trial_id: str) -> dict[str, NDArray[Any]]:
             return dict(arrays)
     except (OSError, ValueError, EOFError, KeyError) as error:
         raise ResultsError(
-            f"{file} has no predictions.", f"{error}.", "Delete its row to measure it again."
+            f"{file} does not contain predictions.",
+            f"{error}.",
+            "Delete the row of the trial to measure it again.",
         ) from error
 
 
 def copy(source: Path, folder: Path, trial_id: str) -> None:
-    """Copy the arrays of a trial from a different folder, if that folder has them."""
+    """Copy the arrays of a trial from another folder, if that folder has them."""
     file = find_file(source, trial_id)
     if file.exists():
         files.replace(find_file(folder, trial_id), files.read(file, source), folder)

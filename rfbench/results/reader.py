@@ -1,4 +1,4 @@
-"""Finding and reading results folders: the only parser of ``trials.csv``."""
+"""Search for results folders and reading of their rows: the only parser of ``trials.csv``."""
 
 from __future__ import annotations
 
@@ -21,42 +21,43 @@ from rfbench.results.lines import CHECK, has_valid_check, parse_cells
 from rfbench.results.schema import INTEGER, NUMBER, REQUIRED, ROW_TIMES, SCHEMA, STRING, TEXT
 
 TRIALS = "trials.csv"
-KEPT = ("trial_id", "status")  # columns that `parse` keeps with their types
-NAMED_LINES = 5  # lines in a message; with twice as many it fills half a screen
-# Number of bytes read at once; most folders are smaller. Chosen without a measurement. With twice
-# the value, reading a large file needs 8 MiB.
+KEPT = ("trial_id", "status")  # columns that `parse` returns with their types
+NAMED_LINES = 5  # maximum number of lines in a message; twice this number fills half a screen
+# Number of bytes that are read at once. Most files are smaller. Chosen without a measurement. With
+# twice the value, reading a large file needs 8 MiB.
 PIECE = 1 << 22
-# Maximum size of a line in bytes. A row of rfbench has a few hundred thousand bytes at most
+# Maximum size of a line in bytes. A row of rfbench has at most a few hundred thousand bytes
 # (`MAX_MESSAGE_LENGTH` of the store). With twice the limit, a file without line ends needs twice
 # the memory before it is rejected.
 LONGEST_LINE = 1 << 24
-# Looked up once, because a look-up by name takes as long as reading a small file.
+# The dtype is created once, because a look-up by name takes as long as reading a small file.
 AS_NUMBER = np.dtype("float64")
-# Matches nan in lower case, but not in the data set name banana. The expression begins with the
-# literal word, which makes the search fast.
+# The expression matches nan in lower case, but not the letters nan in a data set name such as
+# banana. It begins with a literal string, which makes the search fast.
 NAN = re.compile(rb"nan(?<![a-z]nan)(?![a-z])")
-CHECKSUM_DIFFERS = "The row does not match its checksum: it was changed after it was written."
+CHECKSUM_DIFFERS = "The row does not match its checksum, so it was changed after it was written."
 
 
 @dataclass(frozen=True)
 class Results:
-    """One results folder in memory.
+    """The rows and the manifest of one results folder.
 
     Parameters
     ----------
     folder : Path
-        Folder of ``trials.csv``.
+        Folder that contains ``trials.csv``.
     name : str
-        The name of the experiment: from the manifest, else the name of the folder.
+        The name of the experiment, from the manifest. Without a manifest, the name of the folder.
     rows : DataFrame
-        One row per trial. It has every column of `rfbench.results.schema` with its type: numbers
-        are float64 with NaN, whole numbers Int64 with NA, strings str with ``""`` for empty cells.
-        Unknown columns are kept as strings. ``variant`` does not contain settings of other
-        samplers.
+        One row per trial. The table has every column of `rfbench.results.schema` with its type:
+        numbers are float64 with NaN, whole numbers Int64 with NA, strings str with ``""`` for empty
+        cells. Unknown columns are kept as strings. In ``variant``, settings of other samplers are
+        removed.
     manifest : dict
-        ``manifest.json``, or an empty dictionary.
+        The content of ``manifest.json``, or an empty dictionary.
     notes : list of str
-        Messages about rows omitted while reading, with reasons; they are shown below tables.
+        Messages about rows that were omitted while reading, with reasons. They are shown below
+        tables.
     """
 
     folder: Path
@@ -67,12 +68,12 @@ class Results:
 
     @property
     def path(self) -> str:
-        """The folder as text; undecodable bytes are escaped."""
+        """The path of the folder as text. Undecodable bytes are escaped."""
         return _text(str(self.folder))
 
     @property
     def config(self) -> dict[str, Any]:
-        """The resolved configuration, or an empty dictionary."""
+        """The configuration with all defaults, or an empty dictionary."""
         return dict(self.manifest.get("config", {}))
 
     @property
@@ -82,7 +83,7 @@ class Results:
 
     @property
     def machine(self) -> dict[str, Any]:
-        """The machine of most rows, or an empty dictionary."""
+        """The machine that measured most rows, or an empty dictionary."""
         older = manifests.find_machine_of_older_rows(self.manifest)
         of_most = self.rows["machine"].replace("", older).mode()
         return self.machines.get(older if of_most.empty else of_most[0], {})
@@ -98,18 +99,18 @@ class Results:
 
     @property
     def changed(self) -> tuple[str, ...]:
-        """The settings that `--set` changed, as ``key = value``."""
+        """The settings that the option `--set` changed, as ``key = value``."""
         return tuple(self.manifest.get("changed", ()))
 
     @property
     def smoke(self) -> bool:
-        """True if this was a smoke run, which has meaningless numbers."""
+        """True if the results are from a smoke run, whose numbers are meaningless."""
         return bool(self.manifest.get("smoke"))
 
 
 @dataclass(frozen=True)
 class TrialRows:
-    """Some or all of the rows of one ``trials.csv``."""
+    """All rows of one ``trials.csv``, or some of its rows."""
 
     header: list[str]
     lines: list[bytes]  # valid rows as written
@@ -123,19 +124,19 @@ class TrialRows:
 
 
 def describe_broken(broken: Mapping[int, tuple[bytes, str]]) -> list[str]:
-    """Return descriptions of the omitted invalid lines, with reasons."""
-    lines = [f"{TRIALS}, line {n}: {why} It is left out." for n, (_, why) in broken.items()]
+    """Return descriptions of the invalid lines that were omitted, with reasons."""
+    lines = [f"{TRIALS}, line {n}: {why} The row is left out." for n, (_, why) in broken.items()]
     more = len(lines) - NAMED_LINES
-    return lines[:NAMED_LINES] + ([f"{TRIALS}: {more} more lines like these."] * (more > 0))
+    return lines[:NAMED_LINES] + ([f"{TRIALS}: {more} more lines of this kind."] * (more > 0))
 
 
 def find(paths: Iterable[str | Path]) -> list[Path]:
-    """List the results folders among the given paths and below them.
+    """List the results folders among the given paths and in folders below them.
 
     Parameters
     ----------
     paths : iterable of path
-        Results folders, folders that contain some at any depth, or ``trials.csv`` files.
+        Results folders, folders that contain results folders at any depth, or ``trials.csv`` files.
 
     Returns
     -------
@@ -152,26 +153,26 @@ def find(paths: Iterable[str | Path]) -> list[Path]:
         if not path.exists():
             raise ResultsError(
                 f"There is no file or folder {path}.",
-                "Results are read from there.",
-                "Name a different one, or create results with 'rfbench run CONFIG'.",
+                "Results are read from this path.",
+                "Name a different path, or create results with 'rfbench run CONFIG'.",
             )
         is_file = path.name == TRIALS and path.is_file()
         files = [path] if is_file else list(path.rglob(TRIALS))
         if not files:
             raise ResultsError(
                 f"{path} does not contain results.",
-                f"Neither it nor a sub-folder has a {TRIALS}.",
-                "Name a folder that 'rfbench run' wrote, for example results/quickstart.",
+                f"Neither the folder nor a sub-folder contains the file {TRIALS}.",
+                "Name a folder that 'rfbench run' has written, for example results/quickstart.",
             )
         folders.update(file.parent for file in files)
     return sorted(folders)
 
 
 def read(folder: str | Path) -> Results:
-    """Read one results folder, with the rows of the manifest's configuration.
+    """Read one results folder. Only rows of the configuration in its manifest are returned.
 
-    A row that is truncated, does not match its checksum or has a cell of the wrong type is left out
-    with a note. If several rows have the same ``trial_id``, the last row is used. Raise
+    A row is left out with a note if it is truncated, does not match its checksum or has a cell of
+    the wrong type. If several rows have the same ``trial_id``, the last row is used. Raise
     ResultsError if the folder or ``trials.csv`` is missing or empty, or has unknown columns.
     """
     folder = Path(folder)
@@ -184,10 +185,10 @@ def read(folder: str | Path) -> Results:
 
 
 def read_each(folders: Iterable[Path]) -> Iterator[Results | ResultsError]:
-    """Yield the result or the error of `read` for each folder, in the order of the folders.
+    """Yield for each folder the result of `read` or its error, in the order of the folders.
 
-    Small files with the same columns are parsed together: alone, each of 80 columns takes a call of
-    pandas for some rows.
+    Small files with the same columns are parsed together. Otherwise each of 80 columns would need a
+    call of pandas per file.
     """
     order, read_ones = list(folders), dict[Path, Results | ResultsError]()
     together: dict[tuple[str, ...], list[_Lines]] = {}
@@ -209,7 +210,7 @@ def read_each(folders: Iterable[Path]) -> Iterator[Results | ResultsError]:
 
 
 def read_all(folders: Iterable[Path]) -> list[Results]:
-    """Return the results of `read` for all folders; raise the first ResultsError."""
+    """Return the results of `read` for all folders. Raise the first ResultsError."""
     results = []
     for each in read_each(folders):
         if isinstance(each, ResultsError):
@@ -220,17 +221,17 @@ def read_all(folders: Iterable[Path]) -> list[Results]:
 
 @dataclass(frozen=True)
 class _Lines:
-    """The lines of a file that is read together with other files."""
+    """The lines of a file that is parsed together with other files."""
 
     folder: Path
     header: list[str]
-    size: int  # bytes
+    size: int  # size of the file in bytes
     sound: dict[int, bytes]
     broken: dict[int, tuple[bytes, str]]
 
 
 def _read_small(file: Path) -> _Lines | None:
-    """Return the lines of a file; None if the file is larger than `PIECE`."""
+    """Return the lines of a file, or None if the file is larger than `PIECE`."""
     sound: dict[int, bytes] = {}
     broken: dict[int, tuple[bytes, str]] = {}
     header: list[str] = []
@@ -246,11 +247,11 @@ def _read_small(file: Path) -> _Lines | None:
 
 
 def _read_together(several: list[_Lines]) -> dict[Path, Results | ResultsError]:
-    """Return the results of files with the same columns."""
+    """Return the results of several files with the same columns."""
     lines = [line for each in several for line in each.sound.values()]
     values = _values(several[0].header, lines) if lines else None
     read_ones: dict[Path, Results | ResultsError] = {}
-    rows = None if values is None else pd.DataFrame(values)  # a block for all numbers
+    rows = None if values is None else pd.DataFrame(values)  # one block for all numeric columns
     start = 0
     for each in several:
         stop = start + len(each.sound)
@@ -270,7 +271,7 @@ def _read_together(several: list[_Lines]) -> dict[Path, Results | ResultsError]:
 def _make_results(
     folder: Path, rows: pd.DataFrame, broken: Mapping[int, tuple[bytes, str]]
 ) -> Results:
-    """Return the results of a folder, given all rows of its file, as `read` does."""
+    """Return the results of a folder, given all rows of its file, as `read` returns them."""
     notes = describe_broken(broken)
     rows = _settle_rows(rows, notes)
     manifest = manifests.read_if_sound(folder, notes)
@@ -281,18 +282,20 @@ def _make_results(
     if rows["machine"].nunique() > 1:
         timed = rows[rows.columns.intersection(list(ROW_TIMES))].notna().any(axis=1)
         if (machines := rows.loc[timed & (rows["machine"] != ""), "machine"].nunique()) > 1:
-            notes.append(f"The rows are from {machines} machines: their times cannot be compared.")
+            notes.append(
+                f"The rows were measured on {machines} machines, so their times cannot be compared."
+            )
     name = manifest.get("config", {}).get("name") or folder.resolve().name
     return Results(folder, _text(name), rows, manifest, notes)
 
 
 def _text(name: str) -> str:
-    """Return the name of a file, which may contain any bytes, as text."""
+    """Return a file name as text. The name may contain any bytes."""
     return name.encode(errors="backslashreplace").decode()
 
 
 def _settle_rows(rows: pd.DataFrame, notes: list[str]) -> pd.DataFrame:
-    """Return the last row of each trial, with a label, and without settings of other samplers."""
+    """Return the last row of each trial, with a label and without settings of other samplers."""
     unknown = [str(name) for name in rows if name not in SCHEMA]
     if unknown:
         notes.append(f"{TRIALS} has columns that this version does not have: {', '.join(unknown)}.")
@@ -304,7 +307,8 @@ def _settle_rows(rows: pd.DataFrame, notes: list[str]) -> pd.DataFrame:
     repeated = rows["trial_id"].duplicated(keep="last")
     if repeated.any():
         notes.append(
-            f"{TRIALS}: {repeated.sum()} rows repeat an earlier trial_id; the last one counts."
+            f"{TRIALS}: {repeated.sum()} rows have the trial_id of an earlier row. "
+            "The last row is used."
         )
         rows = rows[~repeated].reset_index(drop=True)
     if rows.empty:
@@ -313,7 +317,7 @@ def _settle_rows(rows: pd.DataFrame, notes: list[str]) -> pd.DataFrame:
 
 
 def parse(file: Path) -> TrialRows:
-    """Return all rows of a ``trials.csv`` as bytes, with the `values` of the columns `KEPT`."""
+    """Return all rows of a ``trials.csv`` as bytes, and the values of the columns `KEPT`."""
     header: list[str] = []
     lines: list[bytes] = []
     values: dict[str, list[str]] = {name: [] for name in KEPT}
@@ -328,10 +332,10 @@ def parse(file: Path) -> TrialRows:
 
 
 def iterate_pieces(file: Path) -> Iterator[TrialRows]:
-    """Yield the rows of a ``trials.csv`` in one or more pieces, with invalid rows separate.
+    """Yield the rows of a ``trials.csv`` in pieces, with invalid rows separately.
 
-    A row is one line that ends with a line feed; bytes after the last line feed are a truncated
-    row. Raise ResultsError if the file cannot be read or is empty, or has unknown columns.
+    A row is one line that ends with a line feed. Bytes after the last line feed are a truncated
+    row. Raise ResultsError if the file cannot be read, is empty, or has unknown columns.
     """
     for number, (header, lines, complete) in enumerate(_lines(file)):
         if number == 0:
@@ -341,7 +345,7 @@ def iterate_pieces(file: Path) -> Iterator[TrialRows]:
 
 
 def _lines(file: Path) -> Iterator[tuple[list[str], list[bytes], bool]]:
-    """Yield the header, lines without their ends, and whether the last line is complete."""
+    """Yield the header, lines without their line ends, and whether the last line is complete."""
     try:
         with files.open_checked(file) as stream:
             header = _header(file, stream.readline(LONGEST_LINE))
@@ -351,7 +355,7 @@ def _lines(file: Path) -> Iterator[tuple[list[str], list[bytes], bool]]:
                 if len(rest) > LONGEST_LINE:
                     raise ResultsError(
                         f"{file} has a line of more than {LONGEST_LINE:,} bytes.",
-                        "It was not written by rfbench.",
+                        "The file was not written by rfbench.",
                         "Restore the file, or run the configuration again into another folder.",
                     )
                 if lines:
@@ -360,17 +364,20 @@ def _lines(file: Path) -> Iterator[tuple[list[str], list[bytes], bool]]:
             if rest or empty:
                 yield header, [rest] if rest else [], False
     except OSError as error:
-        why = f"{file.parent} is not there." if not file.parent.is_dir() else f"{error.strerror}."
+        why = f"{file.parent} does not exist." if not file.parent.is_dir() else f"{error.strerror}."
         raise ResultsError(
-            f"{file} cannot be read.", why, "Name a folder that 'rfbench run' wrote."
+            f"{file} cannot be read.", why, "Name a folder that 'rfbench run' has written."
         ) from error
 
 
 def _checked(header: list[str], lines: list[bytes], first: int, complete: bool) -> TrialRows:
-    """Parse CSV lines that start at line number `first`; the last one may be truncated."""
+    """Parse CSV lines, the first of which has the line number `first`.
+
+    The last line may be truncated.
+    """
     sound, broken = _split_sound(lines, first, complete)
     values = _values(header, list(sound.values()))
-    if values is None:  # a line is invalid, so check each one
+    if values is None:  # if a line is invalid, check each line
         for number, line in list(sound.items()):
             if why := _fault(header, parse_cells(line)):
                 broken[number] = (line, why)
@@ -402,11 +409,11 @@ def _split_sound(
 def _values(
     header: list[str], lines: list[bytes], *, looked_at: bool = False
 ) -> dict[str, Any] | None:
-    """Return the columns with their types; None if the lines cannot be parsed safely.
+    """Return the columns with their types, or None if pandas might misread the lines.
 
-    Missing columns are empty. pandas is lenient: it fills short lines, drops extra cells, joins
-    lines within an open quote, and interprets NaN. If any of this may have happened, the result is
-    None, except for lines that `_fault` has checked (`looked_at`).
+    Missing columns are empty. pandas fills short lines, drops extra cells, joins lines within an
+    open quote, and interprets NaN. If any of this may have happened, the result is None. Lines that
+    `_fault` has already checked (`looked_at`) are an exception.
     """
     text = b"\n".join(lines)
     kinds = {name: SCHEMA[name].kind if name in SCHEMA else TEXT for name in header}
@@ -417,7 +424,7 @@ def _values(
         return None
     try:
         with warnings.catch_warnings():
-            # Extra cells raise an error instead of a warning of pandas; each such row is then
+            # An extra cell raises an error instead of a warning of pandas, so that each such row is
             # reported.
             warnings.simplefilter("error", pd.errors.ParserWarning)
             frame = pd.read_csv(
@@ -449,7 +456,7 @@ def _header(file: Path, line: bytes) -> list[str]:
     if not line.strip() or not line.endswith(b"\n"):
         raise ResultsError(
             f"{file} is empty.",
-            "The run was probably stopped before its first trial ended.",
+            "The run was probably stopped before its first trial finished.",
             "Delete the folder and run the configuration again.",
         )
     text = line.removeprefix(b"\xef\xbb\xbf").rstrip(b"\r\n").decode(errors="replace")
@@ -463,13 +470,14 @@ def _header(file: Path, line: bytes) -> list[str]:
         what = f"{file} has two columns {', '.join(twice)}."
     elif header[-1] != CHECK:
         what = f"The last column of {file} is not {CHECK}."
-    elif sorted(columns, key=list(SCHEMA).index) != columns:  # all versions have the same order
+    # The order of the columns is the same in all versions.
+    elif sorted(columns, key=list(SCHEMA).index) != columns:
         what = f"The columns of {file} are not in the order of rfbench."
     else:
         return header
     raise ResultsError(
         what,
-        "It was not written by this rfbench, or its first line was changed.",
+        "The file was not written by this version of rfbench, or its first line was changed.",
         "Restore the file, or run the configuration again into another folder.",
     )
 
@@ -488,7 +496,7 @@ def _fault(header: list[str], cells: list[str]) -> str:
 
 
 def _own(variant: str, *names: str) -> str:
-    """Remove swept settings of other samplers: rks does not have ``samplers.eerf.pool_size``."""
+    """Remove swept settings of other samplers, for example ``samplers.eerf.pool_size`` for rks."""
     terms = [term.strip() for term in variant.split(",")]
     return ", ".join(t for t in terms if t[:9] != "samplers." or t.split(".")[1] in names)
 
@@ -496,17 +504,18 @@ def _own(variant: str, *names: str) -> str:
 def _of_the_last_configuration(
     rows: pd.DataFrame, manifest: dict[str, Any], notes: list[str]
 ) -> pd.DataFrame:
-    """Return the rows that the manifest's configuration measures.
+    """Return the rows that belong to the configuration in the manifest.
 
-    Its protocol name is assigned to all of them, because a trial is the same under any name.
+    All returned rows get the protocol name of this configuration, because a trial is the same under
+    any name.
     """
     if not manifest.get("settings"):
         return rows
     current = rows["setting"].isin(manifest["settings"])
     if not current.all():
         notes.append(
-            f"Rows of earlier configurations in {TRIALS} measure something else. Not shown: "
-            f"{(~current).sum()}."
+            f"Rows of earlier configurations in {TRIALS} are not shown, because they "
+            f"were measured with other settings: {(~current).sum()} rows."
         )
         rows = rows[current].reset_index(drop=True)
     protocol = manifest.get("config", {}).get("protocol")

@@ -1,7 +1,7 @@
-"""The columns of `trials.csv`; each is declared once, in this module.
+"""The columns of `trials.csv`. Each column is declared once, in this module.
 
-The writer, the reader, the types and the documentation are derived from it. A new column needs a
-line here and the code that fills it; older files are read with empty cells.
+The writer, the reader, the types and the documentation use these declarations. A new column needs a
+line here and the code that fills it. Older files without the column are read with empty cells.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from rfbench.results.lines import CHECK
 
 BOOLEAN_TEXTS = ("true", "false", "")
 TEXT, INTEGER, NUMBER, BOOLEAN = "text", "integer", "number", "boolean"
-# String type in a table: "str" of pandas 3, whose name in pandas 2.3 is object.
+# Type of strings in a table: "str" of pandas 3, which pandas 2.3 calls object.
 STRING = pd.StringDtype(na_value=np.nan)
-# Identities of trials are also used as file names, so other characters are not allowed.
+# Identities of trials are also used as file names. Other characters are therefore not allowed.
 TRIAL_ID = re.compile("[0-9a-f]{16}")
 DECIMAL_NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
 
@@ -38,7 +38,7 @@ class Column:
 
     @property
     def title(self) -> str:
-        """The meaning with its unit, for an axis or a table header."""
+        """Description of the column with its unit, for an axis or a table header."""
         return f"{self.meaning} ({self.unit})" if self.unit else self.meaning
 
     @property
@@ -53,13 +53,13 @@ class Column:
         return values if self.kind == TEXT else self.typed(values)
 
     def typed(self, values: Any) -> Any:
-        """Convert strings, or numbers in float64 with NaN, to an array of the column's type.
+        """Convert strings, or float64 numbers with NaN, to an array of the column's type.
 
         Raise ValueError if a value has a different type.
         """
         if self.kind == TEXT:
             if self.pattern and not all(map(self.pattern.fullmatch, values)):
-                raise ValueError("A string does not have the form of its column.")
+                raise ValueError("The string does not have the form of its column.")
             return values
         if self.kind == BOOLEAN:
             true, false, missing = (np.asarray(values == text, bool) for text in BOOLEAN_TEXTS)
@@ -73,17 +73,16 @@ class Column:
         if self.kind == NUMBER:
             return numbers
         filled = np.where(missing, 0.0, numbers)
-        # Some integers from 2^53 on are not floating-point numbers, but means are computed from
-        # floating-point numbers.
+        # Means are computed from floats, and floats cannot represent all integers from 2^53 on.
         if (filled != np.trunc(filled)).any() or (np.abs(filled) >= 2**53).any():
-            raise ValueError("This is not a whole number.")
+            raise ValueError("The value is not a whole number.")
         return pd.arrays.IntegerArray(filled.astype(np.int64), missing)
 
     def accepts(self, cell: str) -> bool:
-        """Return True if a cell has the column's type.
+        """Return True if a cell has the type of the column.
 
-        Each row is checked here twice, in its worker and where it is stored; creating an array per
-        cell would cost more than the rest of a small trial.
+        Each row is checked twice, by its worker and when it is stored. An array per cell would need
+        more time than the rest of a small trial.
         """
         if self.pattern:
             return bool(self.pattern.fullmatch(cell))
@@ -219,15 +218,15 @@ ROW_TIMES = tuple(column.name for column in _TIMES)
 assert COLUMNS[-1] == CHECK, "the check is the last column: add yours before it"
 
 
-# Tolerance of metrics by the type of the features. It is relative to the metric, or to 1 if the
-# metric is smaller than 1. Measured on two different cores of the BLAS: 50 rows in float32 differed
-# by up to 3e-6, and 30 rows in float64 by up to 2e-13.
+# Tolerance of metrics for each type of features. The tolerance is relative to the metric, or
+# absolute if the metric is smaller than 1. Measured on two CPU architectures of the BLAS library:
+# 50 rows in float32 differed by up to 3e-6, and 30 rows in float64 by up to 2e-13.
 REPLAY_TOLERANCE = {"float64": 1e-9, "float32": 1e-4}
 
 
 def close(then: float, now: float, dtype: str) -> bool:
-    """Return True if a metric was reproduced, up to the rounding of the features' type.
+    """Return True if a metric was reproduced, up to the rounding error of the features.
 
-    A metric that is NaN now was not reproduced.
+    A metric that is NaN in the new measurement was not reproduced.
     """
     return abs(then - now) <= REPLAY_TOLERANCE.get(dtype, 1e-9) * max(1.0, abs(then))

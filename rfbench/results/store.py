@@ -1,4 +1,4 @@
-"""Writing `trials.csv` of a results folder: append-only, with a single writer."""
+"""Writing to `trials.csv` of a results folder. Rows are only appended, by a single process."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from rfbench.results.reader import TRIALS, describe_broken, iterate_pieces, pars
 from rfbench.results.schema import COLUMNS, SCHEMA
 
 TORN = "trials.csv.torn"
-LOG = "rfbench.log"  # events of the runs in the folder, as dated lines
+LOG = "rfbench.log"  # events of the runs in the folder, one dated line per event
 BEGUN = ".begun"  # identities of trials that have started but not finished
-MAX_MESSAGE_LENGTH = 100_000  # characters of a cell; the csv module reads 131,072
+MAX_MESSAGE_LENGTH = 100_000  # maximum number of characters of a cell; the csv module reads 131,072
 
 log = logging.getLogger(__name__)
 
 
 def note(folder: Path, event: str) -> None:
-    """Append an event to the log; errors of writing are ignored."""
+    """Append an event to the log of a folder. Errors of writing are ignored."""
     now = datetime.datetime.now().astimezone().isoformat(" ", timespec="seconds")
     line = f"{now} {' '.join(event.split())}\n"
     with suppress(OSError, ResultsError):
@@ -34,7 +34,7 @@ def note(folder: Path, event: str) -> None:
 
 
 class Store:
-    """The results folder of one configuration, created when the first row is written."""
+    """The results folder of one configuration. It is created when the first row is written."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -42,7 +42,7 @@ class Store:
 
     @contextmanager
     def lock(self) -> Iterator[None]:
-        """Lock the folder for one run; the lock ends with the process, however it ends.
+        """Lock the folder for one run. The lock ends with the process, even after a crash.
 
         Raise ResultsError if a different run holds the lock.
         """
@@ -57,14 +57,14 @@ class Store:
             who = files.read(owner).decode().strip() if owner.exists() else "another run"
             raise ResultsError(
                 f"Another run is using {self.folder}: {who}.",
-                "Two writers would corrupt each other's rows.",
-                "Wait for it, or give another --out.",
+                "Two runs that write at the same time would corrupt the rows.",
+                "Wait until the other run has ended, or use another --out.",
             ) from None
         except OSError as error:
             raise WriteError(
                 f"The results folder {self.folder} cannot be written: {error.strerror}.",
                 "",
-                "Give another folder with --out.",
+                "Use another folder with --out.",
             ) from error
         with held:
             now = datetime.datetime.now().isoformat(" ", timespec="seconds")
@@ -75,20 +75,23 @@ class Store:
                 files.remove(owner)
 
     def begun(self) -> set[str]:
-        """Return the trials that had started when a run was interrupted; requires the lock.
+        """Return the trials that had started when a run was interrupted. Requires the lock.
 
         One of these trials may have caused the interruption, for example by exhausting the memory.
-        Therefore they are run last and alone.
+        Therefore these trials are run last, one at a time.
         """
         there = os.path.lexists(self._begun)
         return set(files.read(self._begun).decode(errors="replace").split()) if there else set()
 
     def begin(self, trial_id: str) -> None:
-        """Record the start of a trial. The line is not forced to disk, but survives the process."""
+        """Record the start of a trial.
+
+        The record is not forced to disk, but it survives a crash of the process.
+        """
         files.append(self._begun, f"{trial_id}\n".encode(), force=False)
 
     def keep_begun(self, left: Collection[str]) -> None:
-        """End the run; only the trials `left` stay recorded as started."""
+        """End the run. Only the trials in `left` stay recorded as started."""
         if left:
             files.replace(self._begun, "".join(f"{trial_id}\n" for trial_id in left).encode())
         else:
@@ -100,10 +103,11 @@ class Store:
         files.replace(target, text.encode(errors="backslashreplace"), self.folder)
 
     def mend(self) -> dict[str, str]:
-        """Move invalid rows to `trials.csv.torn`, and give an older file the current columns.
+        """Move invalid rows to `trials.csv.torn`, and add missing columns to an older file.
 
-        Requires the lock. The trials of the invalid rows are then measured again. Returns what
-        `done` returns. Raise ResultsError if the file has unknown columns; it is not changed.
+        Requires the lock. The trials of the invalid rows are measured again. Return the status of
+        each trial, as `done` does. Raise ResultsError if the file has unknown columns. The file is
+        then not changed.
         """
         if not self._has_header():
             if self.csv.exists() and self.csv.stat().st_size:
@@ -133,7 +137,7 @@ class Store:
         files.append(self.folder / TORN, torn)
 
     def rows(self) -> list[dict[str, str]]:
-        """Return the last valid row of each trial as strings; invalid rows are skipped.
+        """Return the last valid row of each trial as strings. Invalid rows are skipped.
 
         Raise ResultsError if the file has unknown columns.
         """
@@ -148,7 +152,7 @@ class Store:
         return done
 
     def _with_machine(self, rows: Iterable[dict[str, str]]) -> list[dict[str, str]]:
-        """Return the rows; a row that is older than the machine column gets its machine."""
+        """Return the rows. Rows from before the machine column existed get their machine."""
         older = manifests.find_machine_of_older_rows(manifests.read_if_sound(self.folder, []))
         return [{**row, "machine": row.get("machine") or older} for row in rows]
 
@@ -156,8 +160,8 @@ class Store:
         """Write one row and force it to disk."""
         with raise_as_write_error(
             f"A row could not be written to {self.csv}",
-            "The rows before it are on the disk.",
-            "Free disk space, or give another --out, and run the same command again.",
+            "The earlier rows are on disk.",
+            "Free disk space, or use another --out. Then run the same command again.",
         ):
             files.make_folder(self.folder)
             files.append(self.csv, encode_row(row) + b"\n", _HEADER)
@@ -169,13 +173,13 @@ def check_columns(file: Path, names: Iterable[str]) -> None:
         if name not in SCHEMA:
             raise ResultsError(
                 f"{file} has a column {name}, which this version of rfbench does not have.",
-                "Its rows cannot be combined with rows of this version.",
-                "Use the version that wrote it, or a different folder.",
+                "The rows of the file cannot be combined with rows of this version.",
+                "Use the version that has written the file, or a different folder.",
             )
 
 
 def encode_row(row: Mapping[str, Any]) -> bytes:
-    """Return a row as in the file, with its checksum and without the line end.
+    """Return a row as a line of the file, with its checksum and without the line end.
 
     A value with a wrong type or without a column is left out, and the trial is recorded as failed.
     """
@@ -183,7 +187,9 @@ def encode_row(row: Mapping[str, Any]) -> bytes:
     faults = [f"There is no column {name} in results/schema.py." for name in row.keys() - SCHEMA]
     for name, cell in cells.items():
         if not SCHEMA[name].accepts(cell):
-            faults.append(f"Column {name} cannot hold {cell[:40]} (expected: {SCHEMA[name].form}).")
+            faults.append(
+                f"Column {name} cannot contain {cell[:40]} (expected: {SCHEMA[name].form})."
+            )
             cells[name] = ""
     if faults:
         cells |= {"status": "failed", "message": " ".join(faults)}
@@ -191,7 +197,7 @@ def encode_row(row: Mapping[str, Any]) -> bytes:
 
 
 def _cell(value: Any) -> str:
-    """Return a cell: empty for None and NaN, a number with all digits, or text on one line."""
+    """Return a value as a cell: numbers with all digits, text on one line, None and NaN as ""."""
     if value is None or value != value:
         return ""
     if isinstance(value, bool):

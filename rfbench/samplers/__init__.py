@@ -1,6 +1,6 @@
-"""The samplers: each is a scikit-learn transformer, found by its published name.
+"""Samplers: scikit-learn transformers that compute random features, found by their names.
 
-A class is imported on first access; `rfbench.registry` maps its name to its module.
+A class is imported when it is first used. `rfbench.registry` maps its name to its module.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def make(name: str, **parameters: Any) -> RandomFeatures:
     name : str
         Name of the sampler, as printed by ``rfbench list samplers``.
     **parameters : Any
-        Parameters of its class.
+        Parameters of the sampler's class.
 
     Returns
     -------

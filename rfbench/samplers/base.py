@@ -1,8 +1,8 @@
-"""The base class of all samplers: a scikit-learn transformer whose subclasses write only `_draw`.
+"""The base class of all samplers: a scikit-learn transformer whose subclasses define `_draw`.
 
-The public `fit` and `transform` handle checks, the bandwidth, random generators and the dtype. A
-subclass returns its `FeatureMap`. The public `random` of scipy's QMCEngine follows the same
-pattern.
+The public methods `fit` and `transform` handle checks, the bandwidth, random generators and the
+dtype. `_draw` of a subclass returns a `FeatureMap`. The class QMCEngine of scipy follows the same
+pattern with its public method `random`.
 """
 
 from __future__ import annotations
@@ -52,11 +52,11 @@ RandomState = int | np.random.Generator | np.random.RandomState | np.random.Seed
 
 @dataclass(frozen=True)
 class Streams:
-    """Independent random generators, one per purpose.
+    """Independent random generators, one for each purpose.
 
-    Frequencies and offsets have separate generators. Therefore the first draws for a larger M, or
-    for a larger pool, equal the draws for a smaller one with the same seed. Changing the order of
-    the fields would change every published number.
+    Frequencies and offsets have separate generators. With the same seed, the first draws for a
+    larger M or a larger pool are therefore equal to the draws for a smaller one. Changing the order
+    of the fields would change every published result.
     """
 
     frequencies: np.random.Generator
@@ -67,7 +67,7 @@ class Streams:
 
 
 def streams(random_state: RandomState) -> Streams:
-    """Return the random generators of a sampler for a random state of any accepted type."""
+    """Return the random generators of a sampler, given a random state of any accepted type."""
     if isinstance(random_state, np.random.RandomState):
         random_state = int(random_state.randint(2**31 - 1))
     return Streams(*np.random.default_rng(random_state).spawn(5))
@@ -80,12 +80,12 @@ class Shared:
     Attributes
     ----------
     metrics : dict or None
-        Metrics learned by earlier fits, keyed by a hash of their data; a fit adds its own metric.
-        None: each fit learns its metric.
+        Metrics that earlier fits have learned, by a hash of their data. A fit adds its own metric.
+        If None, each fit learns its metric.
     keeps_columns : bool
-        Store the features of the training set in `formed_`, if scoring computes all of them and
-        they fit into memory (`rfbench.memory.can_hold`). A solver fitted on the same rows then
-        reuses them.
+        Store the features of the training set in `formed_`, if the scores need all of them and they
+        fit into memory (`rfbench.memory.can_hold`). A solver that is fitted on the same rows then
+        reuses the features.
     delays_root : bool
         Compute the inverse root of a kernel matrix, O(m^3), only when rows are transformed.
     """
@@ -99,20 +99,20 @@ NOTHING_SHARED = Shared()
 
 
 class FittedFeatures(ABC):
-    """Base class of everything with features for a solver: samplers, transformers, `NoFeatures`.
+    """Base class of objects that give features to a solver: samplers, transformers, `NoFeatures`.
 
     Attributes
     ----------
     notes_ : list of str
-        Notes about this fit for readers of the results.
+        Notes about the fit for readers of the results.
     kernel_ : Kernel
-        The kernel that is approximated, if there is one.
+        The kernel that the features approximate, if there is one.
     """
 
     # True if z(x)'z(y) estimates k(x, y) for every supported kernel, not only for the Gaussian
     # kernel.
     approximates_kernel: ClassVar[bool] = False
-    # True if the method keeps a subset of the drawn candidates and sets `kept_`.
+    # True if the method keeps a subset of the candidate features and sets `kept_`.
     keeps_some: ClassVar[bool] = False
 
     notes_: list[str]
@@ -121,12 +121,12 @@ class FittedFeatures(ABC):
     @property
     @abstractmethod
     def n_kept(self) -> int | None:
-        """Number of candidates that are kept; None if all candidates are kept."""
+        """Number of candidate features that are kept, or None if all are kept."""
 
     @property
     @abstractmethod
     def n_columns(self) -> int | None:
-        """Number of real columns; None if the solver uses the rows themselves."""
+        """Number of real-valued columns, or None if the solver uses the rows themselves."""
 
     @abstractmethod
     def bytes_per_row(self, itemsize: int) -> int | None:
@@ -135,19 +135,22 @@ class FittedFeatures(ABC):
     @property
     @abstractmethod
     def kernel_constant(self) -> float:
-        """Constant added to products of features to estimate the kernel. See `FittedMap`."""
+        """Constant that is added to products of features to estimate the kernel.
+
+        See `FittedMap`.
+        """
 
     @abstractmethod
     def transform(self, X: Rows) -> FloatArray:
         """Return the features of the rows X, shape (n, n_columns)."""
 
     def kept_features(self) -> tuple[NDArray[np.intp], FeatureMap, Array]:
-        """Return indices, features and weights of the kept candidates, largest weight first."""
-        raise MethodError(f"{type(self).__name__} keeps all the candidates that it draws.")
+        """Return the indices, features and weights of the kept candidates, largest weight first."""
+        raise MethodError(f"{type(self).__name__} keeps all candidate features that it draws.")
 
 
 class NoFeatures(FittedFeatures):
-    """Placeholder for features if a solver is fitted on the rows themselves."""
+    """Placeholder for features if the solver is fitted on the rows themselves."""
 
     n_kept = n_columns = None
     kernel_constant = 0.0
@@ -156,11 +159,11 @@ class NoFeatures(FittedFeatures):
         self.notes_ = []
 
     def bytes_per_row(self, itemsize: int) -> None:
-        """Return None: nothing is stored."""
+        """Return None, because no features are stored."""
 
     def transform(self, X: Rows) -> FloatArray:
-        """Raise MethodError, because features do not exist."""
-        raise MethodError("The solver is fitted on the rows themselves, so features do not exist.")
+        """Raise MethodError, because there are no features."""
+        raise MethodError("The solver is fitted on the rows themselves, so there are no features.")
 
 
 @estimator
@@ -171,7 +174,9 @@ class RandomFeatures(
     TransformerMixin,  # type: ignore[misc]
     BaseEstimator,  # type: ignore[misc]
 ):
-    """Base class of all samplers. It is an `estimator`; subclasses add their parameters at the end.
+    """Base class of all samplers.
+
+    Subclasses are declared with `estimator`, and add their parameters after the parameters below.
 
     Parameters
     ----------
@@ -180,12 +185,13 @@ class RandomFeatures(
     kernel : str, default='gaussian'
         Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
-        Length scale of the kernel, or the rule that computes it from the training set.
+        Bandwidth (length scale) of the kernel, or the rule that computes the bandwidth from the
+        training set.
     feature_map : {'offset', 'paired'}, default='offset'
-        Columns sqrt(2/M) cos(w'x + b), or the pairs sqrt(1/M) [cos w'x, sin w'x]. Not used for
-        arc-cosine and linear kernels.
+        'offset': the columns are sqrt(2/M) cos(w'x + b). 'paired': the columns are the pairs
+        sqrt(1/M) [cos w'x, sin w'x]. Ignored for arc-cosine and linear kernels.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
-        Seed or generator of the random numbers. None draws a new seed in every fit.
+        Random seed or generator. None uses a new seed in every fit.
 
     Attributes
     ----------
@@ -193,26 +199,28 @@ class RandomFeatures(
     bandwidth_ : float
     feature_map_ : FittedMap
     notes_ : list of str
-        Notes about this fit for readers of the results.
+        Notes about the fit for readers of the results.
     formed_ : FormedFeatures or None
-        Features computed during the fit (`Shared.keeps_columns`).
+        Features that were computed during the fit (see `Shared.keeps_columns`).
     """
 
-    declaration: ClassVar[Declaration]  # set by the decorator `sampler`
+    declaration: ClassVar[Declaration]  # the decorator `sampler` sets this attribute
     # True if `_draw` uses the target. Cross-validation then fits the features without the held-out
     # fold.
     needs_target: ClassVar[bool] = False
     approximates_kernel: ClassVar[bool] = True
-    # True if, for default parameters and every M, the mean of the estimate over seeds is k(x, y).
+    # True if, with default parameters and for every M, the mean of the kernel estimate over seeds
+    # is k(x, y).
     unbiased: ClassVar[bool] = True
     has_bandwidth: ClassVar[bool] = True
-    # Kernel classes and kinds of features (`Kernel.feature`) that the sampler supports.
+    # Kernel classes and types of features (`Kernel.feature`) that the sampler supports.
     kernels_served: ClassVar[Any] = Kernel
     features_served: ClassVar[tuple[str, ...]] = ("wave", "arc-cosine", "coordinate")
-    # Incremented when the method computes something different; its trials then get new identities.
+    # The revision is incremented when the method computes something different. Its trials then get
+    # new identities.
     revision: ClassVar[int] = 1
-    # Defaults that have changed. They are part of a trial's identity, so that rows measured with
-    # the old default are not reused for the new one.
+    # Previous values of defaults that have changed. They are part of a trial's identity, so that
+    # rows measured with the old default are not reused for the new default.
     changed_defaults: ClassVar[Mapping[str, Any]] = MappingProxyType({})
 
     n_components: int = field(default=100, kw_only=False, metadata=make_rule_metadata(whole(1)))
@@ -222,7 +230,7 @@ class RandomFeatures(
     random_state: RandomState = parameter(None, RANDOM_STATE)
 
     def check_parameters(self) -> None:
-        """Raise MethodError if the parameters are not supported; no data are needed."""
+        """Raise MethodError if the parameters are not supported. This check needs no data."""
         super().check_parameters()
         cls = KERNELS.find(self.kernel)
         if not self.serves(cls):
@@ -238,7 +246,7 @@ class RandomFeatures(
         return issubclass(kernel, cls.kernels_served) and kernel.feature in cls.features_served
 
     def fit(self, X: Rows, y: Any = None) -> RandomFeatures:
-        """Draw the features.
+        """Draw the random features, given a training set.
 
         Parameters
         ----------
@@ -249,8 +257,8 @@ class RandomFeatures(
         return self._fit_drawing(X, y, NOTHING_SHARED)
 
     def _fit(self, X: Rows, y: Any, shared: Shared) -> RandomFeatures:
-        """Fit like `fit`, and use the results that a trial shares between its fits."""
-        # A subclass with its own `fit` does not use shared results.
+        """Fit like `fit`, and use cached results that a trial shares between its fits."""
+        # A subclass with its own `fit` does not use cached results.
         if type(self).fit is not RandomFeatures.fit:
             return self.fit(X, y)
         return self._fit_drawing(X, y, shared)
@@ -263,7 +271,7 @@ class RandomFeatures(
             if y is None:
                 raise MethodError(
                     f"{type(self).__name__} requires y to be passed, but the target y is None.",
-                    "It selects its features with the target.",
+                    "The sampler selects its features with the target.",
                 )
             targets = make_target_columns(y, X.shape[0])
         random = streams(self.random_state)
@@ -279,21 +287,21 @@ class RandomFeatures(
     def _draw_sharing(
         self, X: Rows, y: Any, targets: Array | None, random: Streams, shared: Shared
     ) -> FittedMap:
-        """Return the features; subclasses that use y or `shared` override this method."""
+        """Return the feature map. Subclasses that use y or `shared` override this method."""
         return self._draw(X, targets, random)
 
     @abstractmethod
     def _draw(self, X: Rows, targets: Array | None, random: Streams) -> FittedMap:
-        """Return the features; `targets` has shape (n, k) if the method needs a target."""
+        """Return the feature map. `targets` has shape (n, k) if the method uses the target."""
 
     @property
     def n_kept(self) -> int | None:
-        """Number of candidates that are kept; None if all candidates are kept."""
+        """Number of candidate features that are kept, or None if all are kept."""
         return int(self.kept_) if self.keeps_some else None
 
     @property
     def n_columns(self) -> int:
-        """Number of real columns."""
+        """Number of real-valued columns of the features."""
         return self.feature_map_.n_columns
 
     def bytes_per_row(self, itemsize: int) -> int:
@@ -324,15 +332,15 @@ class RandomFeatures(
     def draw_unit_map(self, random: Streams, d: int, m: int) -> FeatureMap:
         """Draw m i.i.d. features of the kernel with scale sqrt(2) or 1, not divided by sqrt(M).
 
-        The mean of their products is the kernel: ``E[z_m(x) z_m(y)] = k(x, y)``. In the paired map
-        z_m is the pair of a cosine and a sine.
+        The mean of their products is the kernel: ``E[z_m(x) z_m(y)] = k(x, y)``. In the paired map,
+        z_m is a pair of a cosine and a sine.
         """
         return self._unit_map(self.kernel_.frequencies(random.frequencies, d, m), random, None)
 
     def unit_map(
         self, frequencies: NDArray[Any], random: Streams, projection: Projection | None = None
     ) -> FeatureMap:
-        """Return the map with the given frequencies, shape (m, d); offsets are drawn if needed.
+        """Return the map with the given frequencies, shape (m, d). Offsets are drawn if needed.
 
         With a projection, `frequencies` has shape (m,) and contains indices of its frequencies. If
         the kernel is a scale mixture, normal frequencies are multiplied by its scales.
@@ -360,7 +368,7 @@ class RandomFeatures(
         return replace(unit, layout=OFFSET, offsets=offsets, scale=root)
 
     def __sklearn_tags__(self) -> Any:
-        """Describe the sampler to scikit-learn."""
+        """Return the tags that describe the sampler to scikit-learn."""
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.target_tags.required = self.needs_target
@@ -372,8 +380,8 @@ def uses_target(transformer: Any) -> bool:
     """Return True if a transformer declares that its `fit` uses the target.
 
     The declaration is an attribute `needs_target`, scikit-learn's tag `target_tags.required`, or
-    such a declaration of a part, for example a step of a pipeline. scikit-learn's feature selectors
-    count as well: most of them need a target but do not set the tag.
+    such a declaration of a part, for example of a step of a pipeline. scikit-learn's feature
+    selectors count as well, because most of them need a target but do not set the tag.
     """
     if (declared := getattr(transformer, "needs_target", None)) is not None:
         return bool(declared)
@@ -390,19 +398,19 @@ def uses_target(transformer: Any) -> bool:
 def make_target_columns(y: Any, n: int) -> Array:
     """Return the target as columns, shape (n, k).
 
-    Two distinct labels (integers, strings, booleans) become -1 and +1. More than two become one-hot
-    columns of 0 and 1. Floats are a real target, or labels that are already encoded, and are not
-    changed. A two-dimensional y is used as columns.
+    Two distinct labels (integers, strings, booleans) become -1 and +1. More than two labels become
+    one-hot columns of 0 and 1. Floats are a real target or encoded labels, and are not changed. A
+    two-dimensional y is used as columns.
     """
     values = np.asarray(y)
     if len(values) != n:
         raise MethodError(
-            f"y has {len(values)} values for {n} rows.", "", "Give one value per row."
+            f"y has {len(values)} values, but X has {n} rows.", "", "Pass one value per row."
         )
     if values.dtype.kind == "f" or values.ndim == 2:
         columns = values.astype(np.float64).reshape(n, -1)
         if not np.isfinite(columns).all():
-            raise MethodError("The target y contains NaN or infinity.", "", "Remove those rows.")
+            raise MethodError("The target y contains NaN or infinity.", "", "Remove these rows.")
         return columns
     classes, codes = np.unique(values, return_inverse=True)
     if len(classes) <= 2:

@@ -1,4 +1,4 @@
-"""The declaration of a sampler in addition to its class; tests and pages read it."""
+"""The declaration of a sampler: facts beyond its class, for tests and pages."""
 
 from __future__ import annotations
 
@@ -25,10 +25,9 @@ ANY = tuple(name for name in KERNELS if name not in DOT_PRODUCTS)
 
 
 class Form(NamedTuple):
-    """Parameters of a sampler for the checks, small enough for 60 rows.
+    """Parameters of a sampler that is checked. They are small enough for 60 rows.
 
-    `contract` contains attributes of the checks' `MapSubject` that differ only for these
-    parameters.
+    `contract` contains the attributes of `MapSubject` that differ for these parameters.
     """
 
     options: Mapping[str, Any] = NO_OPTIONS
@@ -41,18 +40,18 @@ class Declaration(NamedTuple):
     Attributes
     ----------
     name : str
-        The published name, as used in configurations and rows. `rfbench.registry.SAMPLERS` maps it
+        The published name, which configurations and rows use. `rfbench.registry.SAMPLERS` maps it
         to the class.
     kernels : sequence of str
         Supported kernels. A check requires that the sampler rejects all other kernels.
     about : str
-        Description in one line, for the page that compares methods.
+        Description of one line, for the page that compares methods.
     labels : mapping of str to str
         Descriptions of variants that have their own label in a shipped comparison.
     contract : mapping
-        Attributes of the checks' `MapSubject` that differ for this sampler.
+        Attributes of `MapSubject` that differ for this sampler.
     forms : sequence of Form
-        Parameter sets for the checks; by default the class without options.
+        Sets of parameters for the checks. By default the defaults of the class are checked.
     """
 
     name: str
@@ -65,7 +64,7 @@ class Declaration(NamedTuple):
 
 @dataclass_transform(eq_default=False, kw_only_default=True, field_specifiers=(field,))
 def sampler(name: str, **said: Any) -> Callable[[type[Class]], type[Class]]:
-    """Declare a class as a sampler and an `rfbench.parameters.estimator`.
+    """Return a decorator that declares a class as a sampler and a `rfbench.parameters.estimator`.
 
     The parameters are the fields of `Declaration`. The docstring of the class names the source
     under References.

@@ -36,11 +36,12 @@ from rfbench.samplers.pool import (
     ),
 )
 class EERF(PooledFeatures):
-    r"""The M features of a pool that correlate most with the target.
+    r"""The M features of a pool whose correlation with the target is largest.
 
     Candidate w gets the score :math:`S(w) = (1/N_0) \sum_i y_i \phi(x_i, w)` over N0 random rows.
-    The M candidates with the largest :math:`|S|` are kept, in decreasing order of :math:`|S|`.
-    Therefore the first M of a larger selection are the smaller selection. The cost is O(M0 N0 d).
+    The M candidates with the largest :math:`|S|` are kept, in decreasing order of :math:`|S|`. A
+    smaller selection therefore consists of the first features of a larger selection. The cost is
+    O(M0 N0 d).
 
     Parameters
     ----------
@@ -49,30 +50,33 @@ class EERF(PooledFeatures):
     kernel : str, default='gaussian'
         Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
-        Length scale of the kernel, or the rule that computes it from the training set.
+        Bandwidth (length scale) of the kernel, or the rule that computes the bandwidth from the
+        training set.
     feature_map : {'offset', 'paired'}, default='offset'
-        In the paired map the score of a frequency is the norm over its cos and sin columns.
+        Type of the features. For the paired map the score of a frequency is the norm over its cos
+        and sin columns.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
-        Seed or generator of the random numbers. None draws a new seed in every fit.
+        Random seed or generator. None uses a new seed in every fit.
     score_rows : int or float, default=0.1
-        N0, as a number or a fraction of the rows. The paper's rule of thumb is 0.1.
+        N0, as a number or a fraction of the rows. The rule of thumb in the paper is 0.1.
     pool_size : int, default=1000
-        M0. The paper's rule of thumb is 5M to 20M.
+        M0, the size of the pool. The rule of thumb in the paper is 5M to 20M.
     center_target : {'auto', True, False}, default='auto'
-        Subtract the mean of the target in the score. ``auto`` does so only if there are several
-        target columns, because one-hot columns that are not centered favor features with little
-        variation. The paper does not state this; it is our choice.
+        Subtract the mean of the target in the score. ``auto`` subtracts it only if there are
+        several target columns, because one-hot columns that are not centered favor features with
+        little variation. This is our choice, because the paper does not state it.
     multiclass : {'norm', 'max', 'per-class'}, default='norm'
-        How the scores of several classes are combined: their l2 norm over the one-hot columns,
-        their maximum, or the best candidate of each class in turn. The paper does not state this;
-        it is our choice.
+        Method of combining the scores of several classes: their l2 norm over the one-hot columns,
+        their maximum, or the best candidate of each class in turn. This is our choice, because the
+        paper does not state it.
 
     Attributes
     ----------
     scores_ : array of shape (n_components,)
-        |S| of the kept features, :math:`\phi = \sqrt 2 \cos(w^\top x + b)` or the pair. For
-        ``norm`` and ``per-class`` it is the l2 norm over the classes. The order is decreasing
-        except for ``per-class``. Scores that differ only by rounding keep the order of the pool.
+        |S| of the kept features :math:`\phi = \sqrt 2 \cos(w^\top x + b)`, or of the pairs. For
+        ``norm`` and ``per-class`` the score is the l2 norm over the classes. The scores are in
+        decreasing order except for ``per-class``. Scores that differ only by rounding errors keep
+        the order of the pool.
 
     References
     ----------
@@ -116,7 +120,7 @@ class EERF(PooledFeatures):
 
 
 def _best_of_each_class_in_turn(scores: Array, errors: Array) -> NDArray[np.intp]:
-    """Order the candidates: first the best candidate of each class, then the second best, ..."""
+    """Return an order of candidates: the best candidate of each class, then the second best, ..."""
     orders = [argsort_descending(*of) for of in zip(scores.T, errors, strict=True)]
     ranking = np.stack(orders, axis=1).ravel()
     _, first = np.unique(ranking, return_index=True)

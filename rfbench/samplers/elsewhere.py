@@ -1,9 +1,9 @@
-"""Adapter of methods written outside rfbench: `Method` describes one and builds a sampler from it.
+"""Adapters for methods from outside rfbench. `Method` describes a method and builds a sampler.
 
 A method is a class with `_draw`, a transformer with scikit-learn's interface (class or instance),
 or a function ``f(X, M, seed)`` that returns the features of rows. `adapted` converts a torch module
 or a JAX function to such a function. By default the rows are divided by a number that makes the
-bandwidth s the length scale of the features. See `rfbench.samplers.length_scale`.
+bandwidth s the length scale of the features (see `rfbench.samplers.length_scale`).
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ from rfbench.samplers.length_scale import PAIRS, compute_products, measure_lengt
 # method accepts is used.
 SIZES = ("n_components", "n_features", "M")
 SEED_NAMES = ("random_state", "seed")
-# Two keys state that the bandwidth is a parameter of the method: the name of this parameter, and
-# its value at a bandwidth s. In place of a name, two values are accepted: the rows are not changed,
-# or the rows are divided by s.
+# These two keys state that the bandwidth is a parameter of the method. One key is the name of this
+# parameter, and the other key is its value at a bandwidth s. Instead of a name, 'none' (the rows
+# are not changed) or 'rows' (the rows are divided by s) can be given.
 PARAMETER, FORMULA = "bandwidth_parameter", "bandwidth_formula"
 NOT_VARIED, ROWS_VARIED = "none", "rows"
 TO_STATE = (
     f"State `{PARAMETER}: NAME` and `{FORMULA}: 1/(2*s^2)` (or s, 1/s, 0.5*s^2) among the "
     f"parameters of the method, or `{PARAMETER}: {ROWS_VARIED}` to divide the rows."
 )
-# The note of a row if the length scale of the method could not be measured.
+# Note of a row for which the length scale of the method could not be measured.
 UNKNOWN_SCALE = "own parameters are taken for bandwidth 1"
 _SIZE = re.compile(r"(.*\*\s*)?M")
 _COEFFICIENT = r"([0-9]*\.?[0-9]+(?:e[+-]?[0-9]+)?)"
@@ -52,8 +52,8 @@ ADAPTER = (
     "`mine = adapted(lambda d, M, seed: Net(d, M, seed))`, and name `mine`."
 )
 OTHERWISE = (
-    "Name a sampler, a transformer or a function. The interface of solvers and "
-    "estimators is tested by scikit-learn's check_estimator."
+    "Name a sampler, a transformer or a function. For solvers and "
+    "estimators, use scikit-learn's check_estimator instead."
 )
 
 
@@ -65,33 +65,38 @@ class Formula:
     power: float
 
     def __call__(self, s: float) -> float:
-        """Return the value."""
+        """Return the value of the parameter at the bandwidth s."""
         return float(self.factor * s**self.power)
 
     @classmethod
     def parsed(cls, text: Any) -> Formula:
-        """Parse ``s``, ``2*s^2``, ``1/s`` or ``1/(2*s^2)``; raise MethodError otherwise."""
+        """Parse a formula: ``s``, ``2*s^2``, ``1/s`` or ``1/(2*s^2)``.
+
+        Raise MethodError for other formulas.
+        """
         if match := _PRODUCT.fullmatch(str(text).strip()):
             return cls(float(match[1] or 1), float(match[2] or 1))
         match = _QUOTIENT.fullmatch(str(text).strip())
         # Brackets are required, because 1/2*s could mean s/2 or 1/(2s).
         if match is None or (match[3] and not match[2]) or bool(match[2]) != bool(match[5]):
-            raise MethodError(f"{FORMULA} is {text!r}.", "It has to be a power of s.", TO_STATE)
+            raise MethodError(
+                f"{FORMULA} is {text!r}.", "The formula has to be a power of s.", TO_STATE
+            )
         return cls(float(match[1]) / float(match[3] or 1), -float(match[4] or 1))
 
 
 @dataclass(frozen=True)
 class Method:
-    """A sampler before it is built, written by anyone and in any accepted form.
+    """Description of a sampler in any accepted form, before the sampler is built.
 
     Attributes
     ----------
     thing : type, transformer or callable
         A class with `_draw`, a transformer's class or an instance, or a function f(X, M, seed).
     name : str
-        Name used in messages.
+        Name of the method in messages.
     parameters : mapping
-        Parameters that it is built with, and the two keys that describe its bandwidth.
+        Parameters of the method, and the two keys that describe its bandwidth.
 
     Raises
     ------
@@ -107,19 +112,19 @@ class Method:
     )
 
     def __post_init__(self) -> None:
-        """Raise MethodError if `thing` is not a feature map; the message explains the adapter."""
+        """Raise MethodError, with advice about adapters, if `thing` is not a feature map."""
         if self.is_transformer or self.is_function:
             return
         called = callable(self.thing) and not isinstance(self.thing, type)
         raise MethodError(
             f"{self.name} is not a feature map.",
-            "It has no fit and transform, and is not a function f(X, M, seed).",
+            "A feature map has the methods `fit` and `transform`, or is a function f(X, M, seed).",
             ADAPTER if called or hasattr(self.thing, "forward") else OTHERWISE,
         )
 
     @property
     def is_sampler(self) -> bool:
-        """True if `thing` is a class with `_draw` that uses the kernel's bandwidth."""
+        """True if `thing` is a class with `_draw` that uses the bandwidth of the kernel."""
         own = isinstance(self.thing, type) and issubclass(self.thing, RandomFeatures)
         return own and PARAMETER not in self.parameters
 
@@ -130,30 +135,30 @@ class Method:
 
     @property
     def is_function(self) -> bool:
-        """True if `thing` is called with rows, a number of features and a seed."""
+        """True if `thing` is a function that takes rows, a number of features and a seed."""
         if isinstance(self.thing, type) or not callable(self.thing) or self.is_transformer:
             return False
         return _fault_of_call(self.thing, {}) is None
 
     @property
     def own(self) -> dict[str, Any]:
-        """The parameters without the two keys that describe the bandwidth."""
+        """The parameters of the method, without the two keys that describe its bandwidth."""
         return {k: v for k, v in self.parameters.items() if k not in (PARAMETER, FORMULA)}
 
     @property
     def varied(self) -> str | None:
-        """Stated name of the bandwidth parameter, or ``rows`` or ``none``; None if not stated."""
+        """Stated name of the bandwidth parameter, or ``rows`` or ``none``. None if not stated."""
         return self.parameters.get(PARAMETER)
 
     @property
     def takes_size(self) -> bool:
-        """True if the parameter names show that the number of features can be set."""
+        """True if one of the parameters of the method sets the number of features."""
         named = any(isinstance(v, str) and _SIZE.fullmatch(v) for v in self.own.values())
         return self.is_function or named or any(name in SIZES for name in self.taken)
 
     @property
     def has_bandwidth(self) -> bool:
-        """True if a bandwidth may change the features; the method is not run to find out.
+        """True if the bandwidth may change the features. The method is not run to determine this.
 
         A method without a parameter for the number of features (a scaler, a selection of columns)
         gets the rows unchanged.
@@ -164,9 +169,9 @@ class Method:
 
     @functools.cached_property
     def formula(self) -> Formula | None:
-        """Formula of the stated bandwidth parameter; None if the rows are divided instead.
+        """Formula of the stated bandwidth parameter, or None if the rows are divided instead.
 
-        Without a stated formula its exponent is measured, which runs the method.
+        If no formula is stated, the exponent is measured by running the method.
         """
         if self.varied in (None, NOT_VARIED, ROWS_VARIED):
             return None
@@ -176,9 +181,9 @@ class Method:
         return Formula(float(value), measure_power(self, self.varied, value))
 
     def find_length_scale(self, d: int) -> tuple[float, str]:
-        """Return the length scale of the method's own parameters for d columns, and a note.
+        """Return the length scale of the method with its own parameters for d columns, and a note.
 
-        The length scale is measured once, which runs the method. It is 1 if it cannot be measured,
+        The length scale is measured once, by running the method. It is 1 if it cannot be measured,
         or if a formula states the value of a parameter at a bandwidth.
         """
         if not self.has_bandwidth or self.is_sampler or FORMULA in self.parameters:
@@ -188,7 +193,7 @@ class Method:
             make = functools.partial(self.make, 2 * PAIRS, **own)
             try:
                 if uses_target(make(0)):
-                    raise MethodError("It looks at the target.")
+                    raise MethodError("The method uses the target.")
                 found = measure_length_scale(make, d)
                 self._length_scales[d] = found, f"length scale of its own parameters: {found:.4g}"
             except Exception as error:
@@ -214,15 +219,15 @@ class Method:
         return self.thing.get_params(deep=False).get(name)
 
     def make(self, M: int, seed: Any, /, **own: Any) -> Any:
-        """Return a new object of the author's class, with `fit` and `transform`.
+        """Return a new object of the method's class, with `fit` and `transform`.
 
-        Parameters in `own` override parameters of the method. A wrong parameter raises a
-        MethodError with its name.
+        Parameters in `own` override the parameters of the method. A wrong parameter raises a
+        MethodError with the name of the method.
         """
         words = {**self.own, **own}
         if self.is_function:
             if (fault := _fault_of_call(self.thing, words)) is not None:
-                raise MethodError(f"{self.name} has no such parameter.", f"{fault}.")
+                raise MethodError(f"{self.name} does not have this parameter.", f"{fault}.")
             return FunctionFeatures(self.thing, M, seed, words)
         for names, value in ((SIZES, M), (SEED_NAMES, seed)):
             if first := next((name for name in names if name in self.taken), None):
@@ -247,7 +252,7 @@ class Method:
             Parameters that all methods have: ``n_components``, ``random_state``, kernel, bandwidth
             and feature map.
         own : mapping
-            The method's own parameters; the symbols M, d and n are replaced by numbers.
+            Parameters of this method. The symbols M, d and n are replaced by numbers.
         """
         if self.is_sampler:
             taken = list_taken_parameters(self.thing.__init__)
@@ -256,24 +261,24 @@ class Method:
             return sampler
         own = {name: value for name, value in own.items() if name in self.own}
         made = ForeignFeatures(**{**shared, "method": self, "own": own})
-        made.unfitted()  # reports a wrong parameter before anything is fitted
+        made.unfitted()  # raises an error for a wrong parameter before anything is fitted
         made.check_parameters()
         return made
 
 
 def _fault_of_call(function: Callable[..., Any], words: Mapping[str, Any]) -> str | None:
-    """Return the reason why a function cannot be called with rows, M, a seed and parameters."""
+    """Return why a function cannot be called with rows, M, a seed and parameters."""
     try:
         inspect.signature(function).bind("X", "M", "seed", **words)
     except TypeError as error:
         return str(error)
-    except ValueError:  # a builtin has no signature
+    except ValueError:  # a builtin function has no signature
         return None
     return None
 
 
 class FunctionFeatures:
-    """A function ``f(X, M, seed)`` as a transformer."""
+    """A transformer that calls a function ``f(X, M, seed)``."""
 
     def __init__(
         self, function: Callable[..., Any], M: int, seed: int, words: Mapping[str, Any]
@@ -285,21 +290,21 @@ class FunctionFeatures:
         return self
 
     def transform(self, X: Rows) -> Any:
-        """Return the function's features of the rows."""
+        """Return the features that the function computes for the rows."""
         return self.function(X, self.M, self.seed, **self.words)
 
 
 @estimator
 class ForeignFeatures(RandomFeatures):
-    """A method written outside rfbench as a sampler.
+    """A sampler that adapts a method from outside rfbench.
 
     Parameters
     ----------
     method : Method
     own : mapping
-        The method's own parameters.
+        Parameters of this method.
 
-    The other parameters belong to `RandomFeatures`; kernel and feature map have no effect.
+    The other parameters belong to `RandomFeatures`. Kernel and feature map have no effect.
     """
 
     unbiased: ClassVar[bool] = False
@@ -309,12 +314,12 @@ class ForeignFeatures(RandomFeatures):
 
     @property
     def has_bandwidth(self) -> bool:  # type: ignore[override]
-        """True if the bandwidth changes the rows or the stated parameter."""
+        """True if the bandwidth changes the rows or the stated parameter of the method."""
         return bool(self.method.has_bandwidth)
 
     @property
     def approximates_kernel(self) -> bool:  # type: ignore[override]
-        """True if the method declares that it estimates a kernel, its `kernel_`."""
+        """True if the method declares, with an attribute `kernel_`, that it estimates a kernel."""
         return bool(getattr(self.method.thing, "approximates_kernel", False))
 
     @property
@@ -323,7 +328,7 @@ class ForeignFeatures(RandomFeatures):
         return uses_target(self.unfitted())
 
     def unfitted(self, **own: Any) -> Any:
-        """Return a new object of the method; each fit uses its own object."""
+        """Return a new object of the method. Each fit uses its own object."""
         return self.method.make(self.n_components, self.random_state, **{**self.own, **own})
 
     def _draw(self, X: Rows, targets: Array | None, random: Streams) -> ForeignMap:
@@ -332,7 +337,10 @@ class ForeignFeatures(RandomFeatures):
     def _draw_sharing(
         self, X: Rows, y: Any, targets: Array | None, random: Streams, shared: Shared
     ) -> ForeignMap:
-        """Fit the method on the rows, and on the original target if the method uses the target."""
+        """Fit the method on the rows.
+
+        If the method uses the target, it gets the original target.
+        """
         formula = self.method.formula
         length_scale, note = self.method.find_length_scale(X.shape[1])
         self.notes_ += [note] if note else []
@@ -340,18 +348,18 @@ class ForeignFeatures(RandomFeatures):
         scale = s if self.has_bandwidth and formula is None else 1.0
         varied = {} if formula is None else {self.method.varied: formula(s)}
         fitted = self.unfitted(**varied)
-        # Rows on disk are passed on without a change. Methods that need all rows at once raise an
-        # error with advice.
+        # Rows on disk are passed to the method unchanged. Methods that need all rows at once raise
+        # an error with advice.
         rows = X if isinstance(X, RowSource) else _divided(X, scale)
         fitted.fit(rows, *(() if targets is None else (y,)))
-        if self.approximates_kernel:  # the method also provides its kernel
+        if self.approximates_kernel:  # the kernel is an attribute of the fitted method
             self.kernel_ = fitted.kernel_
         return ForeignMap.checked(fitted, scale, X)
 
 
 @dataclass(frozen=True, eq=False)
 class ForeignMap(FittedMap):
-    """The features of a fitted method for rows divided by `scale`; they have `width` columns."""
+    """The feature map of a fitted method, for rows divided by `scale`. It has `width` columns."""
 
     fitted: Any
     scale: float
@@ -359,7 +367,9 @@ class ForeignMap(FittedMap):
 
     @classmethod
     def checked(cls, fitted: Any, scale: float, X: Rows) -> ForeignMap:
-        """Return the map; raise MethodError if the features of a row depend on the other rows.
+        """Return the feature map of a fitted method, after a check that rows are independent.
+
+        Raise MethodError if the features of a row depend on the other rows.
 
         The check is needed because rows are transformed in blocks of any size.
         """
@@ -369,22 +379,24 @@ class ForeignMap(FittedMap):
         alone = to_matrix(fitted.transform(some[:5]), some[:5].shape[0])
         for block in (whole, alone):
             check_columns(block.shape[1], width)
-        tolerance = 1e-4 * np.abs(whole).max()  # a float32 product depends on its shape
+        # A float32 product depends on the shape of its operands.
+        tolerance = 1e-4 * np.abs(whole).max()
         if not np.allclose(whole[:5], alone, rtol=0.0, atol=tolerance, equal_nan=True):
             raise MethodError(
-                "The features of a row depend on the other rows of the block.",
+                "The features of a row depend on the other rows of its block.",
                 "Features are computed in blocks of rows, and separately for test rows.",
-                "Learn means, scales and ranks in a transformer's fit; draw from the seed.",
+                "Learn means, scales and ranks in the method `fit` of a transformer. "
+                "Draw random numbers from the seed.",
             )
         return cls(fitted, scale, width)
 
     @property
     def n_columns(self) -> int:
-        """Number of real columns."""
+        """Number of real-valued columns of the features."""
         return self.width
 
     def astype(self, dtype: Any) -> ForeignMap:
-        """Return the map itself; the author of the method chooses its dtypes."""
+        """Return the map itself, because the author of the method chooses its dtypes."""
         return self
 
     def transform_into(self, rows: Rows, out: FloatArray) -> None:
@@ -399,12 +411,12 @@ def _divided(rows: Any, scale: float) -> Any:
 
 
 class adapted:
-    """Convert objects with ``forward`` or ``__call__`` to a function f(X, M, seed).
+    """Converts objects with ``forward`` or ``__call__`` to a function f(X, M, seed).
 
     Parameters
     ----------
     build : callable
-        ``build(d, M, seed)`` returns the object for rows of d columns: a module of torch, or a
+        ``build(d, M, seed)`` returns the object for rows with d columns: a torch module, or a
         function of JAX or numpy that returns the features of rows.
 
     Examples
@@ -428,7 +440,7 @@ class adapted:
             self._last = (key, self.build(*key))
         made = self._last[1]
         call = made if callable(made) else made.forward
-        if hasattr(made, "state_dict"):  # a torch module needs rows of its dtype and device
+        if hasattr(made, "state_dict"):  # a torch module needs rows of its own dtype and device
             import torch
 
             arrays = [*made.parameters(), *made.buffers()]
@@ -439,12 +451,13 @@ class adapted:
         return np.asarray(call(X))
 
 
-# Measurements of a method: does a bandwidth change its features, and how does a parameter depend on
-# the bandwidth?
+# The following measurements determine if the bandwidth changes the features of a method, and how a
+# parameter depends on the bandwidth.
 
-# Chosen without a measurement. With twice the SEED_COUNT, the check needs twice the time and can
-# distinguish powers whose means differ by 70 % of the difference needed now. With half of it,
-# several powers may agree with the results.
+# Numbers of pairs, columns, features and seeds of the measurements. Chosen without a measurement.
+# With twice the SEED_COUNT, the check needs twice the time and can distinguish powers whose means
+# differ by 70 % of the difference needed now. With half of it, several powers may agree with the
+# results.
 N_PAIRS, COLUMNS, FEATURES, SEED_COUNT = 20, 5, 16, 40
 
 # About half of the LABELS are 1, because the norm of five normal variables has the median 2.1.
@@ -456,10 +469,11 @@ LABELS = (np.linalg.norm(PROBE_ROWS, axis=1) > 2.0).astype(int)
 POWERS = (-2.0, -1.0, -0.5, 0.5, 1.0, 2.0)
 PROBE_PARAMETERS = {"n_components": FEATURES, "random_state": 0}
 
-# Relative to the largest product: 100 times the rounding error of float32, 2^-23 by definition.
+# Products count as unchanged up to this value, relative to the largest product. It is 100 times the
+# rounding error of float32, 2^-23 by definition.
 UNCHANGED = 1e-5
-# Number of standard errors by which a mean may differ; 1 of 16,000 pairs exceeds it by chance. With
-# the value halved, a correct power is rejected for one pair of 20.
+# Number of standard errors by which a mean may differ. 1 of 16,000 pairs exceeds this by chance.
+# With the value halved, a correct power is rejected for one pair of 20.
 ERRORS = 4.0
 
 
@@ -476,7 +490,8 @@ def _products(fitted: Callable[[], Any], rows: Array) -> Array:
 def depends_on_scale(method: Method) -> bool:
     """Return True if the products of features change when all rows are divided by 4.
 
-    A method whose products do not change has no bandwidth. The method runs on the rows PROBE_ROWS.
+    A method whose products do not change has no bandwidth. The method is run on the rows
+    PROBE_ROWS.
     """
 
     def made() -> Any:
@@ -489,24 +504,25 @@ def depends_on_scale(method: Method) -> bool:
 
 
 def measure_power(method: Method, name: str, value: Any) -> float:
-    """Return the exponent p of a parameter that is proportional to s^p, with the bandwidth s.
+    """Return the exponent p of a parameter that is proportional to s^p for the bandwidth s.
 
-    The parameter times 2^p on doubled rows has to give the mean products that it gives on the
-    original rows, for the same pairs and seeds, within their standard errors, and for one p only.
-    The kernel has to depend on x - y; nothing else is assumed about it.
+    On doubled rows, the parameter times 2^p has to give the same mean products as the parameter on
+    the original rows, for the same pairs and seeds, within their standard errors. Only one p may
+    have this property. The kernel has to depend on x - y. No other property of the kernel is
+    assumed.
 
     Raises
     ------
     MethodError
         If the value is not a number above 0, the method uses the target, its kernel depends on the
-        position of the rows, or not exactly one power fits.
+        position of the rows, or the number of powers with this property is not one.
     """
 
     def unknown(why: str) -> MethodError:
-        return MethodError(f"The relation of {name} to the bandwidth is not known.", why, TO_STATE)
+        return MethodError(f"It is not known how {name} depends on the bandwidth.", why, TO_STATE)
 
     if not isinstance(value, int | float) or isinstance(value, bool) or not value > 0:
-        raise unknown(f"It is {value!r}, which is not a number above 0.")
+        raise unknown(f"The value is {value!r}, which is not a number above 0.")
     if uses_target(method.make(FEATURES, 0, **_resolved(method))):
         raise unknown("The method uses the target.")
 
@@ -515,7 +531,7 @@ def measure_power(method: Method, name: str, value: Any) -> float:
         make = functools.partial(method.make, FEATURES, **words)
         return np.array([_products(functools.partial(make, s), rows) for s in range(count)])
 
-    # Rows at such distances that the kernel is about half of its value at 0.
+    # The rows are scaled to distances at which the kernel is about half of its value at 0.
     def off(scale: float) -> float:
         pairs, itself = scale * PROBE_ROWS, scale * np.tile(PROBE_ROWS[:N_PAIRS], (2, 1))
         near, same = (float(mean_products(rows, count=8).mean()) for rows in (pairs, itself))
@@ -531,9 +547,12 @@ def measure_power(method: Method, name: str, value: Any) -> float:
         return bool((np.abs(differences.mean(axis=0)) <= limit).all())
 
     if not fits(mean_products(rows + 3.0 * np.std(rows))):
-        raise unknown("Its kernel depends on where the rows are, not only on their differences.")
+        raise unknown(
+            "The kernel of the method depends on the position of the rows, not only "
+            "on their differences."
+        )
     fitting = [p for p in POWERS if fits(mean_products(2.0 * rows, 2.0**p))]
     if len(fitting) != 1:
         words = ", ".join(f"s^{p:g}" for p in fitting) or "no power of s"
-        raise unknown(f"Measured on the same pairs and seeds, {words} would fit.")
+        raise unknown(f"For the same pairs and seeds, the measurements agree with {words}.")
     return fitting[0]

@@ -1,4 +1,4 @@
-"""Fitted feature maps: pure functions of a row that compute its features."""
+"""Fitted feature maps: functions that compute the features of each row independently."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ def to_matrix(features: Any, n: int) -> FloatArray:
     if block.ndim != 2 or len(block) != n or not block.shape[1]:
         raise MethodError(
             f"A transformer returned an array of shape {block.shape} for {n} rows.",
-            "It has to return one row of features per row of X.",
+            "A transformer has to return one row of features per row of X.",
         )
     check_real(block, "A transformer returned features")
     return block
 
 
 def check_real(values: NDArray[Any], what: str) -> None:
-    """Raise MethodError if values are not real numbers; `what` is the start of the message.
+    """Raise MethodError if values are not real numbers. The message starts with `what`.
 
-    Writing complex numbers or strings into an array of floats would change them silently.
+    numpy would convert complex numbers or strings to floats without notice.
     """
     if values.dtype.kind not in "fiub":
         raise MethodError(
             f"{what} of the type {values.dtype}.",
-            "They have to be real numbers.",
+            "The features have to be real numbers.",
             "Use the real part, or one column for the real and one for the imaginary part.",
         )
 
@@ -52,12 +52,12 @@ def check_columns(n_columns: int, expected: int) -> None:
     if n_columns != expected:
         raise MethodError(
             f"A transformer returned {n_columns} columns after {expected} columns before.",
-            "Training and test rows need the same columns.",
+            "Training rows and test rows need the same columns.",
         )
 
 
 class FittedMap(ABC):
-    """The result of a sampler's `fit`: solvers transform blocks of rows with it.
+    """The result of a sampler's `fit`, with which solvers transform blocks of rows.
 
     Attributes
     ----------
@@ -67,13 +67,13 @@ class FittedMap(ABC):
 
     @property
     def kernel_constant(self) -> float:
-        """Return 0, unless a subclass overrides it."""
+        """Return 0. A subclass may return a different constant."""
         return 0.0
 
     @property
     @abstractmethod
     def n_columns(self) -> int:
-        """Number of real columns."""
+        """Number of real-valued columns of the features."""
 
     def bytes_per_row(self, itemsize: int) -> int:
         """Return the number of bytes per row of features, as the method stores them.
@@ -81,7 +81,7 @@ class FittedMap(ABC):
         Parameters
         ----------
         itemsize : int
-            Bytes of a floating-point number.
+            Number of bytes of a floating-point number.
         """
         return self.n_columns * itemsize
 
@@ -90,9 +90,10 @@ class FittedMap(ABC):
         """Return the map with its arrays converted to the floating-point type `dtype`."""
 
     def unprojected(self, coefficients: FloatArray) -> tuple[FittedMap, FloatArray]:
-        """Return a map and coefficients that give the same products, in fewer steps per row.
+        """Return a map and coefficients that give the same predictions with less computation.
 
-        If a map ends with a product with a matrix, the coefficients absorb the matrix.
+        If the last step of a map is a product with a matrix, the product of the matrix and the
+        coefficients is returned.
 
         Parameters
         ----------
@@ -102,13 +103,14 @@ class FittedMap(ABC):
 
     @abstractmethod
     def transform_into(self, rows: Rows, out: FloatArray) -> None:
-        """Write the features of the rows, shape (n, d), into `out`, shape (n, n_columns)."""
+        """Write the features of rows, shape (n, d), into `out`, shape (n, n_columns)."""
 
     def as_torch(self) -> Any:
-        """Return the features as a `torch.nn.Module`, from rows (..., n, d) to (..., n, n_columns).
+        """Return the map as a `torch.nn.Module`, from rows (..., n, d) to (..., n, n_columns).
 
         The arrays of the map become buffers of the same dtype. The module is differentiable with
-        respect to the rows, so any sampler can be part of a network or of a kernel in GPyTorch.
+        respect to the rows, so that any sampler can be part of a network or of a kernel in
+        GPyTorch.
 
         Raises
         ------
@@ -117,7 +119,8 @@ class FittedMap(ABC):
         """
         raise MethodError(
             f"{type(self).__name__} cannot be computed by torch.",
-            "Cosine, arc-cosine, tanh and coordinate features and linear maps of them can.",
+            "torch supports cosine, arc-cosine, tanh and coordinate features, and "
+            "linear maps of these features.",
             "Use a different sampler.",
         )
 
@@ -129,40 +132,40 @@ class FittedMap(ABC):
 
 
 class Projection(ABC):
-    """Frequencies that are defined by a fast product with rows instead of by their entries."""
+    """Frequencies that are defined by a fast product with rows instead of an explicit matrix."""
 
     @abstractmethod
     def explicit(self) -> Array:
-        """Return all the frequencies, shape (d, n_frequencies)."""
+        """Return all frequencies as a matrix, shape (d, n_frequencies)."""
 
     @abstractmethod
     def project(self, rows: Rows, chosen: NDArray[Any], out: FloatArray) -> None:
-        """Write w'x of the chosen frequencies into ``out``, shape (n, len(chosen))."""
+        """Write the phases w'x of the chosen frequencies into ``out``, shape (n, len(chosen))."""
 
 
 @dataclass(frozen=True)
 class FeatureMap(FittedMap):
-    """Random features given by frequencies.
+    """Random features that are defined by frequencies.
 
     With M frequencies, column m of the ``offset`` map is ``scale * cos(w_m'x + b_m)``. The
     ``paired`` map has 2M columns: all ``scale * cos(w_m'x)``, then all ``scale * sin(w_m'x)``. The
     ``plain`` layout is for arc-cosine and coordinate features and for ``scale * tanh(w_m'x +
-    b_m)``. Each column is finally multiplied by its weight.
+    b_m)``. Finally each column is multiplied by its weight.
 
     Attributes
     ----------
     feature : {'wave', 'arc-cosine', 'coordinate', 'tanh', 'exp'}
     layout : {'offset', 'paired', 'plain'}
     frequencies : array of shape (d, M)
-        For coordinates, the column indices of X, shape (M,). With a projection, the indices of its
-        frequencies, shape (M,).
+        For coordinate features, the column indices of X, shape (M,). If there is a projection, the
+        indices of its frequencies, shape (M,).
     offsets : array of shape (M,) or None
     scale : float
     weights : array of shape (n_columns,) or None
     order : int
-        Order of the arc-cosine feature.
+        Order of the arc-cosine features.
     projection : Projection or None
-        Computes w'x faster than a matrix product.
+        Object that computes the phases w'x faster than a matrix product.
     number_type : str
         Floating-point type of the features if `frequencies` contains indices.
     """
@@ -185,12 +188,12 @@ class FeatureMap(FittedMap):
 
     @property
     def n_frequencies(self) -> int:
-        """Number of frequencies, called M in papers."""
+        """Number of frequencies, which papers call M."""
         return int(self.frequencies.shape[-1])
 
     @property
     def n_columns(self) -> int:
-        """Number of real columns."""
+        """Number of real-valued columns of the features."""
         return self.n_frequencies * (2 if self.layout == PAIRED else 1)
 
     def columns_of(self, chosen: NDArray[np.intp]) -> NDArray[np.intp]:
@@ -200,7 +203,7 @@ class FeatureMap(FittedMap):
         return chosen
 
     def take(self, chosen: NDArray[np.intp]) -> FeatureMap:
-        """Return the map restricted to the chosen frequencies; scale and weights are kept."""
+        """Return a map with only the chosen frequencies. The scale and the weights are kept."""
         return replace(
             self,
             frequencies=self.frequencies[..., chosen],
@@ -209,18 +212,18 @@ class FeatureMap(FittedMap):
         )
 
     def times(self, factor: float) -> FeatureMap:
-        """Return the map with every column multiplied by `factor`."""
+        """Return a map with every column multiplied by `factor`."""
         return replace(self, scale=self.scale * factor)
 
     def weighted_by(self, weights: Array) -> FeatureMap:
-        """Return the map with the columns of frequency m multiplied by weights[m]."""
-        # The cosine and the sine of a frequency share a weight; with two weights their products
-        # would not be cos(w'(x - y)).
+        """Return a map with the columns of frequency m multiplied by weights[m]."""
+        # The cosine and the sine of a frequency share a weight. With different weights, the sum of
+        # their products would not be proportional to cos(w'(x - y)).
         columns = np.tile(weights, 2) if self.layout == PAIRED else weights
         return replace(self, weights=columns if self.weights is None else self.weights * columns)
 
     def columns_apart(self) -> FeatureMap:
-        """Convert a paired map to an offset map with the same columns: sin t = cos(t - pi/2)."""
+        """Convert a paired map to an offset map with the same columns, by sin t = cos(t - pi/2)."""
         if self.layout != PAIRED:
             return self
         return replace(
@@ -233,14 +236,16 @@ class FeatureMap(FittedMap):
     def with_slopes(self, rows: Rows) -> tuple[FloatArray, FloatArray]:
         """Return the columns of an offset map and their derivatives with respect to the phases.
 
-        Columns and derivatives have shape (n, n_columns). The rows are projected once.
+        The shape of the columns and of the derivatives is (n, n_columns). The rows are projected
+        only once.
         """
         from rfbench.compute import waves
 
         assert self.offsets is not None
         assert self.weights is None
-        # d/dt scale cos(t + b) = -scale sin(t + b) = scale cos(t + b + pi/2): the same loop with a
-        # different offset, on a copy of the phases. Computing the phases is the expensive part.
+        # d/dt scale cos(t + b) = -scale sin(t + b) = scale cos(t + b + pi/2). The same loop
+        # therefore computes the derivatives, with a different offset, on a copy of the phases.
+        # Computing the phases needs most of the time.
         slopes = self._project(rows)
         columns = slopes.copy()
         waves.cos_inplace(columns, self.offsets, self.scale)
@@ -248,7 +253,7 @@ class FeatureMap(FittedMap):
         return columns, slopes
 
     def pieces(self, size: int) -> Iterator[FeatureMap]:
-        """Yield maps of at most ``size`` consecutive frequencies each."""
+        """Yield maps with at most ``size`` consecutive frequencies each."""
         for start in range(0, self.n_frequencies, size):
             yield self.take(np.arange(start, min(start + size, self.n_frequencies)))
 
@@ -265,11 +270,11 @@ class FeatureMap(FittedMap):
         )
 
     def transform_into(self, rows: Rows, out: FloatArray) -> None:
-        """Write the features of the rows, shape (n, d), into `out`, shape (n, n_columns)."""
+        """Write the features of rows, shape (n, d), into `out`, shape (n, n_columns)."""
         if self.feature == "coordinate":
             columns: NDArray[Any] = self.frequencies
             if isinstance(rows, np.ndarray):
-                # Without "clip" numpy gathers into a copy of `out`.
+                # Without the mode "clip", numpy makes a copy of `out`.
                 np.take(rows, columns, axis=1, out=out, mode="clip")
             else:
                 out[...] = to_dense(rows[:, columns])
@@ -277,9 +282,9 @@ class FeatureMap(FittedMap):
         else:
             from rfbench.compute import waves
 
-            # The phases W'x are computed first, and then the wave in place. The phases are written
-            # into `out` if it has as many columns as there are phases. Cosines and sines fill both
-            # halves of `out`, so their phases need a separate array.
+            # The phases W'x are computed first, and then the cosine in place. The phases are
+            # written into `out` if it has as many columns as there are phases. In the paired map
+            # cosines and sines fill the two halves of `out`, so the phases need a separate array.
             if self.layout == PAIRED:
                 waves.cos_sin(self._project(rows), self.scale, out)
             else:
@@ -298,13 +303,13 @@ class FeatureMap(FittedMap):
             out *= self.weights
 
     def as_torch(self) -> Any:
-        """Return the features as a `torch.nn.Module`. See `FittedMap.as_torch`."""
-        # A subclass that overrides `transform_into` needs its own implementation in torch.
+        """Return the feature map as a `torch.nn.Module`. See `FittedMap.as_torch`."""
+        # A subclass that overrides `transform_into` also needs its own torch implementation.
         own = type(self).transform_into is not FeatureMap.transform_into
         return super().as_torch() if own else make_torch_map(self)
 
     def equations(self, rows: Rows, targets: Array | None = None) -> NormalEquations:
-        """Return the normal equations of the features of the rows; targets have shape (n, k)."""
+        """Return the normal equations of the features of rows, for targets of shape (n, k)."""
         from rfbench.compute.gram import accumulate
 
         Y = np.empty((rows.shape[0], 0)) if targets is None else targets
@@ -312,14 +317,14 @@ class FeatureMap(FittedMap):
         return accumulate(transform, rows, Y, self.n_columns, dtype=rows.dtype)
 
     def _project(self, rows: Rows, out: FloatArray | None = None) -> FloatArray:
-        """Return the phases w'x, shape (n, M), in ``out`` if it is given."""
+        """Return the phases w'x, shape (n, M). They are written into ``out`` if it is given."""
         if self.projection is not None:
             if out is None:
                 out = np.empty((rows.shape[0], self.n_frequencies), dtype=rows.dtype)
             self.projection.project(rows, self.frequencies, out)
             return out
-        # Use the dtype of the rows: float64 frequencies would make the product float64, at half the
-        # speed and in a dtype that differs from `out`.
+        # Use the dtype of the rows. Frequencies in float64 would make the product float64, which is
+        # half as fast and differs from the dtype of `out`.
         frequencies = self.frequencies.astype(rows.dtype, copy=False)
         if not sparse.issparse(rows):
             return cast(FloatArray, matmul(rows, frequencies, out=out))
@@ -332,13 +337,16 @@ class FeatureMap(FittedMap):
 
 
 def make_torch_map(features: FeatureMap, matrix: FloatArray | None = None) -> Any:
-    """Return a torch module of the features times `matrix`, shape (n_columns, l), if it is set."""
+    """Return a torch module of the features, multiplied by `matrix` if it is given.
+
+    The shape of `matrix` is (n_columns, l).
+    """
     try:
         from rfbench.samplers.torch_map import TorchMap
     except ImportError:
         raise MethodError(
             "torch is not installed.",
-            "It computes the features of a torch module.",
+            "torch is needed to use features as a torch module.",
             "Run `pip install 'rfbench[torch]'`.",
         ) from None
     return TorchMap(features, matrix)
@@ -346,18 +354,18 @@ def make_torch_map(features: FeatureMap, matrix: FloatArray | None = None) -> An
 
 @dataclass(frozen=True, eq=False)
 class FormedFeatures:
-    """Features of the training set that were computed for scoring and can be reused.
+    """Features of the training set that were computed for the scores and can be reused.
 
     Attributes
     ----------
     rows : array or CSR matrix of shape (n, d)
-        The rows passed to `fit`.
+        The rows that were passed to `fit`.
     columns : array of shape (n, l)
         The unnormalized columns of the pool.
     chosen : array of shape (n_columns,)
         Indices of the columns that became features.
     factors : array of shape (n_columns,)
-        Factors by which those columns are multiplied.
+        Factors by which these columns are multiplied.
     """
 
     rows: Rows
@@ -367,6 +375,6 @@ class FormedFeatures:
 
     @property
     def feature_map_(self) -> FeatureMap:
-        """Map from the columns to the features."""
+        """Map from the columns of the pool to the features."""
         chosen: NDArray[Any] = self.chosen
         return FeatureMap("coordinate", PLAIN, chosen, weights=self.factors)

@@ -27,10 +27,10 @@ class Greedy(PooledFeatures):
 
     Let R be the residual of the least-squares fit on the selected features (R = Y at first). The
     next feature is the candidate with the largest :math:`|z_m^\top R|`, the gradient of the squared
-    loss. If candidates differ only by rounding, the first one is selected. Then the fit is updated.
-    The computation uses :math:`Z^\top Z` and :math:`Z^\top Y` of the pool on the scored rows and a
-    Cholesky factor that grows with every step; the total cost is O(n M0^2 + M0 M^2). The first M of
-    a larger selection are the smaller selection.
+    loss. If candidates differ only by rounding errors, the first candidate is selected. Then the
+    fit is updated. The computation uses :math:`Z^\top Z` and :math:`Z^\top Y` of the pool on the
+    scored rows, and a Cholesky factor that grows with every step. The total cost is O(n M0^2 + M0
+    M^2). A smaller selection consists of the first features of a larger selection.
 
     Parameters
     ----------
@@ -39,21 +39,22 @@ class Greedy(PooledFeatures):
     kernel : str, default='gaussian'
         Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
-        Length scale of the kernel, or the rule that computes it from the training set.
+        Bandwidth (length scale) of the kernel, or the rule that computes the bandwidth from the
+        training set.
     feature_map : {'offset', 'paired'}, default='offset'
-        In the paired map the squares of the cos and sin columns are added, and both columns are
-        selected. With several target columns the squares are summed over the columns. Both are our
-        choices.
+        Type of the features. For the paired map the squares of the cos and sin columns are added,
+        and both columns are selected. For several target columns the squares are summed over the
+        columns. These two rules are our choices.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
-        Seed or generator of the random numbers. None draws a new seed in every fit.
+        Random seed or generator. None uses a new seed in every fit.
     score_rows : int or float, default=1.0
-        Number or fraction of training samples that the scores are computed from.
+        Number or fraction of the training rows from which the scores are computed.
     pool_size : int, default=1000
         M0, the number of candidates.
     normalize : {False}, default=False
-        :math:`z_m^\top R` is not divided by :math:`|z_m|`; this is our choice.
+        If False, :math:`z_m^\top R` is not divided by :math:`|z_m|`. This is our choice.
     center_target : bool, default=False
-        Subtract the mean of the target. The paper does not state this; it is our choice.
+        Subtract the mean of the target. This is our choice, because the paper does not state it.
 
     Attributes
     ----------
@@ -62,8 +63,8 @@ class Greedy(PooledFeatures):
 
     Notes
     -----
-    A column in the span of the selected ones (up to a relative squared distance of 1e-10) does not
-    improve the fit and has no correlation with R. It is selected only if there are no other
+    A column in the span of the selected columns (up to a relative squared distance of 1e-10) does
+    not improve the fit, and its correlation with R is 0. It is selected only if there are no other
     candidates.
 
     References
@@ -98,7 +99,7 @@ class Greedy(PooledFeatures):
         pursuit = Pursuit(equations.gram, equations.moment, most)
         self.chosen_ = np.empty(self.n_components, dtype=np.intp)
         free = np.ones(pool.n_frequencies, dtype=bool)
-        # Rounding error of a correlation, a sum of n products.
+        # The rounding error of a correlation, which is a sum of n products.
         rounding = 4 * float(np.finfo(rows.dtype).eps * np.linalg.norm(y))
         rounding *= float(np.diag(equations.gram).max()) ** 0.5
         for step in range(self.n_components):
@@ -115,7 +116,7 @@ class Greedy(PooledFeatures):
 class Pursuit:
     r"""Orthogonal matching pursuit: correlations of all columns with the residual of the fit.
 
-    Let q_1, q_2, ... be the selected columns after orthonormalisation. Then :math:`w_k = Z^\top
+    Let q_1, q_2, ... be the selected columns after orthonormalization. Then :math:`w_k = Z^\top
     q_k` is column k of the Cholesky factor, extended to all columns of Z, and :math:`Z^\top R =
     Z^\top Y - \sum_k w_k q_k^\top Y`.
 
@@ -126,13 +127,13 @@ class Pursuit:
     moment : array of shape (p, t)
         Z'Y.
     most : int
-        Maximum number of columns that enter.
+        Maximum number of columns that are selected.
     """
 
-    # Relative to the squared norm of a column. The residual of a column in the span of earlier
-    # columns is a rounding error, about 1e-16 times their number. Chosen without a measurement:
-    # with twice or half the value, only columns with an angle of about 1e-5 to the span are treated
-    # differently.
+    # Squared distance from the span of earlier columns, relative to the squared norm of a column,
+    # below which a column counts as a part of the span. The rounding error of this distance is
+    # about 1e-16 times the number of columns. Chosen without a measurement. With twice or half the
+    # value, only columns with an angle of about 1e-5 to the span are treated differently.
     SPANNED = 1e-10
 
     def __init__(self, gram: Array, moment: Array, most: int) -> None:
@@ -143,11 +144,11 @@ class Pursuit:
         self._size = 0
 
     def energies(self) -> Array:
-        """Return |z_m'R|^2 for every column, shape (p,)."""
+        """Return the squared correlation |z_m'R|^2 of every column, shape (p,)."""
         return np.asarray((self._correlations**2).sum(axis=1))
 
     def take(self, column: int) -> None:
-        """Add a column to the fit."""
+        """Add a column to the fit, and update the correlations of all columns."""
         basis = self._basis[: self._size]
         projected = self._gram[column] - basis[:, column] @ basis
         square = projected[column]

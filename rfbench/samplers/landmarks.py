@@ -1,4 +1,4 @@
-"""Landmarks for the Nystroem method: rows by leverage, random pivots, or centroids of k-means."""
+"""Landmarks for the Nystroem method: rows by leverage, random pivots, or k-means centroids."""
 
 from __future__ import annotations
 
@@ -18,19 +18,20 @@ from rfbench.samplers.projected import iterate_row_blocks
 # Number of rows whose kernel matrix is computed to get its diagonal. Measured by `python -m
 # scripts.bench.doubled`: half the value needs 1.58 of the CPU time, twice the value .91.
 DIAGONAL_ROWS = 128
-# Chosen without a measurement: the cost of k-means is proportional to rows times landmarks times
-# rounds. If KMEANS_ROWS or KMEANS_ROUNDS is doubled, drawing needs twice the time, and the
-# landmarks of published rows change.
+# Limits on the rows and rounds of k-means, chosen without a measurement. The cost of k-means is
+# proportional to rows times landmarks times rounds. If KMEANS_ROWS or KMEANS_ROUNDS is doubled,
+# drawing landmarks needs twice the time, and the landmarks of published rows change.
 KMEANS_ROWS, KMEANS_ROUNDS = 20_000, 20
-# Relative to the trace. A sum of eigenvalues has rounding errors of about 1e-16 of the trace times
-# their number, so a smaller mean would be noise or negative. With twice the value, only kernels
-# with a loss of nearly full rank get a larger penalty.
+# Smallest mean of the eigenvalues, relative to the trace. A sum of eigenvalues has rounding errors
+# of about 1e-16 of the trace times their number, so a smaller mean would be noise or negative. With
+# twice the value, only kernels with a loss of nearly full rank get a larger penalty.
 MIN_RELATIVE_MEAN = 1e-12
-# Relative to the trace; a smaller residual is a rounding error. With twice the value, at most one
-# landmark fewer is drawn if the residual is that small.
+# Smallest sum of residuals, relative to the trace. A smaller sum is a rounding error. With twice
+# the value, at most one landmark fewer is drawn if the sum is that small.
 LEAST_RESIDUAL = 1e-13
-# Maximum memory of the factor for the choice of pivots, 2 GiB. Chosen without a measurement. With
-# twice the memory, pivots are chosen among twice as many rows, which needs twice the time.
+# Maximum memory in bytes (2 GiB) of the factor for the choice of pivots. Chosen without a
+# measurement. With twice the memory, pivots are chosen among twice as many rows, which needs twice
+# the time.
 FACTOR_BYTES = 2**31
 
 
@@ -42,7 +43,10 @@ def compute_diagonal(kernel: Kernel, X: Rows) -> Array:
 
 
 def compute_schur_diagonal(kernel: Kernel, X: Rows, sample: Rows, shifts: Any) -> Array:
-    """Return k_ii - k_iT (K_TT + diag(shifts))^-1 k_Ti of the rows X and a sample T, shape (n,)."""
+    """Return the diagonal of a Schur complement for the rows X and a sample T, shape (n,).
+
+    The elements are k_ii - k_iT (K_TT + diag(shifts))^-1 k_Ti.
+    """
     n, size = X.shape[0], sample.shape[0]
     shifted = kernel(sample, sample)
     shifted[np.diag_indices_from(shifted)] += shifts
@@ -57,13 +61,14 @@ def compute_schur_diagonal(kernel: Kernel, X: Rows, sample: Rows, shifts: Any) -
 def recursive_leverage(
     kernel: Kernel, X: Rows, m: int, generator: Any
 ) -> tuple[NDArray[np.intp], Array]:
-    """Return m < n rows drawn by recursive ridge leverage, and the scores, at most 1, of all rows.
+    """Draw m < n rows by recursive ridge leverage. Return their indices and the scores of all rows.
 
-    This is algorithm 3 of Musco and Musco, Recursive Sampling for the Nystroem Method, NIPS 2017,
-    as in the authors' code. It processes nested halves of the rows, from the smallest to all rows.
-    In each half, the leverage of its rows is estimated from the weighted landmarks of the half
-    before. The penalty is the sum of the eigenvalues of their weighted kernel matrix beyond the k
-    largest, divided by k = m / (4 log m).
+    The scores are at most 1. This is algorithm 3 of Musco and Musco, Recursive Sampling for the
+    Nystroem Method, NIPS 2017, as in the code of the authors. The algorithm processes nested halves
+    of the rows, from the smallest to all rows. In each half, the leverage of its rows is estimated
+    from the weighted landmarks of the previous half. The penalty is the sum of the eigenvalues of
+    the weighted kernel matrix of these landmarks beyond the k largest, divided by k = m / (4 log
+    m).
     """
     n = X.shape[0]
     oversampling = np.log(max(m, 2))
@@ -106,10 +111,10 @@ def _penalty(weighted: Array, k: int) -> float:
 def compute_centroids(
     X: Rows, m: int, rows: np.random.Generator, selection: np.random.Generator
 ) -> tuple[Array, int]:
-    """Return at most m centroids, dense, shape (k, d), and the number of rows used.
+    """Return at most m k-means centroids, shape (k, d), and the number of rows used.
 
-    The method is k-means++ and at most 20 rounds of Lloyd, on at most max(m, 20,000) rows. If there
-    are at most m different rows, they are the centroids.
+    The method is k-means++ and at most 20 rounds of Lloyd's algorithm, on at most max(m, 20,000)
+    rows. If there are at most m distinct rows, these rows are the centroids. Centroids are dense.
     """
     from sklearn.cluster import KMeans
     from sklearn.exceptions import ConvergenceWarning
@@ -117,7 +122,8 @@ def compute_centroids(
     n, count = X.shape[0], max(m, KMEANS_ROWS)
     taken = np.sort(rows.choice(n, size=count, replace=False)) if n > count else slice(None)
     points: Any = to_float64(X[taken])
-    if not isinstance(points, np.ndarray):  # scikit-learn's k-means accepts only 32-bit indices
+    # The k-means of scikit-learn accepts only 32-bit indices.
+    if not isinstance(points, np.ndarray):
         parts = points.data, points.indices.astype(np.int32), points.indptr.astype(np.int32)
         points = sparse.csr_array(parts, shape=points.shape)
     if points.shape[0] <= m:
@@ -125,10 +131,11 @@ def compute_centroids(
     seed = int(selection.integers(2**31 - 1))
     found = KMeans(m, n_init=1, max_iter=KMEANS_ROUNDS, random_state=seed)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # fewer than m different rows
+        # The warning is about fewer than m distinct rows.
+        warnings.simplefilter("ignore", ConvergenceWarning)
         found.fit(points)
     labels, first = np.unique(found.labels_, return_index=True)
-    # Return rows, because scikit-learn's centroids may differ from them by rounding errors.
+    # Return the rows themselves, because the centroids of scikit-learn may have rounding errors.
     if len(labels) < m:
         return np.asarray(to_dense(points[first])), points.shape[0]
     return np.asarray(found.cluster_centers_), points.shape[0]
@@ -137,7 +144,7 @@ def compute_centroids(
 def count_pivot_rows(m: int) -> int:
     """Return the number of rows among which m pivots are chosen.
 
-    The factor needs 2 GiB, or more if that is less than 2 m rows.
+    The factor needs at most 2 GiB. It has at least 2 m rows, even if these need more memory.
     """
     return max(2 * m, FACTOR_BYTES // (8 * m))
 
@@ -145,30 +152,31 @@ def count_pivot_rows(m: int) -> int:
 def choose_pivots(
     kernel: Kernel, X: Rows, m: int, block_size: int, generator: np.random.Generator
 ) -> NDArray[np.intp]:
-    r"""Return the indices of at most m rows, in the order of their choice.
+    r"""Return the indices of at most m pivot rows, in the order in which they were chosen.
 
-    The next row is s with the probability :math:`r_s / \sum_i r_i`, where :math:`r_i = k_{ii} -
-    k_{iS} K_{SS}^{-1} k_{Si}` is the residual of row i given the chosen rows S (Chen, Epperly,
-    Tropp and Webber, Randomly pivoted Cholesky, CPAM 2025, algorithm 2.1). The choice stops before
-    m rows when the sum of r is 1e-13 of its first value.
+    The next row is row s with the probability :math:`r_s / \sum_i r_i`, where :math:`r_i = k_{ii} -
+    k_{iS} K_{SS}^{-1} k_{Si}` is the residual of row i given the set S of chosen rows (Chen,
+    Epperly, Tropp and Webber, Randomly pivoted Cholesky, CPAM 2025, algorithm 2.1). Fewer than m
+    rows are chosen if the sum of r falls to 1e-13 of its first value.
 
     Parameters
     ----------
     block_size : int
-        Number of rows proposed at once, independently with the current r. Each of them is accepted
-        with the probability r_s now / r_s when proposed. The distribution is the same as with
-        single rows (Epperly, Tropp and Webber, arXiv 2410.03969, algorithm 2.2).
+        Number of rows that are proposed at once, independently, with the current r. A proposed row
+        s is accepted with the probability r_s after the preceding acceptances divided by r_s before
+        them. The distribution is the same as with single rows (Epperly, Tropp and Webber, arXiv
+        2410.03969, algorithm 2.2).
 
     Raises
     ------
     MemoryLimit
-        If the factor, 8 m n bytes, does not fit into memory.
+        If the factor, which has 8 m n bytes, does not fit into memory.
     """
     n = X.shape[0]
     check_fits(
         8.0 * m * n,
         f"The factor of {n} rows and {m} landmarks",
-        "Use fewer landmarks, or another kind.",
+        "Use fewer landmarks, or a different kind of landmarks.",
     )
     factor, chosen, count = np.empty((m, n)), np.zeros(m, dtype=np.intp), 0
     residual = compute_diagonal(kernel, X)
@@ -186,13 +194,13 @@ def choose_pivots(
         residual -= np.einsum("ij,ij->j", factor[count:stop], factor[count:stop])
         np.maximum(residual, 0.0, out=residual)
         residual[new] = 0.0
-        residual[proposed[0]] = 0.0  # it was rejected if its residual was a rounding error
+        residual[proposed[0]] = 0.0  # a row is rejected if its residual is a rounding error
         chosen[count:stop], count = new, stop
     return chosen[: max(count, 1)]
 
 
 def _accept(left: Array, uniform: Array) -> list[int]:
-    """Return the indices of accepted proposals; write their Cholesky factor into `left`."""
+    """Return the indices of accepted proposals. Write their Cholesky factor into `left`."""
     then = left.diagonal().copy()
     accepted = []
     for j in range(len(left)):

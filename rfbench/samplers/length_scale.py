@@ -1,7 +1,7 @@
-"""The length scale of a map with an unknown kernel, measured from products of its features.
+"""The length scale of a feature map with an unknown kernel, measured from feature products.
 
-It is the distance |x - y| at which the mean of z(x)'z(y) is exp(-1/2) times the mean of z(x)'z(x).
-For features of a Gaussian kernel the length scale is the bandwidth.
+The length scale is the distance |x - y| at which the mean of z(x)'z(y) is exp(-1/2) times the mean
+of z(x)'z(x). For features of a Gaussian kernel the length scale is the bandwidth.
 """
 
 from __future__ import annotations
@@ -20,34 +20,35 @@ from rfbench.arrays import Array
 from rfbench.errors import MethodError
 from rfbench.kernels import to_dense
 
-# The map gets as many features as there are rows: with all rows as landmarks, the products of
-# Nystroem features are equal to the kernel. Chosen without a measurement. With twice the value,
-# each fit has twice the rows and features.
+# Number of pairs of rows. The map gets as many features as there are rows: if all rows are
+# landmarks, the products of Nystroem features are equal to the kernel. Chosen without a
+# measurement. With twice the value, each fit has twice the rows and features.
 PAIRS = 64
 # The value of the Gaussian kernel at a distance of one bandwidth, by definition.
 FALLEN = math.exp(-0.5)
-# The result is rounded to a power of 2^(1/8), which changes it by at most 4.4 %, by definition. The
-# error of the measurement is smaller. Therefore a map whose length scale is such a power, for
-# example 1, gets exactly this value. With twice as many parts, the steps would be smaller than the
-# error.
+# The result is rounded to a power of 2^(1/8), which is a change of at most 4.4 %, by definition.
+# The error of the measurement is smaller. A map whose length scale is such a power, for example 1,
+# therefore gets exactly this value. With twice the value, the distances between powers would be
+# smaller than the error.
 PARTS_PER_OCTAVE = 8
-# Limit of two standard errors: 2 %, by definition. With twice the limit, maps of length scale 1 may
-# get a neighboring power.
+# Largest error of the result, in powers of 2^(1/8). It limits two standard errors to 2 %, by
+# definition. With twice the limit, maps of length scale 1 may get a neighboring power.
 LARGEST_ERROR = PARTS_PER_OCTAVE * math.log2(1.02)
-# Number of seeds at each distance of the search, and number of seeds of the last measurement.
-# Chosen without a measurement. With twice as many seeds, both need twice the time.
+# Number of seeds at each distance of the search, and maximum number of seeds of the final
+# measurement. Chosen without a measurement. With twice as many seeds, both steps need twice the
+# time.
 FEW_SEEDS, MOST_SEEDS = 4, 512
 # Step of the search, two octaves, and limit of the search, 20 octaves. Chosen without a
 # measurement. With twice the step, a search may miss the complete decrease of a kernel.
 COARSE, FURTHEST = 2 * PARTS_PER_OCTAVE, 20 * PARTS_PER_OCTAVE
-# The rows are shifted by this number to detect a kernel that depends on the position. Chosen
+# Distance by which the rows are shifted to detect a kernel that depends on the position. Chosen
 # without a measurement. With the shift halved, weak dependences are not detected.
 SHIFT = 3.0
 
 
 @contextlib.contextmanager
 def seed_globals(seed: int) -> Iterator[None]:
-    """Seed the global generators of Python and numpy, and restore them afterwards."""
+    """Seed the global random generators of Python and numpy. Restore their states afterwards."""
     before = random.getstate(), np.random.get_state()  # noqa: NPY002
     random.seed(seed)
     np.random.seed(seed)  # noqa: NPY002
@@ -59,10 +60,10 @@ def seed_globals(seed: int) -> Iterator[None]:
 
 
 def compute_products(transformer: Any, rows: Array, *target: Array) -> tuple[Array, Array]:
-    """Fit on rows; return the feature products of pairs of rows, and of rows with themselves.
+    """Fit a map on rows. Return the feature products of row pairs, and of rows with themselves.
 
-    Row i of the first half and row i of the second half form a pair. The shapes are (n / 2,) and
-    (n,).
+    Row i of the first half and row i of the second half form a pair. The shape of the two results
+    is (n / 2,) and (n,).
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -75,25 +76,26 @@ def compute_products(transformer: Any, rows: Array, *target: Array) -> tuple[Arr
 def measure_length_scale(make: Callable[[int], Any], d: int) -> float:
     """Return the length scale of a map, rounded to a power of 2^(1/8).
 
-    Each pair of rows is centered at a point of a normal distribution, in a random direction. All
-    distances are measured with the same pairs and seeds, which are the same in every call. The map
-    is fitted on 128 rows, with 4 seeds at each of at most 20 distances, then with 24 to 528 seeds.
+    Each pair of rows is centered at a point drawn from a normal distribution and has a random
+    direction. The same pairs and seeds are used for all distances, and in every call. The map is
+    fitted on 128 rows, with 4 seeds at each of at most 20 distances, and then with 24 to 528 seeds.
 
     Parameters
     ----------
     make : callable
-        Returns an object with fit and transform and ``2 * PAIRS`` features for a seed.
+        Function that returns an object with fit and transform and ``2 * PAIRS`` features for a
+        seed.
     d : int
         Number of columns.
 
     Raises
     ------
     Exception
-        The error of the map, if it fails for each of the first seeds. A seed that fails later is
-        skipped, because a decomposition may not converge.
+        The error of the map, if the map fails for each of the first seeds. Later seeds that fail
+        are skipped, because a decomposition may not converge.
         MethodError
-            If the mean product does not decrease to exp(-1/2), it depends on the position of the
-            rows, or two standard errors of the length scale exceed 2 %.
+            If the mean product does not decrease to exp(-1/2), if it depends on the position of the
+            rows, or if two standard errors of the length scale exceed 2 %.
     """
     generator = np.random.default_rng([13, d])
     centres, ways = generator.standard_normal((2, PAIRS, d))
@@ -113,7 +115,7 @@ def measure_length_scale(make: Callable[[int], Any], d: int) -> float:
         return float(products.mean()), float(squares.mean())
 
     def compute_excess(part: int, seeds: int = FEW_SEEDS, shift: float = 0.0) -> Array:
-        """Return (products - `FALLEN` squares) / squares for each seed; NaN for failed seeds."""
+        """Return (products - `FALLEN` squares) / squares for each seed. Failed seeds give NaN."""
         products, squares = np.transpose([compute_means(part, s, shift) for s in range(seeds)])
         if failures and np.isnan(products).all():
             raise failures[-1]
@@ -124,7 +126,10 @@ def measure_length_scale(make: Callable[[int], Any], d: int) -> float:
     while (np.nanmean(compute_excess(far if is_near else near)) > 0) == is_near:
         near, far = (far, far + COARSE) if is_near else (near - COARSE, near)
         if max(abs(near), abs(far)) > FURTHEST:
-            raise MethodError(f"The mean product does not fall to {FALLEN:.2f} with the distance.")
+            raise MethodError(
+                f"The mean product of features does not decrease to {FALLEN:.2f} as the "
+                "distance of the rows grows."
+            )
     while far - near > 1:
         middle = (near + far) // 2
         near, far = (middle, far) if np.nanmean(compute_excess(middle)) > 0 else (near, middle)
@@ -133,11 +138,15 @@ def measure_length_scale(make: Callable[[int], Any], d: int) -> float:
     fall = float(np.nanmean(excess - compute_excess(far, seeds)))
     moved = compute_excess(near, seeds, SHIFT) - excess
     if not abs(np.nanmean(moved)) <= fall + 4 * _compute_error(moved):
-        raise MethodError("The mean product depends on where the rows are, not only on x - y.")
+        raise MethodError(
+            "The mean product of features depends on the position of the rows, not only on x - y."
+        )
     while 2 * _compute_error(excess) > LARGEST_ERROR * fall:
         seeds *= 2
         if seeds > MOST_SEEDS:
-            raise MethodError(f"The mean product of {MOST_SEEDS} draws is not known to 2 %.")
+            raise MethodError(
+                f"{MOST_SEEDS} draws do not determine the mean product of features to 2 %."
+            )
         excess = compute_excess(near, seeds)
     return float(2.0 ** (round(near + float(np.nanmean(excess)) / fall) / PARTS_PER_OCTAVE))
 

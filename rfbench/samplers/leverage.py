@@ -1,4 +1,4 @@
-"""Features drawn from a pool by their leverage, or by a surrogate that needs no inverse."""
+"""Features drawn from a pool by their leverage scores, or by scores without an inverse."""
 
 from __future__ import annotations
 
@@ -23,50 +23,55 @@ INVERSE = "inverse"
 
 @estimator
 class WeightedPool(ScoredFeatures):
-    r"""Base class of the samplers that draw from a pool with probabilities q, and re-weight.
+    r"""Base class of the samplers that draw features from a pool with probabilities q and weights.
 
-    The pool has l frequencies with unnormalized columns :math:`z_i` (the paired map has a cos and a
-    sin column per frequency). s frequencies are drawn from :math:`q_i = p_i / \sum_j p_j`. The
-    columns are :math:`z_i / \sqrt{s\, l\, q_i}`, so that the kernel estimate stays unbiased.
+    The pool has l frequencies with unnormalized columns :math:`z_i` (for the paired map, a cos and
+    a sin column per frequency). s frequencies are drawn with the probabilities :math:`q_i = p_i /
+    \sum_j p_j`. The columns are :math:`z_i / \sqrt{s\, l\, q_i}`, so that the kernel estimate stays
+    unbiased.
 
     Parameters
     ----------
     n_components : int, default=100
-        s.
+        Number s of frequencies to draw.
     kernel : str, default='gaussian'
         Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
-        Length scale of the kernel, or the rule that computes it from the training set.
+        Bandwidth (length scale) of the kernel, or the rule that computes the bandwidth from the
+        training set.
     feature_map : {'offset', 'paired'}, default='offset'
-        Columns sqrt(2/M) cos(w'x + b), or the pairs sqrt(1/M) [cos w'x, sin w'x]. Not used for
-        arc-cosine and linear kernels.
+        'offset': the columns are sqrt(2/M) cos(w'x + b). 'paired': the columns are the pairs
+        sqrt(1/M) [cos w'x, sin w'x]. Ignored for arc-cosine and linear kernels.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
-        Seed or generator of the random numbers. None draws a new seed in every fit.
+        Random seed or generator. None uses a new seed in every fit.
     score_rows : int or float, default=1.0
-        Number or fraction of scored rows. n in the scores is their number.
+        Number or fraction of the training rows from which the scores are computed. n in the formula
+        of the scores is this number.
     pool_size : int or None, default=None
-        Number l, by default n_components, as in the experiments of Liu et al. (2020).
+        Number l of frequencies in the pool. The default is n_components, as in the experiments of
+        Liu et al. (2020).
     replace : {True}, default=True
-        Draws are with replacement.
+        Features are drawn with replacement.
     reweight : {True, 'inverse'}, default=True
-        True: multiply by :math:`\sqrt{p_0/q_i}`, with :math:`p_0` the uniform distribution (1/l, or
-        1/(2l) over columns). ``inverse``: multiply by :math:`1/\sqrt{q_i}`. This is larger by the
-        square root of the number of candidates, which acts like dividing a fixed penalty by that
-        number.
+        True: multiply by :math:`\sqrt{p_0/q_i}`, with the uniform distribution :math:`p_0` (1/l, or
+        1/(2l) over columns). ``inverse``: multiply by :math:`1/\sqrt{q_i}`. This factor is larger
+        by the square root of the number of candidates. Its effect is the same as dividing a fixed
+        penalty by the number of candidates.
     resample : bool, default=True
-        False: draw nothing and keep every column of the pool, with :math:`1/\sqrt l` and the
-        weights. The number of columns then depends on pool_size.
+        True: draw features from the pool. False: keep every column of the pool, multiplied by
+        :math:`1/\sqrt l` and its weight. The number of columns then depends on pool_size.
     per_column : bool, default=False
-        Score, draw and weight cos and sin columns separately. The q over all 2l columns sum to 1,
-        and 2 n_components columns are drawn. This makes a difference only in the paired map.
+        Score, draw and weight the cos and the sin column of a frequency separately. The
+        probabilities q of all 2l columns sum to 1, and 2 n_components columns are drawn. This has
+        an effect only for the paired map.
 
     Attributes
     ----------
     scores_ : array of shape (l,), or (n_columns of the pool,) with per_column
-        p. Values below machine epsilon times the mean are raised to it, because a column that is
-        zero on all rows would get an infinite weight.
+        The scores p. Values below machine epsilon times the mean are replaced by this limit,
+        because a column that is zero on all rows would get an infinite weight.
     pool_weights_ : array of the shape of scores_
-        q.
+        The probabilities q.
     """
 
     revision: ClassVar[int] = 2
@@ -111,7 +116,7 @@ class WeightedPool(ScoredFeatures):
         return replaced(kept.times(scale), weights=weights)
 
     def _room_for(self, pool: FeatureMap, X: Rows) -> FloatArray | None:
-        """Return an array for the features of all rows, or None if it would be too large."""
+        """Return an array for the features of all rows, or None if the array would be too large."""
         shape = (X.shape[0], pool.n_columns)
         if can_hold(float(X.dtype.itemsize) * shape[0] * shape[1]):
             return np.empty(shape, X.dtype)
@@ -122,14 +127,18 @@ class WeightedPool(ScoredFeatures):
     def _column_scores(
         self, pool: FeatureMap, rows: Rows, targets: Array, formed: FloatArray | None
     ) -> Array:
-        """Return the scores p of the columns of the unnormalized pool; fill `formed`."""
+        """Return the scores p of the unnormalized columns of the pool.
+
+        Write the columns to `formed`.
+        """
 
 
 @sampler(
     "leverage-rff",
     kernels=ANY,
     about="features drawn from a pool by their ridge leverage scores",
-    # The pool is small, or the weights differ; tests/samplers/test_leverage.py covers these forms.
+    # These estimates are biased, because the pool is small or the weights differ.
+    # tests/samplers/test_leverage.py checks these forms.
     contract={"unbiased": False},
     forms=(
         Form({"pool_size": 30}),
@@ -142,51 +151,56 @@ class WeightedPool(ScoredFeatures):
 class LeverageRFF(WeightedPool):
     r"""Random Fourier features drawn by their ridge leverage score.
 
-    With Z the n x l unnormalized columns of the pool,
+    Let Z be the n x l matrix of the unnormalized columns of the pool. The score of column i is
 
     .. math:: p_i = \big(Z^\top Z (\tfrac1l Z^\top Z + n \lambda I)^{-1}\big)_{ii},
 
-    This is l times the diagonal of :math:`G (G + n \lambda I)^{-1}`, with :math:`G = Z^\top Z / l`
-    the Gram matrix of the columns scaled by :math:`1/\sqrt l`. The score of a frequency of the
-    paired map is the sum over its cos and sin columns. The cost is O(n l^2 + l^3).
+    The score is l times element i of the diagonal of :math:`G (G + n \lambda I)^{-1}`, where
+    :math:`G = Z^\top Z / l` is the Gram matrix of the columns scaled by :math:`1/\sqrt l`. The
+    score of a frequency in the paired map is the sum over its cos and sin columns. The cost is O(n
+    l^2 + l^3).
 
-    The numbers printed in the paper for this method are obtained with ``resample=False,
-    per_column=True, reweight='inverse', alpha=0.05, feature_map='paired'``. These are s frequencies
-    and base columns :math:`\sqrt{1/s}[\cos, \sin]`, with all 2s columns multiplied by
+    The published numbers of the paper for this method are obtained with ``resample=False,
+    per_column=True, reweight='inverse', alpha=0.05, feature_map='paired'``. These features are all
+    2s base columns :math:`\sqrt{1/s}[\cos, \sin]` of s frequencies, multiplied by
     :math:`1/\sqrt{q_i}`.
 
     Parameters
     ----------
     n_components : int, default=100
-        s, the number of frequencies drawn.
+        Number s of frequencies to draw.
     kernel : str, default='gaussian'
         Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
-        Length scale of the kernel, or the rule that computes it from the training set.
+        Bandwidth (length scale) of the kernel, or the rule that computes the bandwidth from the
+        training set.
     feature_map : {'offset', 'paired'}, default='offset'
-        Columns sqrt(2/M) cos(w'x + b), or the pairs sqrt(1/M) [cos w'x, sin w'x]. Not used for
-        arc-cosine and linear kernels.
+        'offset': the columns are sqrt(2/M) cos(w'x + b). 'paired': the columns are the pairs
+        sqrt(1/M) [cos w'x, sin w'x]. Ignored for arc-cosine and linear kernels.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
-        Seed or generator of the random numbers. None draws a new seed in every fit.
+        Random seed or generator. None uses a new seed in every fit.
     score_rows : int or float, default=1.0
-        Number or fraction of scored rows. n in the scores is their number.
+        Number or fraction of the training rows from which the scores are computed. n in the formula
+        of the scores is this number.
     pool_size : int or None, default=None
-        Number l, by default n_components, as in the experiments of Liu et al. (2020).
+        Number l of frequencies in the pool. The default is n_components, as in the experiments of
+        Liu et al. (2020).
     replace : {True}, default=True
-        Draws are with replacement.
+        Features are drawn with replacement.
     reweight : {True, 'inverse'}, default=True
-        True: multiply by :math:`\sqrt{p_0/q_i}`, with :math:`p_0` the uniform distribution (1/l, or
-        1/(2l) over columns). ``inverse``: multiply by :math:`1/\sqrt{q_i}`. This is larger by the
-        square root of the number of candidates, which acts like dividing a fixed penalty by that
-        number.
+        True: multiply by :math:`\sqrt{p_0/q_i}`, with the uniform distribution :math:`p_0` (1/l, or
+        1/(2l) over columns). ``inverse``: multiply by :math:`1/\sqrt{q_i}`. This factor is larger
+        by the square root of the number of candidates. Its effect is the same as dividing a fixed
+        penalty by the number of candidates.
     resample : bool, default=True
-        False: draw nothing and keep every column of the pool, with :math:`1/\sqrt l` and the
-        weights. The number of columns then depends on pool_size.
+        True: draw features from the pool. False: keep every column of the pool, multiplied by
+        :math:`1/\sqrt l` and its weight. The number of columns then depends on pool_size.
     per_column : bool, default=False
-        Score, draw and weight cos and sin columns separately. The q over all 2l columns sum to 1,
-        and 2 n_components columns are drawn. This makes a difference only in the paired map.
+        Score, draw and weight the cos and the sin column of a frequency separately. The
+        probabilities q of all 2l columns sum to 1, and 2 n_components columns are drawn. This has
+        an effect only for the paired map.
     alpha : float, default=0.05
-        The :math:`\lambda` of the score, in the convention n lambda.
+        The penalty :math:`\lambda` of the score, which is multiplied by n.
 
     References
     ----------
@@ -231,7 +245,8 @@ class LeverageRFF(WeightedPool):
     labels={
         "surrogate-leverage-kept": "all features of the pool, weighted by these scores; none drawn"
     },
-    # The pool is small, or the weights differ; tests/samplers/test_leverage.py covers these forms.
+    # These estimates are biased, because the pool is small or the weights differ.
+    # tests/samplers/test_leverage.py checks these forms.
     contract={"unbiased": False},
     forms=(
         Form({"pool_size": 30, "center_target": True}, {"float32_tolerance": 1e-3}),
@@ -241,60 +256,67 @@ class LeverageRFF(WeightedPool):
 class SurrogateLeverage(WeightedPool):
     r"""Random Fourier features drawn by a surrogate of their ridge leverage score.
 
-    With :math:`z_i` the unnormalized columns of the pool and y the target,
+    Let :math:`z_i` be the unnormalized columns of the pool and y the target. The score of column i
+    is
 
     .. math::
         p_i = |y^\top z_i|^2 + n |z_i|^2 \quad (12), \qquad p_i = |y^\top z_i|^2 \quad (14),
 
-    summed over the cos and sin columns of a frequency in the paired map, and over the columns of
-    the target if there are several (our choice, because the paper is binary). The cost is O(n l).
+    In the paired map the score of a frequency is the sum over its cos and sin columns. If there are
+    several target columns, the score is summed over them (our choice, because the paper is binary).
+    The cost is O(n l).
 
-    The numbers printed in the paper are obtained with ``equation=14, resample=False,
-    per_column=True, reweight='inverse', feature_map='paired'``. These are s frequencies and base
-    columns :math:`\sqrt{1/s}[\cos, \sin]`, with all 2s columns multiplied by :math:`1/\sqrt{q_i}`.
+    The published numbers of the paper are obtained with ``equation=14, resample=False,
+    per_column=True, reweight='inverse', feature_map='paired'``. These features are all 2s base
+    columns :math:`\sqrt{1/s}[\cos, \sin]` of s frequencies, multiplied by :math:`1/\sqrt{q_i}`.
 
     Parameters
     ----------
     n_components : int, default=100
-        s, the number of frequencies drawn.
+        Number s of frequencies to draw.
     kernel : str, default='gaussian'
         Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
-        Length scale of the kernel, or the rule that computes it from the training set.
+        Bandwidth (length scale) of the kernel, or the rule that computes the bandwidth from the
+        training set.
     feature_map : {'offset', 'paired'}, default='offset'
-        Columns sqrt(2/M) cos(w'x + b), or the pairs sqrt(1/M) [cos w'x, sin w'x]. Not used for
-        arc-cosine and linear kernels.
+        'offset': the columns are sqrt(2/M) cos(w'x + b). 'paired': the columns are the pairs
+        sqrt(1/M) [cos w'x, sin w'x]. Ignored for arc-cosine and linear kernels.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
-        Seed or generator of the random numbers. None draws a new seed in every fit.
+        Random seed or generator. None uses a new seed in every fit.
     score_rows : int or float, default=1.0
-        Number or fraction of scored rows. n in the scores is their number.
+        Number or fraction of the training rows from which the scores are computed. n in the formula
+        of the scores is this number.
     pool_size : int or None, default=None
-        Number l, by default n_components, as in the experiments of Liu et al. (2020).
+        Number l of frequencies in the pool. The default is n_components, as in the experiments of
+        Liu et al. (2020).
     replace : {True}, default=True
-        Draws are with replacement.
+        Features are drawn with replacement.
     reweight : {True, 'inverse'}, default=True
-        True: multiply by :math:`\sqrt{p_0/q_i}`, with :math:`p_0` the uniform distribution (1/l, or
-        1/(2l) over columns). ``inverse``: multiply by :math:`1/\sqrt{q_i}`. This is larger by the
-        square root of the number of candidates, which acts like dividing a fixed penalty by that
-        number.
+        True: multiply by :math:`\sqrt{p_0/q_i}`, with the uniform distribution :math:`p_0` (1/l, or
+        1/(2l) over columns). ``inverse``: multiply by :math:`1/\sqrt{q_i}`. This factor is larger
+        by the square root of the number of candidates. Its effect is the same as dividing a fixed
+        penalty by the number of candidates.
     resample : bool, default=True
-        False: draw nothing and keep every column of the pool, with :math:`1/\sqrt l` and the
-        weights. The number of columns then depends on pool_size.
+        True: draw features from the pool. False: keep every column of the pool, multiplied by
+        :math:`1/\sqrt l` and its weight. The number of columns then depends on pool_size.
     per_column : bool, default=False
-        Score, draw and weight cos and sin columns separately. The q over all 2l columns sum to 1,
-        and 2 n_components columns are drawn. This makes a difference only in the paired map.
+        Score, draw and weight the cos and the sin column of a frequency separately. The
+        probabilities q of all 2l columns sum to 1, and 2 n_components columns are drawn. This has
+        an effect only for the paired map.
     equation : {12, 14}, default=14
-        The experiments of the paper use 14 (its equation 15 is the same score as a sum of the cos
-        and sin parts).
+        Equation of the score in the paper. The experiments of the paper use 14. (Equation 15 is the
+        same score as a sum of the cos and sin parts.)
     center_target : bool, default=False
-        Subtract the mean of the target in the score. The paper does not state this; it is our
-        choice.
+        Subtract the mean of the target in the score. This is our choice, because the paper does not
+        state it.
 
     Notes
     -----
     The re-weighted estimate is unbiased for both equations. For (14) its variance over pools is
     unbounded if a score is a single square, because 1/|y'z|^2 has no mean if y'z is nearly normal.
-    This happens in the offset map and with per_column. The term n |z|^2 in (12) bounds the weights.
+    A score is a single square in the offset map and with per_column. The term n |z|^2 in (12)
+    bounds the weights.
 
     References
     ----------
@@ -332,16 +354,16 @@ def ridge_leverage(gram: Array, penalty: float) -> Array:
     Parameters
     ----------
     gram : array of shape (p, p)
-        G, symmetric and positive semi-definite.
+        The matrix G, symmetric and positive semi-definite.
     penalty : float
-        :math:`\mu > 0`.
+        The penalty :math:`\mu > 0`.
 
     Notes
     -----
-    With :math:`L L^\top = G + \mu I` it is :math:`1 - \mu \sum_k (L^{-1})_{ki}^2`, which needs only
-    the inverse of a triangular matrix. If the factorization fails, or the squared ratio of its
-    extreme pivots is below p eps, the eigenvalues of G are used; eigenvalues below p eps of the
-    largest one count as zeros.
+    With :math:`L L^\top = G + \mu I` element i is :math:`1 - \mu \sum_k (L^{-1})_{ki}^2`, which
+    needs only the inverse of a triangular matrix. If the factorization fails, or if the squared
+    ratio of its extreme pivots is below p eps, the eigenvalues of G are used. Eigenvalues below p
+    eps times the largest eigenvalue count as zeros.
     """
     size = len(gram)
     shifted = np.array(gram, order="F")

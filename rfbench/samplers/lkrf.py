@@ -27,8 +27,8 @@ from rfbench.samplers.pool import (
 
 VALIDATION = "validation"
 # DIVERGENCE_PENALTIES is the grid of penalties in the papers (Shahrampour et al. 2018: 1e-5 to
-# 1e5). RIDGE_ALPHAS is for the ridge fits that evaluate these penalties. Chosen without a
-# measurement of other ranges; with half of the powers, the best value at an end would be missed.
+# 1e5). RIDGE_ALPHAS is the grid of the ridge fits that evaluate these penalties. Chosen without a
+# measurement of other ranges. With half of the powers, the best value at an end would be missed.
 DIVERGENCE_PENALTIES = tuple(float(f"1e{power}") for power in range(-5, 6))
 RIDGE_ALPHAS = np.array([float(f"1e{power}") for power in range(-6, 1)])
 
@@ -51,63 +51,64 @@ RIDGE_ALPHAS = np.array([float(f"1e{power}") for power in range(-6, 1)])
     ),
 )
 class LKRF(PooledFeatures):
-    r"""Features drawn from, or weighted by, the kernel that is best aligned with the target.
+    r"""Features drawn from, or weighted by, the distribution that is best aligned with the target.
 
     Candidate m of the pool gets the score :math:`v_m = (\sum_i y_i \phi(x_i, w_m))^2`. The
     distribution q maximizes :math:`q^\top v` within the ball :math:`N_w |q|^2 - 1 \le \rho`
-    (problem 4; see `chi_square_weights`). With a `penalty` lambda, lambda times the divergence is
-    subtracted instead (see `penalised_weights`).
+    (problem 4, see `chi_square_weights`). If a `penalty` lambda is given, lambda times the
+    divergence is subtracted instead (see `penalised_weights`).
 
     Parameters
     ----------
     n_components : int, default=100
-        M; not used by the estimator ``all``.
+        M, the number of features. The estimator ``all`` ignores it.
     kernel, bandwidth, feature_map, random_state
         See `rfbench.samplers.base.RandomFeatures`.
     score_rows : int or float, default=1.0
-        Number or fraction of training samples that the scores are computed from. With several
-        target columns the scores are summed over the columns (our choice, because the paper is
-        binary).
+        Number or fraction of the training rows from which the scores are computed. If there are
+        several target columns, the scores are summed over the columns (our choice, because the
+        paper is binary).
     pool_size : int, default=1000
-        N_w. If pool_size is d or more, the pool of the linear kernel contains each coordinate once.
+        N_w, the number of candidates. If pool_size is d or more, the pool of the linear kernel
+        contains each coordinate once.
     rho : float, default=10.0
         Radius of the ball. At least N_w / (1 + rho) features are kept.
     penalty : float or 'validation', optional, default=None
-        lambda, above 0; it replaces rho. The scores are first divided by their maximum, so that
-        lambda has the same meaning on every data set (our choice). ``validation`` selects the value
-        among 1e-5, 1e-4, ..., 1e5 (the grid of Shahrampour et al. 2018) that predicts best; the
-        largest value wins ties. Each value is scored on four fifths of the scoring rows. Its
-        features are fitted to them by ridge regression, with an intercept and the best penalty of
-        1e-6, ..., 1 times the number of rows. The squared error on the held-out fifth decides. All
-        values draw with the same random numbers. The selected value is then used with the scores of
-        all scoring rows, and noted. For values above about 1 the weights are nearly uniform and the
-        draws similar to random kitchen sinks, so that the choice has little effect. The papers do
-        not describe this selection; it is our choice.
+        Penalty lambda above 0, which replaces rho. The scores are first divided by their maximum,
+        so that lambda has the same meaning for every data set (our choice). ``validation`` selects
+        the value with the best predictions from 1e-5, 1e-4, ..., 1e5 (the grid of Shahrampour et
+        al. 2018). Among equal values the largest is selected. Each value is scored on four fifths
+        of the scoring rows. Its features are fitted to these rows by ridge regression, with an
+        intercept and the best penalty of 1e-6, ..., 1 times the number of rows. The squared error
+        on the held-out fifth decides. All values use the same random numbers. The selected value is
+        then used with the scores of all scoring rows, and reported in a note. For values above
+        about 1 the weights are nearly uniform and the draws are similar to random kitchen sinks, so
+        that the choice has little effect. This selection is our choice, because the papers do not
+        describe one.
     estimator : {'draw', 'top', 'all', 'paper'}, default='top'
-        ``draw``: M draws with replacement from q (estimator 5).
-        ``top``: the M most probable candidates (as in the comparison of Shahrampour et al.), in the
-        order of their score if q is equal. If weighted, candidates with q = 0 become zero columns,
-        which is noted. As q increases with the score, these are the M largest scores, for every
-        `rho` and `penalty`: the candidates of `EERF`, for the same pool and scoring rows. Without
-        weights the result does not depend on q.
-        ``all``: every feature with q > 0 (estimator 6). The number of features is then nnz(q), for
-        every M.
-        ``paper``: ``draw`` if M < nnz(q), else ``all``.
+        ``draw``: M draws with replacement from q (estimator 5). ``top``: the M most probable
+        candidates (as in the comparison of Shahrampour et al.), in the order of their scores if q
+        is equal. If weighted, candidates with q = 0 become zero columns, and a note reports this.
+        As q increases with the score, the result consists of the candidates with the M largest
+        scores, for every `rho` and `penalty`. These are the candidates that `EERF` selects from the
+        same pool and scoring rows. Without weights the result does not depend on q. ``all``: every
+        feature with q > 0 (estimator 6). The number of features is then nnz(q), for every M.
+        ``paper``: ``draw`` if M < nnz(q), and ``all`` otherwise.
     weighted : bool, default=True
-        Multiply column m by sqrt(q_m) in ``top`` and ``all``. Estimator (6) does so; the authors'
-        code does not. Draws are never weighted.
+        Multiply column m by sqrt(q_m) for ``top`` and ``all``. Estimator (6) has these factors, but
+        the code of the authors does not. Draws are never weighted.
     center_target : {'auto', True, False}, default='auto'
-        Subtract the mean of the target in the score. ``auto`` does so only if there are several
-        target columns. The paper does not state this; it is our choice.
+        Subtract the mean of the target in the score. ``auto`` subtracts it only if there are
+        several target columns. This is our choice, because the paper does not state it.
 
     Attributes
     ----------
     pool_weights_ : array of shape (number of candidates,)
-        q.
+        The distribution q.
     kept_ : int
-        nnz(q).
+        The number of candidates with q > 0, nnz(q).
     penalty_ : float or None
-        lambda.
+        The penalty lambda.
 
     References
     ----------
@@ -178,7 +179,7 @@ class LKRF(PooledFeatures):
     def _validated_penalty(
         self, scored: PoolScores, rows: Rows, targets: Array, generator: np.random.Generator
     ) -> float:
-        """Return the lambda with the smallest error on a held-out fifth of the scoring rows."""
+        """Return the penalty with the smallest error on a held-out fifth of the scoring rows."""
         order = generator.permutation(len(targets))
         held, used = np.sort(order[: len(order) // 5]), np.sort(order[len(order) // 5 :])
         if len(held) == 0:
@@ -198,10 +199,10 @@ class LKRF(PooledFeatures):
         return best
 
     def kept_features(self) -> tuple[NDArray[np.intp], FeatureMap, Array]:
-        """Return the candidates with q > 0, the most probable first: indices, features and q.
+        """Return the indices, features and q of the candidates with q > 0, largest q first.
 
-        They do not depend on the estimator. `fit` does not store the pool, so it is drawn again;
-        therefore `random_state` has to be a number.
+        The candidates do not depend on the estimator. `fit` does not store the pool, so it is drawn
+        again. Therefore `random_state` has to be a number.
         """
         check_is_fitted(self, "pool_weights_")
         pool = self.draw_pool(streams(self.random_state), self.n_features_in_)
@@ -214,10 +215,10 @@ class LKRF(PooledFeatures):
         return chi_square_weights(scores, self.rho)
 
 
-# The optimal distribution near the uniform one, within a chi-square ball or with a penalty. Both
-# functions map scores v, shape (N,), to q, shape (N,), in the same order; q is non-negative and
-# sums to one. They raise MethodError if the scores are empty, if a score, the radius or the penalty
-# is NaN, or if a score is infinite.
+# The following two functions return the optimal distribution near the uniform distribution, within
+# a chi-square ball or with a penalty. They map scores v, shape (N,), to q, shape (N,), in the same
+# order. q is non-negative and sums to one. They raise MethodError if the scores are empty, if a
+# score, the radius or the penalty is NaN, or if a score is infinite.
 
 
 def chi_square_weights(scores: Array, rho: float) -> Array:
@@ -226,20 +227,21 @@ def chi_square_weights(scores: Array, rho: float) -> Array:
     .. math:: \max_q q^\top v \quad\text{subject to}\quad q \ge 0,\; 1^\top q = 1,\;
               N |q|^2 - 1 \le \rho
 
-    Let v be sorted in decreasing order and the support be the first k. The Karush-Kuhn-Tucker
-    conditions give :math:`q_i = 1/k + a_k (v_i - \bar v_k)` with :math:`a_k = \sqrt{((1+\rho)/N -
-    1/k) / SS_k}`, where :math:`\bar v_k` and :math:`SS_k` are the mean and the sum of squared
-    deviations of the first k scores. The valid k has :math:`k > N/(1+\rho)`, :math:`q_k \ge 0` and
-    a formula that is not positive at k + 1. The computation needs one sort and a few passes, and no
-    tolerance. The prefix sums of squares are accumulated from positive terms (Welford), so that
-    nearly tied scores do not cancel.
+    Let v be sorted in decreasing order and let q be positive for the first k scores. The
+    Karush-Kuhn-Tucker conditions give :math:`q_i = 1/k + a_k (v_i - \bar v_k)` with :math:`a_k =
+    \sqrt{((1+\rho)/N - 1/k) / SS_k}`, where :math:`\bar v_k` and :math:`SS_k` are the mean and the
+    sum of squared deviations of the first k scores. The valid k satisfies :math:`k > N/(1+\rho)`
+    and :math:`q_k \ge 0`, and its formula is not positive at k + 1. The computation needs one sort
+    and a few passes, and no tolerance. The prefix sums of squares are accumulated from positive
+    terms (Welford), so that nearly tied scores do not cancel.
 
     Parameters
     ----------
     scores : array of shape (N,)
     rho : float
-        Radius of the ball. If it is at most 0, or all scores are tied, q is uniform. If it is at
-        least N/m - 1 and m candidates share the maximum, q is uniform over these candidates.
+        Radius of the ball. If the radius is at most 0, or if all scores are equal, q is uniform. If
+        the radius is at least N/m - 1 and m candidates have the maximum score, q is uniform over
+        these candidates.
 
     Notes
     -----
@@ -282,26 +284,27 @@ def penalised_weights(scores: Array, penalty: float) -> Array:
     .. math:: \max_q q^\top v - \lambda (N |q|^2 - 1)
               \quad\text{subject to}\quad q \ge 0,\; 1^\top q = 1
 
-    with v divided by its maximum. The solution is the projection of :math:`1/N + v / (2 \lambda N)`
-    on the simplex (the solution of problem (8) in the paper lacks the factor 2).
+    where v is divided by its maximum. The solution is the projection of :math:`1/N + v / (2 \lambda
+    N)` on the simplex (the solution of problem (8) in the paper lacks the factor 2).
 
     Parameters
     ----------
     scores : array of shape (N,)
-        v, non-negative.
+        The scores v, non-negative.
     penalty : float
-        lambda, above 0. For large values q is uniform; for small ones uniform over the maximisers.
+        Penalty lambda, above 0. For large values q is uniform. For small values q is uniform over
+        the candidates with the maximum score.
 
     Notes
     -----
-    Problem (8). The division by the maximum is our choice.
+    The objective is problem (8). The division by the maximum is our choice.
     """
     v = _checked(scores, penalty)
     n = len(v)
     if v.max() <= 0:
         return np.full(n, 1.0 / n)
     point = -(1.0 - v / v.max()) / (2.0 * penalty * n)
-    # The nearest distribution to `point` (Held, Wolfe & Crowder 1974).
+    # The distribution nearest to `point` (Held, Wolfe and Crowder 1974).
     ranked = np.sort(point)[::-1]
     threshold = (np.cumsum(ranked) - 1.0) / np.arange(1, len(point) + 1)
     k = int(np.flatnonzero(ranked > threshold)[-1])

@@ -22,14 +22,14 @@ _KEY_ROWS = 1024
 
 @dataclass(frozen=True)
 class RoundedMap(FeatureMap):
-    """Cosine features without weights, rounded at random to 2^bits levels between -scale and scale.
+    """Cosine features that are rounded at random to one of 2^bits levels from -scale to scale.
 
     Attributes
     ----------
     bits : int
     key : int
-        Key of the random numbers. There is one random number per row and column; it depends on the
-        content of the row. Therefore the features of a row do not depend on its block or its
+        Key of the random numbers. There is one random number per row and column, which depends on
+        the content of the row. The features of a row therefore do not depend on its block or its
         position.
     """
 
@@ -41,7 +41,7 @@ class RoundedMap(FeatureMap):
         return -(-self.n_columns * self.bits // 8)
 
     def transform_into(self, rows: Rows, out: FloatArray) -> None:
-        """Write the features of the rows, shape (n, d), into `out`, shape (n, n_columns)."""
+        """Write the features of rows, shape (n, d), into `out`, shape (n, n_columns)."""
         super().transform_into(rows, out)
         step = 2.0 * abs(self.scale) / (2**self.bits - 1)
         numbers = 2 * np.arange(self.n_frequencies, dtype=np.uint64)
@@ -56,7 +56,10 @@ class RoundedMap(FeatureMap):
 
 
 def split_mix(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return the output of SplitMix64 at these states (Steele, Lea and Flood, OOPSLA 2014)."""
+    """Return the outputs of the generator SplitMix64 for given states.
+
+    Source: Steele, Lea and Flood, OOPSLA 2014.
+    """
     z = numbers + np.uint64(0x9E3779B97F4A7C15)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -64,7 +67,7 @@ def split_mix(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 def _row_keys(rows: Any) -> NDArray[np.uint64]:
-    """Return a hash of each row, shape (n,), from the bits of its values; 0 and -0 are equal."""
+    """Return a hash of the bits of each row, shape (n,). 0 and -0 have the same hash."""
     bits = np.ascontiguousarray(rows + 0.0, dtype=np.float64).view(np.uint64)
     places = split_mix(np.arange(rows.shape[1], dtype=np.uint64))
     return split_mix(split_mix(bits ^ places).sum(axis=1, dtype=np.uint64))
@@ -74,18 +77,19 @@ def _row_keys(rows: Any) -> NDArray[np.uint64]:
     "low-precision",
     kernels=WAVES,
     about="the features of rks, rounded to a few bits without bias",
-    # The tolerance is one step of 8 bits, because rows in float32 get different random numbers.
+    # The tolerance is one step of 8 bits, because float32 rows get different random numbers.
     contract={"float32_tolerance": 1.01 / 255},
     forms=(Form({"bits": 8}),),
 )
 class LowPrecision(RandomFeatures):
-    r"""Random kitchen sinks whose columns are rounded to b bits without bias.
+    r"""Random kitchen sinks with columns that are rounded to b bits, without bias.
 
-    Let c be the largest value of a feature, :math:`\sqrt{2/M}` or, in the paired map,
-    :math:`\sqrt{1/M}`, :math:`h = 2c / (2^b - 1)` the step and u uniform on [0, 1). Then z becomes
-    :math:`h \lfloor (z + c)/h + u \rfloor - c`, which is stored in b bits per column. The estimate
-    stays unbiased between different rows. The diagonal increases by at most :math:`M h^2 / 4 = 2 /
-    (2^b - 1)^2` in the offset map. Test rows are rounded, too.
+    Let c be the largest value of a feature, :math:`\sqrt{2/M}` or, for the paired map,
+    :math:`\sqrt{1/M}`. Let :math:`h = 2c / (2^b - 1)` be the step, and let u be uniform on [0, 1).
+    Then z becomes :math:`h \lfloor (z + c)/h + u \rfloor - c`, which is stored in b bits per
+    column. The estimate stays unbiased for pairs of different rows. The estimate of k(x, x)
+    increases by at most :math:`M h^2 / 4 = 2 / (2^b - 1)^2` in the offset map. Test rows are
+    rounded, too.
 
     Parameters
     ----------
@@ -94,21 +98,22 @@ class LowPrecision(RandomFeatures):
     kernel : str, default='gaussian'
         Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
-        Length scale of the kernel, or the rule that computes it from the training set.
+        Bandwidth (length scale) of the kernel, or the rule that computes the bandwidth from the
+        training set.
     feature_map : {'offset', 'paired'}, default='offset'
-        Columns sqrt(2/M) cos(w'x + b), or the pairs sqrt(1/M) [cos w'x, sin w'x]. Not used for
-        arc-cosine and linear kernels.
+        'offset': the columns are sqrt(2/M) cos(w'x + b). 'paired': the columns are the pairs
+        sqrt(1/M) [cos w'x, sin w'x]. Ignored for arc-cosine and linear kernels.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
-        Seed or generator of the random numbers. None draws a new seed in every fit.
+        Random seed or generator. None uses a new seed in every fit.
     bits : {1, 2, 4, 8}, default=4
-        b, the number of bits per column.
+        Number b of bits per column.
 
     Notes
     -----
     u is a function of the seed, the column and the content of the row, so equal rows are rounded
-    equally. Features are rounded to their levels but stored as floating-point numbers;
-    `feature_bytes` of a row counts the bits. It does not count the frequencies, M d numbers in
-    total. The frequencies of the paper are circulant and need about 2M numbers.
+    equally. Features are rounded to levels but stored as floating-point numbers. The column
+    `feature_bytes` of a result row counts the bits. It does not count the frequencies, which are M
+    d numbers in total. The frequencies of the paper are circulant and need about 2M numbers.
 
     References
     ----------

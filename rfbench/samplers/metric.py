@@ -35,100 +35,100 @@ from rfbench.samplers.projected import iterate_row_blocks
 
 FULL, DIAGONAL = "full", "diagonal"
 LEARNT_KERNELS = ("gaussian", "gaussian-unhalved", "laplacian", "laplacian-l2", "cauchy")
-# The share of rows held out to choose the round. With fewer than FEWEST rows, all rows are used for
-# training and for the choice, because the loss of one row is random. The squared error on new rows
-# is .173, measured on six draws of sin(2 x_1) + x_2 x_3 with noise (4,000 rows, 12 columns, a full
-# metric). With half of HELD_OUT it is .169, with twice HELD_OUT .175.
+# HELD_OUT is the share of rows that is held out to select the round. With fewer than FEWEST rows,
+# all rows are used for training and for the selection, because the loss of one row is random. The
+# squared error on new rows is .173, measured on six draws of sin(2 x_1) + x_2 x_3 with noise (4,000
+# rows, 12 columns, a full metric). With half of HELD_OUT it is .169, with twice HELD_OUT .175.
 HELD_OUT, FEWEST = 0.2, 10
-# FULL_ROUNDS is the number of rounds that always run. After them, the learning stops if the ratio
-# of the loss to the previous loss is above LEAST_GAIN. On pumadyn32nm, three rounds find no
-# relevant column, and five rounds do. With LEAST_GAIN nearer to 1, there are more rounds with
-# almost no gain. With twice the FULL_ROUNDS, `choose`, which allows six rounds, would never stop
-# early.
+# FULL_ROUNDS is the number of rounds that are always computed. After these rounds, learning stops
+# if the ratio of the loss to the previous loss is above LEAST_GAIN. On the data set pumadyn32nm,
+# three rounds do not find a relevant column, and five rounds do. With LEAST_GAIN nearer to 1, there
+# are more rounds with almost no gain. With twice the FULL_ROUNDS, `rfbench choose`, which allows
+# six rounds, would never stop early.
 FULL_ROUNDS, LEAST_GAIN = 3, 0.95
-# Maximum number of rows in an outer product. The squared error, measured as for HELD_OUT, is .173;
-# with half the rows it is .178, with twice the rows .174.
+# Maximum number of rows in an outer product. The squared error, measured as for HELD_OUT, is .173.
+# With half the rows it is .178, with twice the rows .174.
 OUTER_ROWS = 1000
-# Up to this number of landmarks, one thread is faster than two threads, because the thread pools of
-# numpy, scipy and scikit-learn wait for one another. Measured: a metric of 300 landmarks took 2.8 s
-# with two threads, and 1.4 s with one thread.
+# Largest number of landmarks for which one thread is faster than two threads, because the thread
+# pools of numpy, scipy and scikit-learn wait for each other. Measured: a metric of 300 landmarks
+# took 2.8 s with two threads, and 1.4 s with one thread.
 ONE_THREAD = 600
-# Each round chooses from these bandwidths, in multiples of the median distance, and from these
+# Each round selects from these bandwidths, in multiples of the median distance, and from these
 # penalties, in multiples of n. The squared error, measured as for HELD_OUT, is .173. With
 # SMOOTH_BANDWIDTHS doubled it is .173, with SMOOTH_BANDWIDTHS halved .209, and with every second
-# value of ALPHAS .181. PEAKED_BANDWIDTHS are the bandwidths that `rfbench choose` tries, chosen
-# without a measurement here.
+# value of ALPHAS .181. PEAKED_BANDWIDTHS are the bandwidths of `rfbench choose`, chosen without a
+# measurement here.
 SMOOTH_BANDWIDTHS, PEAKED_BANDWIDTHS = (0.25, 0.5, 1.0), (0.5, 2.0, 8.0)
 ALPHAS = np.logspace(-7, 1, 9)
-# Columns that vary by less than this value, relative to their largest entry, are constant up to
-# rounding (about 1e-16). With twice or half the value, only targets that vary in the twelfth digit
-# are treated differently.
+# Columns that vary by less than this value, relative to their largest entry, count as constant,
+# because the rounding error is about 1e-16. With twice or half the value, only targets that vary in
+# the twelfth digit are treated differently.
 CONSTANT_SPREAD = 1e-12
 
-# Limit of the memory for learned metrics, 64 MiB; the last metric may exceed it. Chosen without a
-# measurement. With the memory halved, full metrics of more than 2,000 columns are learned again for
-# each bandwidth.
+# Limit of the memory for learned metrics, 64 MiB. The last metric may exceed the limit. Chosen
+# without a measurement. With the memory halved, full metrics of more than 2,000 columns are learned
+# again for each bandwidth.
 METRIC_BYTES = 2**26
 
 
 @estimator
 class LearnedMetric(Checked, BaseEstimator):  # type: ignore[misc]
-    r"""A metric that stretches the rows along the directions in which the target varies.
+    r"""A metric that stretches rows along the directions in which the target varies.
 
     A kernel of the rows :math:`A^{1/2} x` is a kernel in the metric A (see `apply_metric`). The
     first metric is A = I. Every round fits a kernel ridge regression f on landmarks in the current
-    metric. Its bandwidth and its penalty are chosen on held-out rows. The round then computes the
-    average gradient outer product (AGOP)
+    metric. The bandwidth and the penalty of f are selected on held-out rows. The round then
+    computes the average gradient outer product (AGOP)
 
     .. math:: G = \frac1n \sum_i \nabla f(x_i) \nabla f(x_i)^\top,
 
-    summed over the columns of the target. The next A is the diagonal of G, or the root
-    :math:`G^{1/2}` of the full matrix. It is scaled so that the mean squared distance of two rows
-    does not change; a bandwidth therefore keeps its meaning. The metric of the round with the
-    smallest squared loss on the held-out rows is selected; round 0 (A = I) is a candidate. The fit
-    uses the target: within cross-validation it has to be fitted without the held-out fold.
+    G is summed over the columns of the target. The next A is the diagonal of G, or the root
+    :math:`G^{1/2}` of the full matrix. A is scaled so that the mean squared distance of two rows
+    does not change. A bandwidth therefore keeps its meaning. The metric of the round with the
+    smallest squared loss on the held-out rows is selected. Round 0 (A = I) is a candidate. The fit
+    uses the target: within cross-validation the metric has to be fitted without the held-out fold.
 
     Parameters
     ----------
     kind : {'diagonal', 'full'}
-        Diagonal metric (weights of the columns) or full matrix (rotations as well).
+        Diagonal metric (weights of the columns) or full matrix (which also rotates the rows).
     kernel : str
-        The kernel of the regressions; it has to decrease with a distance.
+        The kernel of the regressions, which has to decrease with a distance.
     rounds : int
-        Number of outer products.
+        Number of rounds, each with one outer product.
     early_stopping : bool
         Stop after two rounds without a gain. From the third round on, also stop after one round
-        that reduces the loss by less than 5 %, if all rounds together have reduced it by more. Two
-        rounds are required because the first rounds gain almost nothing if only a few of many
-        columns are relevant.
+        that reduces the loss by less than 5 %, if all rounds together have reduced the loss by
+        more. Two rounds are required because the first rounds gain almost nothing if only a few of
+        many columns are relevant.
     n_landmarks : int
-        Number of landmarks, the rows that have a coefficient in the regressions.
+        Number of landmarks, the rows that have coefficients in the regressions.
     n_rows : int
-        Maximum number of rows used, drawn at random; a fifth of them is held out. Outer products
+        Maximum number of rows used, drawn at random. A fifth of them is held out. Outer products
         are averages over at most 1,000 of the other rows.
     random_state : int, Generator, RandomState, SeedSequence or None
-        Seed or generator of the random numbers. None draws a new seed in every fit.
+        Random seed or generator. None uses a new seed in every fit.
 
     Attributes
     ----------
     metric_ : array of shape (d,) or (d, d)
-        A, or the weights of the columns if it is diagonal.
+        The metric A, or the weights of the columns if it is diagonal.
     root_ : array of shape (d,) or (d, d)
-        Its symmetric root.
+        The symmetric root of the metric.
     losses_ : array of shape (rounds + 1,)
-        Mean squared loss on the held-out rows per round, starting with A = I. It is shorter if the
-        target is constant or rounds stopped early.
+        Mean squared loss on the held-out rows after each round, starting with A = I. There are
+        fewer values if the target is constant or the rounds stopped early.
     round_ : int
-        The selected round. 0 means A = I: the rows are not changed.
+        The selected round. For 0, A = I, and the rows are not changed.
     notes_ : list of str
-        Notes about this fit for readers of the results.
+        Notes about the fit for readers of the results.
 
     Notes
     -----
-    The authors fit on all rows, with fixed penalties. The landmarks, the held-out rows and the
-    defaults of all sizes are our choices. In our trials the power 1/2 of a full metric never
-    diverged and the power 1 did, and three rounds had most of the gain. The cost is O(n m^2) for m
-    landmarks per bandwidth and round, and O(d^3) for a full metric.
+    The authors fit the regressions on all rows, with fixed penalties. The landmarks, the held-out
+    rows and the defaults of all sizes are our choices. In our trials the power 1/2 of a full metric
+    never diverged, the power 1 diverged, and three rounds had most of the gain. The cost is O(n
+    m^2) for m landmarks per bandwidth and round, and O(d^3) for a full metric.
 
     References
     ----------
@@ -167,9 +167,9 @@ class LearnedMetric(Checked, BaseEstimator):  # type: ignore[misc]
         Raises
         ------
         MethodError
-            A parameter is not allowed.
+            If a parameter is not allowed.
         MemoryLimit
-            The rows have too many columns for a full metric.
+            If the rows have too many columns for a full metric.
         """
         self.check_parameters()
         (n, d), targets = X.shape, make_target_columns(y, X.shape[0])
@@ -187,9 +187,9 @@ class LearnedMetric(Checked, BaseEstimator):  # type: ignore[misc]
         if self.kind == FULL:
             rows = to_dense(rows)
         targets = targets[taken]
-        # The round, the bandwidth and the penalty are chosen on rows that are not used for
+        # The round, the bandwidth and the penalty are selected on rows that are not used for
         # training. On its training rows f would fit better in any metric, and the last round would
-        # always win.
+        # always be selected.
         order = random.selection.permutation(len(taken))
         held, training = np.split(order, [round(HELD_OUT * len(taken))])
         if len(taken) < FEWEST:
@@ -206,7 +206,8 @@ class LearnedMetric(Checked, BaseEstimator):  # type: ignore[misc]
         metric = root = np.ones(d) if self.kind == DIAGONAL else np.eye(d)
         losses: list[float] = []
         for number in range(self.rounds + 1):
-            # f on the rows A^(1/2) x is a kernel regression in the metric A; at first A = I.
+            # A kernel regression f on the rows A^(1/2) x is a kernel regression in the metric A. At
+            # first A = I.
             inside = apply_metric(root, rows)
             m = min(self.n_landmarks, int(rows.shape[0]))
             fit = fit_best(self.kernel, inside, targets, apply_metric(root, held_rows), held, m)
@@ -215,24 +216,24 @@ class LearnedMetric(Checked, BaseEstimator):  # type: ignore[misc]
                 break
             loss, kernel, landmarks, coef = fit
             losses.append(loss)
-            # The loss is measured on held-out rows; on the training rows it would decrease in every
-            # round. If losses are equal the later round is selected, because its metric has used
-            # the target more.
+            # The loss is measured on held-out rows, because on the training rows it would decrease
+            # in every round. Among equal losses the later round is selected, because its metric has
+            # used the target more.
             if loss <= min(losses):
                 self.round_, self.metric_, self.root_ = number, metric, root
             if number == self.rounds or (self.early_stopping and _stalls(losses)):
                 break
-            # G = 1/n sum_i grad f(x_i) grad f(x_i)', with gradients with respect to the rows before
-            # the metric is applied: by the chain rule, the gradients at A^(1/2) x are multiplied by
-            # the root.
+            # G = 1/n sum_i grad f(x_i) grad f(x_i)'. The gradients are with respect to the rows
+            # before the metric is applied. By the chain rule, they are the gradients at A^(1/2) x
+            # multiplied by the root.
             outer = gradient_outer_product(
                 kernel, inside[:OUTER_ROWS], landmarks, coef, root, diagonal=metric.ndim == 1
             )
-            # Scale the metric to the spread of the original rows, so that users can keep their
-            # bandwidth. The rounds do not depend on the scale: their bandwidths are multiples of
-            # the median distance.
+            # Scale the metric so that the mean squared distance of the rows does not change, and
+            # users can keep their bandwidth. The rounds do not depend on the scale, because their
+            # bandwidths are multiples of the median distance.
             following = compute_metric(outer, rows)
-            # If f is constant, all gradients are 0, and the current metric stays the final metric.
+            # If f is constant, all gradients are 0, and the current metric is the final metric.
             if following is None:
                 break
             metric, root = following
@@ -244,8 +245,9 @@ class LearnedMetric(Checked, BaseEstimator):  # type: ignore[misc]
 def _stalls(losses: list[float]) -> bool:
     """Return True if the last rounds have reduced the loss by too little to continue."""
     # After round FULL_ROUNDS one small gain stops the rounds, if there was a gain overall. Before
-    # that, or without any gain so far, two rounds without a gain are required: if only a few of
-    # many columns are relevant, the first gradients are mostly noise and the gains come late.
+    # this round, or without any gain, two rounds without a gain are required. The reason is that
+    # the first gradients are mostly noise if only a few of many columns are relevant, and the gains
+    # come late.
     began, last = losses[0], losses[-1]
     if len(losses) > FULL_ROUNDS and LEAST_GAIN * losses[-2] < last < LEAST_GAIN * began:
         return True
@@ -253,7 +255,7 @@ def _stalls(losses: list[float]) -> bool:
 
 
 def apply_metric(root: Array, rows: Rows) -> Any:
-    """Return the rows times the root of a metric, shape (d,) or (d, d)."""
+    """Return the rows multiplied by the root of a metric, which has shape (d,) or (d, d)."""
     if root.ndim == 2:
         return rows @ root
     if sparse.issparse(rows):
@@ -263,9 +265,9 @@ def apply_metric(root: Array, rows: Rows) -> Any:
 
 
 def has_variation(targets: Array) -> bool:
-    """Return True if a column of the targets, shape (n, k), varies by more than rounding."""
-    # The gradients of a constant target are rounding errors; scaling a metric to the spread of the
-    # rows would turn them into directions.
+    """Return True if a column of the targets, shape (n, k), varies by more than rounding errors."""
+    # The gradients of a constant target are rounding errors. Scaling the metric to the spread of
+    # the rows would amplify them.
     spread = np.ptp(targets, axis=0)
     return bool(np.any(spread > CONSTANT_SPREAD * np.abs(targets).max(axis=0)))
 
@@ -273,25 +275,26 @@ def has_variation(targets: Array) -> bool:
 def fit_best(
     name: str, rows: Rows, targets: Array, held_rows: Rows, held: Array, m: int
 ) -> tuple[float, Kernel, Rows, Array] | None:
-    """Fit kernel ridge regressions with the first m rows as landmarks; return the best fit.
+    """Fit kernel ridge regressions with the first m rows as landmarks. Return the best fit.
 
     Returns
     -------
     tuple of float, Kernel, array of shape (m, d), array of shape (m, k), or None
-        The mean squared loss on the held-out rows, the kernel, the landmarks and their
-        coefficients. None if all landmarks are equal.
+        The mean squared loss on the held-out rows, the kernel, the landmarks and the coefficients
+        of the landmarks. None if all landmarks are equal.
     """
-    # The rows are shuffled, so that the first m are a random choice.
+    # The rows are shuffled, so that the first m rows are a random choice.
     landmarks = rows[:m]
     squares = kernels.compute_squared_distances(*kernels.shift_by_mean(landmarks, landmarks))
     # Bandwidths are multiples of the median distance in the current metric, which differs in each
-    # round. Distances of 0 are left out, because the median of discrete rows would be 0.
+    # round. Distances of 0 are left out, because the median distance of discrete rows could be 0.
     median = float(np.median(np.sqrt(squares[squares > 0]))) if np.any(squares > 0) else 0.0
     if not np.isfinite(median) or median < np.sqrt(np.finfo(float).tiny):
         return None
-    # min |Y - K_nS c|^2 + n alpha c'K_SS c for each bandwidth and penalty. This is ridge regression
-    # on the Nystroem features K_nS K_SS^(-1/2); its coefficients theta give c = K_SS^(-1/2) theta.
-    # With a fixed penalty, as in the authors' code, gradients are noise if there are few rows.
+    # The objective for each bandwidth and penalty is min |Y - K_nS c|^2 + n alpha c'K_SS c. This is
+    # ridge regression on the Nystroem features K_nS K_SS^(-1/2). Its coefficients theta give c =
+    # K_SS^(-1/2) theta. With a fixed penalty, as in the code of the authors, gradients are noise if
+    # there are few rows.
     best: tuple[float, Kernel, Rows, Array] | None = None
     smooth = issubclass(KERNELS.find(name), kernels.Gaussian)
     for multiple in SMOOTH_BANDWIDTHS if smooth else PEAKED_BANDWIDTHS:
@@ -306,15 +309,15 @@ def fit_best(
 def compute_metric(outer: Array, rows: Rows) -> tuple[Array, Array] | None:
     """Return the next metric, computed from an outer product, and the root of this metric.
 
-    The metric is the diagonal itself if `outer` has shape (d,), and the root of the matrix if
-    `outer` has shape (d, d). It is scaled so that the mean squared distance of the rows does not
-    change. Return None if that distance is 0 or not finite in the metric.
+    If `outer` has shape (d,), the metric is `outer` itself. If `outer` has shape (d, d), the metric
+    is its root. The metric is scaled so that the mean squared distance of the rows does not change.
+    Return None if this distance is 0 or not finite in the metric.
     """
     if not np.isfinite(outer).all():
         return None
-    # A = diag(G), or A = G^(1/2) for the full matrix, and the root A^(1/2) that rows are multiplied
-    # by. The power 1 of a full G diverged, because each round multiplies the metric of the previous
-    # round.
+    # The metric is A = diag(G), or A = G^(1/2) for the full matrix. Rows are multiplied by the root
+    # A^(1/2). The power 1 of a full G diverged, because each round multiplies the metric of the
+    # previous round.
     if outer.ndim == 1:
         metric, root = outer, np.sqrt(outer)
     else:
@@ -324,7 +327,7 @@ def compute_metric(outer: Array, rows: Rows) -> tuple[Array, Array] | None:
     spread = total_variance(rows, root)
     if not (np.isfinite(spread) and spread > 0):
         return None
-    # A <- A tr Cov(X) / tr Cov(A^(1/2) X) keeps the mean squared distance of the rows.
+    # Replacing A by A tr Cov(X) / tr Cov(A^(1/2) X) keeps the mean squared distance of the rows.
     scale = total_variance(rows) / spread
     return metric * scale, root * scale**0.5
 
@@ -336,8 +339,8 @@ def total_variance(rows: Rows, root: Array | None = None) -> float:
     """
     n, d = rows.shape
     root = np.ones(d) if root is None else root
-    # tr Cov = mean |x|^2 - |mean x|^2, computed after the first row is subtracted: with a large
-    # mean, the difference of two large numbers would lose all digits. Sparse rows are not shifted,
+    # tr Cov = mean |x|^2 - |mean x|^2 is computed after the first row is subtracted. If the mean is
+    # large, the difference of two large numbers would lose all digits. Sparse rows are not shifted,
     # because they would become dense.
     shift = 0.0 if sparse.issparse(rows) else np.asarray(rows[:1], dtype=np.float64)
     sums, squares = np.zeros(d), 0.0
@@ -361,11 +364,12 @@ def gradient_outer_product(
     rows, landmarks : array of shape (n, d) and (m, d)
         Rows and landmarks, multiplied by the root of the current metric.
     coef : array of shape (m, k)
-        Coefficients of k regressions; their outer products are added.
+        Coefficients of k regressions, whose outer products are added.
     root : array of shape (d,) or (d, d)
-        Root of the current metric. Gradients are with respect to the rows before it is applied.
+        Root of the current metric. Gradients are with respect to the rows before the root is
+        applied.
     diagonal : bool
-        Return the diagonal only.
+        Return only the diagonal of the outer product.
 
     Returns
     -------
@@ -375,8 +379,8 @@ def gradient_outer_product(
     total = np.zeros(d) if diagonal else np.zeros((d, d))
     for block in iterate_row_blocks(rows.shape[0], k * d):
         # G = 1/n sum_i grad f grad f', where f(x) = h(A^(1/2) x) and therefore grad f = A^(1/2)
-        # grad h. The root makes the metrics of all rounds refer to the same rows. The sum is
-        # computed in blocks: all gradients at once are n x k x d numbers.
+        # grad h. Because of the root, the metrics of all rounds refer to the original rows. The sum
+        # is computed in blocks, because all gradients together are n x k x d numbers.
         for gradients in kernel.gradients(rows[block], landmarks, coef):
             by_rows = apply_metric(root, gradients)
             total += np.sum(by_rows**2, axis=0) if diagonal else by_rows.T @ by_rows
@@ -393,14 +397,15 @@ def gradient_outer_product(
 class RFMFeatures(ScoredFeatures):
     r"""Random Fourier features of a Mahalanobis kernel whose metric is learned from gradients.
 
-    The frequencies are :math:`w = A^{1/2} w_0`, with :math:`w_0` from the spectral measure and A
-    the average gradient outer product of kernel regressions (AGOP). `LearnedMetric` computes A in a
-    few rounds and selects the round with the smallest loss on held-out rows. Round 0, A = I, is
-    random kitchen sinks.
+    The frequencies are :math:`w = A^{1/2} w_0`, with :math:`w_0` from the spectral measure and the
+    average gradient outer product A of kernel regressions (AGOP). `LearnedMetric` computes A in a
+    few rounds and selects the round with the smallest loss on held-out rows. The features of round
+    0, A = I, are random kitchen sinks.
 
-    This is the recursive feature machine with random features, and a method of rfbench: the method
-    of the paper solves kernel regression on all rows. The metric is learned from fits on landmarks,
-    because the gradients of fits on random Fourier features carry the noise of these features.
+    This is the recursive feature machine with random features. It is a method of rfbench, because
+    the method of the paper solves kernel regression on all rows. The metric is learned from fits on
+    landmarks, because the gradients of fits on random Fourier features have the noise of these
+    features.
 
     Parameters
     ----------
@@ -409,23 +414,24 @@ class RFMFeatures(ScoredFeatures):
     kernel : str, default='gaussian'
         Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
-        Length scale of the kernel, or the rule that computes it from the training set.
+        Bandwidth (length scale) of the kernel, or the rule that computes the bandwidth from the
+        training set.
     feature_map : {'offset', 'paired'}, default='offset'
-        Columns sqrt(2/M) cos(w'x + b), or the pairs sqrt(1/M) [cos w'x, sin w'x]. Not used for
-        arc-cosine and linear kernels.
+        'offset': the columns are sqrt(2/M) cos(w'x + b). 'paired': the columns are the pairs
+        sqrt(1/M) [cos w'x, sin w'x]. Ignored for arc-cosine and linear kernels.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
-        Seed or generator of the random numbers. None draws a new seed in every fit.
+        Random seed or generator. None uses a new seed in every fit.
     score_rows : int or float, default=3000
-        Number or fraction of training samples that the scores are computed from.
+        Number or fraction of the training rows from which the scores are computed.
     rounds : int, default=3
-        Number of outer products that are computed.
+        Number of rounds, each with one outer product.
     metric : {'diagonal', 'full'}, default='diagonal'
         Diagonal metric (weights of the columns) or full matrix.
 
     Attributes
     ----------
     metric_, losses_, round_
-        See `LearnedMetric`.
+        The metric, losses and round, as in `LearnedMetric`.
 
     References
     ----------
@@ -445,7 +451,8 @@ class RFMFeatures(ScoredFeatures):
     needs_target: ClassVar[bool] = True
     approximates_kernel: ClassVar[bool] = False
     kernels_served: ClassVar[Any] = kernels.Gaussian
-    revision: ClassVar[int] = 2  # 1: Fourier features, the last round, full metric, one penalty
+    # Revision 1 used Fourier features, the last round, a full metric, one penalty.
+    revision: ClassVar[int] = 2
 
     rounds: int = parameter(3, whole(1))
     metric: str = parameter(DIAGONAL, one_of(DIAGONAL, FULL))
@@ -454,11 +461,11 @@ class RFMFeatures(ScoredFeatures):
     def _metric_of(
         self, X: Rows, targets: Array | None, random: Streams, known: dict[str, Any] | None
     ) -> LearnedMetric:
-        """Return the metric of these rows, from the cache `known` or by learning it.
+        """Return the learned metric of these rows. Use the cache `known` if it has the metric.
 
         The metric does not depend on the bandwidth. The rows of a fold are copied for each
-        bandwidth, so the key is a hash of their content. A cached metric costs no time, and none is
-        charged.
+        bandwidth, so the key is a hash of their content. A cached metric needs no time, and no time
+        is charged.
         """
         metric = LearnedMetric(
             kind=self.metric,
@@ -469,8 +476,8 @@ class RFMFeatures(ScoredFeatures):
         )
         if known is None or isinstance(X, RowSource):
             return metric.fit(X, targets)
-        # The key contains the parameters, including the state of the generator: a different seed
-        # learns a new metric.
+        # The key contains the parameters, including the state of the generator, because a different
+        # seed learns a different metric.
         key = joblib.hash((X, targets, metric.get_params()))
         if key in known:
             found: LearnedMetric = known[key]
@@ -491,7 +498,8 @@ class RFMFeatures(ScoredFeatures):
         self.round_ = learned.round_
         self.notes_.extend(learned.notes_)
         drawn = self.draw_unit_map(random, X.shape[1], self.n_components)
-        # w'A^(1/2)x is an ordinary feature of the row A^(1/2) x, and the root is symmetric.
+        # w'A^(1/2)x is a feature of the row A^(1/2) x with the frequency w, and the root is
+        # symmetric.
         turned = apply_metric(learned.root_, drawn.frequencies.T).T
         return replace(drawn, frequencies=np.ascontiguousarray(turned)).times(
             self.n_components**-0.5

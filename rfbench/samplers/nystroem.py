@@ -1,4 +1,4 @@
-"""The Nystroem method: kernel evaluations at landmarks, which are training rows or centroids."""
+"""The Nystroem method: kernel values between rows and landmarks (training rows or centroids)."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ from rfbench.samplers.projected import iterate_row_blocks
 
 UNIFORM, RECURSIVE_RLS = "uniform", "recursive-rls"
 KMEANS, RPCHOLESKY = "kmeans", "rpcholesky"
-# Relative to the largest eigenvalue of K_SS. Smaller eigenvalues are rounding errors, about 1e-16
-# times the number of landmarks, and the inverse of their root would amplify noise by a million.
-# Chosen without a measurement. With twice the value, features occasionally lose a direction, and
-# published rows change.
+# Smallest eigenvalue of K_SS that is used, relative to the largest. Smaller eigenvalues are
+# rounding errors, about 1e-16 times the number of landmarks, and the inverse of their root would
+# amplify noise by a million. Chosen without a measurement. With twice the value, features
+# occasionally lose a direction, and published rows change.
 FLOOR = 1e-12
 
 
 @dataclass(frozen=True)
 class KernelColumns(FittedMap):
-    """The kernel between rows and landmarks, in float64, computed in blocks of rows.
+    """The kernel values between rows and landmarks, in float64, computed in blocks of rows.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class KernelColumns(FittedMap):
 
     @property
     def n_columns(self) -> int:
-        """Number of real columns, equal to the number m of landmarks."""
+        """Number of real-valued columns, equal to the number m of landmarks."""
         return int(self.landmarks.shape[0])
 
     def astype(self, dtype: Any) -> Self:
@@ -69,18 +69,18 @@ class KernelColumns(FittedMap):
 
 @dataclass(frozen=True)
 class NystroemMap(KernelColumns):
-    """The kernel between rows and landmarks S, multiplied by K_SS^(-1/2)."""
+    """The kernel values between rows and landmarks S, multiplied by K_SS^(-1/2)."""
 
     @cached_property
     def matrix(self) -> Array:
-        """The inverse root, shape (m, m), computed at the first access."""
+        """The inverse root K_SS^(-1/2), shape (m, m), computed when it is first used."""
         eigenvalues, vectors = linalg.eigh(self.kernel(self.landmarks, self.landmarks))
         kept = eigenvalues > FLOOR * eigenvalues[-1]
         basis = vectors[:, kept]
         return np.asarray((basis / np.sqrt(eigenvalues[kept])) @ basis.T)
 
     def unprojected(self, coefficients: FloatArray) -> tuple[FittedMap, FloatArray]:
-        """Return the kernel columns and their coefficients. See `FittedMap.unprojected`."""
+        """Return the map of kernel values and their coefficients. See `FittedMap.unprojected`."""
         return KernelColumns(self.kernel, self.landmarks), self.matrix @ coefficients
 
     def _columns(self, rows: Rows) -> Array:
@@ -104,7 +104,7 @@ class NystroemMap(KernelColumns):
     ),
 )
 class Nystroem(RandomFeatures):
-    r"""Features :math:`k(x, x_S) K_{SS}^{-1/2}` of m landmarks S, training rows or centroids.
+    r"""Features :math:`k(x, x_S) K_{SS}^{-1/2}` for m landmarks S, training rows or centroids.
 
     Their inner products are :math:`K_{nS} K_{SS}^{+} K_{Sn}`. The inverse root ignores eigenvalues
     of :math:`K_{SS}` below 1e-12 of the largest one.
@@ -112,31 +112,32 @@ class Nystroem(RandomFeatures):
     Parameters
     ----------
     n_components : int, default=100
-        m, the number of landmarks and of columns. If there are fewer different landmarks, they are
+        Number m of landmarks and of columns. If there are fewer different landmarks, landmarks are
         repeated, which adds columns but does not change inner products.
     kernel : str, default='gaussian'
         Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
-        Length scale of the kernel, or the rule that computes it from the training set.
+        Bandwidth (length scale) of the kernel, or the rule that computes the bandwidth from the
+        training set.
     feature_map : {'offset', 'paired'}, default='offset'
         Ignored, because the features have no frequencies.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
-        Seed or generator of the random numbers. None draws a new seed in every fit.
+        Random seed or generator. None uses a new seed in every fit.
     landmarks : {'uniform', 'recursive-rls', 'rpcholesky', 'kmeans'}, default='uniform'
-        'uniform' draws rows without replacement.
-        'recursive-rls' does the same with probabilities in proportion to approximate ridge leverage
-        scores (`rfbench.samplers.landmarks.recursive_leverage`). It costs O(n m^2).
-        'rpcholesky' draws rows one at a time, in proportion to their residual given the rows drawn
-        before (`rfbench.samplers.landmarks.choose_pivots`). It costs O(n m^2) and 8 n m bytes. If
-        there are more rows than fit into 2 GiB (but at least 2m), a uniform sample is used.
-        'kmeans' computes centroids of k-means on at most max(m, 20,000) rows (Zhang, Tsang and
-        Kwok, section 4). They are dense, and for every kernel they are means of the original rows.
-        It costs at most 20 times O(n m d).
+        'uniform' draws rows without replacement. 'recursive-rls' draws rows with probabilities
+        proportional to approximate ridge leverage scores
+        (`rfbench.samplers.landmarks.recursive_leverage`), for a cost of O(n m^2). 'rpcholesky'
+        draws rows one at a time, with probabilities proportional to their residual given the rows
+        drawn before (`rfbench.samplers.landmarks.choose_pivots`), for a cost of O(n m^2) and 8 n m
+        bytes. If there are more rows than fit into 2 GiB (but at least 2m), a uniform sample is
+        used. 'kmeans' computes centroids of k-means on at most max(m, 20,000) rows (Zhang, Tsang
+        and Kwok, section 4), for a cost of at most 20 times O(n m d). Centroids are dense, and for
+        every kernel they are means of the original rows.
 
     Attributes
     ----------
     landmark_rows_ : array of shape (n_components,) or None
-        Row indices of the landmarks in the training set; None for centroids.
+        Row indices of the landmarks in the training set, or None for centroids.
     scores_ : array of shape (n,)
         The approximate ridge leverage scores of 'recursive-rls'.
 
@@ -161,9 +162,9 @@ class Nystroem(RandomFeatures):
     landmarks: str = parameter(UNIFORM, one_of(UNIFORM, RECURSIVE_RLS, RPCHOLESKY, KMEANS))
 
     def fit_landmarks(self, X: Rows, y: Any = None) -> Nystroem:
-        """Fit, but compute the inverse root, O(m^3), only when rows are transformed.
+        """Fit the features, but compute the inverse root, O(m^3), only when rows are transformed.
 
-        For solvers that use the kernel between rows and landmarks directly.
+        This method is for solvers that use the kernel values between rows and landmarks directly.
         """
         self._fit(X, y, Shared(delays_root=True))
         return self
@@ -192,7 +193,7 @@ class Nystroem(RandomFeatures):
         return fitted
 
     def _rows(self, X: Rows, random: Streams) -> NDArray[np.intp]:
-        """Return the indices of the different landmarks, at most m."""
+        """Return the row indices of the different landmarks, at most m."""
         n = X.shape[0]
         m = min(self.n_components, n)
         if self.landmarks == RPCHOLESKY:

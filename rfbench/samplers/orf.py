@@ -22,11 +22,11 @@ from rfbench.samplers.feature_map import FeatureMap
 class ORF(RandomFeatures):
     r"""Gaussian frequencies that are orthogonal to each other within a block.
 
-    Each block is :math:`W = \sigma S Q` with Q Haar-distributed orthogonal (d x d), S diagonal with
-    independent :math:`\chi_d` entries and :math:`\sigma` the standard deviation of a coordinate,
-    1/s for the Gaussian kernel. Every single frequency is exactly N(0, sigma^2 I), so the kernel
-    estimate is unbiased. Independent blocks are stacked and the last one is truncated, so that
-    there are exactly M frequencies. The cost is O(M d min(M, d)). Supported kernels have an
+    Each block is :math:`W = \sigma S Q` with a Haar-distributed orthogonal Q (d x d), a diagonal S
+    with independent :math:`\chi_d` entries, and the standard deviation :math:`\sigma` of a
+    coordinate, 1/s for the Gaussian kernel. Every single frequency is exactly N(0, sigma^2 I), so
+    the kernel estimate is unbiased. Independent blocks are stacked and the last block is truncated,
+    so that there are exactly M frequencies. The cost is O(M d min(M, d)). Supported kernels have an
     isotropic Gaussian measure: the Gaussian kernels, and arc-cosine kernels (not in the paper, our
     choice).
 
@@ -37,15 +37,16 @@ class ORF(RandomFeatures):
     kernel : str, default='gaussian'
         Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
-        Length scale of the kernel, or the rule that computes it from the training set.
+        Bandwidth (length scale) of the kernel, or the rule that computes the bandwidth from the
+        training set.
     feature_map : {'offset', 'paired'}, default='offset'
-        Columns sqrt(2/M) cos(w'x + b), or the pairs sqrt(1/M) [cos w'x, sin w'x]. Not used for
-        arc-cosine and linear kernels.
+        'offset': the columns are sqrt(2/M) cos(w'x + b). 'paired': the columns are the pairs
+        sqrt(1/M) [cos w'x, sin w'x]. Ignored for arc-cosine and linear kernels.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
-        Seed or generator of the random numbers. None draws a new seed in every fit.
+        Random seed or generator. None uses a new seed in every fit.
     padded : bool, default=False
-        Draw frequencies for rows padded with zeros to a power of two, as in the experiments of the
-        paper and in SORF. Blocks are then larger.
+        Draw frequencies for rows that are padded with zeros to a power of two, as in the
+        experiments of the paper and in SORF. The blocks are then larger.
 
     References
     ----------
@@ -93,13 +94,13 @@ class ORF(RandomFeatures):
 class ColumnORF(RandomFeatures):
     r"""Gaussian frequencies whose matrix has orthogonal columns before the rows are scaled.
 
-    The code of Munkhoeva et al. draws these as orthogonal features: :math:`W = \sigma S Q`, with Q
-    the M x d matrix of orthonormal columns of a QR factorization of a Gaussian matrix, and S
-    diagonal with independent :math:`\chi_M` entries. The squared norm of a row of Q is
+    The code of Munkhoeva et al. draws these frequencies as orthogonal features: :math:`W = \sigma S
+    Q`. Q is the M x d matrix of orthonormal columns of a QR factorization of a Gaussian matrix, and
+    S is diagonal with independent :math:`\chi_M` entries. The squared norm of a row of Q is
     :math:`\mathrm{Beta}(d/2, (M - d)/2)` distributed, so that every single frequency is exactly
-    N(0, sigma^2 I) and the kernel estimate is unbiased. Here coordinates are orthogonal, over all
-    frequencies; in ORF frequencies are orthogonal, within blocks of d. For M of at most d both are
-    the same. The cost is O(M d^2).
+    N(0, sigma^2 I) and the kernel estimate is unbiased. Here the coordinates are orthogonal, over
+    all frequencies. In ORF the frequencies are orthogonal, within blocks of d. For M of at most d
+    the two methods are the same. The cost is O(M d^2).
 
     Parameters
     ----------
@@ -108,12 +109,13 @@ class ColumnORF(RandomFeatures):
     kernel : str, default='gaussian'
         Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
-        Length scale of the kernel, or the rule that computes it from the training set.
+        Bandwidth (length scale) of the kernel, or the rule that computes the bandwidth from the
+        training set.
     feature_map : {'offset', 'paired'}, default='offset'
-        Columns sqrt(2/M) cos(w'x + b), or the pairs sqrt(1/M) [cos w'x, sin w'x]. Not used for
-        arc-cosine and linear kernels.
+        'offset': the columns are sqrt(2/M) cos(w'x + b). 'paired': the columns are the pairs
+        sqrt(1/M) [cos w'x, sin w'x]. Ignored for arc-cosine and linear kernels.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
-        Seed or generator of the random numbers. None draws a new seed in every fit.
+        Random seed or generator. None uses a new seed in every fit.
 
     References
     ----------
@@ -150,10 +152,11 @@ class SimRF(ORF):
     r"""Gaussian frequencies whose directions are the vertices of a simplex, block by block.
 
     The d directions of a block are the vertices of a regular simplex of :math:`d - 1` dimensions
-    around the origin, after a Haar-distributed rotation. Any two have the product :math:`-1/(d -
-    1)`. Lengths are independent :math:`\chi_d`, as in ORF. Every single frequency is exactly N(0,
-    sigma^2 I), so the kernel estimate is unbiased. This coupling is optimal for positive features;
-    with cosines and sines ORF has the smaller variance. The cost is O(M d^2).
+    around the origin, after a Haar-distributed rotation. Any two directions have the inner product
+    :math:`-1/(d - 1)`. The lengths are independent :math:`\chi_d`, as in ORF. Every single
+    frequency is exactly N(0, sigma^2 I), so the kernel estimate is unbiased. This coupling is
+    optimal for positive features. For cosines and sines ORF has the smaller variance. The cost is
+    O(M d^2).
 
     Parameters
     ----------
@@ -162,15 +165,16 @@ class SimRF(ORF):
     kernel : str, default='gaussian'
         Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
-        Length scale of the kernel, or the rule that computes it from the training set.
+        Bandwidth (length scale) of the kernel, or the rule that computes the bandwidth from the
+        training set.
     feature_map : {'offset', 'paired'}, default='offset'
-        Columns sqrt(2/M) cos(w'x + b), or the pairs sqrt(1/M) [cos w'x, sin w'x]. Not used for
-        arc-cosine and linear kernels.
+        'offset': the columns are sqrt(2/M) cos(w'x + b). 'paired': the columns are the pairs
+        sqrt(1/M) [cos w'x, sin w'x]. Ignored for arc-cosine and linear kernels.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
-        Seed or generator of the random numbers. None draws a new seed in every fit.
+        Random seed or generator. None uses a new seed in every fit.
     padded : bool, default=False
-        Draw frequencies for rows padded with zeros to a power of two, as in the experiments of the
-        paper and in SORF. Blocks are then larger.
+        Draw frequencies for rows that are padded with zeros to a power of two, as in the
+        experiments of the paper and in SORF. The blocks are then larger.
 
     References
     ----------
@@ -196,9 +200,9 @@ class SimRF(ORF):
 def haar_rows(generator: np.random.Generator, d: int, count: int) -> Array:
     """Return the first rows of a Haar-distributed orthogonal matrix, shape (count, d).
 
-    The Q of a QR factorization is unique once the diagonal of R is positive, and for a Gaussian
-    matrix it is then Haar-distributed. Fewer rows drawn from the same generator are the first rows
-    of more.
+    The Q of a QR factorization is unique if the diagonal of R is positive. For a Gaussian matrix
+    this Q is Haar-distributed. With the same generator, a smaller number of rows consists of the
+    first rows of a larger number.
     """
     q, r = np.linalg.qr(generator.standard_normal((count, d)).T)
     return np.asarray((q * np.where(np.diag(r) < 0, -1.0, 1.0)).T)

@@ -1,4 +1,4 @@
-"""Samplers that draw a pool of candidates and select by scores on the data, and a control."""
+"""Samplers that draw a pool of candidates and select some by their scores, and a control."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from rfbench.samplers.declaration import ANY, Form, sampler
 from rfbench.samplers.feature_map import PAIRED, FeatureMap, FittedMap
 
 # Blocks of 1 MiB. Measured by `python -m scripts.bench.doubled`, as relative CPU time: with half of
-# BLOCK_ROWS 1.06, with twice BLOCK_ROWS .99; with half of BLOCK_FREQUENCIES 1.01, with twice
+# BLOCK_ROWS 1.06, with twice BLOCK_ROWS .99, with half of BLOCK_FREQUENCIES 1.01, with twice
 # BLOCK_FREQUENCIES 1.04.
 BLOCK_ROWS = 512
 BLOCK_FREQUENCIES = 256
@@ -33,7 +33,7 @@ def target_moments(
     formed: FloatArray | None = None,
     squares: Array | None = None,
 ) -> Array:
-    """Return Z'Y of the pool's columns Z, shape (n_columns, k).
+    """Return Z'Y for the matrix Z of the pool's columns, shape (n_columns, k).
 
     The computation uses blocks of rows and of frequencies small enough for the cache. If `formed`,
     shape (n, n_columns), is given, Z is stored in it. If `squares`, shape (n_columns,), is given,
@@ -64,19 +64,19 @@ def target_moments(
 
 
 def sum_cos_sin(unit: FeatureMap, columns: Array) -> Array:
-    """Sum the values of the cos and sin column of each frequency: shape (n_columns,) to (M,)."""
+    """Sum the cos and the sin value of each frequency, from shape (n_columns,) to (M,)."""
     if unit.layout == PAIRED:
         return columns[: unit.n_frequencies] + columns[unit.n_frequencies :]
     return columns
 
 
 def centers_target(choice: bool | str, targets: Array) -> bool:
-    """Return True if the target is centered; 'auto' centers a target with several columns."""
+    """Return True if the target is centered. 'auto' centers a target with several columns."""
     return targets.shape[1] > 1 if choice == "auto" else bool(choice)
 
 
 def argsort_descending(scores: Array, error: float) -> NDArray[np.intp]:
-    """Return the order of decreasing scores; scores that differ only by rounding count as equal.
+    """Return the indices of scores in decreasing order. Scores may be tied up to rounding errors.
 
     Tied scores are ordered by their index.
 
@@ -84,9 +84,9 @@ def argsort_descending(scores: Array, error: float) -> NDArray[np.intp]:
     ----------
     scores : array of shape (m,)
     error : float
-        Rounding error of a score. A group is a run of scores without a gap larger than this error.
-        Within a group, scores are tied if they are within this error of each other, counted from
-        the first score.
+        Rounding error of a score. A group consists of consecutive scores without a gap larger than
+        this error. Within a group, scores are tied if they differ by at most this error, counted
+        from the first score.
 
     Returns
     -------
@@ -106,9 +106,10 @@ def iterate_ridge_fits(
 ) -> Iterator[tuple[float, Array]]:
     """Yield the mean squared loss on held-out rows and the coefficients, for each penalty.
 
-    `training` and `held` are rows with their target columns, shape (n, k). The penalties are n
-    alpha, and the intercept is not penalized. The squared loss is summed over the columns of the
-    target. Penalties with coefficients too large for floating-point precision are skipped.
+    `training` and `held` are rows with their target columns, shape (n, k). The penalties are
+    multiplied by n, and the intercept is not penalized. The squared loss is summed over the columns
+    of the target. Penalties whose coefficients are too large for the floating-point precision are
+    skipped.
     """
     from rfbench.compute.gram import accumulate
     from rfbench.compute.ridge import residual_sum_of_squares, solve_ridge
@@ -135,7 +136,7 @@ SCORE_ROWS = Rule("a fraction of the training rows in (0, 1]", _is_share) | whol
 
 @dataclass(frozen=True, eq=False)
 class PoolScores:
-    """A pool of candidates and sums of its features over the scoring rows.
+    """A pool of candidates with the sums of its features over the scoring rows.
 
     Attributes
     ----------
@@ -160,10 +161,10 @@ class PoolScores:
 
     @classmethod
     def of(cls, pool: FeatureMap, rows: Rows, y: Array) -> PoolScores:
-        """Return the sums of a pool's features over rows with targets of shape (n, k)."""
+        """Compute the sums of a pool's features over rows, for targets of shape (n, k)."""
         sums = target_moments(pool, rows, np.column_stack([y, np.ones(len(y))]))
         means = y.mean(axis=0)
-        # The sum over a block uses the dtype of the rows, in which errors accumulate like a random
+        # The sum over a block is in the dtype of the rows, in which errors accumulate like a random
         # walk. The sums of the blocks are added in float64.
         walk = 4 * float(np.finfo(rows.dtype).eps) * np.sqrt(min(len(y), BLOCK_ROWS))
         errors = walk * np.abs(sums).max(axis=0)
@@ -171,13 +172,13 @@ class PoolScores:
         return cls(pool, sums[:, :-1], sums[:, -1], means, len(y), rounding)
 
     def target_moments(self, *, centred: bool) -> Array:
-        """Return Z'Y, or Z'(Y - mean Y)."""
+        """Return Z'Y, or Z'(Y - mean Y) for a centered target."""
         if not centred:
             return self.moments
         return self.moments - np.outer(self.sums, self.target_means)
 
     def less(self, part: PoolScores) -> PoolScores:
-        """Return the scores for the rows that are not in `part`."""
+        """Return the sums over the rows that are not in `part`."""
         n = self.n - part.n
         means = (self.n * self.target_means - part.n * part.target_means) / n
         moments, sums = self.moments - part.moments, self.sums - part.sums
@@ -186,7 +187,7 @@ class PoolScores:
 
 @estimator
 class ScoredFeatures(RandomFeatures):
-    """Base class of the samplers that compute scores on a subset of the training set.
+    """Base class of the samplers that compute scores on a part of the training set.
 
     Parameters
     ----------
@@ -195,25 +196,26 @@ class ScoredFeatures(RandomFeatures):
     kernel : str, default='gaussian'
         Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
-        Length scale of the kernel, or the rule that computes it from the training set.
+        Bandwidth (length scale) of the kernel, or the rule that computes the bandwidth from the
+        training set.
     feature_map : {'offset', 'paired'}, default='offset'
-        Columns sqrt(2/M) cos(w'x + b), or the pairs sqrt(1/M) [cos w'x, sin w'x]. Not used for
-        arc-cosine and linear kernels.
+        'offset': the columns are sqrt(2/M) cos(w'x + b). 'paired': the columns are the pairs
+        sqrt(1/M) [cos w'x, sin w'x]. Ignored for arc-cosine and linear kernels.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
-        Seed or generator of the random numbers. None draws a new seed in every fit.
+        Random seed or generator. None uses a new seed in every fit.
     score_rows : int or float, default=1.0
-        Number or fraction of training samples that the scores are computed from.
+        Number or fraction of the training rows from which the scores are computed.
     """
 
     score_rows: int | float = parameter(1.0, SCORE_ROWS)
 
     def n_scored(self, n: int) -> int:
-        """Return how many of n rows the scores are computed from."""
+        """Return the number of rows, out of n, from which the scores are computed."""
         asked: Any = self.score_rows
         return min(n, int(asked) if not isinstance(asked, float) else max(1, round(asked * n)))
 
     def scoring_rows(self, X: Rows, targets: Array, random: Streams) -> tuple[Rows, Array]:
-        """Return the random rows, and their targets, that the scores are computed from."""
+        """Return the random rows from which the scores are computed, with their targets."""
         n = X.shape[0]
         count = self.n_scored(n)
         if count == n:
@@ -234,14 +236,15 @@ class PooledFeatures(ScoredFeatures):
     kernel : str, default='gaussian'
         Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
-        Length scale of the kernel, or the rule that computes it from the training set.
+        Bandwidth (length scale) of the kernel, or the rule that computes the bandwidth from the
+        training set.
     feature_map : {'offset', 'paired'}, default='offset'
-        Columns sqrt(2/M) cos(w'x + b), or the pairs sqrt(1/M) [cos w'x, sin w'x]. Not used for
-        arc-cosine and linear kernels.
+        'offset': the columns are sqrt(2/M) cos(w'x + b). 'paired': the columns are the pairs
+        sqrt(1/M) [cos w'x, sin w'x]. Ignored for arc-cosine and linear kernels.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
-        Seed or generator of the random numbers. None draws a new seed in every fit.
+        Random seed or generator. None uses a new seed in every fit.
     score_rows : int or float, default=1.0
-        Number or fraction of training samples that the scores are computed from.
+        Number or fraction of the training rows from which the scores are computed.
     pool_size : int, default=1000
         Number of candidate frequencies.
     """
@@ -254,24 +257,24 @@ class PooledFeatures(ScoredFeatures):
         return True
 
     def check_parameters(self) -> None:
-        """Check that the pool has at least M candidates, if M different ones are selected."""
+        """Raise MethodError if the pool has fewer than M candidates, but M are selected."""
         super().check_parameters()
         self._check_pool_holds_components(self.pool_size)
 
     def _check_pool_holds_components(self, size: int) -> None:
         if self.selects and self.n_components > size:
             raise MethodError(
-                f"M = {self.n_components} features cannot be chosen from a pool of {size}.",
-                f"{type(self).__name__} keeps M of the candidates, and a linear kernel has no "
-                "more candidates than coordinates.",
-                "Lower M, or raise pool_size.",
+                f"M = {self.n_components} features cannot be selected from a pool of {size}.",
+                f"{type(self).__name__} keeps M of the candidates, and a linear kernel "
+                "does not have more candidates than coordinates.",
+                "Decrease M, or increase pool_size.",
             )
 
     def draw_pool(self, random: Streams, d: int) -> FeatureMap:
         """Draw the candidates: i.i.d. features with scale sqrt(2) or 1.
 
-        The linear kernel has only d different features. With a pool_size of at least d, the pool
-        contains each coordinate once (Sinha & Duchi 2016, section 4.2).
+        The linear kernel has only d different features. If pool_size is at least d, the pool
+        contains each coordinate once (Sinha and Duchi 2016, section 4.2).
         """
         if self.kernel_.feature == "coordinate" and self.pool_size >= d:
             self._check_pool_holds_components(d)
@@ -287,11 +290,11 @@ class PooledFeatures(ScoredFeatures):
     forms=(Form({"pool_size": 40}),),
 )
 class UniformPool(PooledFeatures):
-    r"""M features drawn uniformly, without replacement, from a pool; nothing is scored.
+    r"""M features drawn uniformly, without replacement, from a pool. No scores are computed.
 
-    EERF and LKRF draw the same pool with the same seed, so that the difference to them is only the
-    selection. The features are distributed as random kitchen sinks (except for the linear kernel,
-    whose coordinates are then drawn without replacement).
+    EERF and LKRF draw the same pool with the same seed, so that they differ only in the selection.
+    The features have the distribution of random kitchen sinks (except for the linear kernel, whose
+    coordinates are drawn without replacement).
 
     Parameters
     ----------
@@ -300,14 +303,16 @@ class UniformPool(PooledFeatures):
     kernel : str, default='gaussian'
         Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
-        Length scale of the kernel, or the rule that computes it from the training set.
+        Bandwidth (length scale) of the kernel, or the rule that computes the bandwidth from the
+        training set.
     feature_map : {'offset', 'paired'}, default='offset'
-        Columns sqrt(2/M) cos(w'x + b), or the pairs sqrt(1/M) [cos w'x, sin w'x]. Not used for
-        arc-cosine and linear kernels.
+        'offset': the columns are sqrt(2/M) cos(w'x + b). 'paired': the columns are the pairs
+        sqrt(1/M) [cos w'x, sin w'x]. Ignored for arc-cosine and linear kernels.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
-        Seed or generator of the random numbers. None draws a new seed in every fit.
+        Random seed or generator. None uses a new seed in every fit.
     score_rows : int or float, default=1.0
-        Ignored; it exists so that a configuration differs from a scored one only in the name.
+        Ignored. With this parameter, configurations of this sampler and of samplers with scores
+        differ only in the name.
     pool_size : int, default=1000
         Number of candidate frequencies.
 

@@ -28,14 +28,14 @@ class PositiveMap(FeatureMap):
     ----------
     decay : float
     center : array of shape (d,) or None
-        Subtracted from the rows; None for the origin.
+        Row that is subtracted from the rows. If None, nothing is subtracted.
     """
 
     decay: float = 0.0
     center: FloatArray | None = None
 
     def transform_into(self, rows: Rows, out: FloatArray) -> None:
-        """Write the features of the rows, shape (n, d), into `out`, shape (n, n_columns)."""
+        """Write the features of rows, shape (n, d), into `out`, shape (n, n_columns)."""
         assert self.offsets is not None
         for block in iterate_row_blocks(rows.shape[0], rows.shape[1]):
             part, exponents = to_dense(rows[block]), out[block]
@@ -56,11 +56,11 @@ class PositiveMap(FeatureMap):
 class PositiveFeatures(RandomFeatures):
     r"""Positive features exp(w'x - |x|^2/s^2) / sqrt(M) of the Gaussian kernel, w ~ N(0, I/s^2).
 
-    By :math:`E\,e^{w^\top (x + y)} = e^{|x + y|^2 / (2 s^2)}` the estimate is unbiased, and all
-    products of features are positive, as attention requires (FAVOR+). For ridge regression they are
-    expected to perform worse than cosines. The kernel depends on differences, but the features do
-    not: rows many bandwidths away from the origin have features of 0. Therefore the mean of the
-    training set is subtracted from the rows x, which is our addition.
+    Because of :math:`E\,e^{w^\top (x + y)} = e^{|x + y|^2 / (2 s^2)}` the estimate is unbiased. All
+    products of features are positive, as attention requires (FAVOR+). For ridge regression these
+    features are expected to have larger errors than cosines. The kernel depends on differences of
+    rows, but the features do not: rows many bandwidths away from the origin have features of 0.
+    Therefore the mean of the training set is subtracted from the rows x, which is our addition.
 
     Parameters
     ----------
@@ -69,13 +69,14 @@ class PositiveFeatures(RandomFeatures):
     kernel : str, default='gaussian'
         Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
-        Length scale of the kernel, or the rule that computes it from the training set.
+        Bandwidth (length scale) of the kernel, or the rule that computes the bandwidth from the
+        training set.
     feature_map : , default='offset'
         Ignored.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
-        Seed or generator of the random numbers. None draws a new seed in every fit.
+        Random seed or generator. None uses a new seed in every fit.
     base : {'rks', 'orf', 'simrf'}, default='rks'
-        How the frequencies are drawn; FAVOR+ uses orthogonal ones.
+        Sampler that draws the frequencies. FAVOR+ uses orthogonal frequencies.
 
     References
     ----------
@@ -92,7 +93,7 @@ class PositiveFeatures(RandomFeatures):
     """
 
     kernels_served: ClassVar[Any] = Gaussian
-    revision: ClassVar[int] = 2  # 1: no mean was subtracted
+    revision: ClassVar[int] = 2  # in revision 1 no mean was subtracted
 
     base: str = parameter("rks", one_of(*BASES))
 
@@ -116,7 +117,7 @@ class PositiveFeatures(RandomFeatures):
         )
 
     def _curvature(self, variance: float, d: int) -> float:
-        """Return A, at most 0. See `OptimalPositiveFeatures`."""
+        """Return the parameter A <= 0 of `OptimalPositiveFeatures`."""
         return 0.0
 
 
@@ -129,11 +130,11 @@ class PositiveFeatures(RandomFeatures):
 class OptimalPositiveFeatures(PositiveFeatures):
     r"""Positive features with the smallest variance at the mean distance from the origin.
 
-    Columns :math:`(1 - 4A)^{d/4} \exp(A s^2 |w|^2 + \sqrt{1 - 4A}\, w^\top x - |x|^2/s^2) / \sqrt
-    M`, unbiased for every :math:`A < 1/4`. With :math:`\phi` the mean of
-    :math:`|x + y|^2 / (s^2 d)` over pairs of rows of the training set,
-    :math:`A = (1 - 2\phi - \sqrt{(2\phi + 1)^2 + 8\phi}) / 16 \le 0`. For ridge regression they are
-    expected to perform worse than cosines.
+    The columns are :math:`(1 - 4A)^{d/4} \exp(A s^2 |w|^2 + \sqrt{1 - 4A}\, w^\top x - |x|^2/s^2) /
+    \sqrt M`, which are unbiased for every :math:`A < 1/4`. Let :math:`\phi` be the mean of
+    :math:`|x + y|^2 / (s^2 d)` over pairs of training rows. Then :math:`A = (1 - 2\phi -
+    \sqrt{(2\phi + 1)^2 + 8\phi}) / 16 \le 0`. For ridge regression these features are expected to
+    have larger errors than cosines.
 
     Parameters
     ----------
@@ -142,23 +143,24 @@ class OptimalPositiveFeatures(PositiveFeatures):
     kernel : str, default='gaussian'
         Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
-        Length scale of the kernel, or the rule that computes it from the training set.
+        Bandwidth (length scale) of the kernel, or the rule that computes the bandwidth from the
+        training set.
     feature_map : , default='offset'
         Ignored.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
-        Seed or generator of the random numbers. None draws a new seed in every fit.
+        Random seed or generator. None uses a new seed in every fit.
     base : {'rks', 'orf', 'simrf'}, default='rks'
-        How the frequencies are drawn; FAVOR+ uses orthogonal ones.
+        Sampler that draws the frequencies. FAVOR+ uses orthogonal frequencies.
 
     Attributes
     ----------
     curvature_ : float
-        A.
+        The parameter A.
 
     References
     ----------
     Likhosherstov, Choromanski, Dubey, Liu, Sarlos and Weller, Chefs' Random Tables:
-    Non-Trigonometric Random Features, NeurIPS 2022 (OPRF); A is derived here.
+    Non-Trigonometric Random Features, NeurIPS 2022 (OPRF). The formula of A is derived here.
 
     Examples
     --------
@@ -178,7 +180,7 @@ class OptimalPositiveFeatures(PositiveFeatures):
 
 
 def compute_moments(X: Rows) -> tuple[Array, float]:
-    """Return the mean of the rows, shape (d,), and the mean squared distance from it."""
+    """Return the mean of the rows, shape (d,), and the mean squared distance from this mean."""
     n, d = X.shape
     blocks = list(iterate_row_blocks(n, d))
     total = np.zeros(d)

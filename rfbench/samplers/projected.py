@@ -1,4 +1,4 @@
-"""Random features followed by a linear projection to fewer columns."""
+"""Random features that are multiplied by a matrix with fewer columns."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from rfbench.registry import KERNELS
 from rfbench.samplers.base import RandomFeatures, Streams
 from rfbench.samplers.feature_map import PAIRED, FeatureMap, FittedMap, make_torch_map
 
-# Memory of a block of features. Measured by `python -m scripts.bench.doubled`: half the value needs
-# .87 of the CPU time of tefm-g, twice the value 1.09.
+# Memory of a block of features in bytes. Measured by `python -m scripts.bench.doubled`: half the
+# value needs .87 of the CPU time of tefm-g, twice the value 1.09.
 PROJECTED_BLOCK_BYTES = 2**23
 
 
 def iterate_row_blocks(n: int, n_columns: int) -> Iterator[slice]:
-    """Yield slices of rows such that the float64 features of a slice need about 8 MiB."""
+    """Yield slices of rows for which the float64 features need about 8 MiB."""
     step = max(16, PROJECTED_BLOCK_BYTES // (8 * n_columns))
     return (slice(start, min(start + step, n)) for start in range(0, n, step))
 
@@ -33,7 +33,8 @@ class ProjectedMap(FittedMap):
     Attributes
     ----------
     inner : FeatureMap
-        Map with D columns. All D are computed for every row, even if few columns are returned.
+        Map with D columns. All D columns are computed for every row, even if few columns are
+        returned.
     matrix : array of shape (D, l)
     """
 
@@ -42,7 +43,7 @@ class ProjectedMap(FittedMap):
 
     @property
     def n_columns(self) -> int:
-        """Number of real columns, l."""
+        """Number l of real-valued columns."""
         return int(self.matrix.shape[1])
 
     def astype(self, dtype: Any) -> ProjectedMap:
@@ -50,7 +51,7 @@ class ProjectedMap(FittedMap):
         return ProjectedMap(self.inner.astype(dtype), self.matrix.astype(dtype, copy=False))
 
     def unprojected(self, coefficients: FloatArray) -> tuple[FittedMap, FloatArray]:
-        """Return the inner map and its coefficients. See `FittedMap.unprojected`."""
+        """Return the inner map and coefficients for its columns. See `FittedMap.unprojected`."""
         return self.inner, matmul(self.matrix, coefficients)
 
     def transform_into(self, rows: Rows, out: FloatArray) -> None:
@@ -60,46 +61,47 @@ class ProjectedMap(FittedMap):
             matmul(self.inner.transform(rows[block]), matrix, out=out[block])
 
     def as_torch(self) -> Any:
-        """Return the features as a `torch.nn.Module`. See `FittedMap.as_torch`."""
+        """Return the feature map as a `torch.nn.Module`. See `FittedMap.as_torch`."""
         return make_torch_map(self.inner, self.matrix)
 
 
 @estimator
 class ProjectedFeatures(RandomFeatures):
-    r"""Base class of the samplers that project random kitchen sinks F, n x D, to l columns.
+    r"""Base class of the samplers that multiply random kitchen sinks F, n x D, by a D x l matrix.
 
     Parameters
     ----------
     n_components : int, default=100
-        l, the number of columns of the output, in either map.
+        l, the number of columns of the output, for both values of `feature_map`.
     kernel : str, default='gaussian'
         Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
-        Length scale of the kernel, or the rule that computes it from the training set.
+        Bandwidth (length scale) of the kernel, or the rule that computes the bandwidth from the
+        training set.
     feature_map : {'offset', 'paired'}, default='offset'
-        Map of the features F: cosines with random phases, or pairs of a cosine and a sine.
+        Type of the features F: cosines with random offsets, or pairs of a cosine and a sine.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
-        Seed or generator of the random numbers. None draws a new seed in every fit.
+        Random seed or generator. None uses a new seed in every fit.
     base_size : int or None, default=None
-        Number of frequencies of F, by default 4 n_components, as in the figures of TEFM. The
-        offset map has D = base_size columns, the paired map D = 2 base_size; l is at most D.
-        (Random kitchen sinks have these D columns with M = base_size. With M = l they have 2l
-        columns in the paired map.)
+        Number of frequencies of F. The default is 4 n_components, as in the figures of TEFM. The
+        number D of columns of F is base_size for the offset map and 2 base_size for the paired map.
+        l is at most D. (Random kitchen sinks with M = base_size have the same D columns. With M = l
+        they have 2l columns for the paired map.)
     """
 
     base_size: int | None = parameter(None, whole(1) | NONE)
 
     def check_parameters(self) -> None:
-        """Check that F has at least n_components columns."""
+        """Raise MethodError if F has fewer than n_components columns."""
         super().check_parameters()
         waves = KERNELS.find(self.kernel).feature == "wave"
         columns = self.n_drawn * (2 if waves and self.feature_map == PAIRED else 1)
         if self.n_components > columns:
             raise MethodError(
-                f"base_size {self.base_size} gives {columns} columns and n_components is "
+                f"base_size {self.base_size} gives {columns} columns, but n_components is "
                 f"{self.n_components}.",
-                "A projection cannot have more columns than F.",
-                "Raise base_size or lower n_components.",
+                "A projection of the base features cannot have more columns than they have.",
+                "Increase base_size, or decrease n_components.",
             )
 
     def _draw(self, X: Rows, targets: Array | None, random: Streams) -> FittedMap:

@@ -1,4 +1,4 @@
-"""Quasi-Monte Carlo features."""
+"""Quasi-Monte Carlo features: frequencies from low-discrepancy sequences."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from rfbench.samplers.feature_map import FeatureMap
 
 logger = logging.getLogger(__name__)
 
-# Maximum number of dimensions. Measured on 999 unscrambled points, without the first point 0: the
-# last ten coordinates have a mean absolute correlation of .02 at d = 20, .14 at d = 40 and .62 at d
-# = 80.
+# Maximum number of dimensions of unscrambled Halton points. Measured on 999 points, without the
+# first point 0: the last ten coordinates have a mean absolute correlation of .02 at d = 20, .14 at
+# d = 40 and .62 at d = 80.
 HALTON_LIMIT = 40
 # The points are clipped to [_EDGE, 1 - _EDGE], because the quantile of 0 is -infinity. Sobol points
 # with 32 bits are multiples of 2^-32. Half of this margin would change only the point 0, and twice
@@ -36,17 +36,18 @@ _EDGE = 2.0**-31
         Form(),
         Form({"sequence": "halton"}),
         Form({"sequence": "generalized-halton"}, {"unbiased": False}),
-        # Lattice points without a random shift have a bias.
+        # Points of the sequence without scrambling give a biased estimate.
         Form({"scramble": False}, {"unbiased": False}),
     ),
 )
 class QMC(RandomFeatures):
     r"""Frequencies from a low-discrepancy sequence instead of independent draws.
 
-    :math:`w_m = F^{-1}(t_m)` for each coordinate, with :math:`t_m` the points of the sequence in
-    the unit cube and F the distribution function of one coordinate of the spectral measure. Points
-    are scrambled again for each seed. Every point is then uniform, so the kernel estimate is
-    unbiased: randomized QMC. With Sobol points, arXiv 2503.06041 (2025) calls them RQMC features.
+    Each coordinate of a frequency is :math:`w_m = F^{-1}(t_m)`. The :math:`t_m` are the points of
+    the sequence in the unit cube, and F is the distribution function of one coordinate of the
+    spectral measure. The points are scrambled again for each seed. Every single point is then
+    uniform, so the kernel estimate is unbiased (randomized QMC). For Sobol points, arXiv 2503.06041
+    (2025) calls the result RQMC features.
 
     Parameters
     ----------
@@ -55,30 +56,31 @@ class QMC(RandomFeatures):
     kernel : str, default='gaussian'
         Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
-        Length scale of the kernel, or the rule that computes it from the training set.
+        Bandwidth (length scale) of the kernel, or the rule that computes the bandwidth from the
+        training set.
     feature_map : {'offset', 'paired'}, default='offset'
-        Columns sqrt(2/M) cos(w'x + b), or the pairs sqrt(1/M) [cos w'x, sin w'x]. Not used for
-        arc-cosine and linear kernels.
+        'offset': the columns are sqrt(2/M) cos(w'x + b). 'paired': the columns are the pairs
+        sqrt(1/M) [cos w'x, sin w'x]. Ignored for arc-cosine and linear kernels.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
-        Seed or generator of the random numbers. None draws a new seed in every fit.
+        Random seed or generator. None uses a new seed in every fit.
     sequence : {'sobol', 'halton', 'generalized-halton'}, default='sobol'
-        Sobol (Joe & Kuo's direction numbers, at most 21201 dimensions), Halton, or generalized
-        Halton. The last one has one random permutation of the digits per base, which keeps 0 fixed
-        and is the same for all digits, as in the package ghalton. Its points are not uniform, so
-        the estimate has a bias.
+        Sobol (direction numbers of Joe and Kuo, at most 21201 dimensions), Halton, or generalized
+        Halton. Generalized Halton has one random permutation of the digits per base. The
+        permutation keeps 0 fixed and is the same for all digits, as in the package ghalton. Its
+        points are not uniform, so the estimate has a bias.
     scramble : bool, default=True
         Random scrambling: Sobol by a random linear matrix and a digital shift, Halton by random
-        permutations of the digits. Without it the frequencies are the same for all seeds, and for d
-        above about 40 the coordinates of Halton points are nearly equal (a warning is logged). Use
-        False only to repeat published numbers.
+        permutations of the digits. Without scrambling the frequencies are the same for all seeds,
+        and for d above about 40 the coordinates of Halton points are nearly equal (a warning is
+        logged). Use False only to repeat published numbers.
 
     Notes
     -----
-    Supported are kernels with a product measure: all but the linear and the Euclidean Laplacian
-    kernel. The offsets of the offset map are independent, not quasi-random; this is our choice.
-    Without scrambling, the first point of both sequences is 0. It is skipped, because its inverse
-    is minus infinity. Points are moved to at least 2^-31, half the resolution of Sobol points, from
-    the faces of the cube.
+    The supported kernels have a product measure: all kernels except the linear and the Euclidean
+    Laplacian kernel. The offsets of the offset map are independent instead of quasi-random, which
+    is our choice. Without scrambling, the first point of both sequences is 0. It is skipped,
+    because its inverse is minus infinity. Points are moved to at least 2^-31, half the resolution
+    of Sobol points, from the faces of the cube.
 
     References
     ----------
@@ -98,7 +100,7 @@ class QMC(RandomFeatures):
 
     @classmethod
     def serves(cls, kernel: type[Kernel]) -> bool:
-        """Return True if the frequencies of this kernel have independent coordinates."""
+        """Return True if the frequencies of the kernel have independent coordinates."""
         return super().serves(kernel) and kernel.coordinate is not None
 
     sequence: str = parameter("sobol", one_of("sobol", "halton", "generalized-halton"))
@@ -129,7 +131,7 @@ def _sobol(d: int, m: int, scramble: bool, generator: np.random.Generator) -> Ar
             "Set sequence to halton, or use the sampler rks.",
         )
     engine = qmc.Sobol(d, scramble=scramble, seed=generator)
-    # Draw a power of two as the number of points; scipy warns about other numbers.
+    # The number of drawn points is a power of two, because scipy warns about other numbers.
     skipped = 0 if scramble else 1
     points = engine.random_base2((m + skipped - 1).bit_length())
     return np.asarray(points[skipped : m + skipped])
@@ -143,7 +145,10 @@ def _halton(d: int, m: int, scramble: bool, generator: np.random.Generator) -> A
 
 
 def _generalized_halton(d: int, m: int, scramble: bool, generator: np.random.Generator) -> Array:
-    """Return points 1 to m, computed by reversing the permuted digits of the index in base b."""
+    """Return the points 1 to m of a generalized Halton sequence.
+
+    A point is computed by permuting and reversing the digits of its index in base b.
+    """
     points = np.zeros((m, d))
     for j, base in enumerate(_primes(d)):
         mapped = np.arange(base)

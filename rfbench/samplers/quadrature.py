@@ -1,4 +1,4 @@
-"""Random frequencies that are the points of quadrature rules for the Gaussian measure."""
+"""Random frequencies that are points of quadrature rules for the Gaussian measure."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ from rfbench.samplers.orf import haar_rows
     about="coordinates of frequencies drawn from the three nodes of Gauss-Hermite quadrature",
 )
 class GaussianQuadrature(RandomFeatures):
-    r"""Coordinates drawn from the nodes of Gauss-Hermite quadrature, in proportion to its weights.
+    r"""Frequencies with coordinates drawn from the nodes of Gauss-Hermite quadrature.
 
-    Each coordinate of a frequency is :math:`\sigma t`, with t drawn independently from the L nodes
-    for the weight function :math:`e^{-t^2/2}`, and :math:`\sigma` the standard deviation of a
-    coordinate, 1/s for the Gaussian kernel. The moments equal the moments of the Gaussian measure
-    up to degree 2L - 1. The mean of the kernel estimate is :math:`\prod_j \sum_l a_l \cos(\sigma
-    t_l (x_j - y_j))`, with a the weights; this bias does not decrease with M. For L = 2 the nodes
-    are signs. For L = 3 they are 0 with probability 2/3, else :math:`\pm\sqrt 3`. Arc-cosine
-    features are not smooth, and the paper does not consider them; with them, the mean is the mean
-    over all nodes of the grid.
+    Each coordinate of a frequency is :math:`\sigma t`. t is drawn independently from the L nodes
+    for the weight function :math:`e^{-t^2/2}`, with probabilities proportional to the weights.
+    :math:`\sigma` is the standard deviation of a coordinate, 1/s for the Gaussian kernel. The
+    moments equal the moments of the Gaussian measure up to degree 2L - 1. The mean of the kernel
+    estimate is :math:`\prod_j \sum_l a_l \cos(\sigma t_l (x_j - y_j))` with the weights a. The bias
+    of the estimate does not decrease with M. For L = 2 the nodes are -1 and 1. For L = 3 the nodes
+    are 0 with probability 2/3, and :math:`\pm\sqrt 3` otherwise. Arc-cosine features are not
+    smooth, and the paper does not consider them. Their mean is the mean over all nodes of the grid.
 
     Parameters
     ----------
@@ -42,14 +42,15 @@ class GaussianQuadrature(RandomFeatures):
     kernel : str, default='gaussian'
         Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
-        Length scale of the kernel, or the rule that computes it from the training set.
+        Bandwidth (length scale) of the kernel, or the rule that computes the bandwidth from the
+        training set.
     feature_map : {'offset', 'paired'}, default='offset'
-        Columns sqrt(2/M) cos(w'x + b), or the pairs sqrt(1/M) [cos w'x, sin w'x]. Not used for
-        arc-cosine and linear kernels.
+        'offset': the columns are sqrt(2/M) cos(w'x + b). 'paired': the columns are the pairs
+        sqrt(1/M) [cos w'x, sin w'x]. Ignored for arc-cosine and linear kernels.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
-        Seed or generator of the random numbers. None draws a new seed in every fit.
+        Random seed or generator. None uses a new seed in every fit.
     points : int, default=3
-        L, the number of nodes.
+        Number L of nodes.
 
     References
     ----------
@@ -80,15 +81,16 @@ class GaussianQuadrature(RandomFeatures):
 
 @dataclass(frozen=True)
 class QuadratureMap(FeatureMap):
-    """Features whose weights have the mean square 1 - c; the kernel estimate adds c k(0, 0)."""
+    """Features whose weights have the mean square 1 - c. The kernel estimate adds c k(0, 0)."""
 
     @property
     def kernel_constant(self) -> float:
-        """The constant, which may be negative: c times the square of a feature of frequency 0."""
+        """The constant c times the square of a feature of frequency 0. It may be negative."""
         assert self.weights is not None
         lacking = 1.0 - float(np.mean(np.square(self.weights, dtype=np.float64)))
         if self.feature == "arc-cosine":
-            # 2 H(0)^2 with H(0) = 1/2, as in the authors' code. Ramps are 0 there.
+            # The constant is 2 H(0)^2 with H(0) = 1/2, as in the code of the authors. A ramp
+            # feature is 0 at frequency 0.
             return 0.5 * lacking if self.order == 0 else 0.0
         return lacking
 
@@ -104,22 +106,23 @@ class QuadratureMap(FeatureMap):
 class SSR(RandomFeatures):
     r"""Stochastic spherical-radial quadrature of degree (3, 3).
 
-    Blocks have d + 1 frequencies :math:`\sigma \rho_j Q v_j`, with Q Haar-distributed orthogonal, v
-    the vertices of the regular simplex on the unit sphere, :math:`\rho_j \sim \chi_{d+2}` and
-    :math:`\sigma` the standard deviation of a coordinate, 1/s for the Gaussian kernel. (The rule
-    also has the opposite vertices; they add nothing, because a cosine is even.) Independent blocks
-    are stacked and the last one is truncated, so that there are exactly M:
+    Blocks have d + 1 frequencies :math:`\sigma \rho_j Q v_j`. Q is a Haar-distributed orthogonal
+    matrix, v are the vertices of the regular simplex on the unit sphere, :math:`\rho_j \sim
+    \chi_{d+2}`, and :math:`\sigma` is the standard deviation of a coordinate, 1/s for the Gaussian
+    kernel. (The rule also has the opposite vertices, which are not needed because the cosine is
+    even.) Independent blocks are stacked and the last block is truncated, so that there are exactly
+    M frequencies:
 
     .. math:: k(x, y) \approx c_0 + \frac1M \sum_j \frac{d}{\rho_j^2} \cos w_j^\top (x - y),
               \qquad c_0 = 1 - \frac1M \sum_j \frac{d}{\rho_j^2}.
 
-    The estimate is unbiased; :math:`E[c_0] = 0`, and :math:`c_0` may be negative. Arc-cosine
-    features are not even. For them every second frequency is the opposite of the one before it,
-    with the same weight, and :math:`c_0` is half as large for steps and 0 for ramps. The features
-    are the features of rks with the weights :math:`\sqrt d / \rho_j`. The constant is not a column,
-    because an intercept replaces it; it is used only for the errors of the kernel. Drawing costs
-    O(M d^2). Dimensions d of 1 and 2 are not supported, because the variance of the weights is
-    infinite.
+    The estimate is unbiased. :math:`E[c_0] = 0`, and :math:`c_0` may be negative. Arc-cosine
+    features are not even. For them every second frequency is the opposite of the previous
+    frequency, with the same weight, and :math:`c_0` is half as large for steps and 0 for ramps. The
+    features are the features of rks with the weights :math:`\sqrt d / \rho_j`. The constant is not
+    a column, because an intercept replaces it. The constant is used only for kernel errors. Drawing
+    costs O(M d^2). Dimensions d of 1 and 2 are not supported, because the variance of the weights
+    is infinite.
 
     Parameters
     ----------
@@ -128,17 +131,18 @@ class SSR(RandomFeatures):
     kernel : str, default='gaussian'
         Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
-        Length scale of the kernel, or the rule that computes it from the training set.
+        Bandwidth (length scale) of the kernel, or the rule that computes the bandwidth from the
+        training set.
     feature_map : {'offset', 'paired'}, default='offset'
-        Columns sqrt(2/M) cos(w'x + b), or the pairs sqrt(1/M) [cos w'x, sin w'x]. Not used for
-        arc-cosine and linear kernels.
+        'offset': the columns are sqrt(2/M) cos(w'x + b). 'paired': the columns are the pairs
+        sqrt(1/M) [cos w'x, sin w'x]. Ignored for arc-cosine and linear kernels.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
-        Seed or generator of the random numbers. None draws a new seed in every fit.
+        Random seed or generator. None uses a new seed in every fit.
 
     Notes
     -----
-    Each frequency has its own random length, as in the authors' code. The butterfly matrices of the
-    paper are not used; they only make Q x faster.
+    Each frequency has its own random length, as in the code of the authors. The butterfly matrices
+    of the paper are not used, because they only make Q x faster.
 
     References
     ----------
@@ -163,14 +167,14 @@ class SSR(RandomFeatures):
         n_drawn = (m + 1) // 2 if opposites else m
         if d < 3:
             raise MethodError(
-                f"Spherical-radial quadrature needs 3 columns or more, and n_features = {d}.",
-                "The variance of its weights is infinite in fewer dimensions.",
+                f"Spherical-radial quadrature needs at least 3 columns, but n_features = {d}.",
+                "The variance of its weights is infinite for fewer columns.",
                 "Use the sampler orf.",
             )
         simplex = simplex_vertices(d)
         directions = []
         for start in range(0, n_drawn, d + 1):
-            # The first vertices are in the span of the first axes.
+            # The first vertices are in the span of the first coordinate axes.
             rank = min(d, n_drawn - start)
             corners = simplex[: n_drawn - start, :rank]
             directions.append(corners @ haar_rows(random.frequencies, d, rank))
@@ -187,7 +191,7 @@ class SSR(RandomFeatures):
 def simplex_vertices(d: int) -> Array:
     """Return the vertices of a regular simplex on the unit sphere, shape (d + 1, d).
 
-    Vertex j has zeros after its coordinate j; the vertices sum to 0.
+    Vertex j has zeros after its coordinate j. The vertices sum to 0.
     """
     i = np.arange(d)
     step = np.sqrt((d + 1) / ((d - i) * d * (d - i + 1)))

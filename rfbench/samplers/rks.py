@@ -20,10 +20,9 @@ from rfbench.samplers.feature_map import FeatureMap
 class RKS(RandomFeatures):
     r"""I.i.d. frequencies from the spectral measure of the kernel.
 
-    With :math:`w_m \sim p`, :math:`b_m \sim U[0, 2\pi)`, the columns
-    :math:`\sqrt{2/M} \cos(w_m^\top x + b_m)` (offset map), or
-    :math:`\sqrt{1/M} [\cos w_m^\top x, \sin w_m^\top x]` (paired map), estimate the kernel without
-    bias: :math:`E[z(x)^\top z(y)] = k(x, y)`.
+    Let :math:`w_m \sim p` and :math:`b_m \sim U[0, 2\pi)`. The columns are :math:`\sqrt{2/M}
+    \cos(w_m^\top x + b_m)` (offset map), or :math:`\sqrt{1/M} [\cos w_m^\top x, \sin w_m^\top x]`
+    (paired map). They estimate the kernel without bias: :math:`E[z(x)^\top z(y)] = k(x, y)`.
 
     Parameters
     ----------
@@ -32,16 +31,17 @@ class RKS(RandomFeatures):
     kernel : str, default='gaussian'
         Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
-        Length scale of the kernel, or the rule that computes it from the training set.
+        Bandwidth (length scale) of the kernel, or the rule that computes the bandwidth from the
+        training set.
     feature_map : {'offset', 'paired'}, default='offset'
-        Columns sqrt(2/M) cos(w'x + b), or the pairs sqrt(1/M) [cos w'x, sin w'x]. Not used for
-        arc-cosine and linear kernels.
+        'offset': the columns are sqrt(2/M) cos(w'x + b). 'paired': the columns are the pairs
+        sqrt(1/M) [cos w'x, sin w'x]. Ignored for arc-cosine and linear kernels.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
-        Seed or generator of the random numbers. None draws a new seed in every fit.
+        Random seed or generator. None uses a new seed in every fit.
     penalty_divisor : float, default=1.0
-        c. Every column is multiplied by sqrt(c), so that a ridge penalty lambda acts like lambda /
-        c on the plain features. The features then estimate c times the kernel. This is a control
-        for methods that rescale their features.
+        Divisor c of the penalty. Every column is multiplied by sqrt(c), so that a ridge penalty
+        lambda has the same effect as lambda / c for features without the factor. The features then
+        estimate c times the kernel. This is a control for methods that rescale their features.
 
     References
     ----------

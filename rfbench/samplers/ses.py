@@ -21,9 +21,9 @@ from rfbench.samplers.feature_map import PAIRED, FeatureMap
 # Number of pairs of rows whose products are computed at once. Measured by `python -m
 # scripts.bench.doubled`: half the value needs 1.13 of the CPU time, twice the value .88.
 BLOCK_PAIRS = 128
-# Penalties relative to the scale of the equations (`penalty`). Chosen without a measurement. At the
-# lower end there is almost no penalty, and at the upper end the weights are almost uniform, so a
-# range of twice the width would add nothing.
+# Penalties to select from, relative to the scale of the equations (see `penalty`). Chosen without a
+# measurement. At the lower end there is almost no penalty, and at the upper end the weights are
+# almost uniform, so a range of twice the width would add nothing.
 SPARSE_PENALTIES = tuple(float(10.0**e) for e in range(-6, 3))
 
 
@@ -40,9 +40,9 @@ class SES(RandomFeatures):
     .. math:: \sum_{ij} \Big(k(x_i, x_j) - \sum_m \beta_m u_m(x_i) u_m(x_j)\Big)^2
               + \lambda |\beta|^2
 
-    and column m is :math:`\sqrt{\beta_m} u_m`, where :math:`u_m = \sqrt 2 \cos(w_m^\top x + b_m)`.
-    In the paired map :math:`u_m(x) u_m(y)` is the product of the pairs. With :math:`\beta_m = 1/M`
-    the features would be random kitchen sinks.
+    Column m is :math:`\sqrt{\beta_m} u_m`, where :math:`u_m = \sqrt 2 \cos(w_m^\top x + b_m)`. In
+    the paired map :math:`u_m(x) u_m(y)` is the inner product of the pairs. For :math:`\beta_m =
+    1/M` the features are random kitchen sinks.
 
     Parameters
     ----------
@@ -51,22 +51,25 @@ class SES(RandomFeatures):
     kernel : str, default='gaussian'
         Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
-        Length scale of the kernel, or the rule that computes it from the training set.
+        Bandwidth (length scale) of the kernel, or the rule that computes the bandwidth from the
+        training set.
     feature_map : {'offset', 'paired'}, default='offset'
-        Columns sqrt(2/M) cos(w'x + b), or the pairs sqrt(1/M) [cos w'x, sin w'x]. Not used for
-        arc-cosine and linear kernels.
+        'offset': the columns are sqrt(2/M) cos(w'x + b). 'paired': the columns are the pairs
+        sqrt(1/M) [cos w'x, sin w'x]. Ignored for arc-cosine and linear kernels.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
-        Seed or generator of the random numbers. None draws a new seed in every fit.
+        Random seed or generator. None uses a new seed in every fit.
     equations : {'sketched'}, default='sketched'
-        The sum runs over pairs of rows drawn uniformly. The cost is O(r M^2).
+        Method of choosing the pairs of rows in the sum: they are drawn uniformly. The cost is O(r
+        M^2).
     pairs_per_feature : int, default=10
-        r / M.
+        Number r of pairs divided by M.
     weights : {'nonnegative'}, default='nonnegative'
-        Non-negative least squares. The paper does not state this; it is our choice.
+        Constraint on the weights: non-negative least squares. This is our choice, because the paper
+        does not state it.
     penalty : {'validated'}, default='validated'
-        lambda, divided by the mean diagonal element of A'A to remove the scale (our choice). It is
-        the value among 1e-6, 1e-5, ..., 100 with the smallest error on a held-out fifth of the
-        pairs. The weights are then fitted on all pairs.
+        Method of selecting lambda. lambda is divided by the mean diagonal element of A'A to remove
+        the scale (our choice). The value from 1e-6, 1e-5, ..., 100 with the smallest error on a
+        held-out fifth of the pairs is selected. The weights are then fitted on all pairs.
 
     Attributes
     ----------
@@ -109,9 +112,10 @@ class SES(RandomFeatures):
 
 
 class PairEquations(NamedTuple):
-    r"""Normal equations of :math:`|t - A\beta|^2`; A and t have one row for each pair.
+    r"""Normal equations of :math:`|t - A\beta|^2`. A and t have one row for each pair of data rows.
 
-    The pair (i, j) has the row :math:`u_m(x_i) u_m(x_j)` and the element :math:`k(x_i, x_j)`.
+    For the pair (i, j), the row of A is :math:`u_m(x_i) u_m(x_j)` and the element of t is
+    :math:`k(x_i, x_j)`.
 
     Attributes
     ----------
@@ -128,14 +132,14 @@ class PairEquations(NamedTuple):
     square: float
 
     def error(self, beta: Array) -> float:
-        """Return the sum of squared residuals for these weights."""
+        """Return the sum of squared residuals for the weights beta."""
         return float(beta @ (self.gram @ beta) - 2.0 * (beta @ self.moment) + self.square)
 
     def solver(self) -> Callable[[float], Array]:
-        """Return the function from penalties to weights; it uses a single eigendecomposition.
+        """Return a function from penalties to weights, based on a single eigendecomposition.
 
-        The penalty is relative to the mean diagonal element of A'A. `scipy.optimize.nnls` gets a
-        square root of the normal equations, M x M.
+        The penalty is relative to the mean diagonal element of A'A. `scipy.optimize.nnls` is called
+        with a square root of the normal equations, M x M.
         """
         values, vectors = np.linalg.eigh(self.gram)
         projected = vectors.T @ self.moment

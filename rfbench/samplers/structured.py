@@ -1,4 +1,4 @@
-"""Frequencies that are products of Hadamard or circulant matrices and diagonals."""
+"""Frequencies that are products of diagonal matrices and Hadamard or circulant matrices."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from rfbench.samplers.base import RandomFeatures, Streams
 from rfbench.samplers.declaration import ISOTROPIC, MIXTURES, PRODUCT, sampler
 from rfbench.samplers.feature_map import FeatureMap, Projection
 
-# Number of elements in a block of padded rows, 1 MiB. Measured by `python -m
+# Number of elements in a block of padded rows (1 MiB). Measured by `python -m
 # scripts.bench.doubled`: half the value needs .95 of the CPU time of sorf, twice the value 1.12.
 _CHUNK_ELEMENTS = 2**17
-# Up to this number of columns of the rows, one product with all frequencies takes less time.
+# Largest number of columns of the rows for which one product with all frequencies is faster.
 # Measured, CPU time in ms for 4,000 rows and 1,000 frequencies in float32, in the order product,
 # sorf, fastfood, circulant: 3.9, 35, 32, 37 with 10 columns, 13, 17, 28, 20 with 128, 18, 19, 29,
 # 26 with 200, 24, 27, 31, 19 with 256. In float64, sorf is fastest from 200 columns on.
@@ -37,10 +37,10 @@ class Block(NamedTuple):
     Attributes
     ----------
     diagonals : array of shape (L, p)
-        D_1, which is applied to a row first, to D_L.
+        The diagonals D_1 to D_L. D_1 is applied to a row first.
     lengths : array of shape (p,)
     shuffle : array of shape (p,) or None
-        The permutation P moves element shuffle[i] to position i; None for the identity.
+        The permutation P moves element shuffle[i] to position i. None is the identity.
     """
 
     diagonals: Array
@@ -50,13 +50,13 @@ class Block(NamedTuple):
 
 @dataclass(frozen=True)
 class Stacked(Projection):
-    """Stacked blocks of p frequencies that provide a fast product with rows.
+    """Stacked blocks of p frequencies, for which products with rows are fast.
 
     Attributes
     ----------
     blocks : sequence
     n_features : int
-        d, the number of columns of the rows.
+        Number d of columns of the rows.
     """
 
     blocks: Sequence[Any]
@@ -64,15 +64,18 @@ class Stacked(Projection):
 
     @property
     def length(self) -> int:
-        """Number p of frequencies per block, at least d; rows are padded with zeros to p."""
+        """Number p of frequencies per block, at least d. Rows are padded with zeros to length p."""
         return len(self.blocks[0][1])
 
     @abstractmethod
     def through(self, block: Any, padded: FloatArray) -> FloatArray:
-        """Return w'x for the frequencies of a block, shape (n, p), and rows with p columns."""
+        """Return the phases w'x for the frequencies of a block, shape (n, p).
+
+        The rows are padded to p columns.
+        """
 
     def explicit(self) -> Array:
-        """Return all the frequencies, shape (d, p x number of blocks)."""
+        """Return all frequencies as a matrix, shape (d, p x number of blocks)."""
         total = self.length * len(self.blocks)
         out = np.empty((self.n_features, total))
         self._stack(np.eye(self.n_features), np.arange(total), out)
@@ -80,15 +83,15 @@ class Stacked(Projection):
 
     @cached_property
     def _matrix(self) -> Array:
-        """The matrix of frequencies; the values of one frequency are consecutive in memory."""
+        """The matrix of all frequencies. The values of one frequency are consecutive in memory."""
         return np.asfortranarray(self.explicit())
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state to save, without the frequencies, which can be computed from it."""
+        """Return the state for pickling, without the frequencies, which can be computed again."""
         return {name: value for name, value in self.__dict__.items() if name != "_matrix"}
 
     def project(self, rows: Rows, chosen: NDArray[Any], out: FloatArray) -> None:
-        """Write w'x of the chosen frequencies into ``out``, shape (n, len(chosen))."""
+        """Write the phases w'x of the chosen frequencies into ``out``, shape (n, len(chosen))."""
         if self.n_features > DENSE_COLUMNS:
             self._stack(rows, chosen, out)
         else:
@@ -96,7 +99,7 @@ class Stacked(Projection):
             matmul(np.ascontiguousarray(to_dense(rows), out.dtype), matrix, out)
 
     def _stack(self, rows: Rows, chosen: NDArray[Any], out: FloatArray) -> None:
-        """Write w'x for one block of frequencies after another."""
+        """Write the phases w'x into `out` for one block of frequencies after another."""
         p = self.length
         owner = chosen // p
         pieces = []
@@ -114,10 +117,10 @@ class Stacked(Projection):
 
 
 class StackedHadamard(Stacked):
-    """Stacked blocks of length p, the smallest power of two that is at least d."""
+    """Stacked blocks of length p, which is the smallest power of two that is at least d."""
 
     def through(self, block: Block, padded: FloatArray) -> FloatArray:
-        """Return w'x for the frequencies of a block."""
+        """Return the phases w'x for the frequencies of a block, shape (n, p)."""
         from rfbench.compute.hadamard import fwht_inplace
 
         diagonals = block.diagonals.astype(padded.dtype, copy=False)
@@ -133,7 +136,7 @@ class StackedHadamard(Stacked):
 
 
 def _as_slice(numbers: NDArray[Any]) -> Any:
-    """Return consecutive numbers as a slice, which copies faster than an index."""
+    """Return consecutive indices as a slice, because a slice copies faster than an index array."""
     if not len(numbers):
         return numbers
     first, last = int(numbers[0]), int(numbers[-1])
@@ -143,19 +146,19 @@ def _as_slice(numbers: NDArray[Any]) -> Any:
 
 
 class StructuredFeatures(RandomFeatures):
-    """Base class of the samplers whose frequencies are a `Projection` from `_projection`.
+    """Base class of the samplers whose frequencies are given by a `Projection`.
 
-    The parameters are the parameters of `RandomFeatures`.
+    Subclasses define `_projection`. The parameters are the same as for `RandomFeatures`.
 
     Attributes
     ----------
     frequencies_ : array of shape (M, d)
-        Computed at every access; `transform` does not need them.
+        The frequencies, computed at every access. `transform` does not need them.
     """
 
     @abstractmethod
     def _projection(self, random: Streams, d: int) -> Projection:
-        """Return at least M frequencies for rows of d columns."""
+        """Return at least M frequencies for rows with d columns."""
 
     def _draw(self, X: Rows, targets: Array | None, random: Streams) -> FeatureMap:
         m = self.n_components
@@ -173,17 +176,18 @@ class StructuredFeatures(RandomFeatures):
 
 
 class HadamardFeatures(StructuredFeatures):
-    """Base class of the samplers with Hadamard blocks; subclasses write only `_draw_block`.
+    """Base class of the samplers with Hadamard blocks. Subclasses define `_draw_block`.
 
-    Supported kernels have an isotropic Gaussian measure: the Gaussian ones, and arc-cosine (not in
-    the papers, our choice). The parameters are the parameters of `StructuredFeatures`.
+    The supported kernels have an isotropic Gaussian measure: the Gaussian kernels, and arc-cosine
+    kernels (not in the papers, our choice). The parameters are the same as for
+    `StructuredFeatures`.
     """
 
     kernels_served: ClassVar[Any] = GaussianMeasure
 
     @abstractmethod
     def _draw_block(self, generator: np.random.Generator, p: int, spread: float) -> Block:
-        """Return p frequencies whose coordinates have the standard deviation `spread`."""
+        """Return a block of p frequencies with coordinates of the standard deviation `spread`."""
 
     def _projection(self, random: Streams, d: int) -> Projection:
         from rfbench.compute.hadamard import padded_length
@@ -200,15 +204,16 @@ class HadamardFeatures(StructuredFeatures):
     about="frequencies that are products of Hadamard matrices, a permutation and diagonals",
 )
 class Fastfood(HadamardFeatures):
-    r"""Frequencies that are products of Hadamard matrices, a permutation and diagonals.
+    r"""Frequencies that are products of Hadamard matrices, a permutation and diagonal matrices.
 
     Each block is :math:`V = \frac{\sigma}{\sqrt p} S H G \Pi H B` with :math:`p = 2^{\lceil \log_2
-    d \rceil}` (rows are padded with zeros), H the unnormalized Walsh-Hadamard matrix, B signs,
-    :math:`\Pi` a permutation, G standard Gaussian, :math:`S_{ii} = \chi_p / |G|_F` and
-    :math:`\sigma` the standard deviation of a coordinate, 1/s for the Gaussian kernel. Blocks are
-    stacked and truncated to exactly M. Every single frequency is exactly N(0, sigma^2 I), so the
-    kernel estimate is unbiased. The frequencies of a block depend on each other, and the variance
-    is larger than with i.i.d. frequencies. The cost is O(M log d) per row.
+    d \rceil}`. Rows are padded with zeros to length p. H is the unnormalized Walsh-Hadamard matrix,
+    B has random signs, :math:`\Pi` is a permutation, G is standard Gaussian, :math:`S_{ii} = \chi_p
+    / |G|_F`, and :math:`\sigma` is the standard deviation of a coordinate, 1/s for the Gaussian
+    kernel. Blocks are stacked and truncated to exactly M frequencies. Every single frequency is
+    exactly N(0, sigma^2 I), so the kernel estimate is unbiased. The frequencies of a block depend
+    on each other, and the variance is larger than with i.i.d. frequencies. The cost is O(M log d)
+    per row.
 
     Parameters
     ----------
@@ -217,18 +222,19 @@ class Fastfood(HadamardFeatures):
     kernel : str, default='gaussian'
         Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
-        Length scale of the kernel, or the rule that computes it from the training set.
+        Bandwidth (length scale) of the kernel, or the rule that computes the bandwidth from the
+        training set.
     feature_map : {'offset', 'paired'}, default='offset'
-        Columns sqrt(2/M) cos(w'x + b), or the pairs sqrt(1/M) [cos w'x, sin w'x]. Not used for
-        arc-cosine and linear kernels.
+        'offset': the columns are sqrt(2/M) cos(w'x + b). 'paired': the columns are the pairs
+        sqrt(1/M) [cos w'x, sin w'x]. Ignored for arc-cosine and linear kernels.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
-        Seed or generator of the random numbers. None draws a new seed in every fit.
+        Random seed or generator. None uses a new seed in every fit.
 
     Notes
     -----
-    Transforming new rows is faster than with `RKS` from about d = 400 on, and takes 0.16 of its CPU
-    time at d = 2,000 (one thread, float64). Up to d = 128 the frequency matrix is formed, and the
-    time is equal.
+    Transforming new rows is faster than with `RKS` for d of about 400 or more, and needs 0.16 of
+    its CPU time at d = 2,000 (one thread, float64). For d up to 128 the frequency matrix is
+    computed, and the time is equal.
 
     References
     ----------
@@ -253,14 +259,15 @@ class Fastfood(HadamardFeatures):
 
 @sampler("sorf", kernels=ISOTROPIC, about="as orf, but from fast Hadamard transforms")
 class SORF(HadamardFeatures):
-    r"""Structured orthogonal random features: Hadamard transforms in place of a Haar matrix.
+    r"""Structured orthogonal random features: Hadamard transforms instead of a Haar matrix.
 
     Each stacked matrix is :math:`W = \sigma \sqrt{p}\, H D_1 \cdots H D_k` with :math:`p =
-    2^{\lceil \log_2 d \rceil}` (rows are padded with zeros), H the orthonormal Walsh-Hadamard
-    matrix, D independent diagonals of signs and :math:`\sigma` the standard deviation of a
-    coordinate, 1/s for the Gaussian kernel. The stack is truncated to exactly M. All frequencies
-    have the same length, so the kernel estimate is unbiased only in the limit of large d; use it
-    for d of 32 and more. The cost is O(M log d) per row.
+    2^{\lceil \log_2 d \rceil}`. Rows are padded with zeros to length p. H is the orthonormal
+    Walsh-Hadamard matrix, the D are independent diagonal matrices of signs, and :math:`\sigma` is
+    the standard deviation of a coordinate, 1/s for the Gaussian kernel. The stack is truncated to
+    exactly M frequencies. All frequencies have the same length, so the kernel estimate is unbiased
+    only in the limit of large d. The method should be used for d of 32 or more. The cost is O(M log
+    d) per row.
 
     Parameters
     ----------
@@ -269,20 +276,21 @@ class SORF(HadamardFeatures):
     kernel : str, default='gaussian'
         Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
-        Length scale of the kernel, or the rule that computes it from the training set.
+        Bandwidth (length scale) of the kernel, or the rule that computes the bandwidth from the
+        training set.
     feature_map : {'offset', 'paired'}, default='offset'
-        Columns sqrt(2/M) cos(w'x + b), or the pairs sqrt(1/M) [cos w'x, sin w'x]. Not used for
-        arc-cosine and linear kernels.
+        'offset': the columns are sqrt(2/M) cos(w'x + b). 'paired': the columns are the pairs
+        sqrt(1/M) [cos w'x, sin w'x]. Ignored for arc-cosine and linear kernels.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
-        Seed or generator of the random numbers. None draws a new seed in every fit.
+        Random seed or generator. None uses a new seed in every fit.
     blocks : int, default=3
-        k, the number of factors HD.
+        Number k of factors HD.
 
     Notes
     -----
-    Transforming new rows is faster than with `RKS` from about d = 200 on, and takes 0.1 of its CPU
-    time at d = 2,000 (one thread, float64). Up to d = 128 the frequency matrix is formed, and the
-    time is equal.
+    Transforming new rows is faster than with `RKS` for d of about 200 or more, and needs 0.1 of its
+    CPU time at d = 2,000 (one thread, float64). For d up to 128 the frequency matrix is computed,
+    and the time is equal.
 
     References
     ----------
@@ -304,7 +312,7 @@ class SORF(HadamardFeatures):
 
     def _draw_block(self, generator: np.random.Generator, p: int, spread: float) -> Block:
         signs = generator.choice([-1.0, 1.0], size=(self.blocks, p))
-        # The factor is sqrt(p) times 1 / sqrt(p) per transform, which makes each transform
+        # The factor is sqrt(p) times 1 / sqrt(p) per transform, so that each transform is
         # orthonormal.
         return Block(signs, np.full(p, spread * float(p) ** (0.5 - 0.5 * self.blocks)))
 
@@ -317,9 +325,9 @@ class SORF(HadamardFeatures):
 class ROM(SORF):
     r"""Random orthogonal matrices of signs: SORF with k factors HD, by default one factor.
 
-    With k = 1 a frequency is a vector of independent signs. The mean of its estimate is
+    For k = 1 a frequency is a vector of independent signs, and the mean of the kernel estimate is
     :math:`\prod_j \cos(\sigma (x_j - y_j))` for every M. With each further factor a frequency is
-    closer to a Gaussian one of the same length (k = 3: SORF).
+    closer to a Gaussian frequency of the same length (k = 3 is SORF).
 
     Parameters
     ----------
@@ -328,14 +336,15 @@ class ROM(SORF):
     kernel : str, default='gaussian'
         Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
-        Length scale of the kernel, or the rule that computes it from the training set.
+        Bandwidth (length scale) of the kernel, or the rule that computes the bandwidth from the
+        training set.
     feature_map : {'offset', 'paired'}, default='offset'
-        Columns sqrt(2/M) cos(w'x + b), or the pairs sqrt(1/M) [cos w'x, sin w'x]. Not used for
-        arc-cosine and linear kernels.
+        'offset': the columns are sqrt(2/M) cos(w'x + b). 'paired': the columns are the pairs
+        sqrt(1/M) [cos w'x, sin w'x]. Ignored for arc-cosine and linear kernels.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
-        Seed or generator of the random numbers. None draws a new seed in every fit.
+        Random seed or generator. None uses a new seed in every fit.
     blocks : int, default=1
-        k, the number of factors HD.
+        Number k of factors HD.
 
     References
     ----------
@@ -358,7 +367,7 @@ class StackedCirculant(Stacked):
     """Stacked blocks ``C(w) diag(signs)``, where ``C(w)_ij = w_(i-j mod d)`` is circulant."""
 
     def through(self, block: tuple[Array, Array], padded: FloatArray) -> FloatArray:
-        """Return w'x for the frequencies of a block."""
+        """Return the phases w'x for the frequencies of a block, shape (n, p)."""
         first, signs = (part.astype(padded.dtype) for part in block)
         spectrum = fft.rfft(padded * signs, axis=1)
         spectrum *= fft.rfft(first)
@@ -372,13 +381,14 @@ class StackedCirculant(Stacked):
     contract={"float32_tolerance": 1e-3},
 )
 class Circulant(StructuredFeatures):
-    r"""Frequencies that are the rows of circulant matrices times diagonals of signs.
+    r"""Frequencies that are the rows of circulant matrices times diagonal matrices of signs.
 
-    Each block is :math:`C(w) D` with w one draw from the spectral measure, :math:`C(w)` its d
-    cyclic shifts and D independent signs. Blocks are stacked and truncated to exactly M. Every
-    single frequency has the spectral measure, so the kernel estimate is unbiased. A block stores 2d
-    numbers instead of d^2 and costs O(d log d) per row. Supported kernels have a measure that is
-    invariant to shifts and sign changes of the coordinates.
+    Each block is :math:`C(w) D`. w is one draw from the spectral measure, the rows of :math:`C(w)`
+    are its d cyclic shifts, and D has independent signs. Blocks are stacked and truncated to
+    exactly M frequencies. Every single frequency has the spectral measure, so the kernel estimate
+    is unbiased. A block stores 2d numbers instead of d^2 and costs O(d log d) per row. The
+    supported kernels have a measure that is invariant to shifts and sign changes of the
+    coordinates.
 
     Parameters
     ----------
@@ -387,18 +397,19 @@ class Circulant(StructuredFeatures):
     kernel : str, default='gaussian'
         Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
-        Length scale of the kernel, or the rule that computes it from the training set.
+        Bandwidth (length scale) of the kernel, or the rule that computes the bandwidth from the
+        training set.
     feature_map : {'offset', 'paired'}, default='offset'
-        Columns sqrt(2/M) cos(w'x + b), or the pairs sqrt(1/M) [cos w'x, sin w'x]. Not used for
-        arc-cosine and linear kernels.
+        'offset': the columns are sqrt(2/M) cos(w'x + b). 'paired': the columns are the pairs
+        sqrt(1/M) [cos w'x, sin w'x]. Ignored for arc-cosine and linear kernels.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
-        Seed or generator of the random numbers. None draws a new seed in every fit.
+        Random seed or generator. None uses a new seed in every fit.
 
     Notes
     -----
-    Transforming new rows is faster than with `RKS` from about d = 250 on, and takes 0.15 of its CPU
-    time at d = 2,000 (one thread, float64). Up to d = 128 the frequency matrix is formed, and the
-    time is equal.
+    Transforming new rows is faster than with `RKS` for d of about 250 or more, and needs 0.15 of
+    its CPU time at d = 2,000 (one thread, float64). For d up to 128 the frequency matrix is
+    computed, and the time is equal.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Layers of tanh units: weights from pairs of training rows, or random weights."""
+"""Layers of tanh units, with weights from pairs of training rows or with random weights."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from rfbench.samplers.declaration import ANY, Form, sampler
 from rfbench.samplers.feature_map import PLAIN, FeatureMap
 from rfbench.samplers.projected import iterate_row_blocks
 
-# The point at which tanh is one half, by definition.
+# The point at which tanh is 1/2, by definition.
 HALF = float(np.arctanh(0.5))
-# Relative to the median distance. Rows that are nearer are equal up to rounding, and the inverse of
-# their distance would be a weight. Chosen without a measurement: with twice or half the value, only
-# pairs that differ in the sixth digit are treated differently.
+# Smallest distance of a pair, relative to the median distance. Nearer rows are equal up to
+# rounding, and the inverse of their distance would be a weight. Chosen without a measurement. With
+# twice or half the value, only pairs that differ in the sixth digit are treated differently.
 COINCIDE = 1e-6
 MAX, L2 = "max", "l2"
 Numbers = NDArray[np.intp]
@@ -32,38 +32,40 @@ Numbers = NDArray[np.intp]
     contract={"float32_tolerance": 1e-3},
 )
 class DataPairs(RandomFeatures):
-    r"""Features from pairs of training rows, drawn uniformly: SWIM without the target.
+    r"""Features from pairs of training rows that are drawn uniformly: SWIM without the target.
 
     A pair :math:`(x_1, x_2)` at the distance D gives :math:`w = 2 s (x_2 - x_1) / D^2` and :math:`b
     = -w^\top x_1 - s` with the scale s, by default :math:`\tanh s = 1/2`. The column is
-    :math:`\tanh(w^\top x + b) / \sqrt M`; before the division it is -1/2 at :math:`x_1` and 1/2 at
-    :math:`x_2`. This is the control of `swim`: it separates the effect of the pairs from the effect
-    of the target. The cost is O(pairs_per_row n d).
+    :math:`\tanh(w^\top x + b) / \sqrt M`. Before the division its values are -1/2 at :math:`x_1`
+    and 1/2 at :math:`x_2`. This sampler is the control of `swim`: it separates the effect of the
+    pairs from the effect of the target. The cost is O(pairs_per_row n d).
 
     Parameters
     ----------
     n_components : int, default=100
-        M, the number of pairs and of columns, drawn with replacement.
+        M, the number of columns. Each column is from one pair of rows, drawn with replacement.
     kernel, bandwidth, feature_map
         Ignored, because the features have no kernel.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
-        Seed or generator of the random numbers. None draws a new seed in every fit.
+        Random seed or generator. None uses a new seed in every fit.
     pairs_per_row : int, default=5
-        The pool has this many ordered pairs for each first row; the second row is uniform over the
-        other rows. Pairs with a distance below 1e-6 of the median are left out.
+        Number of ordered pairs in the pool for each first row. The second row is drawn uniformly
+        from the other rows. Pairs with a distance below 1e-6 times the median distance are left
+        out.
     scale : float, default=0.5493061443340549
-        s. Before the division, a column is -tanh s and tanh s at its two rows.
+        Scale s. Before the division by sqrt(M), the values of a column at its two rows are -tanh s
+        and tanh s.
 
     Attributes
     ----------
     pairs_ : array of shape (M, 2)
-        Row indices in the training set. It is empty if all rows coincide; columns are then
-        constant.
+        Row indices of the pairs in the training set. The array is empty if all rows are equal, and
+        columns are then constant.
     pool_ : array of shape (p, 2)
-        The pairs that can be drawn.
+        The pairs from which columns are drawn.
     probabilities_ : array of shape (p,)
     coinciding_ : int
-        Number of pairs left out.
+        Number of pairs that were left out.
 
     References
     ----------
@@ -126,27 +128,29 @@ class DataPairs(RandomFeatures):
     forms=(Form({"pairs_per_row": 3, "target_norm": "l2"}),),
 )
 class SWIM(DataPairs):
-    r"""Features from pairs of training rows; pairs with a large change of the target are preferred.
+    r"""Features from pairs of training rows, with a preference for large changes of the target.
 
-    The features are the features of `pairs`, with probabilities in proportion to :math:`|t_2 - t_1|
-    / D`. Here t are the columns of the target (one-hot for several classes). The probabilities are
-    uniform if the target is constant.
+    The features are the same as the features of `pairs`, with probabilities proportional to
+    :math:`|t_2 - t_1| / D`. Here t are the columns of the target (one-hot for several classes). The
+    probabilities are uniform if the target is constant.
 
     Parameters
     ----------
     n_components : int, default=100
-        M, the number of pairs and of columns, drawn with replacement.
+        M, the number of columns. Each column is from one pair of rows, drawn with replacement.
     kernel, bandwidth, feature_map
         Ignored, because the features have no kernel.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
-        Seed or generator of the random numbers. None draws a new seed in every fit.
+        Random seed or generator. None uses a new seed in every fit.
     pairs_per_row : int, default=5
-        The pool has this many ordered pairs for each first row; the second row is uniform over the
-        other rows. Pairs with a distance below 1e-6 of the median are left out.
+        Number of ordered pairs in the pool for each first row. The second row is drawn uniformly
+        from the other rows. Pairs with a distance below 1e-6 times the median distance are left
+        out.
     scale : float, default=0.5493061443340549
-        s. Before the division, a column is -tanh s and tanh s at its two rows.
+        Scale s. Before the division by sqrt(M), the values of a column at its two rows are -tanh s
+        and tanh s.
     target_norm : {'max', 'l2'}, default='max'
-        The norm of :math:`t_2 - t_1` over the columns; the authors use the maximum.
+        The norm of :math:`t_2 - t_1` over the columns. The authors use the maximum.
 
     References
     ----------
@@ -176,7 +180,7 @@ class SWIM(DataPairs):
 
 
 def pair_weights(X: Rows, pairs: Numbers, scale: float = HALF) -> tuple[Array, Array]:
-    """Return the weights, shape (d, m), and offsets, shape (m,), of m pairs of rows."""
+    """Return the weights, shape (d, m), and offsets, shape (m,), from m pairs of rows."""
     start = np.asarray(to_dense(X[pairs[:, 0]]), np.float64)
     step = np.asarray(to_dense(X[pairs[:, 1]]), np.float64) - start
     frequencies = 2.0 * scale * step / np.sum(step**2, axis=1, keepdims=True)
@@ -198,11 +202,11 @@ def _distances(X: Rows, pairs: Numbers) -> Array:
     forms=(Form({"scale": 3.0}),),
 )
 class ELM(RandomFeatures):
-    r"""Columns :math:`\tanh(s (w^\top x + b)) / \sqrt M` with independent w and b.
+    r"""Features :math:`\tanh(s (w^\top x + b)) / \sqrt M` with independent random w and b.
 
-    Every entry of w and b is uniform on :math:`[-1/\sqrt d, 1/\sqrt d]`, the initialization of
-    torch's ``nn.Linear``. This is the hidden layer of an extreme learning machine. The cost is O(M
-    d).
+    Every entry of w and b is uniform on :math:`[-1/\sqrt d, 1/\sqrt d]`, as in the initialization
+    of torch's ``nn.Linear``. This is the hidden layer of an extreme learning machine. The cost is
+    O(M d).
 
     Parameters
     ----------
@@ -211,21 +215,21 @@ class ELM(RandomFeatures):
     kernel, bandwidth, feature_map
         Ignored, because the features have no kernel.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
-        Seed or generator of the random numbers. None draws a new seed in every fit.
+        Random seed or generator. None uses a new seed in every fit.
     scale : float, default=1.0
-        s.
+        Scale s.
     weights : {'uniform'}, default='uniform'
-        Distribution of the entries.
+        Distribution of the entries of w and b.
     torch_seed : int, optional, default=None
-        Use the weights that ``torch.manual_seed(torch_seed)`` gives to ``torch.nn.Linear(d, M)`` on
-        the CPU, in order to repeat a published run. Nothing else is drawn then, and the columns for
-        a smaller M are not the first columns for a larger one.
+        Use the weights of ``torch.nn.Linear(d, M)`` on the CPU after
+        ``torch.manual_seed(torch_seed)``, in order to repeat a published run. No other random
+        numbers are used, and the columns for a smaller M are not the first columns for a larger M.
 
     References
     ----------
     Huang, Zhu and Siew, Extreme learning machine: theory and applications, Neurocomputing 70, 2006.
-    Zozoulenko, Cass and Gonon, Random Feature Representation Boosting, ICML 2025, use it as the
-    network with i.i.d. features.
+    Zozoulenko, Cass and Gonon, Random Feature Representation Boosting, ICML 2025, use this layer as
+    the network with i.i.d. features.
 
     Examples
     --------
@@ -258,7 +262,8 @@ class ELM(RandomFeatures):
 def draw_torch_uniform(seed: int, count: int) -> Array:
     """Return the first uniform numbers on [-1, 1) that torch draws in float32 after seeding.
 
-    Its generator on the CPU is MT19937, as in numpy's RandomState. A number uses the last 24 bits.
+    The CPU generator of torch is MT19937, as in numpy's RandomState. A number uses the last 24
+    bits.
     """
     words = np.random.RandomState(seed).randint(0, 2**32, size=count, dtype=np.uint64)
     return np.asarray((words & (2**24 - 1)) * 2.0**-23 - 1.0)

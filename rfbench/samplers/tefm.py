@@ -1,4 +1,4 @@
-"""Random features projected to fewer columns: by a sketch (TEFM), by SVD, or at random (Comp)."""
+"""Random features projected to fewer columns by a sketch (TEFM), by an SVD, or at random (Comp)."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ from rfbench.samplers.feature_map import FeatureMap
 from rfbench.samplers.projected import ProjectedFeatures, iterate_row_blocks
 
 HADAMARD = "hadamard"
-# Memory of a group of features for all rows, 128 MiB. Measured by `python -m scripts.bench.doubled`
-# for 100,000 rows: half the value needs 1.05 of the CPU time, twice the value 2.16.
+# Memory in bytes of a group of features for all rows (128 MiB). Measured by `python -m
+# scripts.bench.doubled` for 100,000 rows: half the value needs 1.05 of the CPU time, twice the
+# value 2.16.
 STRIP_BYTES = 2**27
 
 
@@ -30,38 +31,40 @@ STRIP_BYTES = 2**27
 class TEFMG(ProjectedFeatures):
     r"""Random kitchen sinks projected by a Gaussian sketch of the training set (TEFM-G).
 
-    With F the n x D random features of the training set and Theta n x l with entries N(0, 1),
+    Let F be the n x D matrix of random features of the training set, and let Theta be an n x l
+    matrix with entries N(0, 1).
 
     .. math:: Y = F^\top \Theta, \qquad Q = \operatorname{qr}(Y), \qquad Z = F Q.
 
-    F and Theta are streamed. The cost is O(n D l). Transforming a row costs as much as the D
-    features.
+    F and Theta are processed in blocks. The cost is O(n D l). Transforming a row costs as much as
+    computing the D features.
 
     Parameters
     ----------
     n_components : int, default=100
-        l, the number of columns of the output, in either map.
+        l, the number of columns of the output, for both values of `feature_map`.
     kernel : str, default='gaussian'
         Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
-        Length scale of the kernel, or the rule that computes it from the training set.
+        Bandwidth (length scale) of the kernel, or the rule that computes the bandwidth from the
+        training set.
     feature_map : {'offset', 'paired'}, default='offset'
-        Map of the features F: cosines with random phases, or pairs of a cosine and a sine.
+        Type of the features F: cosines with random offsets, or pairs of a cosine and a sine.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
-        Seed or generator of the random numbers. None draws a new seed in every fit.
+        Random seed or generator. None uses a new seed in every fit.
     base_size : int or None, default=None
-        Number of frequencies of F, by default 4 n_components, as in the figures of TEFM. The
-        offset map has D = base_size columns, the paired map D = 2 base_size; l is at most D.
-        (Random kitchen sinks have these D columns with M = base_size. With M = l they have 2l
-        columns in the paired map.)
+        Number of frequencies of F. The default is 4 n_components, as in the figures of TEFM. The
+        number D of columns of F is base_size for the offset map and 2 base_size for the paired map.
+        l is at most D. (Random kitchen sinks with M = base_size have the same D columns. With M = l
+        they have 2l columns for the paired map.)
     power : {0}, default=0
-        Power of F'F before the sketch. The paper does not state it for its figures; 0 is our
-        choice.
+        Power of F'F before the sketch. The paper does not state the power in its figures, so 0 is
+        our choice.
 
     Notes
     -----
-    With fewer than l rows, the rank of Y is below l, and the other columns of Q are an arbitrary
-    orthonormal completion.
+    If there are fewer than l rows, the rank of Y is below l, and the other columns of Q are an
+    arbitrary orthonormal completion.
 
     References
     ----------
@@ -99,30 +102,31 @@ class TEFMG(ProjectedFeatures):
 class TEFMS(ProjectedFeatures):
     r"""Random kitchen sinks projected by a fast sketch of the training set (TEFM-S).
 
-    As `TEFMG`, but Theta is a subsampled randomized transform along the n rows of the training set:
-    random signs, an orthonormal transform, and l of its rows drawn without replacement. (A constant
-    factor of Theta does not change Q.) The columns of F are processed in groups. The cost is O(n D
-    log n + l^2 D). Transforming a row costs as much as the D features.
+    The method is like `TEFMG`, but Theta is a subsampled randomized transform along the n training
+    rows: random signs, an orthonormal transform, and l of its rows drawn without replacement. (A
+    constant factor of Theta does not change Q.) The columns of F are processed in groups. The cost
+    is O(n D log n + l^2 D). Transforming a row costs as much as computing the D features.
 
     Parameters
     ----------
     n_components : int, default=100
-        l, the number of columns of the output, in either map.
+        l, the number of columns of the output, for both values of `feature_map`.
     kernel : str, default='gaussian'
         Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
-        Length scale of the kernel, or the rule that computes it from the training set.
+        Bandwidth (length scale) of the kernel, or the rule that computes the bandwidth from the
+        training set.
     feature_map : {'offset', 'paired'}, default='offset'
-        Map of the features F: cosines with random phases, or pairs of a cosine and a sine.
+        Type of the features F: cosines with random offsets, or pairs of a cosine and a sine.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
-        Seed or generator of the random numbers. None draws a new seed in every fit.
+        Random seed or generator. None uses a new seed in every fit.
     base_size : int or None, default=None
-        Number of frequencies of F, by default 4 n_components, as in the figures of TEFM. The
-        offset map has D = base_size columns, the paired map D = 2 base_size; l is at most D.
-        (Random kitchen sinks have these D columns with M = base_size. With M = l they have 2l
-        columns in the paired map.)
+        Number of frequencies of F. The default is 4 n_components, as in the figures of TEFM. The
+        number D of columns of F is base_size for the offset map and 2 base_size for the paired map.
+        l is at most D. (Random kitchen sinks with M = base_size have the same D columns. With M = l
+        they have 2l columns for the paired map.)
     sketch : {'hadamard'}, default='hadamard'
-        The transform: Walsh-Hadamard, with the rows padded with zeros to a power of two.
+        Type of the transform: Walsh-Hadamard, with the rows padded with zeros to a power of two.
 
     References
     ----------
@@ -180,30 +184,32 @@ class TEFMS(ProjectedFeatures):
     contract={"float32_tolerance": 1e-2},
 )
 class TruncatedSVD(ProjectedFeatures):
-    r"""The l leading right singular vectors V of random kitchen sinks F on the training set.
+    r"""Random kitchen sinks F projected on their l leading right singular vectors V.
 
-    The features are :math:`F V`. They are the best projection to l columns in approximating
-    :math:`F F^\top` on the training set. V contains eigenvectors of :math:`F^\top F`, so directions
-    with singular values below 1e-8 of the largest are arbitrary (their columns are as small). The
-    cost is O(n D^2 + D^3). Transforming a row costs as much as the D features.
+    The features are :math:`F V`, for V of the training set. Among projections to l columns, they
+    approximate :math:`F F^\top` best on the training set. V contains eigenvectors of :math:`F^\top
+    F`, so directions with singular values below 1e-8 of the largest singular value are arbitrary
+    (and their columns are equally small). The cost is O(n D^2 + D^3). Transforming a row costs as
+    much as computing the D features.
 
     Parameters
     ----------
     n_components : int, default=100
-        l, the number of columns of the output, in either map.
+        l, the number of columns of the output, for both values of `feature_map`.
     kernel : str, default='gaussian'
         Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
-        Length scale of the kernel, or the rule that computes it from the training set.
+        Bandwidth (length scale) of the kernel, or the rule that computes the bandwidth from the
+        training set.
     feature_map : {'offset', 'paired'}, default='offset'
-        Map of the features F: cosines with random phases, or pairs of a cosine and a sine.
+        Type of the features F: cosines with random offsets, or pairs of a cosine and a sine.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
-        Seed or generator of the random numbers. None draws a new seed in every fit.
+        Random seed or generator. None uses a new seed in every fit.
     base_size : int or None, default=None
-        Number of frequencies of F, by default 4 n_components, as in the figures of TEFM. The
-        offset map has D = base_size columns, the paired map D = 2 base_size; l is at most D.
-        (Random kitchen sinks have these D columns with M = base_size. With M = l they have 2l
-        columns in the paired map.)
+        Number of frequencies of F. The default is 4 n_components, as in the figures of TEFM. The
+        number D of columns of F is base_size for the offset map and 2 base_size for the paired map.
+        l is at most D. (Random kitchen sinks with M = base_size have the same D columns. With M = l
+        they have 2l columns for the paired map.)
 
     Notes
     -----
@@ -212,7 +218,7 @@ class TruncatedSVD(ProjectedFeatures):
     References
     ----------
     Chen, Yang, King and Lyu, Training-Efficient Feature Map for Shift-Invariant Kernels, IJCAI
-    2015: the limit of their two methods.
+    2015: the limit of the two methods of the paper.
 
     Examples
     --------
@@ -243,33 +249,34 @@ class TruncatedSVD(ProjectedFeatures):
 class CompactFeatures(ProjectedFeatures):
     r"""Random kitchen sinks F, n x D, multiplied by a random D x l matrix P.
 
-    P does not depend on the data. By :math:`E[P P^\top] = I`, :math:`F P P^\top F^\top` is an
-    unbiased estimate of the kernel.
+    P does not depend on the data. Because of :math:`E[P P^\top] = I`, :math:`F P P^\top F^\top` is
+    an unbiased estimate of the kernel matrix.
 
     Parameters
     ----------
     n_components : int, default=100
-        l, the number of columns of the output, in either map.
+        l, the number of columns of the output, for both values of `feature_map`.
     kernel : str, default='gaussian'
         Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
-        Length scale of the kernel, or the rule that computes it from the training set.
+        Bandwidth (length scale) of the kernel, or the rule that computes the bandwidth from the
+        training set.
     feature_map : {'offset', 'paired'}, default='offset'
-        Map of the features F: cosines with random phases, or pairs of a cosine and a sine.
+        Type of the features F: cosines with random offsets, or pairs of a cosine and a sine.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
-        Seed or generator of the random numbers. None draws a new seed in every fit.
+        Random seed or generator. None uses a new seed in every fit.
     base_size : int or None, default=None
-        Number of frequencies of F, by default 4 n_components, as in the figures of TEFM. The
-        offset map has D = base_size columns, the paired map D = 2 base_size; l is at most D.
-        (Random kitchen sinks have these D columns with M = base_size. With M = l they have 2l
-        columns in the paired map.)
+        Number of frequencies of F. The default is 4 n_components, as in the figures of TEFM. The
+        number D of columns of F is base_size for the offset map and 2 base_size for the paired map.
+        l is at most D. (Random kitchen sinks with M = base_size have the same D columns. With M = l
+        they have 2l columns for the paired map.)
     projection : {'gaussian'}, default='gaussian'
-        The entries of P are independent, N(0, 1/l).
+        Distribution of P: the entries are independent, N(0, 1/l).
 
     Notes
     -----
-    The TEFM paper does not state the number of columns D for this method. The number used for its
-    own methods is used here.
+    The TEFM paper does not state the number D of columns for this method. Here D is the same as for
+    the paper's own methods.
 
     References
     ----------

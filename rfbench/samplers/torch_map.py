@@ -1,4 +1,4 @@
-"""Feature maps as torch modules; imported only if torch is installed (`rfbench[torch]`)."""
+"""Feature maps as torch modules. This module requires torch (`rfbench[torch]`)."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from rfbench.arrays import FloatArray
 
 
 class TorchMap(torch.nn.Module):  # type: ignore[misc]
-    """The features of `rfbench.samplers.feature_map.FeatureMap` for rows of shape (..., n, d).
+    """A torch module that computes the features of a `FeatureMap` for rows of shape (..., n, d).
 
-    Frequencies, offsets and weights are buffers: they move with the module, and optimizers do not
-    change them. The features are differentiable with respect to the rows.
+    Frequencies, offsets and weights are buffers. They move with the module to a device, and
+    optimizers do not change them. The features are differentiable with respect to the rows.
 
     Parameters
     ----------
@@ -44,13 +44,12 @@ class TorchMap(torch.nn.Module):  # type: ignore[misc]
             self.register_buffer(name, buffer)
 
     def forward(self, rows: Any) -> Any:
-        """Return the features, shape (..., n, n_columns), of rows in the dtype of the buffers."""
+        """Return the features, shape (..., n, n_columns), for rows in the dtype of the buffers."""
         if self.feature == "coordinate":
             columns = rows[..., self.frequencies] * self.scale
         else:
             # Operations are in place, because a block of features is the largest array. torch
-            # copies the values that a gradient needs, and copies nothing if no gradient is
-            # required.
+            # copies values that a gradient needs. It copies nothing if no gradient is required.
             columns = rows @ self.frequencies
             if self.offsets is not None:
                 columns.add_(self.offsets)

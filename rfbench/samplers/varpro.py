@@ -1,4 +1,4 @@
-"""Random Fourier features whose frequencies are trained by gradients."""
+"""Random Fourier features whose frequencies are trained with L-BFGS."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ from rfbench.samplers.projected import iterate_row_blocks
 class VariableProjection(ScoredFeatures):
     r"""Frequencies trained on the squared loss, with the ridge coefficients eliminated.
 
-    L-BFGS starts at random kitchen sinks and minimizes, over the frequencies W (and offsets b),
+    L-BFGS starts at random kitchen sinks and minimizes, over the frequencies W (and the offsets b),
 
     .. math:: \min_{\theta, c}\; \frac{1}{2n} |Y - Z(W, b) \theta - c|^2
               + \frac{\alpha}{2} |\theta|^2.
 
-    The gradient of this minimum is the gradient at the fixed optimal coefficients. With the
-    residuals R and the derivatives S of the columns with respect to their phases, the gradient for
-    the columns' frequencies is :math:`-X^\top (R \theta^\top \circ S) / n`. Among all frequencies
-    that were evaluated, the ones with the smallest squared loss on a held-out tenth of the rows are
-    kept. Every evaluation costs a ridge fit and O(n M (d + k)), for k columns of the target; all of
-    it counts as time of drawing. This method answers the question whether random features should be
-    trained instead.
+    The gradient of this minimum is the gradient at fixed optimal coefficients. Let R be the
+    residuals, and let S be the derivatives of the columns with respect to their phases. The
+    gradient with respect to the frequencies is :math:`-X^\top (R \theta^\top \circ S) / n`. Among
+    all evaluated frequencies, the set with the smallest squared loss on a held-out tenth of the
+    rows is kept. Every evaluation costs a ridge fit and O(n M (d + k)), for k columns of the
+    target. All of this time counts as the time of drawing features. This method answers the
+    question whether random features should be trained instead.
 
     Parameters
     ----------
@@ -54,26 +54,27 @@ class VariableProjection(ScoredFeatures):
     kernel : str, default='gaussian'
         Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
-        Length scale of the kernel, or the rule that computes it from the training set.
+        Bandwidth (length scale) of the kernel, or the rule that computes the bandwidth from the
+        training set.
     feature_map : {'offset', 'paired'}, default='offset'
-        Columns sqrt(2/M) cos(w'x + b), or the pairs sqrt(1/M) [cos w'x, sin w'x]. Not used for
-        arc-cosine and linear kernels.
+        'offset': the columns are sqrt(2/M) cos(w'x + b). 'paired': the columns are the pairs
+        sqrt(1/M) [cos w'x, sin w'x]. Ignored for arc-cosine and linear kernels.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
-        Seed or generator of the random numbers. None draws a new seed in every fit.
+        Random seed or generator. None uses a new seed in every fit.
     score_rows : int or float, default=1.0
-        Number or fraction of training samples that the scores are computed from.
+        Number or fraction of the training rows from which the scores are computed.
     iterations : int, default=50
         Maximum number of iterations of L-BFGS.
     patience : int, default=5
-        Stop after this number of iterations without a smaller held-out loss.
+        Number of iterations without a smaller held-out loss after which training stops.
     alpha : float, default=0.001
-        Penalty during training, in the convention n alpha.
+        Penalty during training, which is multiplied by n.
 
     Attributes
     ----------
     losses_ : array of shape (evaluations,)
-        Mean squared loss of the held-out rows, starting at random kitchen sinks. If there are fewer
-        than 10 rows, all of them are both trained on and held out.
+        Mean squared loss on the held-out rows, starting with random kitchen sinks. If there are
+        fewer than 10 rows, all rows are used for training and for the held-out loss.
 
     References
     ----------
@@ -147,7 +148,10 @@ class VariableProjection(ScoredFeatures):
 def hold_out(
     rows: Rows, targets: Array, random: Streams
 ) -> tuple[tuple[Rows, Array], tuple[Rows, Array]]:
-    """Split rows and targets into a training part and a held-out tenth (below 10 rows: all)."""
+    """Split rows and targets into training rows and a held-out tenth.
+
+    For fewer than 10 rows, all rows are in both parts.
+    """
     order = random.selection.permutation(len(targets))
     held = np.sort(order[: len(targets) // 10])
     training = np.sort(order[len(held) :])
@@ -161,7 +165,7 @@ def hold_out(
 def fit_ridge(
     features: FeatureMap, rows: Rows, targets: Array, alpha: float
 ) -> tuple[Array, Array]:
-    """Return the coefficients, shape (n_columns, k), and the intercepts, shape (k,)."""
+    """Return the ridge coefficients, shape (n_columns, k), and the intercepts, shape (k,)."""
     equations = accumulate(features.transform_into, rows, targets, features.n_columns)
     path = solve_ridge(equations, rows.shape[0] * alpha, intercept=True)
     return path.coef[0], path.intercept[0]
@@ -170,7 +174,7 @@ def fit_ridge(
 def held_out_loss(
     features: FeatureMap, rows: Rows, targets: Array, coef: Array, intercept: Array
 ) -> float:
-    """Return the mean squared residual of held-out rows."""
+    """Return the mean squared residual on held-out rows."""
     total = 0.0
     for block in iterate_row_blocks(len(targets), features.n_columns):
         fitted = matmul(features.transform(to_float64(rows[block])), coef) + intercept
@@ -181,9 +185,10 @@ def held_out_loss(
 def reduced_loss(
     features: FeatureMap, rows: Rows, targets: Array, alpha: float, coef: Array, intercept: Array
 ) -> tuple[float, Array, Array]:
-    """Return the loss at the optimal coefficients and its gradients for frequencies and offsets.
+    """Return the loss at the optimal coefficients, with gradients for frequencies and offsets.
 
-    The gradients have shapes (d, M) and (M,). The second one is meaningful only for the offset map.
+    The gradients have shapes (d, M) and (M,). The gradient for the offsets is meaningful only for
+    the offset map.
     """
     n, apart = len(targets), features.columns_apart()
     by_W, by_b, squares = np.zeros(apart.frequencies.shape), np.zeros(apart.n_columns), 0.0

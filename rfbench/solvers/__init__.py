@@ -1,6 +1,6 @@
-"""The solvers: models fitted on the features, found by name and task.
+"""Solvers: models that are fitted on features. They are found by their name and task.
 
-A class is imported on first access; `rfbench.registry` maps its name to its module.
+A class is imported when it is first used. `rfbench.registry` maps its name to its module.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def find_class(name: str, task: str = "classification") -> type[Any]:
 
 
 def get_revision(name: str) -> int:
-    """Return the revision of a solver of rfbench, or 1 for other solvers."""
+    """Return the revision number of a solver of rfbench, or 1 for other solvers."""
     return max((cls.revision for cls in SOLVERS.get(name, {}).values()), default=1)
 
 
@@ -50,7 +50,7 @@ def make(name: str, task: str = "classification", **parameters: Any) -> Solver:
     task : {'classification', 'regression'}
         Task of the solver.
     **parameters : Any
-        Parameters of its class.
+        Parameters of the solver's class.
 
     Returns
     -------

@@ -1,8 +1,8 @@
-"""The base class of all solvers: it fits a grid of penalties and selects one of them.
+"""The base class of all solvers, which fits a grid of penalties and selects one of them.
 
 A solver is a scikit-learn estimator. `fit` also accepts a fitted feature map (`features`), so that
-rows are processed in blocks. A subclass writes `_fits`, which fits every value of the grid on all
-rows and on all rows except one group.
+the features are computed in blocks of rows. A subclass defines `_fits`, which fits every penalty of
+the grid on all rows, and on all rows except each held-out group.
 """
 
 from __future__ import annotations
@@ -42,19 +42,20 @@ from rfbench.solvers.fits import CERTAIN, Fits, Groups, LinearPath, Path
 from rfbench.solvers.fitted_model import FitReport, FittedModel
 from rfbench.solvers.folds import NESTED, ONCE, Refit, assign_group_folds, make_refit
 
-# A fifth, as in five-fold cross-validation. With twice the share, the fits used for the selection
-# lack two fifths of the rows.
+# Share of the rows in a validation set: a fifth, as in five-fold cross-validation. With twice the
+# share, the fits used for the selection lack two fifths of the rows.
 VALIDATION_SHARE = 0.2
 LOO = "loo"
 CHOOSE_WITHOUT_FOLDS = ("fixed", "test", LOO)
 FLOATS = [np.float64, np.float32]
-# Number of decision values in memory at once when folds are evaluated, 16 MiB. Measured: 300,000
-# rows of 100 classes need 71 MB, and 1.8 GB with all values at once. Twice as many values need 16
-# MB more.
+# Maximum number of decision values in memory when folds are evaluated (16 MiB). Measured: 300,000
+# rows of 100 classes need 71 MB, and 1.8 GB without this limit. Twice as many values need 16 MB
+# more.
 DECISIONS = 2**21
-# Up to this size of the systems, one thread fits faster than two threads, which wait for each other
-# between short pieces of work. Measured, seconds with one thread and with two threads: .087 and
-# .121 with 400 columns, .053 and .089 with 500 rows, .86 and .66 with 1,000 columns.
+# Largest number of rows or columns of a system for which one thread is faster than two threads,
+# which wait for each other between short computations. Measured, seconds with one thread and with
+# two threads: .087 and .121 with 400 columns, .053 and .089 with 500 rows, .86 and .66 with 1,000
+# columns.
 SMALL_SIDE = 500
 
 
@@ -67,7 +68,7 @@ SELECTION = one_of("fixed", "test", "validation", "cv5", LOO) | FOLD_COUNTS | NO
 
 
 def make_grid_rule(rule: Rule) -> Rule:
-    """Return the rule that one value, or each value of a list, has to satisfy."""
+    """Return a rule that one value, or each value of a list, satisfies if it satisfies `rule`."""
 
     def holds(values: Any) -> bool:
         listed = np.atleast_1d(np.asarray(values, dtype=object)).ravel()
@@ -78,7 +79,7 @@ def make_grid_rule(rule: Rule) -> Rule:
 
 @dataclass(frozen=True, eq=False)
 class PenaltyChoice:
-    """The index of the selected penalty in the grid, and the losses used for the selection.
+    """The index of the selected penalty in the grid, and the losses that decided the selection.
 
     Attributes
     ----------
@@ -86,7 +87,7 @@ class PenaltyChoice:
     loss : float or None
     fold_losses : array of shape (K,) or None
     decisions : array of shape (n, t) or None
-        Decision values of the evaluation rows, if these were used for the selection.
+        Decision values of the evaluation rows, if the penalty was selected on these rows.
     """
 
     best: int
@@ -102,69 +103,67 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
     Parameters
     ----------
     alphas : float or sequence of float, default=1.0
-        The grid of penalties; a single number is a grid with one value.
+        Penalties to select from. A single number is a grid with one value.
     alpha_convention : {'absolute', 'per-sample'}, default='absolute'
-        The loss is a sum over rows. 'absolute': the penalty has the factor alpha of the solver's
-        formula, which is alpha |theta|^2 for ridge and kernel ridge and alpha |theta|^2 / 2 for the
-        logistic loss and the support vector machines. 'per-sample': alpha is replaced by n alpha,
-        where n is the number of rows of the fit. n is smaller in a fold and in a pair of classes.
+        Unit of the penalties. The loss is a sum over rows. 'absolute': alpha is the factor of the
+        penalty in the solver's formula, alpha |theta|^2 for ridge and kernel ridge, and alpha
+        |theta|^2 / 2 for the logistic loss and the support vector machines. 'per-sample': alpha is
+        multiplied by n, the number of rows of the fit. n is smaller in a fold and for a pair of
+        classes.
     selection : {'fixed', 'test', 'validation', 'cv5', 'loo'}, default=None
-        How one value of the grid is selected.
-        'fixed': the grid has a single value.
-        'test': smallest error on the evaluation rows given to `fit`, which is optimistic if they
-        are the test set.
-        'validation': smallest error on a random fifth of the training set.
-        'cv5' (or 'cvK'): five-fold (K-fold) cross-validation.
-        'loo': leave-one-out error in closed form (ridge and kernel ridge only).
-        None: 'fixed' for a single value, else 'cv5'.
-        After the selection all rows are fitted. If several values are equally good, the strongest
-        (the largest penalty) is selected. Features that use the target are fitted without the
-        validation set (see `fit`).
+        Method that selects one penalty of the grid. 'fixed': the grid has a single value. 'test':
+        smallest error on the evaluation rows that are passed to `fit`. This is optimistic if they
+        are the test set. 'validation': smallest error on a random fifth of the training set. 'cv5'
+        (or 'cvK'): five-fold (K-fold) cross-validation. 'loo': leave-one-out error in closed form
+        (ridge and kernel ridge only). None: 'fixed' for a single value, and 'cv5' otherwise. After
+        the selection the model is fitted on all rows. Among equally good penalties, the largest is
+        selected. Features that use the target are fitted without the validation set (see `fit`).
     intercept : bool, default=True
-        Fit a constant.
+        Fit an intercept.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
-        Seed or generator for the folds.
+        Random seed or generator for the folds.
 
     Attributes
     ----------
     report_ : FitReport
-        The facts of the fit; the attributes from `alpha_` on are read from it.
+        Facts about the fit. The attributes from `alpha_` on are read from the report.
     intercept_ : array of shape (t,)
-        t decision columns: 1 for a binary or real target, else one per class or pair of classes.
+        Intercepts of the t decision columns. t is 1 for a binary or a real target. Otherwise there
+        is one column per class or per pair of classes.
     alpha_ : float
         The selected penalty, in the convention `alpha_convention`.
     alpha_absolute_ : float
-        alpha in the solver's formula, for the fit on all rows.
+        Penalty alpha in the solver's formula, for the fit on all rows.
     alpha_scale_free_ : float
-        alpha_absolute_ divided by the mean squared norm of a row of features.
+        `alpha_absolute_` divided by the mean squared norm of the feature rows.
     notes_ : list of str
-        Notes for readers of the results: fall-backs, missing convergence.
+        Notes for readers of the results, for example on fall-backs or missing convergence.
         converged_ : bool or None
-            True if the selected fit reached its tolerance; None for closed-form solutions.
+            True if the selected fit has reached its tolerance. None for closed-form solutions.
         gap_ : float or None
-            Proven upper bound of the distance of the selected fit from its optimum, relative to the
-            objective, for the worst decision column. None for closed-form solutions. If it is above
-            1e-4, `converged_` is False.
+            Proven upper bound of the distance between the objective of the selected fit and the
+            optimum, relative to the objective, for the worst decision column. None for closed-form
+            solutions. If the bound is above 1e-4, `converged_` is False.
         gap_folds_ : float or None
-            The largest gap of the fits used for the selection, over all folds and all values of the
-            grid.
+            The largest `gap_` of the fits used for the selection, over all folds and all penalties.
     n_columns_ : int
         Number of coefficients per decision column.
     evaluation_decisions_ : array of shape (n, t)
         Decision values of the evaluation rows, if the penalty was selected on them.
     selection_loss_ : float or None
-        Mean loss of the selected value on its validation rows: squared error, or misclassification
-        (0 to 1). None if nothing was selected.
+        Mean loss of the selected penalty on held-out rows: squared error, or misclassification (0
+        to 1). None if no penalty was selected.
         fold_losses_ : array of shape (K,) or None
-            The same loss in each fold.
+            The mean loss of the selected penalty in each fold.
         features_in_folds_ : {'nested', 'once'} or None
-            How features that use the target were fitted for the validation rows. None for other
+            Method of fitting features that use the target when rows are held out. None for other
             features, or if no training rows were held out.
     """
 
-    # Incremented when the solver computes something different; its trials then get new identities.
+    # The revision is incremented when the solver computes something different. Its trials then get
+    # new identities.
     revision: ClassVar[int] = 1
-    # True if the solver has the leave-one-out error in closed form.
+    # True if the solver computes leave-one-out errors in closed form.
     leaves_one_out: ClassVar[bool] = False
 
     positive_alphas: ClassVar[bool] = False
@@ -177,7 +176,7 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
     intercept: bool = parameter(True, BOOLEAN)
     random_state: RandomState = parameter(None, RANDOM_STATE)
 
-    # True for a real target with one or several columns, False for labels.
+    # True for a real target with one or several columns, False for class labels.
     numeric_target: ClassVar[bool]
 
     def grid(self) -> Array:
@@ -190,56 +189,56 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
 
     @abstractmethod
     def _targets(self, y: Any) -> Targets:
-        """Return the `Targets` for the y of `fit`."""
+        """Return the target y of `fit` as a `Targets` object."""
 
     @abstractmethod
     def _truth(self, y: Any) -> NDArray[Any]:
-        """Return the y of evaluation rows in the form of `Targets.truth`."""
+        """Return the targets y of evaluation rows in the form of `Targets.truth`."""
 
     @abstractmethod
     def _losses(self, decisions: Array, truth: NDArray[Any]) -> Array:
-        """Return the mean loss of decision values, shape (a, n, t), for each value of the grid."""
+        """Return the mean loss for each penalty, given decision values of shape (a, n, t)."""
 
     def _summed_losses(self, decisions: Array, truth: NDArray[Any]) -> Array:
-        """Return `_losses` times the number of rows; infinite if a decision is not a number."""
-        # A fit that overflowed has NaN decisions. argmin would select the first NaN as the smallest
-        # value, so the loss of such a fit is set to infinity.
+        """Return the summed loss for each penalty, which is infinite if a decision value is NaN."""
+        # A fit that overflowed has NaN decision values. argmin would select NaN as the smallest
+        # loss, so the loss of such a fit is set to infinity.
         usable = np.asarray(np.isfinite(decisions).all(axis=(1, 2)))
         losses = self._losses(np.where(usable[:, None, None], decisions, 0.0), truth)
         return np.where(usable, losses * decisions.shape[1], np.inf)
 
     @abstractmethod
     def _fits(self, design: Design, targets: Targets, groups: Groups, clock: Clock) -> Fits:
-        """Fit all rows, and all rows except group g for every group g >= 0."""
+        """Fit all rows. Also fit all rows except group g, for every group g >= 0."""
 
     @abstractmethod
     def _keep(self, path: Path, best: int) -> None:
         """Set the attributes of the fit with the selected penalty."""
 
     def check_parameters(self) -> None:
-        """Raise MethodError if the parameters are not allowed; no data are needed."""
+        """Raise MethodError if the parameters are not allowed. This check needs no data."""
         super().check_parameters()
         if self.selection == "fixed" and len(self.grid()) > 1:
             raise MethodError(
-                f"There are {len(self.grid())} alphas and selection is 'fixed'.",
-                "'fixed' requires a single value.",
-                "Give one value, or selection: cv5, validation or test.",
+                f"There are {len(self.grid())} alphas, but selection is 'fixed'.",
+                "The selection 'fixed' requires a single value.",
+                "Use a single value, or selection: cv5, validation or test.",
             )
         if self.selection == LOO and not self.leaves_one_out:
             raise MethodError(
-                f"{type(self).__name__} has no leave-one-out error in closed form.",
-                "Ridge and kernel ridge have one.",
+                f"{type(self).__name__} does not have a leave-one-out error in closed form.",
+                "Only ridge and kernel ridge have a closed form.",
                 "Use selection: cv5.",
             )
         if self.positive_alphas and (self.grid() == 0).any():
             raise MethodError(
                 f"{type(self).__name__} needs penalties above 0.",
-                "Its C is 1 / alpha.",
+                "C is 1 / alpha, so alpha must not be 0.",
                 "Use a small penalty instead of 0.",
             )
 
     def chosen_selection(self) -> str:
-        """Return the selection; None becomes 'fixed' for a single value and 'cv5' otherwise."""
+        """Return the selection method. None becomes 'fixed' for one penalty and 'cv5' otherwise."""
         if self.selection is not None:
             return str(self.selection)
         return "fixed" if len(self.grid()) == 1 else "cv5"
@@ -255,27 +254,28 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         evaluation: tuple[Rows, Any] | None = None,
         clock: Clock | None = None,
     ) -> Self:
-        """Fit on the features of the rows X, shape (n, d), and on y.
+        """Fit the solver on the features of the rows X, shape (n, d), and the target y.
 
         Parameters
         ----------
         X : array or CSR matrix of shape (n, d)
         y : array of shape (n,)
-            A real target may have several columns, (n, t).
+            Target. A real target may have several columns, shape (n, t).
         features : fitted transformer, optional
         features_in_folds : {'nested', 'once'} or function
             'nested': for each fold, a copy of features that use the target
-            (`rfbench.samplers.base.uses_target`) is fitted without the rows of the fold. 'once':
-            the features are used unchanged, although they have seen the targets of the held-out
-            rows. A function fits the features of a fold (`rfbench.solvers.folds.Refit`).
+            (`rfbench.samplers.base.uses_target`) is fitted without the held-out rows. 'once': the
+            features are not changed, although they have used the targets of the held-out rows. A
+            function fits the features of a fold (`rfbench.solvers.folds.Refit`).
         groups : array of shape (n,), optional
-            The group (subject, patient) of each row; complete groups are held out.
+            The group (subject, patient) of each row. Complete groups are held out.
         evaluation : tuple of rows and targets, optional
-            Required by the selection 'test'.
+            Evaluation rows, which the selection 'test' requires.
         clock : Clock, optional
-            It measures the parts of the work. Fits of features in folds count as training.
+            Clock that records the time of each part of the fit. Fits of features in folds count as
+            training.
         """
-        # Check parameters first, so that a wrong one is rejected before rows are read.
+        # Check the parameters first, so that a wrong parameter is rejected before rows are read.
         self.check_parameters()
         X, y = validate_data(
             self,
@@ -294,29 +294,30 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         targets = self._targets(y)
         design = make_design(X, self.features_)
         design.clock = clock = clock or Clock()
-        # Make the folds before anything is fitted: features that use the target must not see the
-        # validation rows, and all samplers of a trial get the same folds, independent of their
+        # Assign the folds before anything is fitted. Features that use the target must not use the
+        # targets of held-out rows. All samplers of a trial get the same folds, independent of their
         # draws.
         folds = self._groups(selection, design.n, groups, targets.codes, notes)
         refit = None if folds is None else make_refit(features_in_folds, self.features_)
-        # Fit the complete grid at once: a Gram matrix or an eigendecomposition that all penalties
-        # share is computed once. Folds that need their own features are fitted by `_with_nested`;
-        # here only all rows are fitted then.
+        # Fit all penalties together, so that a Gram matrix or an eigendecomposition is computed
+        # once for all penalties. If folds need their own features, only all rows are fitted here,
+        # and `_with_nested` fits the folds.
         with one_thread(self._is_small(design)):
             fits = self._fits(design, targets, None if refit else folds, clock)
         if refit is not None and folds is not None:
             fits = self._with_nested(fits, X, y, targets, folds, refit, clock)
-        # Each row is evaluated by a fit that has not seen it. For a grid with one value the losses
-        # are only reported.
+        # Each row is evaluated by a fit that has not used this row. For a grid with one value the
+        # losses are only reported.
         if selection == "test":
             choice = self._choose_by_evaluation(fits, evaluation, clock)
         else:
             choice = self._choose_by_folds(fits, design, targets, folds, clock)
         # Keep the fit of all rows at the selected penalty. The other fits are dropped, because the
-        # memory of a path is proportional to the number of penalties.
+        # memory for all fits is proportional to the number of penalties.
         self._keep(fits.path, choice.best)
-        # This is reported in the row: if features have seen the targets of the held-out rows, the
-        # losses of the folds are too small and the penalty too weak.
+        # The row of the trial reports how features were fitted in folds. If features have used the
+        # targets of held-out rows, the losses in the folds are too small and the selected penalty
+        # is too weak.
         in_folds = None if folds is None or not uses_target(self.features_) else ONCE
         facts = self._facts(fits, choice.best, design.n, notes)
         self.report_ = FitReport(
@@ -330,24 +331,24 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         return self
 
     def _check_selection(self, selection: str, groups: Any, evaluation: Any) -> None:
-        """Raise MethodError if a selection has no rows to use, or would split groups."""
+        """Raise MethodError if a selection method has no rows to use, or would split groups."""
         if selection == "test" and evaluation is None:
             raise MethodError(
-                "selection is 'test', but fit was given no evaluation rows.",
+                "selection is 'test', but `fit` got no evaluation rows.",
                 "",
-                "Pass fit(..., evaluation=(X, y)), or select by cv5 or validation.",
+                "Pass fit(..., evaluation=(X, y)), or use selection: cv5 or validation.",
             )
         if selection == LOO and groups is not None:
             raise MethodError(
-                "selection is 'loo', and the rows have groups.",
-                "Leaving out a single row keeps the other rows of its group.",
+                "selection is 'loo', but the rows have groups.",
+                "If a single row is left out, other rows of its group stay in the training set.",
                 "Use selection: cv5. Its folds are complete groups.",
             )
         if selection == LOO and self.features_ is not None and uses_target(self.features_):
             raise MethodError(
-                "selection is 'loo', and the features look at the target.",
-                "They have seen the target of each row that is left out.",
-                "Take selection: cv5, which fits the features again in each fold.",
+                "selection is 'loo', but the features use the target.",
+                "The features were fitted with the target of each row that is left out.",
+                "Use selection: cv5, which fits the features again in each fold.",
             )
 
     def _groups(
@@ -358,11 +359,11 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         codes: NDArray[np.intp] | None = None,
         notes: list[str] | None = None,
     ) -> Groups:
-        """Return the index of the held-out fold of each row, -1 for rows never held out."""
+        """Return the index of the fold that holds out each row, or -1 for rows never held out."""
         if selection in CHOOSE_WITHOUT_FOLDS:
             return None
-        # Folds depend on random_state, the rows and their groups, but not on the draws of the
-        # features. Therefore all methods of a trial are compared on the same folds.
+        # The folds depend on random_state, the rows and their groups, but not on the draws of the
+        # features. All methods of a trial are therefore compared on the same folds.
         state: Any = self.random_state
         if isinstance(state, np.random.RandomState):
             state = int(state.randint(2**31 - 1))
@@ -370,13 +371,13 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         validation = selection == "validation"
         count = round(1 / VALIDATION_SHARE) if validation else int(selection.removeprefix("cv"))
         if groups is not None:
-            # With rows of one subject on both sides, the subject would be recognized instead of
-            # predicted.
+            # If rows of one subject were in the training rows and in the held-out rows, the model
+            # could recognize the subject.
             folds = assign_group_folds(groups, codes, count, int(generator.integers(2**31)))
             if notes is not None and (made := int(folds.max()) + 1) < count:
                 notes.append(f"{made} folds: the training rows are of {made} groups")
             return np.where(folds == 0, 0, -1) if validation else folds
-        # The order is random, because files are often sorted by the target; folds of adjacent rows
+        # The order is random, because files are often sorted by the target. Folds of adjacent rows
         # would then lack a class.
         order = generator.permutation(n)
         if validation:
@@ -384,7 +385,9 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
             folds[order[: max(1, round(VALIDATION_SHARE * n))]] = 0
             return folds
         if count > n:
-            raise MethodError(f"{selection} needs at least {count} rows, there are {n}.")
+            raise MethodError(
+                f"The selection {selection} needs at least {count} rows, but there are {n}."
+            )
         return np.asarray(order % count, dtype=np.intp)
 
     def _with_nested(
@@ -397,14 +400,15 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         refit: Refit,
         clock: Clock,
     ) -> Fits:
-        """Return the fits of all rows, and one fit without each fold that uses its own features.
+        """Return the fits of all rows, and a fit without each fold, with features of its own.
 
         All time spent on a fold counts as training.
         """
         partial, sums, spent = [], [], Clock()
         for g in range(int(folds.max()) + 1):
-            # Features that use the target are fitted without the fold. Features that have seen its
-            # targets would fit the fold too well, and the smallest penalty would be selected.
+            # Features that use the target are fitted without the held-out rows. Features that have
+            # used the targets of these rows would fit them too well, and the smallest penalty would
+            # be selected.
             rest, held = np.flatnonzero(folds != g), np.flatnonzero(folds == g)
             rows = select_rows(X, rest)
             features = refit(rows, y[rest], spent)
@@ -416,17 +420,18 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
                 decisions = fitted.decisions(make_design(select_rows(X, held), features))
                 sums.append(self._summed_losses(decisions, targets.truth[held]))
             partial.append(fitted)
-        # Folds use a separate clock: the time of features in the row refers to the fit on all rows.
+        # Each fold uses a separate clock, because the time of features in the row is for the fit on
+        # all rows.
         clock.charge(spent, to="train")
         return replace(fits, partial=partial, held_loss=np.array(sums))
 
     def _choose_by_evaluation(self, fits: Fits, evaluation: Any, clock: Clock) -> PenaltyChoice:
-        """Return the selection with the smallest loss on the evaluation rows, and their decisions.
+        """Return the penalty with the smallest loss on the evaluation rows, and their predictions.
 
-        The trial is scored with the same decision values, so they are computed once.
+        The trial is scored with the same decision values, so that they are computed once.
         """
-        # The papers select by test error, that is, by the minimum over the grid of the loss on the
-        # evaluation rows. This is optimistic. The column `selection` of the row records it.
+        # Some papers select the penalty by test error: the smallest loss on the evaluation rows
+        # over the grid. The result is optimistic. The column `selection` of the row records this.
         design = make_design(self._rows(evaluation[0]), self.features_)
         with clock.part("test"):
             decisions = fits.path.decisions(design)
@@ -437,32 +442,33 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
     def _choose_by_folds(
         self, fits: Fits, design: Design, targets: Targets, folds: Groups, clock: Clock
     ) -> PenaltyChoice:
-        """Return the selection with the smallest mean loss over all held-out rows.
+        """Return the penalty with the smallest mean loss over all held-out rows.
 
-        Without held-out rows the first value is selected. The grid is decreasing and argmin returns
-        the first of equal losses, so ties select the strongest penalty.
+        Without held-out rows the first penalty is selected. The grid is in decreasing order, and
+        argmin returns the first of equal losses, so that the strongest penalty is selected among
+        equal losses.
         """
         sums = fits.held_loss
         if folds is None and sums is None:
             return PenaltyChoice(0)
         if sums is None:
-            # The time of the selection counts as training; otherwise a large grid would seem to
-            # cost nothing.
+            # The time of the selection counts as training time. Otherwise a large grid would seem
+            # to cost nothing.
             with clock.part("train"):
                 sums = self._held_losses(fits, design, targets, folds)
         counts = np.array([design.n]) if folds is None else np.bincount(folds[folds >= 0])
-        # Losses are summed over rows, not averaged over folds: every row has the same weight in
-        # folds of any size.
+        # Losses are summed over rows instead of averaged over folds, so that every row has the same
+        # weight in folds of any size.
         losses = sums.sum(axis=0)
         best = int(np.argmin(losses))
         return PenaltyChoice(best, float(losses[best]) / int(counts.sum()), sums[:, best] / counts)
 
     def _held_losses(self, fits: Fits, design: Design, targets: Targets, folds: Groups) -> Array:
-        """Return the summed loss of each fold under the fit without it, shape (K, a)."""
+        """Return the summed loss of each held-out fold for every penalty, shape (K, a)."""
         sums = []
         for g, fitted in enumerate(fits.partial):
             rows = np.flatnonzero(folds == g)
-            # The decisions of all rows at once would need more memory than the features.
+            # The decision values of all rows together would need more memory than the features.
             at_once = max(1, DECISIONS // fitted.intercepts.size)
             loss = np.zeros(len(fitted.intercepts))
             for start in range(0, len(rows), at_once):
@@ -474,7 +480,7 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         return np.array(sums)
 
     def _is_small(self, design: Design) -> bool:
-        """Return True if one thread fits faster than two threads."""
+        """Return True if one thread fits the design faster than two threads."""
         return False
 
     def _facts(self, fits: Fits, best: int, n: int, notes: list[str]) -> dict[str, Any]:
@@ -482,8 +488,8 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         path, notes = fits.path, [*notes, *fits.path.notes[best]]
         converged = None if path.converged is None else bool(path.converged[best])
         gap = None if path.gaps is None else float(path.gaps[best])
-        # A fit that met its own criterion does not count as converged if the bound, which is
-        # independent of the criterion, allows a better objective. A NaN bound proves nothing.
+        # A fit that met its own stopping criterion does not count as converged if the independent
+        # bound allows a better objective. A NaN bound proves nothing.
         if gap is not None and not gap <= CERTAIN and converged is not False:
             converged = False
             notes.append(f"the objective may be {gap:.1e} of itself above its optimum")
@@ -495,8 +501,8 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         return {
             "alpha": float(self.grid()[best]),
             "alpha_absolute": absolute,
-            # Features s z with alpha give the same fit as z with alpha / s^2: only the ratio is
-            # comparable.
+            # Features s z with the penalty alpha give the same fit as features z with alpha / s^2.
+            # Only the ratio of alpha and the squared norm is comparable.
             "alpha_scale_free": absolute / fits.row_norm if fits.row_norm > 0 else float("nan"),
             "converged": converged,
             "gap": gap,
@@ -506,15 +512,14 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         }
 
     def holds_out_rows(self, n: int) -> bool:
-        """Return True if the penalty is selected on a held-out part or in folds of the rows.
+        """Return True if the penalty is selected on a validation set or on the folds of n rows.
 
-        Leave-one-out does not hold out rows in this sense; with it, features that use the target
-        are rejected.
+        The result is False for leave-one-out selection, which rejects features that use the target.
         """
         return self.chosen_selection() not in CHOOSE_WITHOUT_FOLDS
 
     def with_choice(self) -> Solver:
-        """Return an unfitted copy whose grid is only the selected penalty."""
+        """Return an unfitted copy of the solver whose only penalty is the selected penalty."""
         chosen: Solver = clone(self).set_params(alphas=[self.report_.alpha], selection="fixed")
         return chosen
 
@@ -525,16 +530,16 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         )
 
     def __sklearn_tags__(self) -> Any:
-        """Describe the solver to scikit-learn."""
+        """Return the tags that describe the solver to scikit-learn."""
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
 
 
 class LinearModel(Solver):
-    """Base class of the solvers with decisions that are linear in the features.
+    """Base class of the solvers whose decision values are linear in the features.
 
-    The parameters are the parameters of `Solver`.
+    The parameters are the same as for `Solver`.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Gradient boosting of scikit-learn with a parameter search, a baseline for features."""
+"""Gradient boosting of scikit-learn with a parameter search, as a baseline for random features."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from sklearn.utils._param_validation import Interval
 
 from rfbench.arrays import Array, Rows
 
-# Values that are drawn with equal probability. They include values on both sides of scikit-learn's
-# defaults.
+# Values of the parameters, which are drawn with equal probability. There are values on both sides
+# of the defaults of scikit-learn.
 BOOSTING_GRID: dict[str, list[Any]] = {
     "learning_rate": [0.02, 0.05, 0.1, 0.2],
     "max_iter": [50, 100, 200, 300],
@@ -24,9 +24,9 @@ BOOSTING_GRID: dict[str, list[Any]] = {
     "l2_regularization": [0.0, 0.1, 1.0, 10.0],
 }
 TREES = "max_iter"
-# A fit stops after this number of trees without a smaller loss on the held-out rows. The number is
-# twice the default of scikit-learn, 10, because each tree improves the loss by little if the
-# learning rate is small.
+# Number of trees without a smaller loss on the held-out rows after which a fit stops. It is twice
+# the default of scikit-learn, 10, because with a small learning rate each tree improves the loss
+# only a little.
 ROUNDS_WITHOUT_GAIN = 20
 
 
@@ -36,24 +36,24 @@ class _SearchedBoosting(BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     n_iter : int
-        Number of settings tried; scikit-learn's defaults are the first.
+        Number of settings to try. The first setting is the defaults of scikit-learn.
     cv : int or list of pairs of arrays
-        Number of folds, or for each fold the indices of the rows that are fitted and held out.
+        Number of folds, or for each fold the indices of the training rows and of the held-out rows.
     trees : int
-        Maximum number of trees. Each fit of a fold stops by the loss on its held-out rows, and the
-        final fit uses the mean number over the folds. With 0 the number of trees is drawn from
-        `BOOSTING_GRID`.
+        Maximum number of trees. Each fit of a fold stops early, based on the loss on its held-out
+        rows. The final fit uses the mean number of trees over the folds. If it is 0, the number of
+        trees is drawn from `BOOSTING_GRID`.
     random_state : int
-        Seed of the drawn settings, the folds and the fits.
+        Random seed of the drawn settings, the folds and the fits.
 
     Attributes
     ----------
     best_params_ : dict
         The selected setting, with its number of trees as ``max_iter``.
     at_edge_ : list of str
-        Names of the parameters with the smallest or the largest value tried.
+        Names of the parameters whose selected value is the smallest or the largest value tried.
     best_estimator_ : estimator
-        An estimator with this setting, fitted on all rows.
+        An estimator with the selected setting, fitted on all rows.
     """
 
     boosting: ClassVar[type[Any]]
@@ -72,13 +72,13 @@ class _SearchedBoosting(BaseEstimator):  # type: ignore[misc]
         self.n_iter, self.cv, self.random_state, self.trees = n_iter, cv, random_state, trees
 
     def settings(self) -> list[dict[str, Any]]:
-        """Return the list of settings to try."""
+        """Return the list of parameter settings to try."""
         grid = {k: v for k, v in BOOSTING_GRID.items() if not self.trees or k != TREES}
         drawn = ParameterSampler(grid, self.n_iter - 1, random_state=self.random_state)
         return [{}, *drawn]
 
     def fit(self, X: Rows, y: Any) -> Self:
-        """Try every setting in the same folds, and fit the best on all rows."""
+        """Evaluate every setting on the same folds, and fit the best setting on all rows."""
         y = np.asarray(y)
         folds = self.cv
         if isinstance(folds, Integral):
@@ -105,7 +105,7 @@ class _SearchedBoosting(BaseEstimator):  # type: ignore[misc]
         return self
 
     def _fitted(self, setting: dict[str, Any], X: Rows, y: Any, X_val: Rows, y_val: Any) -> Any:
-        """Fit one setting; with early stopping the held-out rows determine the number of trees."""
+        """Fit one setting. With early stopping, the held-out rows determine the number of trees."""
         if not self.trees:
             return self._model(setting).fit(X, y)
         stopping = {
@@ -124,14 +124,14 @@ class _SearchedBoosting(BaseEstimator):  # type: ignore[misc]
 
 
 class SearchedBoostingRegressor(RegressorMixin, _SearchedBoosting):  # type: ignore[misc]
-    """Gradient boosting of regression trees, searched by the squared error."""
+    """Gradient boosting for regression, with settings selected by the squared error."""
 
     boosting = HistGradientBoostingRegressor
     scoring = "neg_mean_squared_error"
 
 
 class SearchedBoostingClassifier(ClassifierMixin, _SearchedBoosting):  # type: ignore[misc]
-    """Gradient boosting of classification trees, searched by the error."""
+    """Gradient boosting for classification, with settings selected by the misclassification."""
 
     boosting = HistGradientBoostingClassifier
     scoring = "accuracy"

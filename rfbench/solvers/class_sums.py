@@ -11,28 +11,28 @@ from sklearn.utils import gen_batches
 
 from rfbench.arrays import Array
 
-# Number of rows whose kernel values are in memory at once. Measured by `python -m
+# Number of rows whose kernel values are in memory at the same time. Measured by `python -m
 # scripts.bench.doubled`: half the value needs .94 of the CPU time, twice the value 1.24.
 BATCH_ROWS = 1000
 
 
 class ClassSums(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Predict the class with the largest sum of k(x, x_i) over its rows x_i in the training set.
+    """Predict the class with the largest sum of kernel values k(x, x_i) over its training rows x_i.
 
     Reid, Choromanski, Likhosherstov and Weller, Simplex Random Features, ICML 2023, section 4.3.
 
     Parameters
     ----------
     bandwidth : float, optional
-        Bandwidth of the Gaussian kernel, which is computed exactly. By default k is the product of
-        the columns, so that random features give an estimate of k.
+        Bandwidth of the Gaussian kernel, which is computed exactly. By default k(x, x_i) is the
+        inner product of the columns, so that random features give an estimate of the kernel.
     """
 
     def __init__(self, bandwidth: float | None = None) -> None:
         self.bandwidth = bandwidth
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Sum the rows of each class, or store them for the exact kernel."""
+        """Sum the rows of each class, or store the rows for the exact kernel."""
         self.classes_, codes = np.unique(y, return_inverse=True)
         one_hot = np.eye(len(self.classes_))[codes]
         if self.bandwidth is None:
@@ -42,7 +42,7 @@ class ClassSums(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def decision_function(self, X: Any) -> Array:
-        """Return the sum of kernel values of each class, shape (n, classes)."""
+        """Return the sum of kernel values for each class, shape (n, classes)."""
         X = np.asarray(X)
         if self.bandwidth is None:
             return np.asarray(X @ self.sums_)

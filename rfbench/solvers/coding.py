@@ -18,11 +18,11 @@ MULTICLASS = (ONE_VS_REST, ONE_VS_ONE)
 
 @dataclass(frozen=True)
 class Coding:
-    """The decision columns of a classification.
+    """The decision columns of a classification problem.
 
-    Two classes have one column, with +1 for the second class. More classes have one column per
-    class (one-vs-rest), or one per pair i < j of classes in the order (0, 1), (0, 2), ..., with +1
-    for j (one-vs-one).
+    Two classes have one column, with +1 for the second class. More than two classes have one column
+    per class (one-vs-rest), or one column per pair i < j of classes in the order (0, 1), (0, 2),
+    ..., with +1 for j (one-vs-one).
 
     Attributes
     ----------
@@ -41,14 +41,16 @@ class Coding:
 
     @property
     def by_pairs(self) -> bool:
-        """True if each column is a pair of classes."""
+        """True if each column is for a pair of classes."""
         return self.k > 2 and self.scheme == ONE_VS_ONE
 
     def columns(self, codes: Codes) -> Array:
-        """Convert class codes, shape (n,), to -1 and +1, shape (n, t); 0 for a row not in the pair.
+        """Convert class codes, shape (n,), to columns of -1 and +1, shape (n, t).
 
-        With more than two classes each value has one byte, because for a hundred classes the
-        columns are larger than the rows.
+        The value is 0 for a row whose class is not in the pair of the column.
+
+        For more than two classes each value has one byte, because the columns of a hundred classes
+        need more memory than the rows.
         """
         if self.k == 2:
             return np.where(codes == 1, 1.0, -1.0)[:, None]
@@ -58,20 +60,21 @@ class Coding:
     def decode(self, decisions: Array) -> Codes:
         """Return the class codes of decision values, shape (..., t).
 
-        With one column, the second class is predicted if the value is positive. With one-vs-rest,
-        the class with the largest value is predicted. With one-vs-one, each pair votes for j if its
-        value is positive, else for i, and the class with most votes wins. A tie is decided by the
-        largest sum of values in favor of a class, a further tie by the order of the classes.
+        For one column, the second class is predicted if the value is positive. For one-vs-rest, the
+        class with the largest value is predicted. For one-vs-one, each pair votes for j if its
+        value is positive, and for i otherwise. The class with most votes is predicted. A tie is
+        decided by the largest sum of values in favor of a class, and a further tie by the order of
+        the classes.
         """
         if self.k == 2:
             return np.asarray(decisions[..., 0] > 0, dtype=np.intp)
         return np.asarray(np.argmax(self.scores(decisions), axis=-1), dtype=np.intp)
 
     def scores(self, decisions: Array) -> Array:
-        """Return decision values with one value per class; pairs of classes are combined by votes.
+        """Return decision values with one value per class. Pairs of classes are combined by votes.
 
-        The value is the number of votes plus the sum of the values in favor of the class, mapped
-        into (-1/3, 1/3).
+        The value is the number of votes plus the sum of the values in favor of the class, mapped to
+        (-1/3, 1/3).
         """
         if not self.by_pairs:
             return decisions
@@ -89,14 +92,14 @@ class Coding:
 
 @dataclass(frozen=True)
 class Targets:
-    """The targets of a fit.
+    """The targets of a fit: real values or coded class labels.
 
     Attributes
     ----------
     columns : array of shape (n, t)
-        Real targets, or coded labels.
+        Real targets, or class labels coded as -1 and +1.
     codes : array of shape (n,) or None
-        Class codes; None for a regression.
+        Class codes, or None for a regression.
     coding : Coding or None
     """
 
@@ -106,10 +109,10 @@ class Targets:
 
     @property
     def truth(self) -> NDArray[Any]:
-        """The reference values for decisions: class codes, or real targets."""
+        """The targets to compare predictions with: class codes, or real targets."""
         return self.columns if self.codes is None else self.codes
 
     def take(self, rows: NDArray[np.bool_]) -> Targets:
-        """Return the targets of the rows selected by a mask."""
+        """Return the targets of the rows that a mask selects."""
         codes = None if self.codes is None else self.codes[rows]
         return Targets(self.columns[rows], codes, self.coding)

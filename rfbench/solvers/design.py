@@ -1,4 +1,4 @@
-"""The design of a fit: rows with a fitted feature map, processed in blocks."""
+"""The design of a fit: rows with a fitted feature map, computed in blocks of rows."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from rfbench.errors import MethodError
 from rfbench.rows import select_rows
 from rfbench.samplers.feature_map import FittedMap, FormedFeatures, check_columns, to_matrix
 
-# Size of a block of features that is multiplied and not stored; half of an L2 cache. Measured by
-# `python -m scripts.bench.doubled`: half the value needs .96 of the CPU time of a ridge fit, twice
-# the value .93.
+# Size in bytes of a block of features that is multiplied and not stored, half of an L2 cache.
+# Measured by `python -m scripts.bench.doubled`: half the value needs .96 of the CPU time of a ridge
+# fit, twice the value .93.
 DESIGN_BLOCK_BYTES = 2**19
 
 
 class Design:
-    """Rows together with their feature map; the full n x p matrix is not required.
+    """Rows together with their feature map. The complete n x p feature matrix is not required.
 
     Parameters
     ----------
     X : array or CSR matrix of shape (n, d)
     features : fitted transformer or None
-        None: the rows are the features.
+        The fitted feature map. If None, the rows are the features.
 
     Attributes
     ----------
@@ -56,21 +56,22 @@ class Design:
 
     @property
     def n(self) -> int:
-        """Number of rows of the design."""
+        """Number of rows."""
         return int(self.X.shape[0])
 
     @property
     def bytes_per_row(self) -> int:
-        """Bytes per row of features as stored by the method; otherwise of a dense row."""
+        """Bytes per row of features as the method stores them, or per dense row."""
         itemsize = int(self.X.dtype.itemsize)
         if self._map is not None:
             return self._map.bytes_per_row(itemsize)
         return self.n_columns * itemsize
 
     def transform_into(self, rows: Rows, out: FloatArray) -> None:
-        """Write the features of rows into `out`, shape (len(rows), n_columns).
+        """Write the features of the given rows into `out`, shape (len(rows), n_columns).
 
-        Raise MethodError if they are not finite; every solver computes its features here.
+        Raise MethodError if the features are not finite. Every solver computes its features with
+        this method.
         """
         if self._map is not None:
             self._map.transform_into(rows, out)
@@ -82,7 +83,7 @@ class Design:
         check_finite(out, "The features")
 
     def take(self, chosen: NDArray[np.intp]) -> Design:
-        """Return the design of the chosen rows, without a clock."""
+        """Return the design of the selected rows, without a clock."""
         return Design(select_rows(self.X, chosen), self.features)
 
     def matrix(self, *, copy: bool = True) -> FloatArray:
@@ -100,7 +101,10 @@ class Design:
         return out
 
     def iterate_blocks(self, clock: Clock) -> Iterator[tuple[slice, FloatArray]]:
-        """Yield indices and features of blocks of rows; each block overwrites the previous one."""
+        """Yield the row indices and features of each block.
+
+        Each block overwrites the previous block.
+        """
         step = choose_block_rows(self.n_columns, self.X.dtype.itemsize)
         buffer = np.empty((min(step, self.n), self.n_columns), dtype=self.X.dtype)
         for _, rows in iterate_blocks(self.n, None, step):
@@ -127,11 +131,11 @@ class Design:
         )
 
     def multiply(self, coefficients: FloatArray) -> Array:
-        """Return Z @ coefficients for coefficients of shape (n_columns, k); shape (n, k)."""
+        """Return Z @ coefficients, shape (n, k), for coefficients of shape (n_columns, k)."""
         check_columns(self.n_columns, coefficients.shape[0])
-        # Use the inner map only in float64, because coefficients before a projection can be large
-        # and amplify the rounding of float32. Use it only for many rows: projecting the
-        # coefficients costs as much as projecting as many rows.
+        # The inner map is used only in float64, because coefficients before a projection can be
+        # large and amplify the rounding errors of float32. It is used only for many rows, because
+        # projecting the coefficients costs as much as projecting the same number of rows.
         double = self.X.dtype == np.float64
         few = coefficients.shape[1] < min(self.n, self.n_columns)
         if self._map is not None and double and few:
@@ -157,7 +161,7 @@ class Design:
 
 
 class FormedDesign(Design):
-    """A design whose features are selected and rescaled columns that were computed earlier.
+    """A design whose features are selected and rescaled columns of a matrix computed earlier.
 
     Parameters
     ----------
@@ -169,11 +173,11 @@ class FormedDesign(Design):
         self._formed = formed
 
     def take(self, chosen: NDArray[np.intp]) -> Design:
-        """Return the design of the chosen rows."""
+        """Return the design of the selected rows."""
         return FormedDesign(replace(self._formed, columns=self.X[chosen]))
 
     def multiply(self, coefficients: FloatArray) -> Array:
-        """Return Z @ coefficients."""
+        """Return Z @ coefficients, shape (n, k), for coefficients of shape (n_columns, k)."""
         check_columns(self.n_columns, coefficients.shape[0])
         gradient = np.zeros((self.X.shape[1], coefficients.shape[1]), self.X.dtype)
         np.add.at(gradient, self._formed.chosen, coefficients * self._formed.factors[:, None])
@@ -184,8 +188,8 @@ class FormedDesign(Design):
     ) -> list[NormalEquations]:
         """Return the normal equations of the features. See `gram.accumulate_groups`.
 
-        If there are at most as many columns as features, the equations of the columns are computed
-        once and then indexed and rescaled; the feature matrix is not computed.
+        If the matrix has at most as many columns as there are features, its equations are computed
+        once and then indexed and rescaled. The feature matrix is not computed.
         """
         if self.X.shape[1] > self.n_columns:
             return super().equations(targets, groups, clock, center)
@@ -195,9 +199,10 @@ class FormedDesign(Design):
 
 
 def check_finite(values: FloatArray, what: str) -> None:
-    """Raise MethodError if values are NaN or infinite; `what` is the start of the message.
+    """Raise MethodError if values are NaN or infinite. The message starts with `what`.
 
-    The sum of squares detects this quickly; a full check follows because the sum may overflow.
+    The sum of squares is a fast check. If it is not finite, a full check follows, because the sum
+    may overflow.
     """
     with np.errstate(invalid="ignore", over="ignore"):
         squares = sum_squares(values)
@@ -205,12 +210,12 @@ def check_finite(values: FloatArray, what: str) -> None:
         raise MethodError(
             f"{what} are not finite.",
             "The rows or the features contain NaN or infinity.",
-            "Look for missing values, and scale the data.",
+            "Check the data for missing values, and scale the columns.",
         )
 
 
 def make_design(X: Rows, features: Any) -> Design:
-    """Return the design matrix of the rows X; features computed in `fit` for them are reused."""
+    """Return the design of the rows X. Features that `fit` computed for these rows are reused."""
     formed = getattr(features, "formed_", None)
     if isinstance(formed, FormedFeatures) and formed.rows is X:
         return FormedDesign(formed)

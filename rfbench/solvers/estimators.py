@@ -1,4 +1,4 @@
-"""Base classes for regression and classification: target columns and predictions."""
+"""Base classes of solvers for regression and classification: target columns and predictions."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ class Regressor(RegressorMixin, Solver):  # type: ignore[misc]
         return np.asarray(np.mean((decisions - truth) ** 2, axis=(1, 2)))
 
     def predict(self, X: Rows) -> Array:
-        """Return the predictions for X of shape (n, d), in the shape of the y of `fit`."""
+        """Return the predictions for X of shape (n, d), with the shape of the target y of `fit`."""
         values = self.decisions(X)
         return values if self._shape else values[:, 0]
 
     def __sklearn_tags__(self) -> Any:
-        """Describe the solver to scikit-learn."""
+        """Return the tags that describe the solver to scikit-learn."""
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         return tags
@@ -79,32 +79,33 @@ class Classifier(ClassifierMixin, Solver):  # type: ignore[misc]
         return np.asarray(np.mean(self.predict_codes(decisions) != truth, axis=-1))
 
     def _truth(self, y: Any) -> Codes:
-        """Return the codes of labels, -1 for a label that is not in the training set."""
+        """Return the codes of labels, with -1 for a label that is not in the training set."""
         labels = np.asarray(y)
         codes = np.minimum(np.searchsorted(self.classes_, labels), len(self.classes_) - 1)
         return np.where(self.classes_[codes] == labels, codes, -1)
 
     def predict_codes(self, decisions: Array) -> Codes:
-        """Return the class codes of decision values, shape (..., t)."""
+        """Return the class codes for decision values of shape (..., t)."""
         return self.coding_.decode(decisions)
 
     def coded(self, labels: Any) -> Array | None:
-        """Return labels as the columns of a least-squares fit; None if it fitted other columns."""
+        """Return labels as target columns of least squares, or None if `fit` used other columns."""
         if not self.fits_coded_labels or self.coding_.by_pairs:
             return None
         return self.coding_.columns(self._truth(labels))
 
     def probabilities(self, X: Rows, codes: NDArray[Any], decisions: Array) -> Array:
-        """Return the probabilities of the classes, shape (n, K), from calibrated decisions.
+        """Return calibrated class probabilities from decision values, shape (n, K).
 
-        Scores of least squares are not logits. Each half of the rows is calibrated with the other
-        half, so that the class of a row does not affect its own probabilities.
+        Decision values of least squares are not logits. Each half of the rows is calibrated with
+        the other half, so that the class of a row does not affect its own probabilities.
         """
         return calibrate(self.coding_.scores(decisions), codes)
 
     def decision_function(self, X: Rows) -> Array:
-        """Return the decision values, shape (n,) for two classes, else one per class, (n, k)."""
-        decisions = self.decisions(X)  # raises an error for an unfitted solver, which has no coding
+        """Return the decision values: shape (n,) for two classes, (n, k) for k > 2 classes."""
+        # Raises an error if the solver is not fitted and has no coding yet.
+        decisions = self.decisions(X)
         values = self.coding_.scores(decisions)
         return values[:, 0] if self.coding_.k == 2 else values
 
@@ -114,7 +115,7 @@ class Classifier(ClassifierMixin, Solver):  # type: ignore[misc]
         return np.asarray(self.classes_[self.predict_codes(values)])
 
     def __sklearn_tags__(self) -> Any:
-        """Describe the solver to scikit-learn."""
+        """Return the tags that describe the solver to scikit-learn."""
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = self.multi_class
         return tags

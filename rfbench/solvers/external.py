@@ -25,12 +25,12 @@ USUAL_FOLDS, MOST_WITHOUT_STOPPING = 5, 10_000
 
 
 def holds_out_rows(estimator: Any, n: int) -> bool:
-    """Return True if an estimator holds out rows for the selection, in folds or to stop early."""
+    """Return True if an estimator holds out rows, to select its settings or to stop early."""
     return _has_folds(estimator) or _stops_early(estimator, n)
 
 
 def _has_folds(estimator: Any) -> bool:
-    """Return True if an estimator of scikit-learn has a parameter `cv` that accepts folds."""
+    """Return True if a scikit-learn estimator has a parameter `cv` that accepts folds."""
     if not isinstance(estimator, BaseEstimator):
         return False
     cv = estimator.get_params(deep=False).get("cv", "none")
@@ -38,7 +38,7 @@ def _has_folds(estimator: Any) -> bool:
 
 
 def _stops_early(estimator: Any, n: int) -> bool:
-    """Return True if the estimator stops early and its `fit` accepts the held-out rows."""
+    """Return True if an estimator stops early and its `fit` accepts the held-out rows."""
     if "X_val" not in inspect.signature(estimator.fit).parameters:
         return False
     asked = getattr(estimator, "early_stopping", False)
@@ -46,15 +46,15 @@ def _stops_early(estimator: Any, n: int) -> bool:
 
 
 class ExternalSolver(FittedModel):
-    """Adapter that fits a scikit-learn estimator on features that are all in memory at once.
+    """Adapter that fits a scikit-learn estimator on the complete matrix of features.
 
     Parameters
     ----------
     estimator : estimator with fit and predict
     classification : bool
-        Predictions are class codes; otherwise real values.
+        True if predictions are class codes, False if they are real values.
     random_state : int
-        Seed for folds of complete groups.
+        Random seed for folds of complete groups.
     """
 
     def __init__(self, estimator: Any, *, classification: bool, random_state: int = 0) -> None:
@@ -63,13 +63,13 @@ class ExternalSolver(FittedModel):
         self._shares: Array | None = None
 
     def fit(self, X: Rows, y: Any, **given: Unpack[FitOptions]) -> Self:
-        """Fit on the features of the rows X, shape (n, d), and y, shape (n,).
+        """Fit the estimator on the features of the rows X, shape (n, d), and on y, shape (n,).
 
-        An estimator that holds out rows for the selection holds out complete `groups`, shape (n,).
-        An estimator with the attribute `chooses_by_evaluation` gets the rows of `evaluation` as
-        `X_val` and `y_val`, as in the selection 'test' of the solvers; its `evaluation_` contains
-        its predictions for them. If features use the target, they have already seen the targets of
-        the held-out rows; this is noted.
+        An estimator that holds out rows holds out complete `groups`, shape (n,). An estimator with
+        the attribute `chooses_by_evaluation` gets the rows of `evaluation` as `X_val` and `y_val`,
+        as in the selection 'test' of the solvers. Its attribute `evaluation_` contains its
+        predictions for these rows. If features use the target, they have used the targets of the
+        held-out rows. A note reports this.
         """
         clock, evaluation = given.get("clock") or Clock(), given.get("evaluation")
         self.features_ = features = given.get("features")
@@ -77,7 +77,7 @@ class ExternalSolver(FittedModel):
         check_fits(
             16.0 * design.n * design.n_columns,
             f"The matrix of {design.n_columns} features of {design.n} rows, with a copy,",
-            "Use the solver ridge, which streams its rows, or fewer rows or features.",
+            "Use the solver ridge, which processes rows in blocks, or fewer rows or features.",
         )
         notes, in_folds = [], None
         if uses_target(features) and holds_out_rows(self.estimator, design.n):
@@ -107,7 +107,10 @@ class ExternalSolver(FittedModel):
     def _choose_by_evaluation(
         self, Z: FloatArray, y: NDArray[Any], held: FloatArray, y_held: Any, clock: Clock
     ) -> dict[str, Any]:
-        """Fit an estimator that selects on validation rows; return the report on the selection."""
+        """Fit an estimator that selects its settings on validation rows.
+
+        Return the report of the fit.
+        """
         with clock.part("train"):
             self.estimator.fit(Z, y, X_val=held, y_val=np.asarray(y_held))
         said = self.estimator.evaluation_
@@ -120,7 +123,7 @@ class ExternalSolver(FittedModel):
         }
 
     def _fit(self, Z: FloatArray, y: NDArray[Any], groups: NDArray[Any] | None) -> None:
-        """Fit the estimator; if it holds out rows, it holds out complete groups."""
+        """Fit the estimator. If the estimator holds out rows, it holds out complete groups."""
         if groups is None or not holds_out_rows(self.estimator, len(y)):
             self.estimator.fit(Z, y)
             return
@@ -140,7 +143,7 @@ class ExternalSolver(FittedModel):
         self.estimator.set_params(cv=list(PredefinedSplit(folds).split())).fit(Z, y)
 
     def decisions(self, X: Rows) -> Array:
-        """Return the predictions, shape (n, 1)."""
+        """Return the predictions as decision values, shape (n, 1)."""
         design = make_design(X, self.features_)
         check_columns(design.n_columns, self.n_columns_)
         values = np.asarray(self.estimator.predict(design.matrix()))
@@ -153,10 +156,10 @@ class ExternalSolver(FittedModel):
         return values.astype(np.float64).reshape(len(values), -1)
 
     def probabilities(self, X: Rows, codes: NDArray[Any], decisions: Array) -> Array | None:
-        """Return the probabilities of the classes, shape (n, K), or None if the estimator has none.
+        """Return the class probabilities, shape (n, K), or None if the estimator has none.
 
-        If the estimator was selected on evaluation rows, X are these rows and their stored
-        probabilities are returned.
+        If the estimator selected its settings on evaluation rows, X are these rows, and their
+        stored probabilities are returned.
         """
         if self._shares is not None:
             return self._shares
@@ -165,15 +168,15 @@ class ExternalSolver(FittedModel):
         return np.asarray(self.estimator.predict_proba(make_design(X, self.features_).matrix()))
 
     def predict_codes(self, decisions: Array) -> NDArray[np.intp]:
-        """Return the class codes of `decisions`."""
+        """Return decision values as class codes."""
         return decisions[:, 0].astype(np.intp)
 
     def holds_out_rows(self, n: int) -> bool:
-        """Return True if the estimator holds out some of n rows for the selection."""
+        """Return True if the estimator holds out some of n rows for a selection."""
         return holds_out_rows(self.estimator, n)
 
     def with_choice(self) -> ExternalSolver:
-        """Return an unfitted copy of the best estimator of a search, or of the estimator."""
+        """Return an unfitted copy of the estimator, or of the best estimator of its search."""
         best = clone(getattr(self.estimator, "best_estimator_", self.estimator))
         return ExternalSolver(
             best, classification=self.classification, random_state=self.random_state

@@ -1,4 +1,4 @@
-"""The fits of a grid, on all rows and on all rows except each held-out group."""
+"""The fits for all penalties, on all rows and on all rows except each held-out group."""
 
 from __future__ import annotations
 
@@ -20,30 +20,30 @@ from rfbench.solvers.design import Design, check_finite
 
 Groups = NDArray[np.intp] | None
 
-# Number of kernel values computed at once, 8 MiB. Measured by `python -m scripts.bench.doubled`,
-# CPU time of predictions with 2,000 rows in the training set: half the value needs 1.07 of the
-# time, twice the value 1.07, and four times the value 1.9.
+# Number of kernel values that are computed at once (8 MiB). Measured by `python -m
+# scripts.bench.doubled`, CPU time of predictions with 2,000 training rows: half the value needs
+# 1.07 of the time, twice the value 1.07, and four times the value 1.9.
 BLOCK_VALUES = 2**20
-# A fit counts as not converged if its distance from the optimum, relative to the objective, may
-# exceed this value. Chosen without a measurement. With the value halved, more fits are noted as not
-# converged; the coefficients do not change.
+# A fit counts as not converged if the distance of its objective from the optimum, relative to the
+# objective, may exceed this value. Chosen without a measurement. With the value halved, more fits
+# are noted as not converged. The coefficients do not change.
 CERTAIN = 1e-4
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Path(ABC):
-    """The solutions on one training set, one per value of the penalty grid.
+    """The solutions for one training set, one per penalty of the grid.
 
     Attributes
     ----------
     intercepts : array of shape (a, t)
     notes : list of list of str
-        For every value, notes for readers of the results (fall-backs, missing convergence).
+        For every penalty, notes for readers of the results (fall-backs, missing convergence).
     converged : array of bool, shape (a,), or None
-        For every value, whether its fit reached the tolerance; None for closed-form solutions.
+        For every penalty, True if its fit reached the tolerance. None for closed-form solutions.
     gaps : array of shape (a,) or None
-        For every value, an upper bound of the distance from the optimum, relative to the objective,
-        for the worst column; None for closed-form solutions.
+        For every penalty, an upper bound of the distance of the objective from the optimum,
+        relative to the objective, for the worst column. None for closed-form solutions.
     """
 
     intercepts: Array
@@ -53,17 +53,20 @@ class Path(ABC):
 
     @property
     def reached(self) -> NDArray[np.bool_]:
-        """For every penalty, True if its fit converged and is proven to be near its optimum."""
+        """For every penalty, True if its fit converged and is proven to be near the optimum."""
         near = np.ones(len(self.notes), bool) if self.gaps is None else self.gaps <= CERTAIN
         return near if self.converged is None else near & self.converged
 
     def certify(self, i: int, gap: float) -> None:
-        """Record a proven distance to the optimum for penalty i; the largest distance is kept."""
+        """Record a proven distance to the optimum for the penalty i.
+
+        The largest distance is kept.
+        """
         assert self.gaps is not None
         self.gaps[i] = max(self.gaps[i], gap) if np.isfinite(gap) else np.inf
 
     def stopped(self, i: int, text: str) -> None:
-        """Record that the fit with penalty i did not reach its tolerance."""
+        """Record that the fit with the penalty i did not reach its tolerance."""
         assert self.converged is not None
         self.converged[i] = False
         if text not in self.notes[i]:
@@ -81,14 +84,15 @@ class Path(ABC):
 
 @dataclass(frozen=True, eq=False)
 class LinearPath(Path):
-    """Fits that are linear in the features.
+    """Fits whose decision values are linear in the features, one per penalty.
 
     Attributes
     ----------
     coefficients : array of shape (a, p, t)
-        t decision columns: 1 for a binary or real target, else one per class or pair of classes.
+        Coefficients of the t decision columns. t is 1 for a binary or a real target. Otherwise
+        there is one column per class or per pair of classes.
     kernel_weights : array of shape (a, p) or None
-        The learned distribution over the features, if there is one.
+        The learned weights of the features, if the solver learns a distribution over features.
     """
 
     coefficients: Array
@@ -107,7 +111,7 @@ class LinearPath(Path):
 
     @property
     def n_columns(self) -> int:
-        """Number of features, p."""
+        """The number of features p."""
         return int(self.coefficients.shape[1])
 
     def decisions(self, design: Design) -> Array:
@@ -121,7 +125,7 @@ class LinearPath(Path):
 
 @dataclass(frozen=True, eq=False)
 class KernelPath(Path):
-    """Fits that are linear combinations of kernel columns, one per row of the training set.
+    """Fits that are linear combinations of kernel functions, one function per training row.
 
     Attributes
     ----------
@@ -136,11 +140,11 @@ class KernelPath(Path):
 
     @property
     def n_columns(self) -> int:
-        """Number of rows of the training set, each with one coefficient."""
+        """The number of training rows, each of which has one coefficient."""
         return int(self.duals.shape[1])
 
     def decisions(self, design: Design) -> Array:
-        """Return the decision values of the rows, shape (a, n, t), in blocks of kernel values."""
+        """Return the decision values of the rows, shape (a, n, t), from blocks of kernel values."""
         a, n_train, t = self.duals.shape
         flat = self.duals.transpose(1, 0, 2).reshape(n_train, a * t)
         values = np.empty((design.n, a * t))
@@ -156,19 +160,19 @@ class KernelPath(Path):
 
 @dataclass(frozen=True, eq=False)
 class Fits:
-    """The fits that a solver returns for the selection.
+    """The fits of a solver on all rows and without each held-out group.
 
     Attributes
     ----------
     path : Path
         Fits on all rows.
     row_norm : float
-        Mean squared norm of a row of features (mean of k(x, x), for a kernel).
+        Mean squared norm of the feature rows (for a kernel, the mean of k(x, x)).
     partial : list of Path
         Fits on all rows except group g, for every g.
     held_loss : array of shape (K, a) or None
-        The summed loss of the held-out rows of each group, if it is known already. For
-        leave-one-out, K is 1 and the sum is over all rows.
+        The summed loss of each held-out group, if it is already known. For leave-one-out, K is 1,
+        and the sum is over all rows.
     """
 
     path: Path
@@ -183,11 +187,11 @@ Solve = Callable[[NormalEquations], LinearPath]
 def fit_from_gram(
     design: Design, targets: Targets, groups: Groups, clock: Clock, solve: Solve, center: bool
 ) -> Fits:
-    """Fit from normal equations, accumulated in one pass over the rows.
+    """Fit a model from normal equations, which are accumulated in one pass over the rows.
 
-    The equations of a fit without a fold are the sum over the other folds. In a regression the
-    squared error of a fold is computed from its own equations. `center` means that there is an
-    intercept (see `rfbench.compute.gram.accumulate_groups`).
+    The equations of all rows except a fold are the sum over the other folds. For a regression the
+    squared error of a fold is computed from the equations of the fold. `center` is True if there is
+    an intercept (see `rfbench.compute.gram.accumulate_groups`).
 
     Pairs of classes are fitted from one Gram matrix per class (and held-out group). The equations
     of the pair (i, j), with +1 for j, are the sum of the equations of j and of i, with the sign of
@@ -202,7 +206,7 @@ def fit_from_gram(
     if coding is not None:
         assert targets.codes is not None
         codes, columns = codes + targets.codes, np.ones((design.n, 1))
-    # coded classes are already near zero, and there may be many
+    # Class codes of -1 and +1 need no centering, and there may be many columns.
     elif center and columns.dtype == np.float64:
         means = columns.mean(axis=0)
         columns = columns - means
@@ -216,9 +220,9 @@ def fit_from_gram(
         total = [_sum(parts[c::k]) for c in range(k)]
         n = sum(equations.n for equations in total)
         held = range(-first, n_groups) if groups is not None else range(0)
-        # Use sums, because a difference would lose digits if the fold has one large row. The sum of
-        # the other groups is not assigned to a name, so that it is freed before the next one is
-        # computed.
+        # Sums over the other groups are used instead of differences, which would lose digits if the
+        # fold has one large row. The sum is not assigned to a name, so that its memory is freed
+        # before the next sum is computed.
         partial: list[LinearPath] = [
             fit([_sum([parts[h * k + c] for h in range(n_groups) if h != g]) for c in range(k)])
             for g in held
@@ -247,7 +251,7 @@ def _pairs_path(by_class: list[NormalEquations], coding: Coding, solve: Solve) -
 
 
 def join_columns(paths: Sequence[LinearPath | None]) -> LinearPath:
-    """Join paths that have one decision column each; None becomes a column of zeros."""
+    """Join paths with one decision column each into one path. None becomes a column of zeros."""
     first = next(path for path in paths if path is not None)
     a, p, _ = first.coefficients.shape
     coefficients, intercepts = np.zeros((a, p, len(paths))), np.zeros((a, len(paths)))
@@ -278,7 +282,7 @@ def fit_from_matrix(
 ) -> Fits:
     """Fit from the complete matrix of features, float64, shape (n, p), which `fit` must not change.
 
-    `matrices` is the number of matrices of this size in memory at once.
+    `matrices` is the number of matrices of this size that are in memory at the same time.
 
     Raises
     ------
@@ -289,7 +293,7 @@ def fit_from_matrix(
     check_fits(
         8.0 * matrices * n * p,
         f"The matrix of {p} features of {n} rows, with its copies,",
-        "Use the solver ridge, which streams its rows, or fewer rows or features.",
+        "Use the solver ridge, which processes rows in blocks, or fewer rows or features.",
     )
     with clock.part("features"):
         Z = design.matrix(copy=False).astype(np.float64, copy=False)

@@ -1,4 +1,4 @@
-"""The interface of every object that a trial fits, and the record of one fit."""
+"""The common base class of models that a trial fits, and the report of a fit."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from rfbench.solvers.design import make_design
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class FitReport:
-    """Facts about one fit, documented in `Solver`; adapters set only some of them.
+    """Facts about one fit. `Solver` documents them, and adapters set only some of them.
 
     Attributes
     ----------
     selection : str
-        How the penalty was selected; 'fixed' for a single value.
+        Method that selected the penalty. 'fixed' for a single value.
     chosen : mapping or None
-        Parameters selected by an estimator's own search, by name; None without a search.
+        Parameters that an estimator's own search has selected, by name. None without a search.
     chosen_at_edge : list of str
-        Names of selected parameters that are at an edge of the values tried.
+        Names of selected parameters with the smallest or the largest value tried.
     arrays : mapping of str to array
-        Arrays of the fit that are stored with the predictions.
+        Arrays of the fit to be stored with the predictions.
     """
 
     alpha: float = float("nan")
@@ -51,7 +51,7 @@ class FitReport:
 
 
 def reported(name: str) -> Any:
-    """Return a property for models; it reads this field of the report of the fit."""
+    """Return a property of a model that reads the field `name` from the report of the fit."""
 
     def read(model: FittedModel) -> Any:
         return getattr(model.report_, name)
@@ -60,7 +60,7 @@ def reported(name: str) -> Any:
 
 
 class FitOptions(TypedDict, total=False):
-    """Optional arguments of `fit` in addition to rows and target. See `Solver.fit`."""
+    """Optional arguments of `fit` in addition to the rows and the target. See `Solver.fit`."""
 
     features: Any
     features_in_folds: Any
@@ -75,12 +75,13 @@ class FittedModel(ABC):
     Attributes
     ----------
     report_ : FitReport
-        Set by `fit`. The attributes of the same names, with an underscore, read it.
+        The report, which `fit` sets. Attributes such as `alpha_` read the field of the report with
+        the same name, without the underscore.
     """
 
-    # True if the model is fitted on features, and False if it is fitted on the rows themselves.
+    # True if the model is fitted on features, False if it is fitted on the rows themselves.
     uses_features: ClassVar[bool] = True
-    # True: the model has decisions that can be scored.
+    # True if the model has decision values that can be scored.
     predicts: ClassVar[bool] = True
 
     report_: FitReport
@@ -100,10 +101,10 @@ class FittedModel(ABC):
 
     @abstractmethod
     def fit(self, X: Rows, y: Any, **given: Unpack[FitOptions]) -> Self:
-        """Fit on the features of the rows X, shape (n, d). See `Solver.fit`."""
+        """Fit the model on the features of the rows X, shape (n, d). See `Solver.fit`."""
 
     def chosen_selection(self) -> str:
-        """Return the method that selects the penalty; 'fixed' for at most one penalty."""
+        """Return the method that selects the penalty, which is 'fixed' for at most one penalty."""
         return "fixed"
 
     def holds_out_rows(self, n: int) -> bool:
@@ -112,37 +113,38 @@ class FittedModel(ABC):
 
     @abstractmethod
     def with_choice(self) -> FittedModel:
-        """Return an unfitted copy with the settings that this fit has selected."""
+        """Return an unfitted copy of the model with the settings that this fit has selected."""
 
     @abstractmethod
     def decisions(self, X: Rows) -> Array:
         """Return the decision values of the rows, shape (n, t)."""
 
     def predict_codes(self, decisions: Array) -> NDArray[np.intp]:
-        """Return the class codes of decision values; MethodError if there are no classes."""
+        """Return decision values as class codes. Raise MethodError if there are no classes."""
         raise MethodError(f"{type(self).__name__} is not fitted on classes.")
 
     def coded(self, labels: Any) -> Array | None:
-        """Return labels as the columns of a least-squares fit; None if it fitted other columns."""
+        """Return labels as target columns of least squares, or None if `fit` used other columns."""
         return None
 
     def probabilities(self, X: Rows, codes: NDArray[Any], decisions: Array) -> Array | None:
-        """Return the probabilities of the classes for rows that were not fitted, shape (n, K).
+        """Return the class probabilities of rows that were not fitted, shape (n, K).
 
-        Return None if the model predicts only classes.
+        Return None if the model predicts classes without probabilities.
 
         Parameters
         ----------
         X : array or CSR matrix of shape (n, d)
         codes : array of shape (n,)
-            Their class codes, used to calibrate scores that are not probabilities.
+            Class codes of these rows, which are used to calibrate scores that are not
+            probabilities.
         decisions : array of shape (n, t)
-            Their decision values.
+            Decision values of these rows.
         """
         raise MethodError(f"{type(self).__name__} is not fitted on classes.")
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Restore a saved model; models of earlier versions have attributes instead of a report."""
+        """Restore a saved model. Models of earlier versions have attributes instead of a report."""
         state = dict(state)
         names = [each.name for each in fields(FitReport)]
         saved = {name: state.pop(f"{name}_") for name in names if f"{name}_" in state}
@@ -152,12 +154,12 @@ class FittedModel(ABC):
 
 
 class NoSolver(FittedModel):
-    """The solver 'none': the features of the training set are computed, but nothing is fitted."""
+    """The solver 'none', which computes the training features without fitting a model."""
 
     predicts: ClassVar[bool] = False
 
     def fit(self, X: Rows, y: Any, **given: Unpack[FitOptions]) -> Self:
-        """Compute the features of rows X, shape (n, d); the time counts as time of features."""
+        """Compute the features of the rows X, shape (n, d). The time counts as time of features."""
         design = make_design(X, given.get("features"))
         with (given.get("clock") or Clock()).part("features"):
             design.matrix()
@@ -169,5 +171,5 @@ class NoSolver(FittedModel):
         return NoSolver()
 
     def decisions(self, X: Rows) -> Array:
-        """Raise MethodError: nothing is fitted."""
-        raise MethodError("The solver 'none' has no decisions.")
+        """Raise MethodError, because no model is fitted."""
+        raise MethodError("The solver 'none' does not fit a model, so there are no predictions.")

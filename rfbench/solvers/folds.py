@@ -1,4 +1,4 @@
-"""Folds for the selection of a penalty, and features fitted without a fold."""
+"""Folds for the selection of a penalty, and refitting of features without the held-out rows."""
 
 from __future__ import annotations
 
@@ -16,18 +16,19 @@ from rfbench.errors import MethodError
 from rfbench.samplers.base import uses_target
 
 # Features that use the target are fitted again for each fold without its held-out rows ('nested'),
-# or once on all rows.
+# or once on all rows ('once').
 NESTED, ONCE = "nested", "once"
 FEATURES_IN_FOLDS = (NESTED, ONCE)
 
-# Fits features on the rows outside a fold and their targets, and charges the clock.
+# A function of this type fits features on the rows outside a fold and on their targets, and charges
+# the clock.
 Refit = Callable[[Rows, NDArray[Any], Clock], Any]
 
 
 def make_refit(asked: str | Refit, features: Any) -> Refit | None:
     """Return the function that fits features in folds, or None if all folds share the features.
 
-    With 'nested', a copy of the features with the same parameters is fitted on the rows outside the
+    For 'nested', a copy of the features with the same parameters is fitted on the rows outside the
     fold. Raise MethodError if `asked` is neither one of `FEATURES_IN_FOLDS` nor a function.
     """
     if callable(asked):
@@ -51,15 +52,15 @@ def make_refit(asked: str | Refit, features: Any) -> Refit | None:
 def assign_group_folds(
     groups: NDArray[Any], codes: NDArray[Any] | None, count: int, seed: int
 ) -> NDArray[np.intp]:
-    """Return the fold index of each row, shape (n,); all rows of a group are in one fold.
+    """Return the fold index of each row, shape (n,). All rows of a group are in one fold.
 
     Parameters
     ----------
     groups : array of shape (n,)
         The group (subject, patient) of each row.
     codes : array of shape (n,) or None
-        Class codes: every fold gets about its share of each class. None for a regression: folds get
-        about the same number of rows.
+        Class codes. Every fold gets about the same share of each class. None for a regression:
+        folds get about the same number of rows.
     count : int
         Number of folds. If there are fewer groups, each group is a fold.
 
@@ -74,8 +75,8 @@ def assign_group_folds(
     count = min(count, int(numbers.max(initial=0)) + 1)
     if count < 2:
         raise MethodError(
-            "The training set has only one group, and a fold consists of complete groups.",
-            "There would be no rows to fit.",
+            "The training set has only one group, but each fold consists of complete groups.",
+            "No rows would remain to fit the model.",
             "Fix the penalty (selection: fixed), use a different split, or remove `groups`.",
         )
     by_class = codes is not None and bool(np.bincount(codes).max() >= count)
@@ -83,7 +84,7 @@ def assign_group_folds(
     splitter = kind(count, shuffle=True, random_state=seed)
     folds = np.empty(len(numbers), dtype=np.intp)
     with warnings.catch_warnings():
-        # a warning about classes with fewer rows than folds
+        # The warning is about classes with fewer rows than folds.
         warnings.simplefilter("ignore", UserWarning)
         split = splitter.split(numbers[:, None], codes if by_class else numbers, numbers)
         for fold, (_, held) in enumerate(split):

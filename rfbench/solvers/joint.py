@@ -20,33 +20,36 @@ from rfbench.solvers.design import Design
 from rfbench.solvers.estimators import Classifier
 from rfbench.solvers.fits import Fits, Groups, LinearPath, Path, fit_from_matrix
 
-# Share of the longest feasible step. Measured on 300 rows in four columns, for C from .1 to 1,000:
-# fits take 17 to 30 steps with 200 features, and 19 to 46 steps with 600. With half the share, they
-# take 42 to 76 and 33 to 69 steps. With the share .99, they take 17 to 29 and 21 to 47 steps.
+# Share of the longest feasible step that is used. Measured on 300 rows in four columns, for C from
+# .1 to 1,000: fits need 17 to 30 steps with 200 features, and 19 to 46 steps with 600. With half
+# the share, they need 42 to 76 and 33 to 69 steps. With the share .99, they need 17 to 29 and 21 to
+# 47 steps.
 TO_THE_BOUNDARY = 0.95
 # Attributes of `_Point` that have to stay positive.
 POSITIVE = ("q", "a", "z", "over", "under", "mu")
-# Number of refinement steps for a solution on the side of the features, which loses digits to
-# cancellation. Measured with the same rows, 200 features and C = 1,000: the smallest relative gap
-# is 5e-5, with half the steps 2e-4, with twice the steps 5e-5, and without refinement 9e-3.
+# Number of refinement steps for a system that is solved with the p x p matrix of the features,
+# which loses digits to cancellation. Measured with the same rows, 200 features and C = 1,000: the
+# smallest relative gap is 5e-5, with half the steps 2e-4, with twice the steps 5e-5, and without
+# refinement 9e-3.
 REFINEMENTS = 2
 
 
 @dataclass(frozen=True, eq=False)
 class Saddle:
-    """An approximate saddle point and two bounds that prove its quality.
+    """An approximate saddle point, with a lower and an upper bound of the optimal value.
 
     Attributes
     ----------
     q : array of shape (N,)
     a : array of shape (n,)
-        The dual variables that give `lower`.
+        The dual variables for which the bound `lower` was computed.
     weights : array of shape (N,)
-        q_m g_m, the coefficients of the features; with q and b they give `upper`.
+        Coefficients q_m g_m of the features. The bound `upper` was computed for q, these
+        coefficients and b.
     b : float
     upper, lower : float
-        Bounds of the value: the SVM's primal objective at (q, weights, b), and the dual objective
-        of a at its best response q, in closed form.
+        Bounds of the optimal value. `upper` is the primal objective of the SVM at (q, weights, b).
+        `lower` is the dual objective of a at its best response q, in closed form.
     iterations : int
     """
 
@@ -75,9 +78,9 @@ def lower_bound(A: Array, a: Array, rho: float) -> float:
 
 def best_constant(values: Array, y: Array, near: float) -> float:
     """Return the b nearest to `near` that minimizes sum_i max(0, 1 - y_i (values_i + b))."""
-    # The loss is piecewise linear in b with a kink at y_i - values_i. Its slope is the number of
-    # active negatives minus the number of active positives. It is 0 between the two kinks around
-    # the number of positives.
+    # The loss is piecewise linear in b, with a kink at y_i - values_i. The slope is the number of
+    # active negative rows minus the number of active positive rows. The slope is 0 between the two
+    # kinks around the number of positive rows.
     breaks = np.sort(y - values)
     positive = int(np.sum(y > 0))
     low = breaks[positive - 1] if positive else -np.inf
@@ -88,26 +91,26 @@ def best_constant(values: Array, y: Array, near: float) -> float:
 def solve_saddle(
     A: Array, y: Array, C: float, rho: float, *, intercept: bool, tol: float, max_iter: int
 ) -> Saddle:
-    """Find the saddle point of `JointClassifier`.
+    """Find the saddle point of the problem in `JointClassifier`.
 
-    The method solves the Karush-Kuhn-Tucker conditions of both players. It drives the products of
+    The method solves the Karush-Kuhn-Tucker conditions of both players. It reduces the products of
     slacks and multipliers to zero with Mehrotra's rule for their target, without his second-order
     correction. Every step solves one n x n system (A W A' + D) with diagonal W and D (see
-    `_System`); q and the multipliers are eliminated.
+    `_System`). q and the multipliers are eliminated from the system.
 
     Parameters
     ----------
     A : array of shape (n, N)
-        Features times labels.
+        Matrix of the features, with each row multiplied by its label.
     y : array of shape (n,)
-        Labels -1 and +1; both occur.
+        Labels -1 and +1. Both have to occur.
     C : float
     rho : float
-        Radius, above 0.
+        Radius of the ball, above 0.
     intercept : bool
-        With the constraint y'a = 0, or without it and b = 0.
+        True: fit b, with the constraint y'a = 0. False: b is 0, without this constraint.
     tol : float
-        Stop at this relative duality gap.
+        Relative duality gap at which the iterations stop.
     max_iter : int
     """
     point = _Point(A, y, C, rho, intercept)
@@ -127,9 +130,10 @@ def solve_saddle(
 
 
 def _better(best: Saddle | None, point: _Point, iteration: int) -> Saddle:
-    """Combine the better primal part and the better dual part of the previous best and a point."""
-    # Primal side, problem 9 at this q with w_m = q_m g_m: the sum of w_m^2 / (2 q_m) is q'g^2 / 2.
-    # b is recomputed, because the multiplier b is not optimal before convergence.
+    """Return a saddle point with the better primal part and the better dual part of two points."""
+    # Primal part: the coefficients are w_m = q_m g_m for this q in problem 9. The sum of w_m^2 / (2
+    # q_m) is then q'g^2 / 2. b is recomputed, because the multiplier b is not optimal before
+    # convergence.
     weights = point.q * point.g
     values = point.y * point.margins
     b = best_constant(values, point.y, point.b) if point.intercept else 0.0
@@ -138,7 +142,7 @@ def _better(best: Saddle | None, point: _Point, iteration: int) -> Saddle:
     # Dual side: a has to satisfy y'a = 0 exactly, otherwise its value is not a bound.
     a = point.feasible()
     lower = lower_bound(point.A, a, point.rho)
-    # The two bounds do not decrease monotonically, so the best of each is kept.
+    # The two bounds do not improve in every step, so the best value of each bound is kept.
     q = point.q
     if best is not None and best.upper < upper:
         q, weights, b, upper = best.q, best.weights, best.b, best.upper
@@ -152,11 +156,11 @@ Step = dict[str, Any]
 
 
 class _System:
-    """B B' + D with a positive diagonal D, factorized on the shorter side of B.
+    """The matrix B B' + D with a positive diagonal D, factorized on the shorter side of B.
 
     If B of shape (n, N) has fewer columns than rows, the inverse is D^-1 - D^-1 B (I + B' D^-1
     B)^-1 B' D^-1 (Woodbury), for n N^2 instead of n^2 N operations. Near the solution the entries
-    of D differ by many orders of magnitude, so that the difference loses digits; iterative
+    of D differ by many orders of magnitude, so that the difference loses digits. Iterative
     refinement restores them.
     """
 
@@ -172,7 +176,7 @@ class _System:
         self.factor = linalg.cholesky(matrix, lower=True, overwrite_a=True, check_finite=False)
 
     def solve(self, sides: Array) -> Array:
-        """Solve the system for every column of `sides`; return the solutions as columns."""
+        """Solve the system for every column of `sides`. Return the solutions as columns."""
         if self.by_rows:
             return self._inner(sides)
         solved = self._woodbury(sides)
@@ -192,10 +196,10 @@ class _System:
 
 
 class _Point:
-    """An iterate: the players q and a, and the multipliers of their constraints.
+    """An iterate of the method: the variables q and a, and the multipliers of their constraints.
 
-    z, mu and tau belong to q >= 0, the ball and 1'q = 1. over, under and b belong to a <= C, a >= 0
-    and y'a = 0.
+    z, mu and tau belong to the constraints q >= 0, the ball and 1'q = 1. over, under and b belong
+    to a <= C, a >= 0 and y'a = 0.
     """
 
     def __init__(self, A: Array, y: Array, C: float, rho: float, intercept: bool) -> None:
@@ -214,7 +218,7 @@ class _Point:
         self.room = 1.0 + self.rho - len(self.q) * sum_squares(self.q)
 
     def feasible(self) -> Array:
-        """Return a with the class of the larger sum scaled down, so that y'a = 0."""
+        """Return a after scaling down the class with the larger sum, so that y'a = 0."""
         if not self.intercept:
             return self.a
         positive = self.y > 0
@@ -230,25 +234,27 @@ class _Point:
         return float(total / (len(q) + 2 * len(a) + 1))
 
     def advance(self) -> bool:
-        """Make one predictor-corrector step; return False if it is too short to be useful."""
-        # The conditions, with slacks s, are stationarity in q, g_m^2 / 2 - tau - 2 N mu q_m + z_m =
-        # 0; stationarity in a, 1 - y_i f_i - y_i b - over_i + under_i = 0; and multiplier * slack =
-        # aim for each product. In Newton's equations, eliminating z gives the curvature 2 N mu + z
-        # / q of q. Eliminating over and under gives the diagonal D. Eliminating q gives the matrix
-        # A W A' + D with W = q + g^2 / curvature.
-        curvature = 2 * len(self.q) * self.mu + self.z / self.q  # of q
+        """Make one predictor-corrector step. Return False if the step is too short to be useful."""
+        # The conditions for the optimum are, with slacks s:
+        # stationarity in q: g_m^2 / 2 - tau - 2 N mu q_m + z_m = 0.
+        # stationarity in a: 1 - y_i f_i - y_i b - over_i + under_i = 0.
+        # complementarity: multiplier * slack = aim, for each product.
+        # In Newton's equations, eliminating z gives the curvature 2 N mu + z / q of q. Eliminating
+        # over and under gives the diagonal D. Eliminating q gives the matrix A W A' + D with W = q
+        # + g^2 / curvature.
+        curvature = 2 * len(self.q) * self.mu + self.z / self.q  # curvature of the equations in q
         scaled = self.A * np.sqrt(self.q + self.g**2 / curvature)
         diagonal = self.over / (self.C - self.a) + self.under / self.a
         factor = curvature, _System(scaled, diagonal)
-        # Mehrotra 1992: the predictor, the step for aim 0 (the solution at once), shows how far a
-        # step can go. The products after it determine the aim, (after / now)^3 now. The aim is
-        # small if the predictor makes good progress, and close to the current mean if the predictor
-        # hits a bound. With aim 0 only, iterates would get stuck at the boundary.
+        # Mehrotra 1992: the predictor is the step for aim 0. It shows how far a step can go. The
+        # products after the predictor determine the aim, (after / now)^3 now. The aim is small if
+        # the predictor makes good progress, and close to the current mean if the predictor reaches
+        # a bound. With aim 0 only, iterates would stay near the boundary.
         predictor = self._direction(factor, 0.0)
         now = self._complementarity(predictor, 0.0)
         after = self._complementarity(predictor, self._longest(predictor))
         step = self._direction(factor, (max(after, 0.0) / now) ** 3 * now)
-        # Stop before the boundary: a slack of 0 would make the next system singular.
+        # Stop before the boundary, because a slack of 0 would make the next system singular.
         t = min(1.0, TO_THE_BOUNDARY * self._longest(step))
         for name, change in step.items():
             setattr(self, name, getattr(self, name) + t * change)
@@ -256,21 +262,21 @@ class _Point:
         return bool(np.isfinite(t) and t > 1e-10)
 
     def _direction(self, factor: tuple[Array, _System], aim: float) -> Step:
-        """Return the Newton step towards products of slack and multiplier equal to `aim`."""
+        """Return the Newton step for which the products of slack and multiplier are `aim`."""
         curvature, system = factor
         A, y, q, a, g, N = self.A, self.y, self.q, self.a, self.g, len(self.q)
         upper_slack = self.C - a
-        # Differences between the aim and the products multiplier * slack.
+        # Differences between the aim and the products of multiplier and slack.
         of_z, of_over = aim - self.z * q, aim - self.over * upper_slack
         of_under, of_mu = aim - self.under * a, aim - self.mu * self.room
-        # Right-hand sides: the residuals of stationarity in q and in a. z, over and under are
-        # eliminated with the complementarity conditions.
+        # The right-hand sides are the residuals of stationarity in q and in a. z, over and under
+        # are eliminated with the complementarity conditions.
         side_q = g * g / 2 - 2 * N * self.mu * q - self.tau + self.z + of_z / q
         gradient = 1.0 - self.margins - y * self.b
         side_a = gradient - self.over + self.under - of_over / upper_slack + of_under / a
         balance = y if self.intercept else np.zeros_like(y)
-        # dq = along_0 + along_1 dmu + along_2 dtau + g A'da / curvature: the equation of q solved
-        # for dq, with g A'da as the derivative of g^2 / 2.
+        # The equation of q, solved for dq, is dq = along_0 + along_1 dmu + along_2 dtau + g A'da /
+        # curvature. g A'da is the derivative of g^2 / 2.
         along = np.column_stack([side_q, -2 * N * q, -np.ones(N)]) / curvature[:, None]
         pulled = matmul(A, g[:, None] * along)
         # Inserted into the equation of a: (A W A' + D) da = side_a - A g along_0 - y db - ... The
@@ -295,7 +301,7 @@ class _Point:
                 1.0 - q.sum() - base_q.sum(),
             ]
         )
-        if not self.intercept:  # without y'a = 0, the equation is 1 db = 0
+        if not self.intercept:  # without an intercept, the equation y'a = 0 is replaced by db = 0
             small[0, 0] = 1.0
         b, mu, tau = np.linalg.solve(small, right)
         unknown = np.array([b, mu, tau])
@@ -312,7 +318,7 @@ class _Point:
         }
 
     def _longest(self, step: Step) -> float:
-        """Return the longest step, at most 1, that keeps slacks and multipliers positive."""
+        """Return the longest step, at most 1, for which slacks and multipliers stay positive."""
         longest = 1.0
         for values, change in (
             *((np.atleast_1d(getattr(self, name)), np.atleast_1d(step[name])) for name in POSITIVE),
@@ -321,9 +327,9 @@ class _Point:
             falling = change < 0
             if falling.any():
                 longest = min(longest, float((-values[falling] / change[falling]).min()))
-        # The ball: N |q + t dq|^2 <= 1 + rho is a quadratic inequality in t, square t^2 + linear t
-        # - room <= 0. The limit is its positive root. Its slack is not linear in t, so the rule
-        # above does not apply.
+        # The ball N |q + t dq|^2 <= 1 + rho is a quadratic inequality in t: square t^2 + linear t -
+        # room <= 0. The limit is its positive root. The slack of the ball is not linear in t, so
+        # the rule above does not apply.
         N = len(self.q)
         square, linear = N * sum_squares(step["q"]), 2 * N * float((self.q * step["q"]).sum())
         if square > 0:
@@ -339,55 +345,52 @@ class JointClassifier(Classifier, LinearModel):
     .. math:: \min_q \max_{0 \le a \le C,\; y^\top a = 0} 1^\top a - \tfrac12 \sum_m q_m g_m^2,
               \qquad g_m = \sum_i a_i y_i \phi_{im},
 
-    over the distributions q with :math:`N |q|^2 - 1 \le \rho`; C is 1/alpha. For a given q the
+    over the distributions q with :math:`N |q|^2 - 1 \le \rho`. C is 1/alpha. For a given q the
     objective is :math:`\sum_i \max(0, 1 - y_i (\phi_i^\top w + b)) + \alpha \sum_m w_m^2 / (2
-    q_m)`. The features are the pool: N of them, without weights (for example the sampler rks with M
-    = N). The decision is :math:`\sum_m q_m g_m \phi_m(x) + b`, with b from the optimality of the
-    hinge losses. Only binary targets are supported. The features z have a factor 1/sqrt(N), as in
-    the samplers, and :math:`\phi = \sqrt N z`: the uniform q gives the SVM of the unweighted
-    features.
+    q_m)`. The N features are all features of the pool, without weights (for example of the sampler
+    rks with M = N). The decision is :math:`\sum_m q_m g_m \phi_m(x) + b`, with b from the
+    optimality of the hinge losses. Only binary targets are supported. The features z have a factor
+    1/sqrt(N), as in the samplers, and :math:`\phi = \sqrt N z`. The uniform q gives the SVM of the
+    unweighted features.
 
-    An interior-point method runs until the relative duality gap is below `tol`. The final gap is
-    noted; it is proven by a primal and a dual feasible point. With m the smaller of n and N, a step
-    needs m n N + m^3/3 operations and 8 * 2 m^2 bytes in addition to the features. 20 to 60 steps
-    are usual, and 110 if the norms of rows differ by a factor of a thousand.
+    An interior-point method runs until the relative duality gap is below `tol`. A note reports the
+    final gap, which is proven by a primal and a dual feasible point. With m the smaller of n and N,
+    a step needs m n N + m^3/3 operations and 8 * 2 m^2 bytes in addition to the features. 20 to 60
+    steps are usual. 110 steps are needed if the norms of rows differ by a factor of a thousand.
 
     Parameters
     ----------
     alphas : float or sequence of float, default=1.0
-        The grid of penalties; a single number is a grid with one value.
+        Penalties to select from. A single number is a grid with one value.
     alpha_convention : {'absolute', 'per-sample'}, default='absolute'
-        The loss is a sum over rows. 'absolute': the penalty has the factor alpha of the solver's
-        formula, which is alpha |theta|^2 for ridge and kernel ridge and alpha |theta|^2 / 2 for the
-        logistic loss and the support vector machines. 'per-sample': alpha is replaced by n alpha,
-        where n is the number of rows of the fit. n is smaller in a fold and in a pair of classes.
+        Unit of the penalties. The loss is a sum over rows. 'absolute': alpha is the factor of the
+        penalty in the solver's formula, alpha |theta|^2 for ridge and kernel ridge, and alpha
+        |theta|^2 / 2 for the logistic loss and the support vector machines. 'per-sample': alpha is
+        multiplied by n, the number of rows of the fit. n is smaller in a fold and for a pair of
+        classes.
     selection : {'fixed', 'test', 'validation', 'cv5', 'loo'}, default=None
-        How one value of the grid is selected.
-        'fixed': the grid has a single value.
-        'test': smallest error on the evaluation rows given to `fit`, which is optimistic if they
-        are the test set.
-        'validation': smallest error on a random fifth of the training set.
-        'cv5' (or 'cvK'): five-fold (K-fold) cross-validation.
-        'loo': leave-one-out error in closed form (ridge and kernel ridge only).
-        None: 'fixed' for a single value, else 'cv5'.
-        After the selection all rows are fitted. If several values are equally good, the strongest
-        (the largest penalty) is selected. Features that use the target are fitted without the
-        validation set (see `fit`).
+        Method that selects one penalty of the grid. 'fixed': the grid has a single value. 'test':
+        smallest error on the evaluation rows that are passed to `fit`. This is optimistic if they
+        are the test set. 'validation': smallest error on a random fifth of the training set. 'cv5'
+        (or 'cvK'): five-fold (K-fold) cross-validation. 'loo': leave-one-out error in closed form
+        (ridge and kernel ridge only). None: 'fixed' for a single value, and 'cv5' otherwise. After
+        the selection the model is fitted on all rows. Among equally good penalties, the largest is
+        selected. Features that use the target are fitted without the validation set (see `fit`).
     intercept : bool, default=True
-        Fit a constant.
+        Fit an intercept.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
-        Seed or generator for the folds.
+        Random seed or generator for the folds.
     rho : float, default=10.0
         Radius of the chi-square ball, above 0.
     tol : float, default=0.0001
-        Target of the relative duality gap.
+        Relative duality gap at which the steps stop.
     max_iter : int, default=200
         Maximum number of steps per penalty.
 
     Attributes
     ----------
     kernel_weights_ : array of shape (N,)
-        q.
+        The distribution q.
 
     References
     ----------

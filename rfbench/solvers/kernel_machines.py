@@ -1,6 +1,6 @@
-"""The exact kernel solvers: ridge regression and the support vector machine on a kernel matrix.
+"""Exact kernel solvers: ridge regression and the support vector machine on a kernel matrix.
 
-They ignore features and use the kernel matrix of the training set.
+The solvers use the kernel matrix of the training set instead of features.
 """
 
 from __future__ import annotations
@@ -32,37 +32,34 @@ from rfbench.solvers.fits import Fits, Groups, KernelPath, Path
 
 @estimator
 class KernelModel(Solver):
-    """Base class of the exact kernel solvers; they use the rows and ignore `features`.
+    """Base class of the exact kernel solvers, which use the rows and ignore `features`.
 
     Parameters
     ----------
     alphas : float or sequence of float, default=1.0
-        The grid of penalties; a single number is a grid with one value.
+        Penalties to select from. A single number is a grid with one value.
     alpha_convention : {'absolute', 'per-sample'}, default='absolute'
-        The loss is a sum over rows. 'absolute': the penalty has the factor alpha of the solver's
-        formula, which is alpha |theta|^2 for ridge and kernel ridge and alpha |theta|^2 / 2 for the
-        logistic loss and the support vector machines. 'per-sample': alpha is replaced by n alpha,
-        where n is the number of rows of the fit. n is smaller in a fold and in a pair of classes.
+        Unit of the penalties. The loss is a sum over rows. 'absolute': alpha is the factor of the
+        penalty in the solver's formula, alpha |theta|^2 for ridge and kernel ridge, and alpha
+        |theta|^2 / 2 for the logistic loss and the support vector machines. 'per-sample': alpha is
+        multiplied by n, the number of rows of the fit. n is smaller in a fold and for a pair of
+        classes.
     selection : {'fixed', 'test', 'validation', 'cv5', 'loo'}, default=None
-        How one value of the grid is selected.
-        'fixed': the grid has a single value.
-        'test': smallest error on the evaluation rows given to `fit`, which is optimistic if they
-        are the test set.
-        'validation': smallest error on a random fifth of the training set.
-        'cv5' (or 'cvK'): five-fold (K-fold) cross-validation.
-        'loo': leave-one-out error in closed form (ridge and kernel ridge only).
-        None: 'fixed' for a single value, else 'cv5'.
-        After the selection all rows are fitted. If several values are equally good, the strongest
-        (the largest penalty) is selected. Features that use the target are fitted without the
-        validation set (see `fit`).
+        Method that selects one penalty of the grid. 'fixed': the grid has a single value. 'test':
+        smallest error on the evaluation rows that are passed to `fit`. This is optimistic if they
+        are the test set. 'validation': smallest error on a random fifth of the training set. 'cv5'
+        (or 'cvK'): five-fold (K-fold) cross-validation. 'loo': leave-one-out error in closed form
+        (ridge and kernel ridge only). None: 'fixed' for a single value, and 'cv5' otherwise. After
+        the selection the model is fitted on all rows. Among equally good penalties, the largest is
+        selected. Features that use the target are fitted without the validation set (see `fit`).
     intercept : bool, default=True
-        Fit a constant.
+        Fit an intercept.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
-        Seed or generator for the folds.
+        Random seed or generator for the folds.
     kernel : str, default='gaussian'
         Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
-        Length scale of the kernel, or the rule that computes it from the training set.
+        Bandwidth of the kernel, or the rule that computes the bandwidth from the training set.
 
     Attributes
     ----------
@@ -79,7 +76,7 @@ class KernelModel(Solver):
 
     @abstractmethod
     def _path(self, K: Array, rows: Rows, targets: Targets) -> KernelPath:
-        """Fit every value of the grid from the kernel matrix of the rows."""
+        """Fit every penalty of the grid from the kernel matrix of the rows."""
 
     def _fits(self, design: Design, targets: Targets, groups: Groups, clock: Clock) -> Fits:
         n = design.n
@@ -107,7 +104,7 @@ class KernelModel(Solver):
             return Fits(path, norm, partial, loss)
 
     def _all_rows(self, K: Array, rows: Rows, targets: Targets) -> tuple[KernelPath, Array | None]:
-        """Return the fits of all rows, and their `Fits.held_loss` if the selection uses it."""
+        """Return the fits of all rows, and `Fits.held_loss` if the selection uses it."""
         return self._path(K, rows, targets), None
 
     def _keep(self, path: Path, best: int) -> None:
@@ -148,7 +145,7 @@ class _KernelRidge(KernelModel):
 
 
 def _noise(K: Array) -> float:
-    """Return the rounding error of K, which is computed in float64 also for rows in float32."""
+    """Return the relative rounding error of K. K is computed in float64, also for float32 rows."""
     return len(K) * float(np.finfo(np.float64).eps)
 
 
@@ -156,39 +153,36 @@ def _noise(K: Array) -> float:
 class KernelRidgeRegressor(Regressor, _KernelRidge):
     r"""Kernel ridge regression: :math:`|y - f - b|^2 + \alpha |f|_k^2` over f in the RKHS.
 
-    Ridge regression on features of the kernel approximates this model.
-    `rfbench.compute.ridge.solve_shifted` solves for all penalties; with the selection 'loo' a
-    single eigendecomposition does. It needs 8 * 4 n^2 bytes of memory.
+    Ridge regression on features approximates this model. `rfbench.compute.ridge.solve_shifted`
+    solves for all penalties. With the selection 'loo' a single eigendecomposition is computed. The
+    fit needs 8 * 4 n^2 bytes of memory.
 
     Parameters
     ----------
     alphas : float or sequence of float, default=1.0
-        The grid of penalties; a single number is a grid with one value.
+        Penalties to select from. A single number is a grid with one value.
     alpha_convention : {'absolute', 'per-sample'}, default='absolute'
-        The loss is a sum over rows. 'absolute': the penalty has the factor alpha of the solver's
-        formula, which is alpha |theta|^2 for ridge and kernel ridge and alpha |theta|^2 / 2 for the
-        logistic loss and the support vector machines. 'per-sample': alpha is replaced by n alpha,
-        where n is the number of rows of the fit. n is smaller in a fold and in a pair of classes.
+        Unit of the penalties. The loss is a sum over rows. 'absolute': alpha is the factor of the
+        penalty in the solver's formula, alpha |theta|^2 for ridge and kernel ridge, and alpha
+        |theta|^2 / 2 for the logistic loss and the support vector machines. 'per-sample': alpha is
+        multiplied by n, the number of rows of the fit. n is smaller in a fold and for a pair of
+        classes.
     selection : {'fixed', 'test', 'validation', 'cv5', 'loo'}, default=None
-        How one value of the grid is selected.
-        'fixed': the grid has a single value.
-        'test': smallest error on the evaluation rows given to `fit`, which is optimistic if they
-        are the test set.
-        'validation': smallest error on a random fifth of the training set.
-        'cv5' (or 'cvK'): five-fold (K-fold) cross-validation.
-        'loo': leave-one-out error in closed form (ridge and kernel ridge only).
-        None: 'fixed' for a single value, else 'cv5'.
-        After the selection all rows are fitted. If several values are equally good, the strongest
-        (the largest penalty) is selected. Features that use the target are fitted without the
-        validation set (see `fit`).
+        Method that selects one penalty of the grid. 'fixed': the grid has a single value. 'test':
+        smallest error on the evaluation rows that are passed to `fit`. This is optimistic if they
+        are the test set. 'validation': smallest error on a random fifth of the training set. 'cv5'
+        (or 'cvK'): five-fold (K-fold) cross-validation. 'loo': leave-one-out error in closed form
+        (ridge and kernel ridge only). None: 'fixed' for a single value, and 'cv5' otherwise. After
+        the selection the model is fitted on all rows. Among equally good penalties, the largest is
+        selected. Features that use the target are fitted without the validation set (see `fit`).
     intercept : bool, default=True
-        Fit a constant.
+        Fit an intercept.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
-        Seed or generator for the folds.
+        Random seed or generator for the folds.
     kernel : str, default='gaussian'
         Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
-        Length scale of the kernel, or the rule that computes it from the training set.
+        Bandwidth of the kernel, or the rule that computes the bandwidth from the training set.
 
     Examples
     --------
@@ -205,38 +199,35 @@ class KernelRidgeRegressor(Regressor, _KernelRidge):
 class KernelRidgeClassifier(Classifier, _KernelRidge):
     r"""Kernel ridge regression on labels coded -1 and +1: :math:`|y - f - b|^2 + \alpha |f|_k^2`.
 
-    Two classes have one column, and its sign is predicted. More classes have one column each, and
-    the largest value is predicted.
+    Two classes have one column, and the sign of its value is predicted. More classes have one
+    column each, and the class with the largest value is predicted.
 
     Parameters
     ----------
     alphas : float or sequence of float, default=1.0
-        The grid of penalties; a single number is a grid with one value.
+        Penalties to select from. A single number is a grid with one value.
     alpha_convention : {'absolute', 'per-sample'}, default='absolute'
-        The loss is a sum over rows. 'absolute': the penalty has the factor alpha of the solver's
-        formula, which is alpha |theta|^2 for ridge and kernel ridge and alpha |theta|^2 / 2 for the
-        logistic loss and the support vector machines. 'per-sample': alpha is replaced by n alpha,
-        where n is the number of rows of the fit. n is smaller in a fold and in a pair of classes.
+        Unit of the penalties. The loss is a sum over rows. 'absolute': alpha is the factor of the
+        penalty in the solver's formula, alpha |theta|^2 for ridge and kernel ridge, and alpha
+        |theta|^2 / 2 for the logistic loss and the support vector machines. 'per-sample': alpha is
+        multiplied by n, the number of rows of the fit. n is smaller in a fold and for a pair of
+        classes.
     selection : {'fixed', 'test', 'validation', 'cv5', 'loo'}, default=None
-        How one value of the grid is selected.
-        'fixed': the grid has a single value.
-        'test': smallest error on the evaluation rows given to `fit`, which is optimistic if they
-        are the test set.
-        'validation': smallest error on a random fifth of the training set.
-        'cv5' (or 'cvK'): five-fold (K-fold) cross-validation.
-        'loo': leave-one-out error in closed form (ridge and kernel ridge only).
-        None: 'fixed' for a single value, else 'cv5'.
-        After the selection all rows are fitted. If several values are equally good, the strongest
-        (the largest penalty) is selected. Features that use the target are fitted without the
-        validation set (see `fit`).
+        Method that selects one penalty of the grid. 'fixed': the grid has a single value. 'test':
+        smallest error on the evaluation rows that are passed to `fit`. This is optimistic if they
+        are the test set. 'validation': smallest error on a random fifth of the training set. 'cv5'
+        (or 'cvK'): five-fold (K-fold) cross-validation. 'loo': leave-one-out error in closed form
+        (ridge and kernel ridge only). None: 'fixed' for a single value, and 'cv5' otherwise. After
+        the selection the model is fitted on all rows. Among equally good penalties, the largest is
+        selected. Features that use the target are fitted without the validation set (see `fit`).
     intercept : bool, default=True
-        Fit a constant.
+        Fit an intercept.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
-        Seed or generator for the folds.
+        Random seed or generator for the folds.
     kernel : str, default='gaussian'
         Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
-        Length scale of the kernel, or the rule that computes it from the training set.
+        Bandwidth of the kernel, or the rule that computes the bandwidth from the training set.
     """
 
     fits_coded_labels: ClassVar[bool] = True
@@ -247,37 +238,33 @@ class KernelSVMClassifier(Classifier, KernelModel):
     r"""Kernel SVM: minimizes :math:`\sum_i \max(0, 1 - y_i (f(x_i) + b)) + \alpha |f|_k^2 / 2`.
 
     f is in the RKHS, and b is not penalized. The solver is scikit-learn's SVC on the precomputed
-    kernel matrix, with C = 1/alpha. Several classes have one column per pair and a vote
-    (one-vs-one; see `rfbench.solvers.coding.Coding`). It needs 8 * 3 n^2 bytes of memory.
+    kernel matrix, with C = 1/alpha. More than two classes have one column per pair and a vote
+    (one-vs-one, see `rfbench.solvers.coding.Coding`). The fit needs 8 * 3 n^2 bytes of memory.
 
     Parameters
     ----------
     alphas : float or sequence of float, default=1.0
-        The grid of penalties; a single number is a grid with one value.
+        Penalties to select from. A single number is a grid with one value.
     alpha_convention : {'absolute', 'per-sample'}, default='absolute'
         With 'per-sample', n is the number of rows of all classes.
     selection : {'fixed', 'test', 'validation', 'cv5', 'loo'}, default=None
-        How one value of the grid is selected.
-        'fixed': the grid has a single value.
-        'test': smallest error on the evaluation rows given to `fit`, which is optimistic if they
-        are the test set.
-        'validation': smallest error on a random fifth of the training set.
-        'cv5' (or 'cvK'): five-fold (K-fold) cross-validation.
-        'loo': leave-one-out error in closed form (ridge and kernel ridge only).
-        None: 'fixed' for a single value, else 'cv5'.
-        After the selection all rows are fitted. If several values are equally good, the strongest
-        (the largest penalty) is selected. Features that use the target are fitted without the
-        validation set (see `fit`).
+        Method that selects one penalty of the grid. 'fixed': the grid has a single value. 'test':
+        smallest error on the evaluation rows that are passed to `fit`. This is optimistic if they
+        are the test set. 'validation': smallest error on a random fifth of the training set. 'cv5'
+        (or 'cvK'): five-fold (K-fold) cross-validation. 'loo': leave-one-out error in closed form
+        (ridge and kernel ridge only). None: 'fixed' for a single value, and 'cv5' otherwise. After
+        the selection the model is fitted on all rows. Among equally good penalties, the largest is
+        selected. Features that use the target are fitted without the validation set (see `fit`).
     intercept : bool, default=True
-        Has to be True, because libsvm always fits the constant.
+        Has to be True, because libsvm always fits an intercept.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
-        Seed or generator for the folds.
+        Random seed or generator for the folds.
     kernel : str, default='gaussian'
         Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
-        Length scale of the kernel, or the rule that computes it from the training set.
+        Bandwidth of the kernel, or the rule that computes the bandwidth from the training set.
     tol : float, default=1e-06
-        libsvm's tolerance for the margin of a row.
+        Tolerance of libsvm for the margin of a row.
 
     References
     ----------
@@ -299,12 +286,12 @@ class KernelSVMClassifier(Classifier, KernelModel):
     tol: float = parameter(1e-6, number(above=0))
 
     def check_parameters(self) -> None:
-        """Check the parameters and require the constant."""
+        """Raise MethodError if a parameter is wrong, or if there is no intercept."""
         super().check_parameters()
         if not self.intercept:
             raise MethodError(
-                "kernel-svm cannot omit the constant.",
-                "libsvm always fits it.",
+                "kernel-svm cannot be fitted without an intercept.",
+                "libsvm always fits an intercept.",
                 "Write intercept: true, or use the solver svm on features.",
             )
 
@@ -322,13 +309,14 @@ class KernelSVMClassifier(Classifier, KernelModel):
             notes=[[] for _ in alphas],
             converged=np.ones(len(alphas), dtype=bool),
         )
-        # A fold may have rows of only one class of a pair. Then the pair always decides for that
+        # A fold may have rows of only one class of a pair. The pair then always decides for this
         # class.
         constants[:] = np.sign(targets.columns.max(axis=0) + targets.columns.min(axis=0))
         present = np.unique(codes)
         if len(present) < 2:
             return path
-        # Positive values of libsvm's pairs mean the first class, except if there is a single pair.
+        # In libsvm, positive values of a pair mean the first class, except if there is a single
+        # pair.
         sign = 1.0 if len(present) == 2 else -1.0
         columns = {pair: column for column, pair in enumerate(coding.pairs)}
         for i, alpha in enumerate(alphas):
@@ -338,8 +326,8 @@ class KernelSVMClassifier(Classifier, KernelModel):
                 first, second = present[a], present[b]
                 column = columns[first, second]
                 constants[i, column] = sign * model.intercept_[pair]
-                # A row has one coefficient for each class except its own, in the order of the
-                # classes.
+                # In libsvm, a row has one coefficient for each class except its own, in the order
+                # of the classes.
                 for code, place in ((first, b - 1), (second, a)):
                     chosen = own == code
                     own_duals = model.dual_coef_[place, chosen]

@@ -1,6 +1,6 @@
-"""Ridge regression on a kernel's features, as a model of scaled rows.
+"""Ridge regression on the features of a kernel, with settings selected on a validation set.
 
-Metric, bandwidth, penalty and probabilities can be selected on a validation set. All selected
+Metric, bandwidth, penalty and probabilities can be selected on the validation set. All selected
 values are parameters, so that the model can be fitted again on other rows.
 """
 
@@ -26,42 +26,44 @@ from rfbench.samplers.metric import LearnedMetric, apply_metric
 from rfbench.solvers.coding import Coding
 from rfbench.solvers.probabilities import Link, apply_link, fit_link
 
-# Number of rows whose features are computed at once. Measured by `python -m scripts.bench.doubled`
-# with 300 landmarks: half the value needs 1.17 of the CPU time, twice the value 1.09.
+# Number of rows whose features are computed at the same time. Measured by `python -m
+# scripts.bench.doubled` with 300 landmarks: half the value needs 1.17 of the CPU time, twice the
+# value 1.09.
 ROWS_AT_ONCE = 4096
-# This value, relative to the mean of the diagonal, is added to the diagonal of the landmarks'
-# kernel matrix, so that it has a Cholesky factor. The rounding error of the matrix is about 1e-16
+# This value times the mean of the diagonal is added to the diagonal of the landmarks' kernel
+# matrix, so that the matrix has a Cholesky factor. The rounding error of the matrix is about 1e-16
 # times the number of landmarks, up to 20,000. Chosen without a measurement. With twice the value,
 # directions with a smaller eigenvalue are penalized twice as much.
 JITTER = 1e-9
 FREQUENCIES = "frequencies"
-# Settings for the learned metric. On pumadyn32nm, three rounds find no relevant column, and five
-# rounds do (measured). A fifth of METRIC_ROWS is held out. The number of rows was chosen without a
-# measurement; twice the rows need twice the time.
+# Number of rounds and of rows for the learned metric. On the data set pumadyn32nm, three rounds do
+# not find a relevant column, and five rounds do (measured). A fifth of METRIC_ROWS is held out. The
+# number of rows was chosen without a measurement. Twice the rows need twice the time.
 ROUNDS, METRIC_ROWS = 6, 4_500
 
 
 class _KernelModel(BaseEstimator):  # type: ignore[misc]
     r"""Base class of `KernelRegressor` and `KernelClassifier`.
 
-    With features Z of n rows it minimizes :math:`|Y - \bar y - Z\theta|^2 + n\alpha|\theta|^2`. For
-    landmarks S the kernel itself is used: :math:`Z = K_{nS}` with the penalty
+    For features Z of n rows, the objective is :math:`|Y - \bar y - Z\theta|^2 + n\alpha|\theta|^2`.
+    For landmarks S the kernel itself is used: :math:`Z = K_{nS}` with the penalty
     :math:`n\alpha\,\theta^\top K_{SS}\theta`. This is the same model without the root of
-    :math:`K_{SS}`, so that a prediction costs one block of the kernel. The rows are streamed.
+    :math:`K_{SS}`, so that a prediction needs one block of the kernel matrix. The rows are
+    processed in blocks.
 
     Parameters
     ----------
     features : str
-        How landmarks are found (see `Nystroem`). ``frequencies`` uses random Fourier features,
-        which do not store rows.
+        Method of selecting landmarks (see `Nystroem`). ``frequencies`` uses random Fourier
+        features, which do not store rows.
     n_components : int
     kernel : str
     factors : sequence of float
-        Bandwidths, as multiples of the median distance.
+        Bandwidths to select from, as multiples of the median distance.
     alphas : sequence of float
-        Penalties, in the convention n alpha.
+        Penalties alpha to select from. The objective has the factor n alpha.
     metric : {'none', 'diagonal', 'full'}
-        A metric learned from the rows of the fit (see `LearnedMetric`).
+        Type of a metric that is learned from the training rows (see `LearnedMetric`).
     metric_landmarks : int
         Number of landmarks for learning the metric.
     link : pair of float
@@ -71,14 +73,15 @@ class _KernelModel(BaseEstimator):  # type: ignore[misc]
     Attributes
     ----------
     factor_, alpha_, link_ : float, float and pair of float
-        The values selected on the rows ``X_val`` of `fit`. Without such rows, each of these
-        settings needs a single value. Bandwidths are tried in ascending order, until the loss
+        The values that were selected on the rows ``X_val`` of `fit`. Without these rows, each of
+        the settings needs a single value. Bandwidths are tried in ascending order, until the loss
         increases.
     evaluation_ : array of shape (n, 1) or (n, K)
-        Predictions for these rows: numbers, or probabilities; ``evaluation_loss_`` is their loss.
+        Predictions for the rows ``X_val``: numbers, or class probabilities. ``evaluation_loss_`` is
+        their loss.
     arrays_ : dict of str to array
-        Arrays to be stored: ``chosen``, the selected values; the ``root`` of a metric; and the
-        ``seconds`` of the last fit with one bandwidth.
+        Arrays to be stored: ``chosen`` are the selected values, ``root`` is the root of a metric,
+        and ``seconds`` is the time of the last fit with one bandwidth.
     """
 
     revision: ClassVar[int] = 1
@@ -101,17 +104,17 @@ class _KernelModel(BaseEstimator):  # type: ignore[misc]
         self.link, self.random_state = link, random_state
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state without results on a validation set, which is not part of the model."""
+        """Return the state of the model without results on a validation set."""
         beside = ("evaluation_", "arrays_")
         return {key: v for key, v in super().__getstate__().items() if key not in beside}
 
     @property
     def chooses_by_evaluation(self) -> bool:
-        """True if `fit` needs a validation set for several bandwidths or penalties."""
+        """True if `fit` needs a validation set to select from several bandwidths or penalties."""
         return len(self.factors) > 1 or len(self.alphas) > 1
 
     def _fit(self, X: Array, Y: Array, held: Array | None, codes: Any, Y_held: Any) -> Self:
-        """Fit target columns Y, shape (n, k); use held-out rows to select the settings."""
+        """Fit the target columns Y, shape (n, k). Select the settings on the held-out rows."""
         self.arrays_, self.root_ = {}, None
         if self.metric != "none":
             metric = LearnedMetric(
@@ -153,7 +156,7 @@ class _KernelModel(BaseEstimator):  # type: ignore[misc]
         return self
 
     def _path(self, X: Array, Y: Array, factor: float) -> tuple[Any, Array]:
-        """Return the fitted map, and the coefficients for each penalty, (a, n_columns, k)."""
+        """Return the fitted feature map and the coefficients per penalty, (a, n_columns, k)."""
         sampler, n = self._sampler(factor, len(X)), len(X)
         getattr(sampler, "fit_landmarks", sampler.fit)(X, Y)
         map_ = sampler.feature_map_
@@ -193,7 +196,7 @@ class _KernelModel(BaseEstimator):  # type: ignore[misc]
         return X if self.root_ is None else np.asarray(apply_metric(self.root_, X))
 
     def _scores_path(self, map_: Any, X: Array, path: Array) -> Array:
-        """Return the scores of the rows for each penalty, shape (a, n, k)."""
+        """Return the predictions of the rows for each penalty, shape (a, n, k)."""
         a, p, k = path.shape
         flat = path.transpose(1, 0, 2).reshape(p, a * k)
         scores = np.vstack(
@@ -208,14 +211,14 @@ class _KernelModel(BaseEstimator):  # type: ignore[misc]
 
 
 class KernelRegressor(RegressorMixin, _KernelModel):  # type: ignore[misc]
-    """Regression by ridge regression on a kernel's features. See `_KernelModel`.
+    """Ridge regression on the features of a kernel. See `_KernelModel`.
 
     Predictions are clipped to the range of the training target, because the model cannot
     extrapolate.
     """
 
     def fit(self, X: Any, y: Any, X_val: Any = None, y_val: Any = None) -> Self:
-        """Fit rows, shape (n, d), and a target, shape (n,); select settings on a validation set."""
+        """Fit rows, shape (n, d), and a target, shape (n,). Select settings on a validation set."""
         X, y = validate_data(self, X, y, y_numeric=True, dtype=np.float64)
         self.range_ = float(y.min()), float(y.max())
         held = None if X_val is None else np.asarray(y_val, dtype=np.float64)[:, None]
@@ -230,10 +233,10 @@ class KernelRegressor(RegressorMixin, _KernelModel):  # type: ignore[misc]
 
 
 class KernelClassifier(ClassifierMixin, _KernelModel):  # type: ignore[misc]
-    """Classification by ridge regression on columns of -1 and 1. See `_KernelModel`."""
+    """Classification by ridge regression on class columns of -1 and +1. See `_KernelModel`."""
 
     def fit(self, X: Any, y: Any, X_val: Any = None, y_val: Any = None) -> Self:
-        """Fit rows, shape (n, d), and labels, shape (n,); select settings on a validation set."""
+        """Fit rows, shape (n, d), and labels, shape (n,). Select settings on a validation set."""
         X, y = validate_data(self, X, y, dtype=np.float64)
         self.classes_, codes = np.unique(y, return_inverse=True)
         coding, held, columns = Coding(len(self.classes_)), None, None
@@ -255,10 +258,10 @@ class KernelClassifier(ClassifierMixin, _KernelModel):  # type: ignore[misc]
 
 
 def _best(scores: Array, targets: Array, codes: NDArray[Any] | None) -> int:
-    """Return the index of the scores, of shape (a, n, k), with the smallest squared error.
+    """Return the index of the penalty whose predictions, shape (a, n, k), have the smallest error.
 
-    For classes, only scores with a misclassification within half a standard error of the smallest
-    one are candidates.
+    The error is the squared error. For classes, only penalties with a misclassification within half
+    a standard error of the smallest misclassification are candidates.
     """
     squares = ((scores - targets) ** 2).mean(axis=(1, 2))
     if codes is None:

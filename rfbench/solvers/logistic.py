@@ -22,43 +22,41 @@ from rfbench.solvers.newton import PROMISED, Loss, Multinomial, Newton, TwoClass
 class LogisticClassifier(Classifier, LinearModel):
     r"""Logistic regression: :math:`\sum_i \ell(y_i, z_i^\top\theta + b) + \alpha|\theta|^2/2`.
 
-    Two classes have the loss :math:`\ell = \log(1 + \exp(-y_i f_i))`, y = -1 or +1. More classes
-    have the multinomial loss :math:`\log \sum_c \exp f_{ic} - f_{i y_i}` and one column of
-    coefficients per class, all of them penalized. b is not penalized. Newton's method
-    (`rfbench.solvers.newton`) fits the penalties from the strongest to the weakest; each fit starts
-    at the previous solution. It needs the complete matrix of features in memory.
+    Two classes have the loss :math:`\ell = \log(1 + \exp(-y_i f_i))` with y = -1 or +1. More
+    classes have the multinomial loss :math:`\log \sum_c \exp f_{ic} - f_{i y_i}`, with one column
+    of penalized coefficients per class. b is not penalized. Newton's method
+    (`rfbench.solvers.newton`) fits the penalties from the strongest to the weakest. Each fit starts
+    at the previous solution. The complete feature matrix has to fit into memory.
 
     Parameters
     ----------
     alphas : float or sequence of float, default=1.0
-        The grid of penalties; a single number is a grid with one value.
+        Penalties to select from. A single number is a grid with one value.
     alpha_convention : {'absolute', 'per-sample'}, default='absolute'
-        The loss is a sum over rows. 'absolute': the penalty has the factor alpha of the solver's
-        formula, which is alpha |theta|^2 for ridge and kernel ridge and alpha |theta|^2 / 2 for the
-        logistic loss and the support vector machines. 'per-sample': alpha is replaced by n alpha,
-        where n is the number of rows of the fit. n is smaller in a fold and in a pair of classes.
+        Unit of the penalties. The loss is a sum over rows. 'absolute': alpha is the factor of the
+        penalty in the solver's formula, alpha |theta|^2 for ridge and kernel ridge, and alpha
+        |theta|^2 / 2 for the logistic loss and the support vector machines. 'per-sample': alpha is
+        multiplied by n, the number of rows of the fit. n is smaller in a fold and for a pair of
+        classes.
     selection : {'fixed', 'test', 'validation', 'cv5', 'loo'}, default=None
-        How one value of the grid is selected.
-        'fixed': the grid has a single value.
-        'test': smallest error on the evaluation rows given to `fit`, which is optimistic if they
-        are the test set.
-        'validation': smallest error on a random fifth of the training set.
-        'cv5' (or 'cvK'): five-fold (K-fold) cross-validation.
-        'loo': leave-one-out error in closed form (ridge and kernel ridge only).
-        None: 'fixed' for a single value, else 'cv5'.
-        After the selection all rows are fitted. If several values are equally good, the strongest
-        (the largest penalty) is selected. Features that use the target are fitted without the
-        validation set (see `fit`).
+        Method that selects one penalty of the grid. 'fixed': the grid has a single value. 'test':
+        smallest error on the evaluation rows that are passed to `fit`. This is optimistic if they
+        are the test set. 'validation': smallest error on a random fifth of the training set. 'cv5'
+        (or 'cvK'): five-fold (K-fold) cross-validation. 'loo': leave-one-out error in closed form
+        (ridge and kernel ridge only). None: 'fixed' for a single value, and 'cv5' otherwise. After
+        the selection the model is fitted on all rows. Among equally good penalties, the largest is
+        selected. Features that use the target are fitted without the validation set (see `fit`).
     intercept : bool, default=True
-        Fit a constant.
+        Fit an intercept.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
-        Seed or generator for the folds.
+        Random seed or generator for the folds.
     max_iter : int, default=200
-        Maximum number of Newton steps per penalty; a fit that reaches it is noted.
+        Maximum number of Newton steps per penalty. A fit that needs more steps is noted.
     tol : float, default=1e-08
         The steps stop when the largest entry of the gradient, relative to the gradient at zero, is
-        at most this value. If `tol` is at most 1e-5, they also continue until the proven distance
-        to the optimum is at most 1e-5 of the objective. Otherwise `gap_` reports the distance.
+        at most this value. If `tol` is at most 1e-5, the steps also continue until the proven
+        distance to the optimum is at most 1e-5 of the objective. Otherwise `gap_` reports the
+        distance.
 
     Examples
     --------
@@ -96,9 +94,9 @@ class LogisticClassifier(Classifier, LinearModel):
     def _newton_path(
         self, Z: Array, targets: Targets, first: tuple[LinearPath, Array | None] | None
     ) -> tuple[LinearPath, Array | None]:
-        """Fit every penalty; start at the path and the Hessian of all rows if they are known.
+        """Fit every penalty, starting at the solutions for all rows if they are known.
 
-        The optimum is unique, so the start changes the time, not the result.
+        The optimum is unique, so the start affects the time but not the result.
         """
         newton = Newton(
             Z,
@@ -141,8 +139,8 @@ class LogisticClassifier(Classifier, LinearModel):
         missing = coding.k - len(np.unique(codes))
         if missing:
             raise MethodError(
-                f"A part of the training set has no rows of {missing} of the classes.",
-                "The folds for the selection of the penalty define this part.",
+                f"A part of the training set does not have rows of {missing} of the classes.",
+                "The part is defined by the folds for the selection of the penalty.",
                 "Use fewer folds, or more rows.",
             )
         return TwoClasses(targets.columns) if coding.k == 2 else Multinomial(codes)

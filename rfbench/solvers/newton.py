@@ -1,9 +1,10 @@
-"""Newton's method for smooth losses with a penalty; conjugate gradients compute its steps.
+"""Newton's method for smooth losses with a penalty, with steps from conjugate gradients.
 
-Conjugate gradients solve the system of a step, preconditioned with the Cholesky factor of an
-earlier Hessian. With a new factor the first iterate is Newton's own step (two classes). A Hessian
-costs as much as many products, so an older factor is used as long as it needs few products. It is
-reused across steps, penalties and folds.
+Conjugate gradients solve the linear system of a Newton step. The preconditioner is the Cholesky
+factor of an earlier Hessian. With the factor of the current Hessian, the first iterate is the exact
+Newton step (for two classes). Computing a Hessian costs as much as many products with it. An older
+factor is therefore used as long as few products are needed. It is reused across steps, penalties
+and folds.
 """
 
 from __future__ import annotations
@@ -22,36 +23,40 @@ from rfbench.compute.products import matmul
 
 Linear = Callable[[Array], Array]
 
-# A new factor is computed above this number of products with the Hessian. Measured by `python -m
-# scripts.bench.doubled` for two classes, 5,000 rows and 400 features: half the value needs .66 of
-# the CPU time, twice the value .95. For six classes, half the value needs 1.3 of the CPU time
-# (3,000 rows, 200 features). MOST_PRODUCTS stops a step that does not converge because of rounding.
-# With twice the limit, such a fit needs twice the time.
+# PRODUCTS_PER_FACTORIZATION is the number of products with the Hessian after which a new factor is
+# computed. Measured by `python -m scripts.bench.doubled` for two classes, 5,000 rows and 400
+# features: half the value needs .66 of the CPU time, twice the value .95. For six classes, half the
+# value needs 1.3 of the CPU time (3,000 rows, 200 features). MOST_PRODUCTS stops a step that does
+# not converge because of rounding errors. With twice the limit, such a fit needs twice the time.
 PRODUCTS_PER_FACTORIZATION = 10
 MOST_PRODUCTS = 1000
-# Number of rows per feature for a Hessian that is computed from part of the rows. Measured, CPU
+# Number of rows per feature for a Hessian that is computed from a part of the rows. Measured, CPU
 # seconds of 20,000 rows and 1,000 features to a tolerance of 1e-3: .38 with 2 rows per feature, .40
 # with 3, .36 with 4, and .75 with all rows.
 SAMPLED = 4
-# Armijo's condition with the usual factor (Nocedal and Wright, Numerical Optimization, 2006,
-# section 3.1), and the relative rounding error of an objective that is a sum over rows. Doubling
-# either value does not change a fit that converges. Without ROUNDING, the last steps would be
-# rejected.
+# SUFFICIENT_DECREASE is the usual factor of Armijo's condition (Nocedal and Wright, Numerical
+# Optimization, 2006, section 3.1). ROUNDING is the relative rounding error of an objective that is
+# a sum over rows. Doubling either value does not change a fit that converges. Without ROUNDING, the
+# last steps would be rejected.
 SUFFICIENT_DECREASE = 1e-4
 ROUNDING = 1e-13
-# The step before the last step may promise a decrease by this share of the objective. Newton's
-# method squares this value to 1e-14. With twice the value, it is 4e-14, still below ROUNDING.
+# Largest predicted decrease of the objective, relative to the objective, at the step before the
+# last step. Newton's method squares this value to 1e-14. With twice the value, it is 4e-14, still
+# below ROUNDING.
 PROMISED = 1e-7
-# Number of Newton steps for the constants. A few steps are enough, because each step squares the
-# error; further steps would only follow rounding errors. Twice the value changes nothing.
+# Number of Newton steps for the intercepts. A few steps are enough, because each step squares the
+# error. Further steps would only follow rounding errors. Twice the value changes nothing.
 CONSTANT_STEPS = 20
-# Maximum number of attempts in `Newton._factor`, by definition. With half as many attempts, some
-# indefinite Hessians would be rejected.
+# Maximum number of attempts in `Newton._factor`, by definition. With half the number of attempts,
+# some indefinite Hessians would be rejected.
 MOST_LIFTS = 25
 
 
 class Minimum(NamedTuple):
-    """Result of a minimization; `gradient` is the largest entry, relative to that at zero."""
+    """Result of a minimization.
+
+    `gradient` is the largest entry of the gradient, relative to the largest entry at zero.
+    """
 
     theta: Array
     converged: bool
@@ -66,9 +71,10 @@ class Slope(NamedTuple):
     ----------
     gradient : array of shape (n, t)
     curvature : callable
-        Multiplies an array of shape (n, t) by the second derivative.
+        Function that multiplies an array of shape (n, t) by the second derivative.
     weights : array of shape (n,)
-        One number per row that approximates its second derivative; exact if t is 1.
+        One number per row that approximates the second derivative of its loss. It is exact if t is
+        1.
     """
 
     gradient: Array
@@ -77,17 +83,17 @@ class Slope(NamedTuple):
 
 
 class TwoClasses:
-    r"""The loss :math:`\log(1 + \exp(-y_i f_i))` of signs y, shape (n, 1)."""
+    r"""The loss :math:`\log(1 + \exp(-y_i f_i))` for labels y of -1 and +1, shape (n, 1)."""
 
     def __init__(self, signs: Array) -> None:
         self.signs = signs
 
     def value(self, decisions: Array) -> float:
-        """Return the sum of the losses."""
+        """Return the sum of the losses over all rows."""
         return -float(log_expit(self.signs * decisions).sum())
 
     def slope(self, decisions: Array) -> Slope:
-        """Return the derivatives of the loss."""
+        """Return the derivatives of the loss with respect to the decision values."""
         wrong = expit(-self.signs * decisions)
         weights = wrong * expit(self.signs * decisions)
         return Slope(-self.signs * wrong, lambda v: weights * v, weights[:, 0])
@@ -100,12 +106,12 @@ class Multinomial:
         self.rows, self.codes = np.arange(len(codes)), codes
 
     def value(self, decisions: Array) -> float:
-        """Return the sum of the losses."""
+        """Return the sum of the losses over all rows."""
         own = decisions[self.rows, self.codes]
         return float((logsumexp(decisions, axis=1) - own).sum())
 
     def slope(self, decisions: Array) -> Slope:
-        """Return the derivatives of the loss; the weight of a row is its mean curvature."""
+        """Return the derivatives of the loss. The weight of a row is its mean curvature."""
         chances = softmax(decisions, axis=1)
         gradient = chances.copy()
         gradient[self.rows, self.codes] -= 1.0
@@ -119,42 +125,42 @@ class Multinomial:
 
 
 class SquaredHinge:
-    r"""The loss :math:`\max(0, 1 - y_i f_i)^2` of signs y, shape (n, 1)."""
+    r"""The loss :math:`\max(0, 1 - y_i f_i)^2` for labels y of -1 and +1, shape (n, 1)."""
 
     def __init__(self, signs: Array) -> None:
         self.signs = signs
 
     def value(self, decisions: Array) -> float:
-        """Return the sum of the losses."""
+        """Return the sum of the losses over all rows."""
         return float((np.maximum(0.0, 1.0 - self.signs * decisions) ** 2).sum())
 
     def slope(self, decisions: Array) -> Slope:
-        """Return the derivatives; at the corner, the second derivative is 0."""
+        """Return the derivatives of the loss. At the kink, the second derivative is 0."""
         slack = np.maximum(0.0, 1.0 - self.signs * decisions)
         bent = np.where(slack > 0, 2.0, 0.0)
         return Slope(-2.0 * self.signs * slack, lambda v: bent * v, bent[:, 0])
 
 
-# The sum of the losses of n rows as a function of their decision values, shape (n, t).
+# A loss is the sum over n rows, as a function of the decision values, shape (n, t).
 Loss = TwoClasses | Multinomial | SquaredHinge
 
 
 class Newton:
-    r"""Minimises :math:`L(Z\theta + b) + \alpha |\theta|^2 / 2` for a sequence of penalties alpha.
+    r"""Minimizes :math:`L(Z\theta + b) + \alpha |\theta|^2 / 2` for a sequence of penalties alpha.
 
     Parameters
     ----------
     Z : array of shape (n, p)
     loss : Loss
     intercept : bool
-        Fit the constants b, which are not penalized.
+        Fit the intercepts b, which are not penalized.
     hessian : array of shape (q, q), optional
-        Hessian of a similar problem for the first preconditioner.
+        Hessian of a similar problem, used for the first preconditioner.
 
     Attributes
     ----------
     hessian : array of shape (q, q) or None
-        The latest Hessian, without the penalty; q is p plus 1 with a constant.
+        The latest Hessian, without the penalty. q is p, plus 1 if there is an intercept.
     """
 
     def __init__(
@@ -162,8 +168,8 @@ class Newton:
     ) -> None:
         self.Z, self.loss, self.intercept = Z, loss, intercept
         self.hessian = hessian
-        # Number of products since the Hessian was computed from part of the rows; infinite if it
-        # was computed from all rows.
+        # Number of products since the Hessian was computed from a part of the rows. It is infinite
+        # if the Hessian was computed from all rows.
         self._spent = np.inf
         self._at_zero: Array | None = None
         # The rows of the products with the Hessian, and the rows in float32.
@@ -181,7 +187,7 @@ class Newton:
         promise: float = PROMISED,
         sample: bool = False,
     ) -> Minimum:
-        """Minimise from `start`, shape (q, t); its last row contains the constants, if fitted.
+        """Minimize from `start`, shape (q, t). Its last row contains the intercepts, if fitted.
 
         A fit has converged if its gradient is at most `tol`, its relative distance to the optimum
         is proven to be at most `gap`, and its last step promised at most `promise` of the
@@ -247,9 +253,9 @@ class Newton:
     def relative_gap(self, alpha: float, theta: Array, here: Array) -> float:
         r"""Return an upper bound of the distance to the optimum, divided by the objective.
 
-        With optimal constants the objective is strongly convex in the coefficients. It is therefore
-        at most :math:`|g|^2 / (2 \alpha)` above its minimum, with g its gradient. `here` are the
-        decisions of theta.
+        With optimal intercepts the objective is strongly convex in the coefficients. With its
+        gradient g, the objective is therefore at most :math:`|g|^2 / (2 \alpha)` above its minimum.
+        `here` are the decision values of theta.
         """
         p = self.Z.shape[1]
         value = self._value(here, theta, alpha)
@@ -300,7 +306,7 @@ class Newton:
     def _step(
         self, slope: Slope, gradient: Array, alpha: float, precondition: Linear, share: float
     ) -> tuple[Array, Array, int]:
-        """Return the step, its decisions, and the number of products with the Hessian.
+        """Return the Newton step, its decision values, and the number of products with the Hessian.
 
         The residual is reduced by the factor `share`, in the norm of the preconditioner.
         """
@@ -334,12 +340,12 @@ class Newton:
         return np.block([[sums.gram, sums.column_sums[:, None]], [sums.column_sums, sums.n]])
 
     def _factor(self, alpha: float) -> Linear:
-        """Factorise the Hessian plus the penalty; increase its diagonal until this succeeds."""
+        """Factorize the Hessian plus the penalty. Increase its diagonal until this succeeds."""
         assert self.hessian is not None
         lift = 0.0
         # A finite matrix becomes positive definite if its diagonal is increased by more than p
-        # times its largest entry. Starting at 1e-14 of that entry, 25 multiplications by ten exceed
-        # every p that fits into memory.
+        # times its largest entry. Starting at 1e-14 times this entry, 25 multiplications by ten
+        # exceed every p that fits into memory.
         for _ in range(MOST_LIFTS):
             system = self.hessian.copy()
             diagonal = np.einsum("ii->i", system)

@@ -1,4 +1,4 @@
-"""Class probabilities from scores of least squares, which are not logits."""
+"""Class probabilities from the scores of least-squares models, which are not logits."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ Link = tuple[float, float]
 
 
 def apply_link(scores: Array, link: Link) -> Array:
-    """Return probabilities, shape (n, K), in proportion to softplus(c score)^a of each class.
+    """Return class probabilities, shape (n, K), proportional to softplus(c score)^a.
 
-    The scores, shape (n, K), or (n, 1) for two classes, belong to targets coded as -1 and 1. The
-    link consists of the scale c and the power a.
+    The scores, shape (n, K), or (n, 1) for two classes, are from a model of targets coded as -1 and
+    +1. The link consists of the scale c and the power a.
     """
     if scores.shape[1] == 1:
         scores = np.hstack([-scores, scores])
     scale, power = link
-    # Use logarithms, because the softplus of a very negative score is 0 in double precision.
+    # Logarithms are used, because the softplus of a very negative score is 0 in float64.
     z = scale * scores
     logs = power * np.where(z < -30, z, np.log(np.logaddexp(0.0, np.maximum(z, -30))))
     shares = np.exp(logs - logs.max(axis=1, keepdims=True))
@@ -29,9 +29,9 @@ def apply_link(scores: Array, link: Link) -> Array:
 
 
 def fit_link(scores: Array, codes: NDArray[np.int64]) -> Link:
-    """Return the scale and the power with the smallest log-loss on rows not used in the fit.
+    """Return the scale c and the power a with the smallest log-loss on rows not used in the fit.
 
-    With a scale near 0 the link is the logistic function, and its slope is scale times power.
+    For a scale near 0 the link is the logistic function with the slope scale times power.
     """
     rows = np.arange(len(codes))
 
@@ -51,7 +51,10 @@ def fit_link(scores: Array, codes: NDArray[np.int64]) -> Link:
 
 
 def calibrate(scores: Array, codes: NDArray[np.int64]) -> Array:
-    """Convert scores to probabilities, shape (n, K); the link is fitted on the other half."""
+    """Convert scores to class probabilities, shape (n, K).
+
+    Each half of the rows is converted with a link that is fitted on the other half.
+    """
     made, n = np.empty((len(scores), max(2, scores.shape[1]))), len(scores)
     for part in (slice(0, n, 2), slice(1, n, 2)):
         rest = slice(1 - (part.start or 0), n, 2) if n > 1 else part

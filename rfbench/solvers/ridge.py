@@ -1,4 +1,4 @@
-"""Ridge regression over a grid of penalties: from streamed normal equations, or from the rows."""
+"""Ridge regression for a grid of penalties, from normal equations or from products of rows."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ from rfbench.solvers.fits import Fits, Groups, LinearPath, fit_from_gram
 # fold, their factor or eigenvectors (one matrix each), and two matrices for the work space. With
 # half the number, a fit could start that does not fit into memory.
 ROW_SIDE_MATRICES = 5
-# From this number of groups on, one eigendecomposition is faster than one fit per group. Measured
-# with five groups, one decomposition and five fits: 4.1 and 6.0 ms with 100 rows and 400 columns,
-# 23 and 39 ms with 300 rows and 2,000 columns, 333 and 348 ms with 1,000 rows and 4,000 columns.
-# With twice the value, five folds would be fitted separately.
+# Number of groups from which one eigendecomposition is faster than one fit per group. Measured with
+# five groups, one decomposition and five fits: 4.1 and 6.0 ms with 100 rows and 400 columns, 23 and
+# 39 ms with 300 rows and 2,000 columns, 333 and 348 ms with 1,000 rows and 4,000 columns. With
+# twice the value, five folds would be fitted separately.
 FEWEST_GROUPS = 3
 
 
@@ -40,7 +40,7 @@ class _Ridge(LinearModel):
     """Base class of the ridge regressor and the ridge classifier.
 
     If there are at least as many columns as rows, the n x n system of the rows is solved, from the
-    whole matrix of features. Otherwise the p x p system of the columns is solved, from streamed
+    complete feature matrix. Otherwise the p x p system of the columns is solved, from blocks of
     rows.
     """
 
@@ -59,7 +59,7 @@ class _Ridge(LinearModel):
         return LinearPath(solved.coef, intercepts=solved.intercept, notes=solved.notes)
 
     def _left_out_fits(self, design: Design, targets: Targets, clock: Clock) -> Fits:
-        """Fit all rows, and compute leave-one-out errors in a second pass over blocks of rows."""
+        """Fit all rows. Compute leave-one-out errors in a second pass over blocks of rows."""
         none, columns = np.zeros(design.n, dtype=np.intp), targets.columns.astype(np.float64)
         means = columns.mean(axis=0) * self.intercept
         columns -= means
@@ -79,7 +79,7 @@ class _Ridge(LinearModel):
     def _row_side_fits(
         self, design: Design, targets: Targets, groups: Groups, clock: Clock
     ) -> Fits:
-        """Fit from the matrix of products of rows; a fold uses a part of this matrix."""
+        """Fit from the matrix of products of rows. A fold uses a part of this matrix."""
         n, p = design.n, design.n_columns
         check_fits(
             8.0 * n * (p + ROW_SIDE_MATRICES * n),
@@ -93,7 +93,7 @@ class _Ridge(LinearModel):
             shift = gram.subtract_mean(Z) if self.intercept else np.zeros(p)
             wide = Z.astype(np.float64, copy=False)  # products are accumulated in float64
             K = np.asarray(multiply_by_transpose(wide), np.float64)
-            row_norm = float(np.trace(K) / n + shift @ shift)  # the shift is the mean of the rows
+            row_norm = float(np.trace(K) / n + shift @ shift)  # shift is the mean of the rows
             loss, dual = None, None
             if self.chosen_selection() == LOO:
                 spectrum = RowSpectrum(K, targets.columns, intercept=self.intercept, noise=noise)
@@ -115,9 +115,10 @@ class _Ridge(LinearModel):
     def _group_loss(
         self, K: Array, targets: Targets, groups: NDArray[np.intp], noise: float
     ) -> tuple[Array, RidgePath | None]:
-        """Return the summed losses of each group under the fit without it, shape (K, a).
+        """Return the summed loss of each held-out group for every penalty, shape (K, a).
 
-        If one eigendecomposition serves all groups, also return the fit of all rows; else None.
+        If one eigendecomposition is used for all groups, also return the fit of all rows. Otherwise
+        return None.
         """
         losses = []
         centred = targets.columns - targets.columns.mean(axis=0) * self.intercept
@@ -138,7 +139,7 @@ class _Ridge(LinearModel):
                 decisions = _multiply_path(K[np.ix_(held, rest)], fitted)
             own = self._summed_losses(decisions, targets.truth[held])
             if targets.codes is None:
-                # The equations of a fold cannot resolve smaller losses, so smaller losses count as
+                # The equations of a fold cannot resolve smaller losses. Smaller losses count as
                 # equal.
                 own = np.maximum(own, 10 * noise * float(np.mean(centred[held] ** 2)) * len(held))
             losses.append(own)
@@ -146,7 +147,10 @@ class _Ridge(LinearModel):
         return np.array(losses), path
 
     def _dual(self, K: Array, targets: Targets, rows: NDArray[np.intp], noise: float) -> RidgePath:
-        """Fit part of the rows; a pair of classes uses only its own rows, and is 0 without rows."""
+        """Fit a part of the rows.
+
+        A pair of classes uses only the rows of these classes. Its column is 0 if there are no rows.
+        """
 
         def fit(Y: Array, chosen: NDArray[np.intp]) -> RidgePath:
             part = K if len(chosen) == len(K) else K[np.ix_(chosen, chosen)]
@@ -169,7 +173,10 @@ class _Ridge(LinearModel):
 
 
 def _multiply_path(rows: Array, fitted: RidgePath) -> Array:
-    """Return the decisions of a path of duals, shape (a, n, t); the rows are those of K."""
+    """Return the decision values for dual coefficients, shape (a, n, t).
+
+    `rows` contains the rows of the kernel matrix.
+    """
     a, _, t = fitted.coef.shape
     flat = np.ascontiguousarray(fitted.coef.transpose(1, 0, 2)).reshape(rows.shape[1], a * t)
     values = matmul(rows, flat).reshape(len(rows), a, t).transpose(1, 0, 2)
@@ -180,36 +187,32 @@ def _multiply_path(rows: Array, fitted: RidgePath) -> Array:
 class RidgeRegressor(Regressor, _Ridge):
     r"""Ridge regression: minimizes :math:`|y - Z\theta - b|^2 + \alpha |\theta|^2`.
 
-    All penalties and folds are computed from sums and differences of Gram matrices, which are
-    accumulated in one pass over the rows. The error of a fold is computed from its Gram matrix,
-    too. If there are at least as many columns as rows, the products of the rows with each other are
-    used instead.
+    All penalties and folds are computed from sums of Gram matrices, which are accumulated in one
+    pass over the rows. The error of a fold is computed from the Gram matrix of the fold. If there
+    are at least as many columns as rows, the products of the rows with each other are used instead.
 
     Parameters
     ----------
     alphas : float or sequence of float, default=1.0
-        The grid of penalties; a single number is a grid with one value.
+        Penalties to select from. A single number is a grid with one value.
     alpha_convention : {'absolute', 'per-sample'}, default='absolute'
-        The loss is a sum over rows. 'absolute': the penalty has the factor alpha of the solver's
-        formula, which is alpha |theta|^2 for ridge and kernel ridge and alpha |theta|^2 / 2 for the
-        logistic loss and the support vector machines. 'per-sample': alpha is replaced by n alpha,
-        where n is the number of rows of the fit. n is smaller in a fold and in a pair of classes.
+        Unit of the penalties. The loss is a sum over rows. 'absolute': alpha is the factor of the
+        penalty in the solver's formula, alpha |theta|^2 for ridge and kernel ridge, and alpha
+        |theta|^2 / 2 for the logistic loss and the support vector machines. 'per-sample': alpha is
+        multiplied by n, the number of rows of the fit. n is smaller in a fold and for a pair of
+        classes.
     selection : {'fixed', 'test', 'validation', 'cv5', 'loo'}, default=None
-        How one value of the grid is selected.
-        'fixed': the grid has a single value.
-        'test': smallest error on the evaluation rows given to `fit`, which is optimistic if they
-        are the test set.
-        'validation': smallest error on a random fifth of the training set.
-        'cv5' (or 'cvK'): five-fold (K-fold) cross-validation.
-        'loo': leave-one-out error in closed form (ridge and kernel ridge only).
-        None: 'fixed' for a single value, else 'cv5'.
-        After the selection all rows are fitted. If several values are equally good, the strongest
-        (the largest penalty) is selected. Features that use the target are fitted without the
-        validation set (see `fit`).
+        Method that selects one penalty of the grid. 'fixed': the grid has a single value. 'test':
+        smallest error on the evaluation rows that are passed to `fit`. This is optimistic if they
+        are the test set. 'validation': smallest error on a random fifth of the training set. 'cv5'
+        (or 'cvK'): five-fold (K-fold) cross-validation. 'loo': leave-one-out error in closed form
+        (ridge and kernel ridge only). None: 'fixed' for a single value, and 'cv5' otherwise. After
+        the selection the model is fitted on all rows. Among equally good penalties, the largest is
+        selected. Features that use the target are fitted without the validation set (see `fit`).
     intercept : bool, default=True
-        Fit a constant.
+        Fit an intercept.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
-        Seed or generator for the folds.
+        Random seed or generator for the folds.
 
     Examples
     --------
@@ -225,42 +228,39 @@ class RidgeRegressor(Regressor, _Ridge):
 class RidgeClassifier(Classifier, _Ridge):
     r"""Least squares on labels coded -1 and +1: :math:`|y - Z\theta - b|^2 + \alpha |\theta|^2`.
 
-    Two classes have one column, and its sign is predicted. With one-vs-rest, more classes have one
-    column each, and the largest value is predicted. With one-vs-one, there is one column per pair
-    of classes, fitted on the rows of both, and a vote. All are computed from one Gram matrix per
-    class and fold.
+    Two classes have one column, and the sign of its value is predicted. For one-vs-rest, more
+    classes have one column each, and the class with the largest value is predicted. For one-vs-one,
+    there is one column per pair of classes, fitted on the rows of the two classes, and a vote. All
+    columns are computed from one Gram matrix per class and fold.
 
-    Every selection counts wrong labels. scikit-learn's RidgeClassifierCV uses the squared error of
-    the coded labels for its leave-one-out selection.
+    Every selection minimizes the number of wrong labels. scikit-learn's RidgeClassifierCV uses the
+    squared error of the coded labels for its leave-one-out selection.
 
     Parameters
     ----------
     alphas : float or sequence of float, default=1.0
-        The grid of penalties; a single number is a grid with one value.
+        Penalties to select from. A single number is a grid with one value.
     alpha_convention : {'absolute', 'per-sample'}, default='absolute'
-        The loss is a sum over rows. 'absolute': the penalty has the factor alpha of the solver's
-        formula, which is alpha |theta|^2 for ridge and kernel ridge and alpha |theta|^2 / 2 for the
-        logistic loss and the support vector machines. 'per-sample': alpha is replaced by n alpha,
-        where n is the number of rows of the fit. n is smaller in a fold and in a pair of classes.
+        Unit of the penalties. The loss is a sum over rows. 'absolute': alpha is the factor of the
+        penalty in the solver's formula, alpha |theta|^2 for ridge and kernel ridge, and alpha
+        |theta|^2 / 2 for the logistic loss and the support vector machines. 'per-sample': alpha is
+        multiplied by n, the number of rows of the fit. n is smaller in a fold and for a pair of
+        classes.
     selection : {'fixed', 'test', 'validation', 'cv5', 'loo'}, default=None
-        How one value of the grid is selected.
-        'fixed': the grid has a single value.
-        'test': smallest error on the evaluation rows given to `fit`, which is optimistic if they
-        are the test set.
-        'validation': smallest error on a random fifth of the training set.
-        'cv5' (or 'cvK'): five-fold (K-fold) cross-validation.
-        'loo': leave-one-out error in closed form (ridge and kernel ridge only).
-        None: 'fixed' for a single value, else 'cv5'.
-        After the selection all rows are fitted. If several values are equally good, the strongest
-        (the largest penalty) is selected. Features that use the target are fitted without the
-        validation set (see `fit`).
+        Method that selects one penalty of the grid. 'fixed': the grid has a single value. 'test':
+        smallest error on the evaluation rows that are passed to `fit`. This is optimistic if they
+        are the test set. 'validation': smallest error on a random fifth of the training set. 'cv5'
+        (or 'cvK'): five-fold (K-fold) cross-validation. 'loo': leave-one-out error in closed form
+        (ridge and kernel ridge only). None: 'fixed' for a single value, and 'cv5' otherwise. After
+        the selection the model is fitted on all rows. Among equally good penalties, the largest is
+        selected. Features that use the target are fitted without the validation set (see `fit`).
     intercept : bool, default=True
-        Fit a constant.
+        Fit an intercept.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
-        Seed or generator for the folds.
+        Random seed or generator for the folds.
     multiclass : {'one-vs-rest', 'one-vs-one'}, default='one-vs-rest'
-        `rfbench.solvers.coding.Coding` describes the vote and its ties. With 'per-sample', n is the
-        number of rows of the pair.
+        Coding of more than two classes. `rfbench.solvers.coding.Coding` describes the vote and its
+        ties. With 'per-sample' penalties, n is the number of rows of the pair of classes.
 
     Examples
     --------
@@ -277,11 +277,11 @@ class RidgeClassifier(Classifier, _Ridge):
     multiclass: str = parameter(ONE_VS_REST, one_of(*MULTICLASS))
 
     def check_parameters(self) -> None:
-        """Raise MethodError if the parameters cannot be used, without any data."""
+        """Raise MethodError if the parameters are not allowed. This check needs no data."""
         super().check_parameters()
         if self.selection == LOO and self.multiclass != ONE_VS_REST:
             raise MethodError(
-                "selection is 'loo', and a column is fitted per pair of classes.",
-                "The closed form is of columns that all rows are fitted in.",
+                "selection is 'loo', but multiclass is one-vs-one.",
+                "The closed form requires that each column is fitted on all rows.",
                 "Use selection: cv5, or multiclass: one-vs-rest.",
             )

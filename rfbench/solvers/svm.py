@@ -1,4 +1,4 @@
-"""The linear support vector machine over a grid of penalties."""
+"""The linear support vector machine for a grid of penalties."""
 
 from __future__ import annotations
 
@@ -24,42 +24,40 @@ SQUARED_HINGE = "squared-hinge"
 class SVMClassifier(Classifier, LinearModel):
     r"""Linear SVM: :math:`\sum_i \ell(y_i (z_i^\top\theta + b)) + \alpha (|\theta|^2 + b^2)/2`.
 
-    The loss is :math:`\ell(m) = \max(0, 1 - m)^2`. This is the objective of liblinear and
-    scikit-learn's LinearSVC with C = 1/alpha, which also penalizes the constant b. Newton's method
-    (`rfbench.solvers.newton`) fits it until the distance to the optimum is proven to be small. It
-    needs the complete matrix of features in memory.
+    The loss is :math:`\ell(m) = \max(0, 1 - m)^2`. This is the objective of liblinear and of
+    scikit-learn's LinearSVC with C = 1/alpha, which also penalizes the intercept b. Newton's method
+    (`rfbench.solvers.newton`) fits the model until the distance to the optimum is proven to be
+    small. The complete feature matrix has to fit into memory.
 
     Parameters
     ----------
     alphas : float or sequence of float, default=1.0
-        The grid of penalties; a single number is a grid with one value.
+        Penalties to select from. A single number is a grid with one value.
     alpha_convention : {'absolute', 'per-sample'}, default='absolute'
-        With 'per-sample', n is the number of rows of the column, that is, of its pair of classes.
+        With 'per-sample', n is the number of rows of the decision column, which is the number of
+        rows of the pair of classes for one-vs-one.
     selection : {'fixed', 'test', 'validation', 'cv5', 'loo'}, default=None
-        How one value of the grid is selected.
-        'fixed': the grid has a single value.
-        'test': smallest error on the evaluation rows given to `fit`, which is optimistic if they
-        are the test set.
-        'validation': smallest error on a random fifth of the training set.
-        'cv5' (or 'cvK'): five-fold (K-fold) cross-validation.
-        'loo': leave-one-out error in closed form (ridge and kernel ridge only).
-        None: 'fixed' for a single value, else 'cv5'.
-        After the selection all rows are fitted. If several values are equally good, the strongest
-        (the largest penalty) is selected. Features that use the target are fitted without the
-        validation set (see `fit`).
+        Method that selects one penalty of the grid. 'fixed': the grid has a single value. 'test':
+        smallest error on the evaluation rows that are passed to `fit`. This is optimistic if they
+        are the test set. 'validation': smallest error on a random fifth of the training set. 'cv5'
+        (or 'cvK'): five-fold (K-fold) cross-validation. 'loo': leave-one-out error in closed form
+        (ridge and kernel ridge only). None: 'fixed' for a single value, and 'cv5' otherwise. After
+        the selection the model is fitted on all rows. Among equally good penalties, the largest is
+        selected. Features that use the target are fitted without the validation set (see `fit`).
     intercept : bool, default=True
-        Fit a constant.
+        Fit an intercept.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
-        Seed or generator for the folds.
+        Random seed or generator for the folds.
     loss : {'squared-hinge'}, default='squared-hinge'
-        scikit-learn's LinearSVC and the solver kernel-svm have the hinge loss itself.
+        Loss function. For the hinge loss without the square, use scikit-learn's LinearSVC or the
+        solver kernel-svm.
     multiclass : {'one-vs-rest', 'one-vs-one'}, default='one-vs-rest'
-        See `rfbench.solvers.coding.Coding`. If only one side of a column has rows (in a fold), the
-        column always decides for that side.
+        Coding of more than two classes (see `rfbench.solvers.coding.Coding`). If only one side of a
+        column has rows (in a fold), the column always decides for that side.
     max_iter : int, default=200
-        Maximum number of steps per penalty; a fit that reaches it is noted.
+        Maximum number of steps per penalty. A fit that needs more steps is noted.
     tol : float, default=1e-06
-        Relative distance to the optimum at which the steps stop.
+        Distance to the optimum, relative to the objective, at which the steps stop.
 
     References
     ----------
@@ -101,13 +99,15 @@ class SVMClassifier(Classifier, LinearModel):
         if len(np.unique(signs)) == 1:
             path.intercepts[:] = signs[0]
             return path
-        # the coefficient of a constant column is b; it is penalized like the others
+        # The coefficient of the constant column is b, which is penalized like the other
+        # coefficients.
         if self.intercept:
             Z = np.column_stack([Z, np.ones(len(Z))])
         back = None
-        if Z.shape[1] > len(Z):  # the coefficients are combinations of the n rows
+        if Z.shape[1] > len(Z):  # the coefficients are linear combinations of the n rows
             back, r = linalg.qr(Z.T, mode="economic", check_finite=False)
-            Z = np.ascontiguousarray(r.T)  # the rows in an orthonormal basis of their span
+            # Coordinates of the rows in an orthonormal basis of their span.
+            Z = np.ascontiguousarray(r.T)
         loss = SquaredHinge(signs[:, None])
         newton = Newton(Z, loss, intercept=False)
         start = np.zeros((Z.shape[1], 1))

@@ -56,7 +56,7 @@ def line_of(file: Path, budget: float) -> list[object]:
         words = ["choose", str(file), *options_of(file), "--budget", f"{budget}s", "--out", out]
         done, seconds = run(words)
     said = done.stdout.splitlines() if done.returncode == 0 else done.stderr.splitlines()
-    answers = [text for text in said if text.startswith(("TAKE", "NOTHING", "THERE", "error:"))]
+    answers = [text for text in said if text.startswith(("SELECTED", "NOTHING", "THERE", "error:"))]
     late = seconds > 1.2 * budget + 5
     traced = "Traceback" in done.stdout + done.stderr
     return [str(file), done.returncode, f"{seconds:.1f}", late, traced, "".join(answers[:1])]

@@ -23,7 +23,7 @@ def trials_at_450(*options: str) -> "pd.Series[int]":
     return table[table["M_max"] == 450].set_index("sampler")["trials"]
 
 
-def test_table_and_page_report_the_same_trials() -> None:
+def test_table_and_page_use_the_same_trials() -> None:
     rows = build_collection([read(FOLDER)]).rows
     rows = rows[rows["counts"] & (rows["M"] == 450)]
     assert trials_at_450().to_dict() == rows.groupby("sampler").size().to_dict()

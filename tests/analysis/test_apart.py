@@ -37,7 +37,7 @@ def test_difference_has_a_welch_confidence_interval() -> None:
     assert line["half"] == pytest.approx((ends.high - ends.low) / 2)
 
 
-def test_only_results_with_different_splits_are_compared() -> None:
+def test_unpaired_comparison_requires_different_splits() -> None:
     other = folder(RANDOM, LOW, "other")
     other.manifest["config"]["M"] = [200]
     smoke = Results(Path("s"), "s", other.rows, other.manifest | {"smoke": True})

@@ -146,7 +146,7 @@ def printed() -> dict[str, Outcome]:
     return printed_tables()
 
 
-def test_tables_of_the_papers_satisfy_the_bounds_of_their_claims(
+def test_published_tables_satisfy_the_claims_of_their_papers(
     printed: dict[str, Outcome],
 ) -> None:
     """A claim that the paper's own table breaks is put wrongly."""

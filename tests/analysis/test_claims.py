@@ -53,7 +53,9 @@ def gain(points: float) -> Mean:
         (2.0, 1, "not clear"),
     ],
 )
-def test_claim_of_an_order_is_judged(points: float, n: int, expected: str) -> None:
+def test_claim_that_one_method_is_better_gets_a_verdict(
+    points: float, n: int, expected: str
+) -> None:
     outcome = verdict(claim_of(low=0, values=5), results(rows(gain(points), METHODS, n), **PAPER))
     assert outcome.verdict == expected
     assert len(outcome.comparisons) == 5
@@ -65,7 +67,7 @@ def test_claim_of_an_order_is_judged(points: float, n: int, expected: str) -> No
 @pytest.mark.parametrize(
     ("points", "expected"), [(0.1, "holds"), (3.0, "fails"), (1.0, "not clear")]
 )
-def test_claim_of_equality_is_judged(points: float, expected: str) -> None:
+def test_claim_that_two_methods_are_equal_gets_a_verdict(points: float, expected: str) -> None:
     folder = results(rows(gain(points), METHODS, 10), **PAPER)
     assert verdict(claim_of(low=-1, high=1), folder).verdict == expected
 
@@ -100,7 +102,7 @@ def test_claim_is_undecided_if_methods_data_sets_or_sizes_are_missing() -> None:
     assert verdict(claim_of(low=0, values=5), folder).verdict == "holds"
 
 
-def test_verdict_on_substitute_data_is_only_reported() -> None:
+def test_substitute_data_do_not_change_the_verdict() -> None:
     made = rows(gain(2), METHODS, 12, dataset="covtype-20k", n_train=10000)
     outcome = verdict(claim_of(low=0, datasets=["covtype"]), results(made, **PAPER))
     assert outcome.verdict == "not run"
@@ -151,7 +153,7 @@ def test_methods_of_two_experiments_are_paired_by_trial_and_data() -> None:
         ({"id": "T3", "at": "own"}, 1.0),
     ],
 )
-def test_claim_statistic_along_the_axis_is_computed(part: dict[str, Any], effect: float) -> None:
+def test_claim_function_is_applied_to_curves(part: dict[str, Any], effect: float) -> None:
     """The gain at s is s / 14: 1, 2, 4, 8, 16."""
 
     def mean(method: str, M: int) -> float:
@@ -166,7 +168,7 @@ def test_claim_statistic_along_the_axis_is_computed(part: dict[str, Any], effect
     ("kept", "expected", "effect"),
     [(112, "holds", 8.0), (113, "not run", None), ("", "not run", None)],
 )
-def test_plateau_begins_at_the_number_of_kept_features(
+def test_error_is_constant_from_the_number_of_kept_features(
     kept: int | str, expected: str, effect: float | None
 ) -> None:
     """Below it the largest sizes still differ in their features: there is no plateau to test."""
@@ -281,7 +283,7 @@ def test_times_are_cpu_seconds_of_isolated_trials() -> None:
     assert outcome.effect == pytest.approx(2.04, abs=0.01)
 
 
-def test_slope_over_d_pairs_trials_on_different_data() -> None:
+def test_slope_in_d_pairs_trials_across_data_sets() -> None:
     made = []
     for d in (2, 5, 9):
         made += [
@@ -318,7 +320,7 @@ def test_methods_are_compared_at_equal_columns_and_settings(parameters: str, exp
     assert [one.x for one in outcome.comparisons] == at
 
 
-def test_claim_that_is_only_shown_has_effects_and_no_verdict() -> None:
+def test_unjudged_claim_has_effects_but_no_verdict() -> None:
     bounded = claim_of(at="largest", low=0)
     parts = [bounded.parts[0].model_copy(update={"low": None})]
     claim = bounded.model_copy(update={"kind": "shown", "parts": parts})
@@ -330,7 +332,7 @@ def test_claim_that_is_only_shown_has_effects_and_no_verdict() -> None:
     assert math.isnan(outcome.p)
 
 
-def test_at_chance_level_times_decide_and_errors_do_not() -> None:
+def test_at_chance_level_only_times_are_compared() -> None:
     """The larger class of EEG has 55.12 % of the rows."""
 
     def made(accuracy: float) -> list[dict[str, Any]]:

@@ -99,7 +99,7 @@ def outcome(claim, protocol, verdict, differing=()):
     )
 
 
-def test_counted_claims_are_of_the_papers_and_not_tuned_to_match():
+def test_counts_exclude_our_claims_and_settings_tuned_to_match():
     assert {"claim", "protocol", "verdict", "differing"} <= set(Outcome.__dataclass_fields__)
     by_id = {claim.id: claim for claim in papers.list_claims()}
     every = (

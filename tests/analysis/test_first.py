@@ -27,7 +27,7 @@ def said(read: Results) -> str:
     return text
 
 
-def test_best_method_is_compared_with_plain_features_over_the_whole_curve() -> None:
+def test_best_method_is_compared_with_plain_features_at_each_size() -> None:
     """At M = 50 the difference is 20 and certain; at 200 it is half as large."""
     read = run({"rks": [40.0, 41.0, 42.5], "orf": [50.0] * 3, "nystroem": [20.0, 21.0, 22.0]})
     (answer,) = list_answers(build_collection([read]), read)
@@ -43,14 +43,14 @@ def test_best_method_is_compared_with_plain_features_over_the_whole_curve() -> N
     )
 
 
-def test_next_method_is_called_worse_if_plain_features_are_best() -> None:
+def test_second_best_method_is_compared_if_plain_features_are_best() -> None:
     text = said(run({"rks": [20.0, 21.0, 22.0], "orf": [30.0, 31.0, 33.0]}))
     assert text.startswith(
         "test error (%): orf against rks: significantly worse at M = 50 to 200 (mean"
     )
 
 
-def test_sizes_with_one_verdict_are_given_as_ranges() -> None:
+def test_adjacent_sizes_with_equal_verdicts_become_a_range() -> None:
     """Better at 10 and 20, no difference at 30, better at 40."""
     rows = [
         {"sampler": name, "M": M, "trial": t, "error": 20.0 + t + shift * (name == "orf")}
@@ -90,7 +90,7 @@ def test_method_without_significant_difference_is_not_called_best() -> None:
     assert "orf against rks: no significant difference at M = 50 to 200" in text
 
 
-def test_single_trials_methods_and_failures_give_few_or_no_answers() -> None:
+def test_single_trials_and_failures_give_no_significant_answer() -> None:
     single = run({"rks": [20.0], "orf": [30.0]})
     assert "orf against rks: one trial cannot be compared (mean at M = 200: " in said(single)
     alone = run({"rks": [20.0, 21.0]})
@@ -103,7 +103,7 @@ def test_single_trials_methods_and_failures_give_few_or_no_answers() -> None:
     assert list_answers(build_collection([failed]), failed) == []
 
 
-def test_each_data_set_gets_a_sentence_and_a_smoke_run_gets_none() -> None:
+def test_smoke_run_gets_no_sentence_about_its_data_sets() -> None:
     rows = [
         {"sampler": s, "dataset": d, "trial": t, "error": 10 + t + (s == "orf") * t * 3}
         for s in ("rks", "orf")

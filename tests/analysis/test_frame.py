@@ -34,7 +34,7 @@ def test_folder_without_rows_is_noted_and_missing_path_is_rejected(
         collect([tmp_path / "nowhere"])
 
 
-def test_last_successful_row_of_a_trial_counts(write: Write) -> None:
+def test_last_successful_row_of_a_trial_is_used(write: Write) -> None:
     """They have other identities, as of another revision, and so both stand in the file."""
     ends = [("ok", 10.0), ("ok", 20.0), ("failed", 30.0)]
     rows = [{"trial_id": str(n), "status": s, "error": e} for n, (s, e) in enumerate(ends)]

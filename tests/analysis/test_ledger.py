@@ -88,7 +88,7 @@ def test_settings_tuned_to_match_do_not_count_for_a_corrected_claim(
     assert ledger.holds(cast(Outcome, outcome)) == counts
 
 
-def test_trials_of_a_curve_are_equal_at_each_size_or_documented() -> None:
+def test_curve_with_unequal_trial_numbers_is_documented() -> None:
     """Where rows were added to some sizes, the paper's folder has the number that counts."""
     written = {
         name
@@ -119,7 +119,7 @@ def test_trials_of_a_curve_are_equal_at_each_size_or_documented() -> None:
 
 
 @pytest.mark.parametrize(("more", "added"), [(12, 2), (10, 0)])
-def test_trials_beyond_the_documented_number_are_left_out(more: int, added: int) -> None:
+def test_trials_above_the_documented_number_are_left_out(more: int, added: int) -> None:
     """A run of one's own with 12 trials at every size counts whole."""
     written = papers.find_paper("eerf2018").provenance.trials
     name = next(name for name, n in written.items() if n == 10)

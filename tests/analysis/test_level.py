@@ -71,7 +71,7 @@ def test_equal_methods_differ_significantly_in_about_5_percent(M: int, new_split
 
 
 @nightly
-def test_two_settings_on_one_split_per_trial_differ_in_at_most_10_percent() -> None:
+def test_equal_settings_on_random_splits_differ_in_at_most_10_percent() -> None:
     """Two bandwidths that are equal over data sets, though one may suit a single data set more."""
     made = differences(1000, 8, (1.5, 3.0), new_splits=True)
     assert abs(made.mean()) > 0.5, "without this they would not be two settings"
@@ -79,7 +79,7 @@ def test_two_settings_on_one_split_per_trial_differ_in_at_most_10_percent() -> N
 
 
 @nightly
-def test_two_settings_on_a_given_split_are_tested_for_that_split() -> None:
+def test_test_on_a_given_split_is_about_new_features_only() -> None:
     """Equal on the split at hand: the level holds. Equal over data sets: it need not."""
     made = differences(1000, 8, (1.5, 3.0), new_splits=False, problems=10)
     by_split = made.reshape(10, -1, TRIALS)

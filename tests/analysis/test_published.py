@@ -35,7 +35,7 @@ def test_numbers_without_rows_are_not_run(every: list[Any]) -> None:
     assert set(table["verdict"]) == {"not run"}
 
 
-def test_number_with_rows_is_measured_and_judged() -> None:
+def test_number_with_rows_gets_a_verdict() -> None:
     table = compare_published(selection(results(trials(68.6) + trials(75, sampler="qmc"), **PAPER)))
     one = line(table)
     assert (one["verdict"], one["trials"]) == ("close", 10)
@@ -63,7 +63,7 @@ def test_folder_with_most_trials_is_used() -> None:
     assert line(compare_published(selection(few, many)))["measured"] == pytest.approx(68.5)
 
 
-def test_control_is_not_used_for_its_sampler() -> None:
+def test_rows_of_a_control_are_not_used_for_its_sampler() -> None:
     control = trials(80, label="rks-2s")
     both = results(trials(68.5, label="rks") + control, **PAPER)
     assert line(compare_published(selection(both)))["measured"] == pytest.approx(68.5)
@@ -97,7 +97,7 @@ def test_row_counts_that_differ_by_more_than_2_percent_are_a_subset(
 @pytest.mark.parametrize(
     ("surrogate", "differing"), [(68.62, ()), (60.0, (("EEG", 8.62, "points"),))]
 )
-def test_claim_reports_where_its_numbers_differ_from_the_paper(
+def test_claim_lists_its_numbers_that_differ_from_the_paper(
     surrogate: float, differing: tuple[tuple[str, float, str], ...]
 ) -> None:
     """Both methods 8 points off may keep the paper's order, and the reader ought to know."""
@@ -109,7 +109,7 @@ def test_claim_reports_where_its_numbers_differ_from_the_paper(
     )
 
 
-def test_single_run_of_the_paper_adds_the_variance_of_one_trial() -> None:
+def test_number_from_one_trial_adds_the_variance_of_one_trial() -> None:
     """By hand, from the numbers of a published folder: what features explain of it is taken off."""
     folder = FOLDERS / "quadrature2018_figure2_letter-gaussian.code"
     found = compare_published(Selection(collect([folder])), "quadrature2018")

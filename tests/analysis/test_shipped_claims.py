@@ -19,7 +19,7 @@ def shipped(name: str) -> Claim:
     return next(claim for claim in papers.list_claims() if claim.id == name)
 
 
-def test_claim_l1_is_judged_on_draws_not_on_their_mean() -> None:
+def test_claim_l1_uses_the_share_of_draws_instead_of_their_mean() -> None:
     def sphere(reaching: int, n: int) -> Outcome:
         """Keep 150 features but in so many draws at d = 15, whose mean stays below 250."""
         made = [
@@ -103,7 +103,7 @@ def test_claim_s1_is_judged_on_the_marked_cells() -> None:
     assert (found.verdict, found.tested, found.wanted) == ("holds where tested", 2, 3)
 
 
-def test_claim_s5_fails_if_one_of_the_two_is_better() -> None:
+def test_claim_s5_fails_if_one_method_is_better() -> None:
     """A cell that is marked for one of them alone lies 2.3 points apart, beyond 1.5."""
     outcome = verdict(shipped("S5"), results(table3(0), **PAPER))
     assert outcome.verdict == "fails in part"

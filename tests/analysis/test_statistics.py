@@ -50,7 +50,7 @@ def test_holm_correction_equals_manual_computation() -> None:
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
-def test_holm_correction_keeps_the_order_and_never_decreases_p(p: list[float]) -> None:
+def test_holm_correction_is_monotone_and_never_decreases_p(p: list[float]) -> None:
     adjusted = stats.holm(p)
     assert (adjusted >= np.array(p)).all()
     assert (adjusted <= 1).all()

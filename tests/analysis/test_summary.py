@@ -126,7 +126,7 @@ def test_method_names_contain_exactly_the_differing_settings(write: Write) -> No
     assert not table.duplicated(["dataset", "method", "x"]).any()
 
 
-def test_swept_setting_beside_M_is_in_the_method_name_and_d_is_not(write: Write) -> None:
+def test_swept_setting_is_in_the_method_name_except_M_and_d(write: Write) -> None:
     two = [{"M": m, "variant": f"bandwidth={b}"} for m in (10, 20) for b in (1, 2)]
     assert set(summarise(read(write(two, name="a")))["method"]) == {
         "rks, bandwidth=1",
@@ -139,7 +139,7 @@ def test_swept_setting_beside_M_is_in_the_method_name_and_d_is_not(write: Write)
     assert set(named) == {"rks, samplers.rks.k=1, solver.k=2"}
 
 
-def test_setting_swept_for_one_sampler_does_not_split_the_others(write: Write) -> None:
+def test_sweep_of_one_sampler_does_not_split_other_samplers(write: Write) -> None:
     rows = [
         {"sampler": s, "variant": f"samplers.eerf.pool_size={k}", "trial": k, "M": m}
         for s, k in (("rks", 1), ("rks", 2), ("eerf", 1), ("eerf", 2))
@@ -159,7 +159,7 @@ def test_setting_swept_for_one_sampler_does_not_split_the_others(write: Write) -
     ]
 
 
-def test_settings_without_a_column_are_not_averaged(write: Write) -> None:
+def test_trials_that_differ_only_in_hidden_settings_are_not_averaged(write: Write) -> None:
     rows = [{"setting": s, "trial_id": s + str(t), "trial": t} for s in "ab" for t in (0, 1)]
     table = summarise(read(write(rows)))
     assert list(table["method"]) == ["rks, setting=a", "rks, setting=b"]

@@ -52,7 +52,7 @@ def test_single_method_or_single_trial_is_never_best() -> None:
     assert tied({"rks": [1.0, 2.0], "orf": [math.nan, math.nan]}) == set()
 
 
-def test_lines_equal_those_of_the_summary() -> None:
+def test_lines_equal_the_lines_of_the_summary() -> None:
     read = results([{"sampler": s, "trial": t} for s in ("rks", "orf") for t in (0, 1)])
     assert list(summarise_collection(build_collection([read]), read).drop(columns="group")) == list(
         summarise(read)

@@ -49,7 +49,7 @@ def test_interval_half_width_is_welchs() -> None:
     assert math.isnan(compute_half_widths(ERROR, TRIALS, math.nan, 1))
 
 
-def test_published_number_without_spread_is_treated_as_one_more_trial() -> None:
+def test_number_without_spread_counts_as_one_more_trial() -> None:
     half = t.ppf(0.95, 9) * 0.6 * (1 + 1 / 10) ** 0.5 + HALF_A_DIGIT
     assert compute_half_widths(math.nan, math.nan, 0.6 / 10**0.5, 10) == pytest.approx(half)
 
@@ -134,7 +134,7 @@ SIDES = [
 
 
 @pytest.mark.parametrize("sides", SIDES)
-def test_each_verdict_at_its_bound_is_wrong_in_5_percent(sides: tuple) -> None:
+def test_verdict_at_its_bound_is_wrong_in_5_percent(sides: tuple) -> None:
     most = 0.05 + 4 * (0.05 * 0.95 / 20_000) ** 0.5
     assert rates(0.5, *sides)["agrees"] <= most
     assert rates(-0.5, *sides)["agrees"] <= most

@@ -47,7 +47,7 @@ def test_invalid_combinations_are_removed_before_the_draw():
     assert sweeps.iterate_combinations(many, 5, lambda combination: False) == []
 
 
-def test_more_specific_place_takes_precedence():
+def test_most_specific_choices_are_used():
     mnist = choices.list_choices(target.find("eerf2018/table3,table5/mnist"))
     adult = choices.list_choices(target.find("eerf2018/table3/adult"))
     assert "solver.multiclass" in mnist
@@ -90,7 +90,7 @@ def test_invalid_choice_raises_error(text):
         choices.parse_choice(text, {})
 
 
-def test_open_choices_are_named_by_their_place(tmp_path):
+def test_open_choices_are_named_by_table_and_data_set(tmp_path):
     root = write_paper(tmp_path, {("rks", 10): 9.0, ("rks", 40): 5.0})
     open_choices = (
         "all: {scaling: [none, standard]}\ntable1/Digits: {feature_map: [offset, paired]}\n"

@@ -88,7 +88,7 @@ def expected(home):
     return np.log(rows["orf"] / rows["rks"]).groupby(["bandwidth", "columns"]).mean()
 
 
-def test_range_of_a_ratio_along_columns_equals_that_of_the_rows(here, monkeypatch):
+def test_range_of_a_ratio_equals_the_range_computed_from_rows(here, monkeypatch):
     monkeypatch.chdir(here)
     means = expected(here)
     for bound, verdict in ((2.0, "holds"), (0.99, None), (1e-9, "fails")):

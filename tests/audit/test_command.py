@@ -33,7 +33,7 @@ AGAIN = [*COMMAND, *(word for text in VARY for word in ("--vary", text))]
 PART = ["--set", "feature_map=paired", "--set", "M=10", "--set", "split.test_size=0.3"]
 
 
-def test_existing_results_are_not_run_again_and_page_is_reproducible(here):
+def test_repeated_audit_runs_nothing_and_writes_the_same_page(here):
     assert "0 run, 0 failed, 72 measured before" in call(*AGAIN)
     table = pd.read_csv(found(here) / "audit.csv", dtype={"bandwidth": str})
     assert (len(table), set(table["tried"])) == (6, {6})
@@ -81,24 +81,24 @@ def test_interrupted_audit_is_not_ranked(here, monkeypatch):
     ("words", "said"),
     [
         (["--target", "invented2026/table1/digits"], "'Digits'"),
-        (["--set", "paper=''"], "not about invented2026"),
-        (["--set", "samplers=[qmc]"], "no method"),
-        (["--set", "M=7"], "M = 10, 40; it has 7"),
-        (["--set", "seed=1", "--vary", "seed=1,2"], "fixed and varied"),
-        (["--vary", "samplers.control.bandwidth=1,2"], "no sampler"),
+        (["--set", "paper=''"], "not a configuration of invented2026"),
+        (["--set", "samplers=[qmc]"], "does not measure any method"),
+        (["--set", "M=7"], "M = 10, 40. The configuration has 7"),
+        (["--set", "seed=1", "--vary", "seed=1,2"], "set and varied"),
+        (["--vary", "samplers.control.bandwidth=1,2"], "any measured sampler"),
         (["--vary", "scaling=none,sideways"], "'sideways'"),
-        (["--vary", "M=10,7"], "is published in"),
+        (["--vary", "M=10,7"], "has a published number in"),
         (["--set", "dataset=letter"], "measures letter"),
         (["--vary", "dataset=digits,letter"], "measures letter"),
         (["--only", "M=10"], "--only"),
     ],
 )
-def test_user_mistakes_give_one_sentence(here, words, said):
+def test_user_mistake_gives_one_sentence(here, words, said):
     target = [] if "--target" in words else ["--target", AIM]
     assert said in call("configs/invented.yaml", *target, *words, "--jobs", 1, code=2)
 
 
-def test_page_is_rebuilt_from_its_table_by_the_command_it_names(here):
+def test_page_is_rebuilt_from_its_table_and_its_command(here):
     call(*AGAIN)
     page, table = found(here) / "audit.md", found(here) / "audit.csv"
     first, command = pd.read_csv(table, dtype=str).iloc[0], page.read_text().splitlines()[-1]
@@ -110,9 +110,11 @@ def test_page_is_rebuilt_from_its_table_by_the_command_it_names(here):
     assert all(f" {first[name]} " in nearest for name in HIDDEN)
     assert content.splitlines()[-1] == command
     table.unlink()
-    assert "not an audit table" in command_line.call("report", "results", "--audits", code=2)
+    assert "not the table of an audit" in command_line.call("report", "results", "--audits", code=2)
     page.write_text("nothing")
-    assert "does not name" in command_line.call("report", "results", "--audits", code=2)
+    assert "does not state the command" in command_line.call(
+        "report", "results", "--audits", code=2
+    )
 
 
 @pytest.mark.parametrize("file", sorted(PUBLISHED.glob("*/audit.md")), ids=lambda f: f.parent.name)

@@ -31,14 +31,14 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (folder / "audit.csv").write_text("\n".join([HEAD, *LINES]) + "\n")
 
 
-def test_folder_uses_the_ranges_of_the_audits_beside_it() -> None:
+def test_folder_uses_ranges_from_neighboring_audits() -> None:
     """What `verify` prints of a folder is what the scoreboard of all of them says."""
     printed = call("verify", "as-printed")
     assert "0.00 ± 0.00 to +1.25 ± 0.50, off by 11.55" in printed
     assert "2 combinations" in printed.replace("\n", " ")
 
 
-def test_audited_paper_has_a_page_and_pages_link_to_their_audit() -> None:
+def test_page_of_an_audited_paper_links_to_the_audit() -> None:
     call("report", "as-printed", "--out", "pages")
     pages = {file.stem: file.read_text() for file in Path("pages/papers").glob("*.md")}
     assert set(pages) == {"liu2020", "orf2016"}

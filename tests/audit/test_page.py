@@ -54,7 +54,7 @@ def test_nearest_combinations_are_shown_with_the_varied_settings(folder, monkeyp
         (EIGHT, tied(), "cannot confirm"),
     ],
 )
-def test_limitations_of_an_audit_are_reported_where_they_apply(folder, one, other, more):
+def test_audit_page_reports_the_limitations_of_the_audit(folder, one, other, more):
     assert more not in made(folder, one)
     assert more in made(folder, other)
 

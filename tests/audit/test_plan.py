@@ -92,7 +92,7 @@ def test_known_choices_are_valid_for_the_shipped_configurations(config, run, aim
         ("liu2020_table3", "liu2020/table3/EEG", "eeg.printed", []),
     ],
 )
-def test_our_interpretation_is_among_the_gaps(name, aim, run, fixed):
+def test_unstated_settings_include_our_interpretation(name, aim, run, fixed):
     path = shipped.locate(name)
     audit = plan(Question(path, find(aim), run=run, gaps=True, overrides=fixed))
     assert audit.as_it_stands is not None

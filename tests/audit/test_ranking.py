@@ -61,7 +61,7 @@ def test_combination_with_missing_trials_is_not_ranked(invented, tmp_path):
         table = rank(audit, part)
         assert len(table) == 6 - incomplete
         assert "2" not in list(table["bandwidth"])
-    with pytest.raises(ResultsError, match="No combination has every number"):
+    with pytest.raises(ResultsError, match="No combination has all numbers"):
         page.save(audit, table, tmp_path)
 
 

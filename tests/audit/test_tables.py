@@ -55,11 +55,11 @@ def test_overview_marks_substitute_data_and_a_single_number(tmp_path):
 
 
 @pytest.mark.parametrize("lines", [(), ("a,b", "1,2"), (HEAD,)])
-def test_folder_that_is_no_audit_is_skipped(tmp_path, lines):
+def test_folder_without_an_audit_is_skipped(tmp_path, lines):
     assert overview(tmp_path, *lines) == []
 
 
-def test_audit_in_a_folder_of_another_name_is_skipped(tmp_path):
+def test_audit_in_a_renamed_folder_is_skipped(tmp_path):
     assert len(overview(tmp_path, HEAD, NEAREST)) == 1
     (folder,) = (file.parent for file in tmp_path.rglob("audit.csv"))
     folder.rename(folder.with_name("mine"))
@@ -97,7 +97,7 @@ def test_range_uses_paired_differences_over_unstated_settings_only(tmp_path):
     [(",True,", ",False,"), (",printed,", ",matched,"), (",3.25,0.5", ",,"), (",protocol", ",p")],
     ids=["no reading", "of other settings", "other splits", "of before"],
 )
-def test_no_range_without_our_interpretation_on_the_same_splits(tmp_path, old, new):
+def test_range_needs_our_interpretation_on_the_same_splits(tmp_path, old, new):
     head = "place,solver.intercept,rms_choosing,rms_confirming,largest_difference,cells,trials"
     head += f",tried,stand_in,as_configured,protocol,{PAIRED}"
     lines = [
@@ -111,7 +111,7 @@ def test_no_range_without_our_interpretation_on_the_same_splits(tmp_path, old, n
     assert compute_ranges(read_all([tmp_path / "without"])) == {}
 
 
-def test_difference_of_two_methods_varies_over_the_gaps(tmp_path):
+def test_difference_of_methods_has_a_range_over_unstated_settings(tmp_path):
     """By hand; of two audits that of more combinations; None where nothing of it was varied."""
     head = "place,scaling,solver.intercept,rms_choosing,rms_confirming,largest_difference,cells"
     head += ",trials,tried,stand_in,as_configured,protocol,paired a 7 error,paired b 7 error"
@@ -138,7 +138,7 @@ def claim(**changes):
     return Claim(id="S1", paper="liu2020", where="", claim="", source="", parts=[part])
 
 
-def test_ratio_of_two_methods_varies_over_the_gaps(tmp_path):
+def test_ratio_of_methods_has_a_range_over_unstated_settings(tmp_path):
     """By hand: 3 / 2 as read, 8 / 4 with the intercept."""
     head = "place,scaling,solver.intercept,rms_choosing,rms_confirming,largest_difference,cells"
     head += ",trials,tried,stand_in,as_configured,protocol,measured a 7 error,measured b 7 error"

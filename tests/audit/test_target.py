@@ -58,7 +58,7 @@ def test_unpublished_target_is_rejected(text, said):
         target.find(text)
 
 
-def test_choices_apply_to_their_places(monkeypatch):
+def test_choices_are_used_only_for_their_table_and_data_set(monkeypatch):
     places = ["all", "table3", "table3/EEG", "figure1,table3", "table3/magic04", "figure1"]
     folder = SimpleNamespace(open_choices={place: {place: [1]} for place in places})
     monkeypatch.setattr(papers, "find_folder", lambda name: folder)

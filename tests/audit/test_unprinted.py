@@ -68,7 +68,7 @@ def judged(means: list[float], spans: list[Span], flipped: bool = False) -> Outc
         (0.1, (-9.0, 9.0), "not clear", "not clear"),
     ],
 )
-def test_unstated_settings_count_equally_for_holding_and_failing_claims(
+def test_unstated_settings_affect_holding_and_failing_claims_equally(
     mean: float, span: Span, verdict: str, flipped: str
 ) -> None:
     """The bound is 0; with all signs flipped, what holds fails, and what depends still does."""
@@ -78,7 +78,7 @@ def test_unstated_settings_count_equally_for_holding_and_failing_claims(
     assert one.depends_on == other.depends_on
 
 
-def test_claim_depends_on_any_holding_or_on_all_failing_comparisons() -> None:
+def test_claim_depends_if_any_holding_or_all_failing_comparisons_do() -> None:
     stays, crosses = (-1.0, 1.0), (-6.0, 6.0)
     assert judged([5, 5, 5], [stays, crosses, stays]).label == DEPENDS
     assert judged([5, 5, 5], [stays, None, stays]).label == "holds, not varied"
@@ -90,7 +90,7 @@ def test_claim_depends_on_any_holding_or_on_all_failing_comparisons() -> None:
     assert judged([-5, -5, 5], [stays, None, None]).label == "fails"  # by the first in any case
 
 
-def test_setting_kept_fixed_counts_equally_for_holding_and_failing_claims() -> None:
+def test_fixed_setting_affects_holding_and_failing_claims_equally() -> None:
     quantities = [(0, Quantity(np.linspace(-1, 1, 10) - 5))]
     fixed = replace(span_of(-1.0, 1.0), fixed=("scaling",))
     for claim, verdict in ((bounded(), "fails"), (bounded(None, 0.0), "holds")):

@@ -29,7 +29,7 @@ from tests.support.nightly import at_night, nightly
         (transcribed.rfflearn_orf, "gaussian", "lengths on the wrong axis"),
         (transcribed.spectraformer_qmc, "gaussian", "quasi-random points transposed"),
         (transcribed.spectraformer_mm, "gaussian", "moments matched"),
-        (transcribed.performer, "softmax", "signs of the QR missing"),
+        (transcribed.performer, "softmax", "signs of the QR decomposition missing"),
         (transcribed.xformers_smreg, "softmax", "frequencies too short by sqrt(d / M)"),
         (faulty_maps.too_short, "gaussian", "frequencies too short by sqrt(d / M)"),
         (faulty_maps.constant_seed, "gaussian", "a constant seed"),
@@ -52,7 +52,7 @@ def test_fault_is_detected_with_its_cause(draw, kernel, cause):
     assert "to do: " in list_causes(found)[1]
 
 
-def test_random_signs_fix_positive_features_and_cosines_need_none():
+def test_only_positive_features_need_random_signs():
     def signed(X, M, seed):
         return transcribed.performer(X, M, seed, signs=True)
 
@@ -80,7 +80,7 @@ def test_error_that_does_not_decrease_is_not_called_bias():
     )
 
 
-def test_seeds_stop_at_the_time_limit_and_detectable_bias_is_reported():
+def test_time_limit_stops_seeds_and_detectable_bias_is_reported():
     claim = MapClaim("", faulty_maps.right, Gaussian(faulty_maps.S))
     found = measure(claim, seconds=0.0)
     assert found.seeds == bias.FEW_SEEDS + 1
@@ -111,7 +111,7 @@ def test_mean_over_frequencies_equals_closed_form_kernels(name):
     assert np.abs(z).max() < 4
 
 
-def test_power_equals_that_of_a_normal_test():
+def test_power_equals_the_power_of_a_normal_test():
     assert (
         len(choose_pairs(1.0).names[bias.TESTED]) == bias.TESTS == len(choose_pairs(1.0).names) - 1
     )

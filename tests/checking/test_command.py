@@ -69,7 +69,7 @@ def said(name, *words, code=0):
     return call("test", f"mine.py:{name}", "--allow-imports", *words, code=code)
 
 
-def test_answer_is_printed_first_and_the_table_is_short():
+def test_verdict_is_printed_before_a_short_table():
     lines = said("RowScaled", "--kernel", "gaussian", code=1).splitlines()
     assert re.fullmatch(
         r"NO   no gaussian, (offset|paired) map kernel: biased by -0\.\d+ \(the kernel is "
@@ -102,17 +102,17 @@ def test_broken_promises_and_unmeasured_properties_are_reported():
     output = said("Forgets", "--kernel", "gaussian", code=1)
     assert "FAILED  same seed same features" in output
     output = said("Plain")
-    assert "No kernel is measured: it declares that it estimates no kernel" in output
+    assert "No kernel is measured: the method declares that it does not estimate a kernel" in output
     output = said("Raises", code=1)
     assert "IndexError: list index out of range" in output
     assert re.search(r"mine.py, line \d+: return \[1, 2\]\[d\]", output)
 
 
-def test_non_map_or_missing_permission_is_rejected():
+def test_target_without_features_or_permission_is_rejected():
     assert "--allow-imports" in call("test", "mine.py:Good", code=2)
     assert "not a feature map" in said("Neither", code=2)
     assert "cannot be imported" in said("Nobody", code=2)
-    assert "is not NAME=VALUE" in said("Good", "--parameter", "gamma", code=2)
+    assert "does not have the form NAME=VALUE" in said("Good", "--parameter", "gamma", code=2)
     assert "Did you mean 'matern52'" in said("waves", "--kernel", "matern", code=2)
     assert "does not support the kernel 'cauchy'" in said("Good", "--kernel", "cauchy", code=2)
     with pytest.raises(MethodError):

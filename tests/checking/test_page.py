@@ -22,7 +22,7 @@ def written() -> dict[str, str]:
     return {"": first} | dict(part.split("\n", 1) for part in parts)
 
 
-def test_each_reviewed_map_has_a_row_and_a_line():
+def test_each_reviewed_feature_map_is_listed():
     rows = page.read(page.MAPS_FOLDER / "others.csv").query("how == 'read'")
     read = [(name, each["option"]) for name, source in SOURCES.items()
             for each in source["maps"] if source["how"] == "read"]  # fmt: skip
@@ -31,7 +31,7 @@ def test_each_reviewed_map_has_a_row_and_a_line():
     assert all(f"- **{code}**, {option} (version " in lines for code, option in read)
 
 
-def test_biased_map_line_gives_size_place_reason_and_fix():
+def test_biased_feature_map_has_size_place_reason_and_fix():
     rows = page.read(page.MAPS_FOLDER / "others.csv")
     rows = rows[(rows["verdict"] == "biased") & (rows["apart"] == "")]
     text = written()["Biased feature maps"].replace("\\*", "*")
@@ -98,7 +98,7 @@ def test_bias_table_by_number_of_features_has_a_row_per_map():
     assert line[-1] == f"{last['largest_z'] / last['seeds'] ** 0.5:.2f} (no bias)"
 
 
-def test_fault_is_counted_once_and_only_for_maps_meant_to_be_unbiased():
+def test_fault_counts_once_and_only_for_maps_claimed_unbiased():
     """13 options, 11 faults: pykoop and pyrff have two options with one fault each."""
     others = page.read(page.MAPS_FOLDER / "others.csv")
     biased = page.count_faults(others).query("verdict == 'biased'")

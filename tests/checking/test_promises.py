@@ -64,7 +64,7 @@ def test_failure_messages_state_the_observed_values():
     ):
         with pytest.raises(CheckFailed, match=sentence):
             expect_same(got, expected, "rows", tolerance)
-    with pytest.raises(CheckFailed, match=r"of 2 columns have NaN or infinity: \[1\]"):
+    with pytest.raises(CheckFailed, match=r"these contain NaN or infinity: \[1\]"):
         expect_finite(np.array([[0.0, np.inf]]))
 
 

@@ -73,20 +73,20 @@ def test_model_predicts_raw_tables(chosen):
 def test_page_reports_the_fitted_rows_and_the_share_of_a_core(chosen):
     assert "The model file was fitted again on all 300 rows." in text(chosen)
     assert 0 < chosen.card["cpu_share"] < 2
-    assert "; each had 25 % of a core." in text(changed(chosen, cpu_share=0.25))
+    assert ". Each had 25 % of a core." in text(changed(chosen, cpu_share=0.25))
     dropped = changed(chosen, n_fitted=chosen.card["n_train"])
     written = " ".join(text(dropped).split())
-    assert "has the model that was fitted on 225 rows and measured." in written
+    assert "has the model that was measured, which was fitted on 225 rows." in written
     assert "on all 300 rows" not in written
 
 
-def test_command_line_goes_from_a_file_to_predictions(short, tmp_path, monkeypatch):
+def test_command_line_chooses_a_model_and_predicts(short, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("RFBENCH_CACHE", str(tmp_path / "cache"))
     towns(120).to_csv("towns.csv", index=False)
     options = "--target price --budget 15m --jobs 1 --seed 1 --metric mae --drop b --no-rows"
     said = call("choose", "towns.csv", *options.split())
-    assert "TAKE" in said
+    assert "SELECTED" in said
     assert "it holds no training rows" in said
     folder = tmp_path / "results" / "choose-towns.csv"
     new = towns(20, seed=1).drop(columns="price").assign(town="Rom")
@@ -117,12 +117,12 @@ def test_same_seed_and_fits_give_the_same_answer(short, tmp_path):
 
 def test_first_line_gives_the_recommendation(chosen):
     first = text(chosen).splitlines()[0]
-    assert first.startswith("TAKE ")
+    assert first.startswith("SELECTED: ")
     assert chosen.card["take"]["label"] in first
     assert ("another model was ahead" in text(chosen)) == chosen.card["overturned"]
     assert "another model was ahead" in text(changed(chosen, overturned=True))
     nothing = changed(chosen, nothing_learnt=True, take=best(chosen, rounds.CONSTANT))
-    assert text(nothing).startswith("NOTHING WAS LEARNT")
+    assert text(nothing).startswith("NOTHING WAS LEARNED")
 
 
 def test_difference_is_shown_with_its_interval(chosen):
@@ -210,7 +210,7 @@ def drifting(n=120):
     return table.sample(frac=1, random_state=0)
 
 
-def test_time_column_holds_out_the_latest_rows(short, tmp_path):
+def test_latest_rows_of_the_time_column_are_held_out(short, tmp_path):
     table = drifting()
     table.to_csv(tmp_path / "rows.csv", index=False)
     keys = {"target": "y", "budget": FOREVER, "n_jobs": 1}
@@ -236,7 +236,7 @@ def line(n=90):
     [
         ({"time": "town"}, DataError, "neither dates nor numbers"),
         ({"time": "wehn"}, DataError, "no column 'wehn'"),
-        ({"time": "when", "groups": "town"}, ConfigError, "both given"),
+        ({"time": "when", "groups": "town"}, ConfigError, "were given"),
     ],
 )
 def test_invalid_time_column_is_rejected(tmp_path, keys, error, message):
@@ -246,7 +246,7 @@ def test_invalid_time_column_is_rejected(tmp_path, keys, error, message):
 
 
 @pytest.mark.parametrize("step", ["fit_last", *at_night("decide")])
-def test_interrupt_while_judging_leaves_no_rows(short, tmp_path, monkeypatch, step):
+def test_interrupt_during_the_last_evaluation_leaves_no_rows(short, tmp_path, monkeypatch, step):
     def interrupted(*_):
         raise KeyboardInterrupt
 
@@ -262,7 +262,7 @@ def test_tiny_budget_still_gives_an_answer(short, tmp_path):
     choice = choose(X, y, budget=0.001, out=tmp_path, n_jobs=1)
     assert {c["family"] for c in choice.card["contenders"]} >= {"constant", "linear"}
     assert choice.card["stopped"]
-    assert "cut off some contenders" in text(choice)
+    assert "excluded some contenders" in text(choice)
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,7 @@ def test_columns_are_learned_if_not_given(tmp_path):
         assert (given.notes_, given.kinds_) == (alone.notes_, alone.kinds_)
 
 
-def test_unseen_words_and_gaps_are_replaced_by_means(tmp_path):
+def test_unseen_categories_and_gaps_are_replaced_by_means(tmp_path):
     first = pd.DataFrame({"w": ["u", "v", "u", "v"], "a": [1.0, 2.0, 3.0, 4.0]})
     later = pd.DataFrame({"w": ["u", "new", "u", "v"], "a": [1.0, 2.0, None, 6.0]})
     columns = Preparation().fit(first).columns_

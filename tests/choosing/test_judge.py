@@ -39,7 +39,7 @@ def test_average_weights_are_optimal_and_sum_to_one():
 
 
 @pytest.mark.parametrize("tables", [40, *at_night(150)])
-def test_average_is_judged_on_rows_not_used_to_fit_its_weights(tables):
+def test_average_is_evaluated_on_rows_not_used_for_its_weights(tables):
     """Six models of noise: what the average says of itself is not better than on new rows."""
     random = np.random.default_rng(0)
     gaps = []
@@ -59,7 +59,7 @@ def test_average_is_judged_on_rows_not_used_to_fit_its_weights(tables):
     assert np.mean(gaps) < 3 * np.std(gaps, ddof=1) / np.sqrt(len(gaps))
 
 
-def test_identical_members_or_single_rows_give_no_average():
+def test_identical_models_or_single_rows_give_no_average():
     by = rounds_of(np.zeros(60))
     for scores in (np.zeros(60), np.ones(60)):
         members = [by.add(Candidate("", FEATURES), scores[:, None]) for _ in "ab"]

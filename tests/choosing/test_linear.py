@@ -59,7 +59,7 @@ def test_indicators_are_not_divided_by_their_standard_deviation():
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_searched_penalty_beats_the_constant_where_the_default_does_not(seed):
+def test_searched_penalty_beats_a_constant_unlike_the_default_penalty(seed):
     (X, y), (X_new, y_new) = words(seed, 150), words(100 + seed, 2000)
     columns = min(X.shape[1], X_new.shape[1])
     X, X_new = X[:, :columns], X_new[:, :columns]

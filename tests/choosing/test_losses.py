@@ -50,7 +50,7 @@ def test_losses_equal_scikit_learn(metric):
 
 
 @pytest.mark.parametrize("metric", METRICS)
-def test_standard_errors_equal_those_of_a_bootstrap(metric):
+def test_standard_errors_equal_bootstrap_standard_errors(metric):
     truth, first = case(metric, 0.6)
     _, second = case(metric, 0.8, seed=2)
     draws = np.random.default_rng(3).integers(N, size=(800, N))
@@ -82,7 +82,7 @@ def compute_walsh_interval(differences):
 
 
 @pytest.mark.parametrize("n", [12, 20, 31])
-def test_signed_rank_interval_equals_that_of_sorted_pairwise_means(n):
+def test_signed_rank_interval_equals_sorted_pairwise_means(n):
     random = np.random.default_rng(n)
     truth = random.standard_normal(n)
     said = [truth + random.standard_t(2, n) for _ in range(2)]
@@ -132,7 +132,7 @@ def test_interval_contains_zero_exactly_if_test_is_not_significant(kind):
     assert 0 < sum(found) < 24
 
 
-def test_no_decision_if_most_rows_and_the_mean_disagree():
+def test_difference_is_undecided_if_most_rows_contradict_the_mean():
     """Most rows are a little better, and a few are worse by so much that the mean is worse."""
     truth, second = np.zeros(200), np.full(200, 1.0)
     first = np.r_[np.full(190, 0.9), np.full(10, 9.0)]
@@ -188,7 +188,7 @@ def test_four_groups_suffice_for_a_large_difference(metric):
     assert apart.p < 0.0125
 
 
-def test_identical_predictions_are_too_close_to_call():
+def test_identical_predictions_give_no_difference():
     for metric in METRICS:
         truth, said = case(metric, 0.6)
         apart = compare_losses(loss(metric, truth, said), loss(metric, truth, said), metric)

@@ -53,7 +53,7 @@ def test_saved_model_is_loaded_unchanged(path):
 def test_model_of_another_user_needs_permission_to_load(path, monkeypatch, tmp_path):
     monkeypatch.setenv("RFBENCH_CACHE", str(tmp_path / "another"))
     monkeypatch.setattr(joblib, "load", lambda file: pytest.fail("it was loaded"))
-    with pytest.raises(DataError, match="not made here by you"):
+    with pytest.raises(DataError, match="not written by you on this machine"):
         load(path)
 
 
@@ -68,14 +68,14 @@ def test_without_a_home_folder_each_model_needs_permission(path, monkeypatch):
 def test_model_that_does_not_match_its_card_is_rejected(path, monkeypatch):
     path.write_bytes(path.read_bytes() + b"0")
     monkeypatch.setattr(joblib, "load", lambda file: pytest.fail("it was loaded"))
-    with pytest.raises(DataError, match="not the model of its card"):
+    with pytest.raises(DataError, match="does not belong to its card"):
         load(path)
 
 
 @pytest.mark.parametrize("content", ["", "[]", "{}", '{"model_sha256": "0"'])
 def test_invalid_card_is_rejected(path, content):
     path.with_suffix(".json").write_text(content)
-    with pytest.raises(DataError, match="no valid card model.json"):
+    with pytest.raises(DataError, match="no valid file model.json"):
         load(path)
 
 
@@ -94,10 +94,10 @@ def test_predict_writes_one_line_per_row_and_reports_new_columns(path, tmp_path)
     ("rows", "message"),
     [
         (towns(3).head(0), "has no rows"),
-        (pd.DataFrame({"x": [1], "y": [2]}), "none of the columns"),
+        (pd.DataFrame({"x": [1], "y": [2]}), "no column of the model"),
     ],
 )
-def test_rows_that_do_not_fit_the_model_are_rejected(path, tmp_path, rows, message):
+def test_rows_without_the_columns_of_the_model_are_rejected(path, tmp_path, rows, message):
     rows.to_csv(tmp_path / "new.csv", index=False)
     said = call("predict", str(path), str(tmp_path / "new.csv"), "--out", "p.csv", code=2)
     assert message in said
@@ -145,7 +145,7 @@ labels = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size
 @example({"+", "-", "=x", "@home", "'a"})
 @example({"\t=1", "\r=1", "a\nb", 'q"', ","})
 @given(st.sets(labels, min_size=2, max_size=6))
-def test_predicted_labels_are_labels_of_training(every):
+def test_predicted_labels_are_training_labels(every):
     X = pd.DataFrame({"x": np.arange(float(2 * len(every)))})
     y = np.repeat(np.array(sorted(every), dtype=object), 2)
     model = Model([("prepare", Preparation()), ("predict", KNeighborsClassifier(1))]).fit(X, y)

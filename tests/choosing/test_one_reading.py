@@ -173,7 +173,7 @@ class TestMissing:
             assert f"the target ({len(words)})" in found.said
 
     @pytest.mark.parametrize("form", ["csv", "xlsx", "parquet"])
-    def test_missing_marker_option_overrides_both_rules(self, tmp_path, form):
+    def test_missing_option_overrides_the_default_markers(self, tmp_path, form):
         table = frame(y=np.where(LETTERS == "p", "NA", LETTERS), u=np.arange(N) % 9 - 8.0)
         path = written(table, tmp_path / f"a.{form}")
         found = seen(path, missing=["q", "-8"])
@@ -186,7 +186,7 @@ class TestMissing:
 
     def test_missing_markers_in_text_features_are_counted(self, tmp_path):
         found = seen(written(frame(w=np.where(LETTERS == "p", "NA", LETTERS)), tmp_path / "a.csv"))
-        assert "These strings count as missing: w (NA 24)." in found.said
+        assert "These strings count as missing values: w (NA 24)." in found.said
 
 
 class TestRowNumbers:
@@ -198,7 +198,10 @@ class TestRowNumbers:
             table = pd.read_csv(tmp_path / "a.csv")
         found = seen(tmp_path / "a.csv")
         assert found.prepare.get_feature_names_out().tolist() == ["u", "v"]
-        assert "row numbers without a name: Unnamed: 0.2, Unnamed: 0.1, Unnamed: 0." in found.said
+        assert (
+            "row numbers without a name are left out: Unnamed: 0.2, Unnamed: 0.1, Unnamed: 0."
+            in found.said
+        )
         assert not any("Unnamed" in note for note in found.table.notes)
 
 
@@ -232,14 +235,14 @@ class TestArrays:
         frame(odd=[cell] * N).to_parquet(tmp_path / "a.parquet")
         found = seen(tmp_path / "a.parquet")
         assert list(found.table.X) == ["u", "v"]
-        assert "Left out, with lists or bytes in cells: odd." in found.said
+        assert "These columns contain lists or bytes and are left out: odd." in found.said
         with pytest.raises(DataError, match="constant"):
             make_table(tmp_path / "a.parquet", target="odd")
 
     def test_time_differences_are_numbers(self, tmp_path):
         wait = pd.to_timedelta(np.arange(N) * 90, "s")
         found = seen(written(frame(wait=wait), tmp_path / "a.parquet"))
-        assert "Time differences are in seconds: wait." in found.said
+        assert "Time differences are converted to seconds: wait." in found.said
         assert found.prepare.ranges_["wait"] == (0, 90 * (N - 1))
 
 
@@ -290,22 +293,22 @@ class TestNumbers:
         assert_array_equal(found.rows[:, 2], expected)
         assert "b" not in found.prepare.ranges_
 
-    def test_other_unit_in_a_new_file_is_a_gap(self, tmp_path):
+    def test_different_unit_in_a_new_file_is_a_gap(self, tmp_path):
         table = frame(a=[f"{i}.5 kg" for i in range(N)])
         found = seen(written(table, tmp_path / "a.csv"))
-        assert "Numbers with a unit, which is removed: a (kg)." in found.said
+        assert "Units were removed from numbers: a (kg)." in found.said
         assert dict(found.model.reading_.units) == {"a": "kg"}
         new = table.assign(a=["3 lb", "4.5 kg", "x"] * (N // 3))
         rows, notes = read_new_rows(written(new, tmp_path / "b.csv"), found.model)
         assert "a: lb (24), no number (24)" in " ".join(notes)
         assert rows["a"].dropna().tolist() == ["4.5"] * (N // 3)
 
-    def test_few_numbers_with_several_units_remain_words(self, tmp_path):
+    def test_few_numbers_with_several_units_remain_strings(self, tmp_path):
         several = [f"{i}.25 {'km' if i % 2 else 'mi'}" for i in range(N)]
         few = [f"{i % 5} kg" for i in range(N)]
         table = frame(a=several, b=[f"{i % 24} {'km' if i % 2 else 'mi'}" for i in range(N)], c=few)
         found = seen(written(table, tmp_path / "a.csv"))
-        assert "name the rows" not in found.said
+        assert "identify the rows" not in found.said
         assert "Numbers with several units (km, mi) are left out: a." in found.said
         assert "c" not in found.prepare.ranges_
         assert infer_split(found.table.X, pd.Series(found.table.y), np.arange(N)) is None
@@ -334,7 +337,7 @@ class TestNames:
             with pytest.raises(DataError, match="'y': columns 1 and 4"):
                 read()
 
-    def test_known_columns_that_are_not_features_are_not_called_new(self, tmp_path):
+    def test_unused_training_columns_are_not_reported_as_new(self, tmp_path):
         path = written(frame(w=LETTERS, z=1.5 * np.arange(N)), tmp_path / "a.csv")
         table = make_table(path, target="y", drop=["z"], groups="w")
         rows, _ = read_new_rows(path, fitted(table))
@@ -372,7 +375,7 @@ def test_layouts_of_other_programs_are_read(tmp_path, name):
         assert set(found.table.X["w"]) == {"p, 0", "p, 1", "p, 2"}
 
 
-def test_words_with_blanks_between_tabs_are_not_split(tmp_path):
+def test_strings_with_blanks_in_a_tab_separated_file_are_not_split(tmp_path):
     (tmp_path / "a.tsv").write_text(lines("New York {k}\t{y}", "the city\ty\n"))
     cities = seen(tmp_path / "a.tsv").table.X["the city"]
     assert set(cities) == {"New York 0", "New York 1", "New York 2"}
@@ -458,7 +461,7 @@ class TestSvmlight:
         table = make_table(tmp_path / "a.svm")
         assert_array_equal(parsed.groups, np.arange(80) // 4)
         assert_array_equal(table.groups, parsed.groups)
-        assert "held out together: there are 20 queries" in " ".join(table.notes)
+        assert "held out together. There are 20 queries" in " ".join(table.notes)
         call("new", tmp_path / "a.svm", "--out", "a.yaml")
         assert read_config(tmp_path / "a.yaml").split == {"leave_groups": 0.25}
         assert make_table(tmp_path / "a.svm", groups="none").groups is None

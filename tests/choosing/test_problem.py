@@ -15,7 +15,7 @@ def problem(y, *, n_classes=0, groups=None, time=None):
 
 
 @pytest.mark.parametrize("folds", [1, 3])
-def test_later_rows_are_predicted_from_all_earlier_rows(folds):
+def test_training_rows_are_earlier_than_test_rows(folds):
     random = np.random.default_rng(0)
     time = random.integers(0, 50, 400).astype(float)
     parts = problem(time, time=time).split(0.2, folds=folds)
@@ -28,7 +28,7 @@ def test_later_rows_are_predicted_from_all_earlier_rows(folds):
     assert time[held].max() == time.max()
 
 
-def test_rows_with_equal_times_are_not_separated():
+def test_rows_with_equal_times_stay_on_one_side():
     with pytest.raises(ConfigError, match="cannot be split"):
         problem(np.arange(20.0), time=np.zeros(20)).split(0.25)
     classes = np.repeat([0, 1], [16, 4])
@@ -37,7 +37,7 @@ def test_rows_with_equal_times_are_not_separated():
 
 
 @pytest.mark.parametrize("folds", [1, 3])
-def test_groups_stay_together_and_sides_are_disjoint(folds):
+def test_groups_are_not_split_and_sides_are_disjoint(folds):
     groups = np.repeat(np.arange(50), 4)
     for fit, held in problem(np.zeros(200), groups=groups).split(0.25, folds=folds):
         assert not set(groups[fit]) & set(groups[held])
@@ -60,7 +60,7 @@ def test_rare_class_remains_when_rows_are_sampled(budget):
     assert {*fit, *held} == {*train}
 
 
-def test_class_that_cannot_be_on_both_sides_is_reported():
+def test_class_that_cannot_be_split_is_reported():
     """Of two rows one is held out, and one cannot both train and choose; so in a single group."""
     y = np.r_[np.zeros(5_000, int), np.ones(4_000, int), [2, 2]]
     assert split_without_rare_classes(problem(y, n_classes=3), 60)[3] == {"2": 2}

@@ -110,7 +110,7 @@ def test_value_in_range_only_in_another_notation_is_rejected(tmp_path):
 
 
 @pytest.mark.parametrize("content", ["a;y\n950;1\n1,024;2\n", "a;y\n950;1\n1.024;2\n"])
-def test_ambiguous_separators_follow_a_rule_and_are_rejected_in_a_run(tmp_path, content):
+def test_ambiguous_separators_are_guessed_by_choose_but_not_by_run(tmp_path, content):
     """With 950 beside it, 1,024 is a thousand; a decimal sign that is given tells."""
     head, *rows = content.split()
     path = put(tmp_path / "a.csv", head + "\n" + "\n".join(rows * 15) + "\n")
@@ -119,7 +119,7 @@ def test_ambiguous_separators_follow_a_rule_and_are_rejected_in_a_run(tmp_path, 
     assert read == [1024, *([1024, 1.024] if "," in content else [1.024, 1024])]
     assert made[0].assumed.startswith("Numbers like 1")
     assert made[1].assumed == ""
-    with pytest.raises(DataError, match="a run does not guess.*`decimal`"):
+    with pytest.raises(DataError, match="`rfbench run` does not.*`decimal`"):
         own.read("d", {"file": "a.csv", "target": "y"}, tmp_path)
     far = put(path, path.read_text() + "7;3\n" * 120 + "0.5;3\n")  # beyond the first lines
     clear = make_table(far, target="y", task="regression")
@@ -127,7 +127,7 @@ def test_ambiguous_separators_follow_a_rule_and_are_rejected_in_a_run(tmp_path, 
     assert Preparation().fit_transform(clear.X)[-1, 0] == 0.5
 
 
-def test_columns_with_two_notations_keep_them(tmp_path):
+def test_columns_keep_their_two_notations(tmp_path):
     rows = [f"{i / 4};{str(i / 8).replace('.', ',')};{i}" for i in range(60)]
     model = fitted(put(tmp_path / "a.csv", "a;b;y\n" + "\n".join(rows)))
     made, _ = predicted(model, put(tmp_path / "n.csv", "a;b\n2.5;1,125\n2.5;1,25\n"))
@@ -159,7 +159,7 @@ def test_edited_card_is_rejected(tmp_path):
     load(model)
     for change in ({"classes": ["b", "a"]}, {"columns": ["b"]}, {"reading": None}, {"error": 0.1}):
         beside.write_text(json.dumps({**card, **change}))
-        with pytest.raises(DataError, match="card that was changed"):
+        with pytest.raises(DataError, match="card model.json that was changed"):
             load(model)
 
 

@@ -76,19 +76,19 @@ TAKEN = {
     ),
     "a few words among numbers": (
         frame(np.where(TENTH, "late", (A > 0).astype(int).astype(str))),
-        "Target y: 46 numbers and 2 words, read as numbers and gaps (--task classification for",
+        "Target y: 46 numbers and 2 other strings, read as numbers and gaps (--task",
         2,
         N - 2,
     ),
     "words among a quantity": (
         frame(np.where(THIRD, "late", Q.astype(str))),
-        "Target y: 32 numbers and 16 words, read as numbers and gaps (--task classification for",
+        "Target y: 32 numbers and 16 other strings, read as numbers and gaps (--task",
         0,
         N - 16,
     ),
     "words among codes": (
         frame(np.where(THIRD, "late", (A > 0).astype(int).astype(str))),
-        "Target y: 32 numbers and 16 words, read as classes (--task regression leaves out the wor",
+        "Target y: 32 numbers and 16 other strings, read as classes (--task regression",
         3,
         N,
     ),
@@ -96,7 +96,7 @@ TAKEN = {
     "n/a among numbers": (frame(np.where(TENTH, "n/a", Q.astype(str))), "", 0, N - 2),
     "a word among numbers with a unit": (
         frame([f"{q} kg" if q != Q[5] else "heavy" for q in Q]),
-        "Target y: 47 numbers and 1 words, read as numbers and gaps (--task classification for",
+        "Target y: 47 numbers and 1 other strings, read as numbers and gaps (--task",
         0,
         N - 1,
     ),
@@ -108,7 +108,7 @@ TAKEN = {
     ),
     "nine rows": (
         pd.DataFrame({"a": A[:9], "y": Q[:9]}).to_csv(index=False),
-        "Only 9 rows have a target: too few for a test, and the errors mean little.",
+        "Only 9 rows have a target. This is too few for a test, and the errors are unreliable.",
         0,
         9,
     ),
@@ -138,7 +138,8 @@ TAKEN = {
     ),
     "no names": (
         frame(Q).partition("\n")[2],
-        "The first line, which contains numbers, read as a row (--header for names).",
+        "The first line, which contains numbers, read as a row "
+        "(--header if the line contains names).",
         0,
         N,
     ),
@@ -175,7 +176,7 @@ def test_automatic_interpretation_of_a_table_is_reported(what, tmp_path, monkeyp
             assert any(f"{UNREAD}{word} ({n})" in said for n in found)
     if what == "classes one after the other in time":
         assert not card["in_time"]
-        assert "No such split leaves enough rows to train and test" in said
+        assert "No such split leaves enough rows for training and testing" in said
     if what == "marks of unknown meaning, with smaller numbers":
         assert made.max() > 1000
 
@@ -187,69 +188,70 @@ def test_column_of_lists_is_left_out_with_a_note(tmp_path, monkeypatch):
     call("choose", "t.parquet", "--target", "y", "--budget", "1ms", "--jobs", 1, "--out", "o")
     card = json.loads(Path("o/model.json").read_text())
     assert card["columns"] == ["a"]
-    assert "Left out, with lists or bytes in cells: tags." in " ".join(card["notes"])
+    assert "These columns contain lists or bytes and are left out: tags." in " ".join(card["notes"])
     assert "tags" not in call("predict", "o/model.joblib", "t.parquet", "--out", "p.csv")
 
 
 # Every error that a table can reach, by its first words in the source, and what it is.
 ERRORS = {
     "a table that is refused": [
-        "choosing/table.py: {} has {} rows with a target.",  # of a regression
-        "choosing/table.py: {}: fewer than two classes have rows on both sides of every",
+        "choosing/table.py: {} has only {} rows with a target.",  # of a regression
+        "choosing/table.py: {}: fewer than two classes have rows in both parts of every",
         "datasets/columns.py: {} is constant.",
-        "datasets/preparation.py: No column remains to learn from.",
+        "datasets/preparation.py: No column remains from which a model could learn.",
         "datasets/values.py: {} has two columns '{}': columns {} and {}.",
     ],
     "no table": [
-        "datasets/archives.py: It contains {} files instead of one",
+        "datasets/archives.py: The archive contains {} files instead of one",
         "datasets/archives.py: {} cannot be read.",
         "datasets/archives.py: '{}'",  # is larger than what may be unpacked
         "datasets/arff.py: Attribute {} has the type {}, which is not supported",
-        "datasets/arff.py: It has no line @attribute, or no line @data",
-        "datasets/arff.py: Line {} has {} values, and there are {} attributes",
+        "datasets/arff.py: The file does not have a line @attribute, or a line @data",
+        "datasets/arff.py: Line {} has {} values for {} attributes",
         "datasets/arff.py: Line {} is sparse, {0 1.5, ...}, which is not supported",
         "datasets/arff.py: Line {} does not name an attribute with a type: {}",
-        "datasets/arff.py: Line {} of its header is not understood: {}",
-        "datasets/arff.py: {} has the value {}, which is not one of its values",
+        "datasets/arff.py: Line {} of the header is not valid: {}",
+        "datasets/arff.py: {} has the value {}, which is not one of its declared values",
         "datasets/columns.py: X of {} has the shape {} and the type {}.",
-        "datasets/columns.py: y of {} has the shape {}, and X has {} rows.",
+        "datasets/columns.py: y of {} has the shape {}, but X has {} rows.",
         "datasets/files.py: A column has the number 0, but columns are numbered from 1",
-        "datasets/files.py: Its arrays are {}, but X and y are required",
+        "datasets/files.py: The file contains the arrays {}, but X and y are required",
         "datasets/files.py: {} cannot be read.",
         "datasets/files.py: {} has only one column, {}.",
         "datasets/files.py: {} is empty.",
     ],
     "an option, or a file to predict, that does not fit": [
         "choosing/choice.py: metric of {}",
-        "choosing/table.py: Column {} of {} is not as in training as it is read.",
-        "choosing/table.py: Groups and time were both given.",
+        "choosing/table.py: Column {} of {} is read differently than in training.",
+        "choosing/table.py: Both --groups and --time were given.",
         "choosing/table.py: The rows cannot be split by groups.",
         "choosing/table.py: The rows cannot be split by time.",
         "choosing/table.py: {} has no rows.",
-        "choosing/table.py: {} has none of the columns of the model.",
-        "datasets/columns.py: The target of {} is not named.",
-        "datasets/columns.py: The target of {} is separate from its columns, but target is",
+        "choosing/table.py: {} has no column of the model.",
+        "datasets/columns.py: The target column of {} is not named.",
+        "datasets/columns.py: The target of {} is not one of its columns, but the key target is",
         "datasets/columns.py: The {} and the {} of {} are both '{}'.",
         "datasets/columns.py: {} has no column '{}'.{}",
         "datasets/columns.py: {} contains strings, such as {}.",  # --task regression
-        "datasets/columns.py: {} is sparse, without names.",  # drop, groups
+        "datasets/columns.py: {} is sparse, so its columns have no names.",  # drop, groups
         "datasets/files.py: The first line of {} contains names, but the training file",
         "datasets/files.py: There is no file {}.{}",
         "datasets/files.py: {} has {} columns.",
         "datasets/files.py: {} is a folder.",
-        "datasets/values.py: '{}' has neither dates nor numbers, such as {}.",  # --time
+        # The column of --time.
+        "datasets/values.py: The column '{}' contains neither dates nor numbers. One value is {}.",
     ],
     "no model within the budget, with the messages of all candidates": [
         "choosing/choice.py: No model could be fitted on all rows.",
-        "choosing/choice.py: Nothing was measured within {} s, not even the constant.",
+        "choosing/choice.py: Nothing was measured within {} s, not even the constant prediction.",
     ],
     "a folder that is in use": [
         "choosing/workplace.py: Another `rfbench choose` is using {}.",
-        "choosing/workplace.py: {} has {}, and no {} of `rfbench choose`.",
+        "choosing/workplace.py: {} contains {}, but not the file {} of `rfbench choose`.",
         "choosing/workplace.py: {} is not a folder.",
     ],
     "a run alone: it does not guess, and tables for `choose` are never sparse": [
-        "datasets/archives.py: {} contains {} files named '{}', not {}.",
+        "datasets/archives.py: {} contains {} files named '{}' instead of {}.",
         "datasets/columns.py: All columns of {} are constant.",
         "datasets/columns.py: Column '{}' of {} does not define the training and the test rows.",
         "datasets/columns.py: {} has values that are not finite.",
@@ -313,8 +315,8 @@ def test_each_kind_of_table_gets_a_model(kind, short, tmp_path, monkeypatch):
     call("choose", "t.csv", "--target", "target", "--budget", "20s", "--jobs", 1, "--out", "o")
     card = json.loads(Path("o/model.json").read_text())
     assert card["take"]["label"]
-    # A kernel has no bandwidth by a rule if most rows coincide, which the card names.
-    assert all("most rows coincide" in text for text in card["failed"].values())
+    # A kernel has no bandwidth by a rule if most rows are equal, which the card names.
+    assert all("most rows are equal" in text for text in card["failed"].values())
     call("predict", "o/model.joblib", "t.csv", "--out", "p.csv", "--allow-imports")
     assert len(pd.read_csv("p.csv")) == len(X)
 
@@ -327,7 +329,7 @@ def test_each_kind_of_table_gets_a_model(kind, short, tmp_path, monkeypatch):
         (("--task", "classification"), 4, "0 s: the majority class"),
     ],
 )
-def test_integers_are_treated_as_classes_and_the_first_line_says_so(
+def test_first_line_reports_that_integers_are_classes(
     words, n_classes, line, short, tmp_path, monkeypatch
 ):
     """The page and the card have the sentence, too."""
@@ -399,4 +401,4 @@ def test_budget_that_stops_candidates_is_reported_first(short, tmp_path, monkeyp
 
     text = render("choosing/choose.txt.j2", choice=found.card, folder=found.folder)
     assert text.startswith("THERE WAS NO TIME: ")
-    assert "NOTHING WAS LEARNT" not in text
+    assert "NOTHING WAS LEARNED" not in text

@@ -113,7 +113,7 @@ def test_rare_class_is_learned_and_an_unlearnable_class_is_reported(short, tmp_p
     assert not {3, 4} & {*rows["train"], *rows["test"]}
 
 
-def test_without_rows_the_folder_contains_none_and_the_page_says_so(short, tmp_path):
+def test_no_rows_option_stores_no_rows_and_is_on_the_page(short, tmp_path):
     table = towns(120)
     y = table.pop("price").to_numpy()
     free = choose(table, y, budget=FOREVER, out=tmp_path, n_jobs=2, allow_rows=False)
@@ -210,7 +210,7 @@ def test_trial_without_enough_time_is_not_started():
     assert made.stopped
 
 
-def test_only_the_first_kernels_end_before_their_time_is_needed():
+def test_only_the_first_kernels_may_use_all_remaining_time():
     """The simple models have no end, and what follows has the time until the last fits."""
     made = told(lambda setting: 1.0, n=12_000, metrics=[])
     simple, boosting, kernels, *others = made.ends
@@ -250,7 +250,7 @@ def test_time_for_an_average_of_three_kernels_is_reserved():
     assert made.left() == pytest.approx(95 - each - 3 - 1, abs=0.5)
 
 
-def test_started_contenders_share_the_time():
+def test_contenders_share_the_remaining_time():
     made = told(lambda setting: 1.0, metrics=[])
     setting = Candidate("", LINEAR, seconds=100.0, loss=made.candidates[0].loss)
     made.candidates = [setting]
@@ -307,7 +307,7 @@ def test_each_split_uses_the_metric_learned_on_it(tmp_path):
     np.testing.assert_array_equal(by._steps(learnt)[-1].func.args[0], np.mean(roots, axis=0))
 
 
-def test_entry_is_an_experiment_with_a_role_of_the_core(tmp_path):
+def test_contender_is_an_experiment_with_a_known_role(tmp_path):
     y = np.arange(3000.0)
     table = LabelledTable(pd.DataFrame({"a": y}), y, [], metric="rmse", seed=7)
     by = Rounds(table, table.splits(60.0), np.inf, tmp_path / "choose-x")

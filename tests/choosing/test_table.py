@@ -91,7 +91,7 @@ class TestHeldOut:
         few = np.r_[np.arange(600), 0, 1, 2] / 7  # three of 603 are too few to count
         assert make_table(few[:, None], few).groups is None
 
-    def test_equal_rows_of_few_words_are_not_duplicates(self):
+    def test_equal_rows_of_few_categories_are_not_duplicates(self):
         random = np.random.default_rng(0)
         X = pd.DataFrame(
             {"sex": random.choice(["f", "m"], 300), "class": random.choice(list("abc"), 300)}
@@ -161,7 +161,7 @@ class TestTells:
         X = pd.DataFrame({"a": random.random(90), "leak": column(y)})
         assert ("Column leak determines" in said(make_table(X, y))) == told
 
-    def test_rows_of_one_group_may_agree_without_a_leak(self):
+    def test_agreement_within_groups_is_not_a_leak(self):
         random = np.random.default_rng(0)
         age, ill = random.random(40).round(3), random.choice(["yes", "no"], 40)
         patient = np.repeat(np.arange(40), 5)
@@ -170,7 +170,7 @@ class TestTells:
         assert len(np.unique(table.groups)) == 40
         assert "determines" not in said(table)
 
-    def test_rare_classes_are_not_determined_by_chance(self):
+    def test_chance_agreement_with_rare_classes_is_not_a_leak(self):
         """Of 200 columns of pairs, where one of 30 rows is of the other class, none is named."""
         random = np.random.default_rng(0)
         y = np.where(np.arange(60) < 2, "rare", "usual")
@@ -235,7 +235,7 @@ def secrets(n=300, seed=0):
 
 
 class TestWithoutRows:
-    def test_each_bin_and_word_covers_at_least_ten_rows(self):
+    def test_each_bin_and_category_has_at_least_ten_rows(self):
         random = np.random.default_rng(0)
         table = secrets().assign(many=random.integers(0, 4, 300), few=random.integers(0, 90, 300))
         table = table.drop(columns="y").assign(
@@ -308,7 +308,7 @@ class TestWithoutRows:
         fitted = make_pipeline(Preparation(LEAST_ROWS), scaler, model).fit(read.X, read.y)
         assert not held(pickle.dumps(fitted), table)
 
-    def test_search_for_values_finds_those_of_an_unprotected_model(self):
+    def test_search_for_stored_values_finds_them_in_an_unprotected_model(self):
         table = secrets()
         fitted = make_pipeline(Preparation(), RankScaler()).fit(table)
         assert len(held(pickle.dumps(fitted), table)) > 400

@@ -96,7 +96,7 @@ def test_wide_table_uses_some_columns_and_the_page_names_them(classes, short, tm
     ]
 
 
-def test_judging_rows_do_not_affect_the_chosen_columns(tmp_path):
+def test_validation_rows_do_not_affect_the_selected_columns(tmp_path):
     """Of noise alone: by all rows, some columns would agree with the target by chance."""
     random = np.random.default_rng(0)
     rows = table.make_table(random.standard_normal((60, 2000)), random.standard_normal(60))
@@ -127,7 +127,7 @@ def test_kept_columns_share_most_variance_with_the_target(classes):
     assert len(kept) == (tests <= (29 / 30) ** 3).sum() < 29
 
 
-def test_time_for_rows_and_columns_depends_on_the_size_alone():
+def test_planned_rows_and_columns_depend_only_on_the_table_size():
     """Of 20 s, on one core; a table of the suite has 3 million cells and 287 columns at most."""
     assert screen.compute_time_left(20.0, 3_000_000) == 20.0
     assert screen.compute_time_left(20.0, 40_000_000) == pytest.approx(11.25)

@@ -35,7 +35,7 @@ def listed(folder):
 
 
 @pytest.mark.parametrize("allow_rows", [True, False])
-def test_files_of_others_remain_when_choose_fails(tmp_path, allow_rows):
+def test_other_files_remain_when_choose_fails(tmp_path, allow_rows):
     out = filled(tmp_path / "out", {**THEIRS, "model.json": CARD, "trials.csv": ""})
     before = listed(tmp_path)
     with pytest.raises(ConfigError, match="metric"):
@@ -47,7 +47,7 @@ def test_files_of_others_remain_when_choose_fails(tmp_path, allow_rows):
 def test_rows_of_another_command_are_rejected_before_measuring(tmp_path, monkeypatch, name):
     monkeypatch.setattr(choosing, "make_table", lambda *_, **__: pytest.fail("it was read"))
     out = filled(tmp_path / "out", {name: "{}"})
-    with pytest.raises(ResultsError, match="This would overwrite the output"):
+    with pytest.raises(ResultsError, match="output of another command would be overwritten"):
         choose(*table_and_target(60), out=out, allow_rows=False)
     assert listed(tmp_path) == {f"out/{name}": "{}"}
 

@@ -151,7 +151,7 @@ def test_subset_of_columns_equals_direct_sums(columns, scale, rng):
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("weights", [None, WEIGHTS])
 @pytest.mark.parametrize("block_rows", [None, 7])
-def test_centred_sums_equal_those_of_shifted_features(dtype, weights, block_rows):
+def test_centered_sums_equal_sums_of_shifted_features(dtype, weights, block_rows):
     parts = accumulate(
         wave, X, Y, P, weights=weights, groups=GROUPS, block_rows=block_rows, dtype=dtype,
         center=True,

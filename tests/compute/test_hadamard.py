@@ -36,7 +36,7 @@ def test_empty_array_is_accepted(shape):
 
 
 @pytest.mark.parametrize("length", [0, 3, 12, 1000])
-def test_length_that_is_no_power_of_two_is_rejected(length):
+def test_length_that_is_not_a_power_of_two_is_rejected(length):
     with pytest.raises(ValueError, match="power of two"):
         fwht_inplace(np.zeros((2, length)), 1)
     with pytest.raises(ValueError, match="power of two"):

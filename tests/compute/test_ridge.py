@@ -60,7 +60,7 @@ def test_zero_penalty_and_repeated_columns_give_the_minimum_norm(intercept):
     assert path.notes == [["eigendecomposition, 8 of 11 directions kept"], []]
 
 
-def test_too_small_penalty_falls_back_and_the_next_one_does_not():
+def test_only_the_smallest_penalty_uses_the_fallback():
     z = np.hstack([Z, Z])
     path = solve_ridge(equations(z), [1e-20, 1e-3, 1e-20], intercept=True)
     assert [not texts for texts in path.notes] == [False, True, False]
@@ -75,7 +75,7 @@ def test_zero_features_predict_the_mean():
 
 @pytest.mark.parametrize("intercept", [False, True])
 @pytest.mark.parametrize("weights", [None, WEIGHTS])
-def test_residuals_equal_those_computed_from_the_sums(intercept, weights):
+def test_residuals_equal_residuals_computed_from_rows(intercept, weights):
     mine = equations(weights=weights)
     path = solve_ridge(mine, ALPHAS, intercept=intercept)
     left = Y - (Z @ path.coef + path.intercept[:, None])
@@ -111,7 +111,7 @@ def test_columns_far_from_zero_keep_their_precision(alpha):
     np.testing.assert_allclose(squares, (left**2).sum(0), rtol=1e-4)
 
 
-def test_uncentred_columns_far_from_zero_are_dropped_not_misfitted():
+def test_uncentered_columns_far_from_zero_are_dropped():
     path = solve_ridge(equations(Z + 1e9), 1e-9, intercept=True)
     assert path.notes[0]
     assert abs(path.coef).max() < 1
@@ -176,7 +176,7 @@ def decaying(p, decay):
 
 @pytest.mark.parametrize("decay", [2, 4, 15])
 @pytest.mark.parametrize("scale", [1e-170, 1e-30, 1.0, 1e60, 1e150])
-def test_joint_solution_for_all_penalties_equals_separate_ones(decay, scale):
+def test_joint_solution_equals_one_solution_per_penalty(decay, scale):
     K, sides = decaying(80, decay)
     sides[:, 1] = 0.0
     penalties = np.logspace(1, -10, 12)
@@ -208,7 +208,7 @@ def test_tridiagonal_form_is_as_accurate_as_separate_factors(decay, scale):
         assert not own[:, 1].any()
 
 
-def test_indefinite_form_is_left_to_other_solvers():
+def test_indefinite_tridiagonal_form_uses_another_solver():
     K, sides = decaying(30, 2)
     K -= 0.5 * np.eye(30)
     solved = ridge._solve_tridiagonal(np.asfortranarray(K), sides, np.array([1.0, 0.1]))
@@ -241,7 +241,7 @@ def test_number_of_shifted_systems_determines_the_solver(p, t, count, which, mon
     np.testing.assert_allclose(solved[-1], exact, rtol=1e-9)
 
 
-def test_cholesky_solves_what_the_joint_solver_leaves(monkeypatch):
+def test_cholesky_solves_remaining_penalties(monkeypatch):
     K, sides = decaying(40, 12)
     penalties = np.logspace(1, -14, 16)
 

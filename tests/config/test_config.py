@@ -47,7 +47,9 @@ def test_timing_key_is_rejected_because_each_trial_is_timed_alone(tmp_path):
     """The key of earlier versions may say so."""
     experiment = read(tmp_path, GOOD)
     assert read(tmp_path, f"{GOOD}timing: isolated\n") == experiment
-    with pytest.raises(ConfigError, match="every trial is timed alone: remove the key `timing`"):
+    with pytest.raises(
+        ConfigError, match="every trial is timed separately: remove the key `timing`"
+    ):
         read(tmp_path, f"{GOOD}timing: shared\n")
 
 
@@ -68,7 +70,7 @@ def test_keys_of_earlier_versions_are_accepted_only_in_manifests(tmp_path):
         read(tmp_path, GOOD + "dtype: tf32\n")
 
 
-def test_kept_by_refers_to_a_sampler(tmp_path):
+def test_kept_by_requires_the_label_of_a_sampler(tmp_path):
     text = changed("M: 10:30:10", "M: {kept_by: lkrf}").replace("- rks", "- lkrf")
     assert read(tmp_path, text).M == KeptBy(kept_by="lkrf")
     with pytest.raises(
@@ -91,8 +93,8 @@ def test_overrides_take_precedence_and_address_samplers_by_name(tmp_path):
 @pytest.mark.parametrize(
     ("override", "sentence"),
     [
-        ("M", "is not `key.path=value`"),
-        ("samplers.erf.pool_size=5", "there is no 'erf' in the list. Did you mean 'eerf'"),
+        ("M", "does not have the form `key.path=value`"),
+        ("samplers.erf.pool_size=5", "the list does not contain 'erf'. Did you mean 'eerf'"),
         ("samplers.eerf=5", "replace a complete entry"),
         ("trails=5", r"--set trails: there is no key 'trails'\. Did you mean 'trials'"),
         ("samplers.eerf.pool_size=5", r"--set samplers\.eerf\.pool_size: M = 10 features"),
@@ -102,7 +104,7 @@ def test_overrides_take_precedence_and_address_samplers_by_name(tmp_path):
         ("solver.selection=cv", "--set solver.selection: selection is 'cv'"),
         ("kernel_error_draws=2", "--set kernel_error_draws: .* requires kernel_error_rows"),
         ("kernel_error_repeats=2", "--set kernel_error_repeats: .* requires kernel_error_rows"),
-        ("kept_features=true", "no sampler decides which features it keeps"),
+        ("kept_features=true", "no sampler selects the features that it keeps"),
     ],
 )
 def test_wrong_override_is_rejected(tmp_path, override, sentence):
@@ -117,7 +119,7 @@ def test_wrong_override_is_rejected(tmp_path, override, sentence):
         ("dataset: digits", "dataset: digit", r"line 1: .*'digit'\. Did you mean 'digits'"),
         ("- rks", "- rsk", r"line 5: There is no sampler 'rsk'\. Did you mean 'rks'"),
         ("pool_size", "pool_sise", r"line 6: eerf has no parameter 'pool_sise'\. Did you mean"),
-        ("100}", "20}", "line 6: M = 30 features cannot be chosen from a pool of 20"),
+        ("100}", "20}", "line 6: M = 30 features cannot be selected from a pool of 20"),
         ("100}", "-4}", "line 6: pool_size is -4"),
         *(
             ("pool_size: 100", f"pool_size: '{text}'", "line 6: pool_size is")
@@ -130,11 +132,11 @@ def test_wrong_override_is_rejected(tmp_path, override, sentence):
         ),
         ("alphas: log:1e-2:1e2:5", "name: svm\n  max_iter: {}", "line 9: max_iter is"),
         ("cv5", "cv", "line 9: selection is 'cv'"),
-        ("cv5", "fixed", "line 8: There are 5 alphas and selection is 'fixed'"),
+        ("cv5", "fixed", "line 8: There are 5 alphas, but selection is 'fixed'"),
         (
             "log:1e-2:1e2:5",
             "log:1e-2:1e2",
-            "line 8: solver.alphas .*log: needs two ends and a count",
+            "line 8: solver.alphas .*log: needs a start, an end and a number of values",
         ),
         ("log:1e-2:1e2:5", "-1", "line 8: alphas"),
         ("M: 10:30:10", "M: 0", "line 3: M is 0"),
@@ -151,14 +153,18 @@ def test_wrong_override_is_rejected(tmp_path, override, sentence):
         ("M: 10:30:10", "M: 5\nintercept: true", "It belongs under `solver:`"),
         ("M: 10:30:10", "M: 5\nmetric: eror", "Did you mean 'error'"),
         ("M: 10:30:10", "M: 5\ntrials: ten", "line 4: trials is 'ten'"),
-        ("M: 10:30:10", "M: 5\nname: x", "the name of a run is the name of its file"),
+        ("M: 10:30:10", "M: 5\nname: x", "the name of a run is always the name of its file"),
         ("- rks", "- rks\n  - rks", "two samplers have the label 'rks'"),
         ("- rks", "- {rks: {}, orf: {}}", "line 5: .*write `- eerf`"),
         ("split: {test_size: 0.3}", "split: given", "line 2: digits has no predefined split"),
         ("split: {test_size: 0.3}", "split: {test: 0.3}", "line 2: split is"),
         ("dataset: digits", "dataset: reuters21578\nscaling: standard", "is sparse and scaling"),
         ("dataset: digits", "dataset: [digits, cpu]", "regression and classification"),
-        ("M: 10:30:10", "M: {kept_by: rks}", "line 3: rks does not decide how many"),
+        (
+            "M: 10:30:10",
+            "M: {kept_by: rks}",
+            "line 3: rks does not determine the number of features",
+        ),
         ("split: {test_size: 0.3}", "split: {test_size: 1.5}", "line 2: .*between 0 and 1"),
         ("split: {test_size: 0.3}", "split: {test_size: 0}", "line 2: .*number above 0"),
         ("split: {test_size: 0.3}", "split: {folds: 1, seed: 0}", "line 2: .*of at least 2"),
@@ -173,7 +179,7 @@ def test_wrong_override_is_rejected(tmp_path, override, sentence):
             "line 7: There is neither a solver nor a kernel error",
         ),
         ("M: 10:30:10", "M: 5\nkernel-error-rows: 5", "no key 'kernel-error-rows'. Did you mean"),
-        ("M: 10:30:10", "M: 5\nchecks: [{column: kpt}]", "there is no column 'kpt'"),
+        ("M: 10:30:10", "M: 5\nchecks: [{column: kpt}]", "not have a column 'kpt'"),
         ("M: 10:30:10", "M: 5\ntrials: true", "line 4: trials is True"),
         ("M: 10:30:10", "M: 5\nrows: '20'", "line 4: rows is '20'"),
         ("M: 10:30:10", "M: 5\nbandwidth: 1e-320", "line 4: bandwidth is"),
@@ -184,7 +190,11 @@ def test_wrong_override_is_rejected(tmp_path, override, sentence):
         ("log:1e-2:1e2:5", "[true, 1]", "line 8: solver.alphas.0 is True"),
         ("pool_size: 100", "pool_size: 100, label: 0", "line 6: samplers.1.label is 0"),
         ("pool_size: 100", "pool_size: 100, label: ''", "line 6: samplers.1.label is ''"),
-        ("dataset: digits", "dataset: {digits: {d: 3}}", "line 1: digits has no parameters"),
+        (
+            "dataset: digits",
+            "dataset: {digits: {d: 3}}",
+            "line 1: digits does not accept parameters",
+        ),
         ("dataset: digits", "dataset: {file: a.csv, separator: ab}", "separator is 'ab'"),
         ("dataset: digits", "dataset: {file: a.csv, name: ''}", "name is ''"),
         ("dataset: digits", "dataset: {name: x, parameters: {file: 3}}", "file is 3"),
@@ -198,8 +208,8 @@ def test_wrong_override_is_rejected(tmp_path, override, sentence):
             ("M: 10:30:10", f"M: 5\nchecks:\n- {{column: error, {rest}}}", f"line 5: .*{sentence}")
             for rest, sentence in (
                 ("sampler: eer, below: 3", "no sampler 'eer'. Did you mean 'eerf'"),
-                ("sampler: eerf", "no bound"),
-                ("below: 3, at_each: dd", "there is no column 'dd'"),
+                ("sampler: eerf", "not have a bound"),
+                ("below: 3, at_each: dd", "not have a column 'dd'"),
             )
         ),
         ("M: 10:30:10", "M: 5\nchecks: [{column: label, below: 3}]", "has no numbers"),
@@ -252,7 +262,7 @@ VALUES = st.recursive(
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.sampled_from([*Experiment.model_fields, "other"]), VALUES)
-def test_any_value_at_any_key_is_accepted_or_explained(key, value):
+def test_any_value_of_a_key_is_accepted_or_gets_an_error_message(key, value):
     from rfbench import yamlfile
 
     document = yamlfile.parse(GOOD, "fuzz.yaml")
@@ -286,5 +296,5 @@ def test_excessive_expansion_is_rejected(tmp_path, text):
 
 
 def test_solver_without_closed_form_rejects_leave_one_out_selection(tmp_path):
-    with pytest.raises(ConfigError, match="no leave-one-out error in closed form"):
+    with pytest.raises(ConfigError, match="does not have a leave-one-out error in closed form"):
         read(tmp_path, changed("selection: cv5", "selection: loo"), "solver.name=logistic")

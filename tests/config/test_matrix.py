@@ -132,6 +132,6 @@ def test_mistake_is_reported_with_its_own_line(write, old, new, line):
     "text",
     ["datasets: [a, b]", "datasets: {}", "datasets:", "protocols: {printed: 1}", "exceptions: a"],
 )
-def test_axis_is_a_mapping_of_names_to_mappings(write, text):
+def test_protocols_and_datasets_have_to_be_mappings_of_mappings(write, text):
     with pytest.raises(ConfigError, match="line 2: .*is not a mapping"):
         config.read_all(write(f"M: 4\n{text}\n"))

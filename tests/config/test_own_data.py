@@ -101,7 +101,7 @@ def test_invalid_data_set_is_reported_with_its_line(mine, dataset, match):
         mine(dataset)
 
 
-def test_code_needs_permission_and_its_other_keys_are_arguments(mine):
+def test_function_that_loads_data_needs_permission_and_gets_arguments(mine):
     with pytest.raises(ConfigError, match="--allow-imports"):
         mine("{load: mine.py:rows, n: 24}")
     experiment = mine("{load: mine.py:rows, n: 24}", allow_imports=True)
@@ -116,7 +116,7 @@ def test_column_selects_the_test_rows(mine):
     np.testing.assert_array_equal(first.X_test, second.X_test)
     again = type(experiment).model_validate(experiment.model_dump(mode="json"))
     assert again.dataset[0].parameters["part"] == "part"
-    with pytest.raises(ConfigError, match="your own data"):
+    with pytest.raises(ConfigError, match="data of your own"):
         mine("eeg", "{column: part}")
 
 
@@ -198,7 +198,7 @@ def test_table_is_read_once_for_any_number_of_trials(mine, trials):
 
 
 @pytest.mark.parametrize("source", ["file", "path", "load"])
-def test_cached_facts_follow_the_content_of_the_data(mine, source):
+def test_cached_metadata_change_with_the_data(mine, source):
     """An entry that is remembered is that of the rows as they are now."""
     datasets = {
         "file": "{file: words.csv, target: y}",

@@ -45,7 +45,7 @@ def test_exact_solver_accepts_a_user_kernel():
     assert errors[0] == errors[1]
 
 
-def test_trial_identity_follows_the_code_of_a_user_kernel():
+def test_trial_identity_depends_on_the_code_of_a_user_kernel():
     own, named = trial_of(CLASS), trial_of()
     assert own.id != named.id
     assert own.code == "mine.py:Mine"

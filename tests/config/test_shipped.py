@@ -153,7 +153,7 @@ def test_shipped_configuration_has_protocol_and_metric_of_its_rows(folder):
 
 
 @pytest.mark.parametrize("name", RUNS)
-def test_features_are_fitted_in_folds_unless_the_paper_says_otherwise(name):
+def test_features_are_fitted_in_folds_unless_the_paper_states_otherwise(name):
     """Papers do not say whether folds saw features of their own; every comparison has these."""
     run = read(name)
     looks = any(build.get_sampler_properties(run, spec)["looks_at_target"] for spec in run.samplers)
@@ -186,7 +186,7 @@ def test_eerf2018_contradicts_its_text_only_where_stated():
 
 
 @pytest.mark.parametrize("dataset", ["adult", "letter", "mnist"])
-def test_best_penalty_on_test_rows_equals_that_of_the_rows(dataset):
+def test_best_penalty_on_test_rows_equals_the_published_penalty(dataset):
     """Of equal mean errors the largest penalty, as on held-out rows."""
     file = numbers.PUBLISHED / f"eerf2018_penalties_{dataset}.printed" / "trials.csv"
     rows = pd.read_csv(file, usecols=["label", "parameters", "error"])

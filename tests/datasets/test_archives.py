@@ -93,7 +93,7 @@ def test_member_above_the_size_limit_is_rejected(tmp_path, monkeypatch, name, co
     database=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
-def test_any_bytes_are_read_or_refused(tmp_path, name, data):
+def test_any_bytes_are_read_or_rejected(tmp_path, name, data):
     whole = {
         "x.zip": zipped([("a.txt", b"12" * 50)]),
         "a.txt.gz": gzip.compress(b"12" * 50),

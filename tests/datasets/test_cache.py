@@ -227,7 +227,7 @@ def test_without_a_home_folder_nothing_is_cached_in_the_current_folder(
     monkeypatch.chdir(tmp_path)
     assert not is_relative(cache.find_user_folder())
     assert home_of_user.is_temporary()
-    assert len([r for r in caplog.records if "no home folder" in r.message]) == 1
+    assert len([r for r in caplog.records if "not have a home folder" in r.message]) == 1
     home_of_user.check()
     assert os.environ["NUMBA_CACHE_DIR"].startswith(str(cache.find_user_folder()))
     same(kept(DENSE), DENSE)

@@ -30,7 +30,7 @@ class TestPacked:
     @pytest.mark.parametrize("text", ["", "[]", '{"train_rows": "one"}', '{"about": []}'])
     def test_invalid_facts_are_rejected(self, folder, text):
         (folder / stored.FACTS_FILE).write_text(text)
-        with pytest.raises(DataError, match="do not fit together"):
+        with pytest.raises(DataError, match="do not belong together"):
             own.read("d", {"path": str(folder)})
 
     @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ class TestPacked:
     )
     def test_arrays_of_wrong_shape_or_type_are_rejected(self, folder, name, array):
         np.save(folder / f"{name}.npy", array)
-        with pytest.raises(DataError, match="do not fit together"):
+        with pytest.raises(DataError, match="do not belong together"):
             own.read("d", {"path": str(folder)})
 
     @pytest.mark.parametrize("name", ["X.npy", "y.npy"])
@@ -55,11 +55,11 @@ class TestPacked:
         content = (folder / name).read_bytes()
         for other in (content[:-1], content[:40], b""):
             (folder / name).write_bytes(other)
-            with pytest.raises(DataError, match="do not fit together"):
+            with pytest.raises(DataError, match="do not belong together"):
                 datasets.load("d", parameters={"path": str(folder)})
         (folder / name).unlink()
         with pytest.raises(
-            DataError, match="does not contain rows|do not fit together.*No such file"
+            DataError, match="does not contain rows|do not belong together.*No such file"
         ):
             datasets.load("d", parameters={"path": str(folder)})
 
@@ -96,13 +96,13 @@ class TestPacked:
         for facts in (True, False):
             if not facts:
                 (folder / stored.FACTS_FILE).unlink()
-            with pytest.raises(DataError, match="the target has gaps"):
+            with pytest.raises(DataError, match="the target has missing or infinite values"):
                 datasets.load("d", parameters={"path": str(folder)})
 
     @pytest.mark.parametrize("about", [{}, {"task": 5}, {"task": "regression", "files": 5}])
     def test_facts_of_wrong_form_are_rejected(self, folder, about):
         (folder / stored.FACTS_FILE).write_text(json.dumps({"about": about}))
-        with pytest.raises(DataError, match="do not fit together"):
+        with pytest.raises(DataError, match="do not belong together"):
             own.read("d", {"path": str(folder)})
 
     def test_nonfinite_value_is_rejected_when_read(self, folder):

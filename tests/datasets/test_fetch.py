@@ -46,7 +46,7 @@ class TestLookup:
         there.unlink()
         assert datasets.fetch("letters") == [here]
 
-    def test_wrong_file_there_is_an_error_even_if_another_folder_has_it(
+    def test_wrong_file_in_the_first_folder_is_an_error(
         self, home, tmp_path, monkeypatch, catalogue
     ):
         catalogue(letters(member=sha256(LETTERS)))
@@ -59,12 +59,12 @@ class TestLookup:
         assert sha256(LETTERS) in str(caught.value)
         assert sha256(LETTERS + b"\n") in str(caught.value)
 
-    def test_variable_naming_no_folder_raises_error(self, home, monkeypatch):
+    def test_variable_with_a_missing_folder_raises_error(self, home, monkeypatch):
         monkeypatch.setenv("RFBENCH_DATA", str(home / "nowhere"))
         with pytest.raises(DataError, match="RFBENCH_DATA names"):
             datasets.is_on_disk("letter")
 
-    def test_checkout_data_folder_is_used_if_there_is_none_here(self, home):
+    def test_data_folder_of_the_checkout_is_the_fallback(self, home):
         assert datasets.find_data_folder() == home
         home.rmdir()
         checkout = os.path.dirname(os.path.dirname(datasets.__path__[0]))
@@ -150,7 +150,7 @@ class TestVerify:
         shown = call("data", "verify", "letters")
         assert shown.count(sha256(LETTERS)) == 1
         assert "unpinned" in shown
-        assert "to pin it" in shown
+        assert "to let rfbench check this file" in shown
         first = datasets.load("letters").sha256
         put(home / "letters", "letters.data", LETTERS.replace(b"1", b"3"))
         assert datasets.load("letters").sha256 != first

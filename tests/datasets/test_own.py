@@ -71,7 +71,7 @@ def refused(read, *arguments, match, **parameters):
 
 
 class TestColumns:
-    def test_words_stay_in_a_table_and_their_encoding_is_reported(self, put):
+    def test_strings_stay_in_a_table_and_their_encoding_is_reported(self, put):
         entry, parsed, _ = put(frame(), target="price")
         assert_frame_equal(parsed.X, expected_table(frame()), check_dtype=False)
         assert_array_equal(parsed.y, frame()["price"])
@@ -118,7 +118,7 @@ class TestColumns:
             ([f"{i},5" for i in range(N)], ""),
             ([f"{i}" for i in range(N - 1)] + ["n/k"], r"other than numbers.*odd \(1\)"),
             (["inf", *range(N - 1)], r"other than numbers.*odd \(1\)"),
-            ([f"w{i}" for i in range(N)], "name the rows: odd"),
+            ([f"w{i}" for i in range(N)], "identify the rows are left out: odd"),
             ([None, *range(N - 1)], r"Missing values.*odd \(1\)"),
         ],
     )
@@ -148,7 +148,7 @@ class TestColumns:
         parsed = columns.parse_columns("d", frame(day=days), None, target="price")
         assert Preparation().fit(parsed.X).kinds_["day"] == "date"
 
-    def test_categorical_words_that_look_like_numbers_remain_words(self):
+    def test_categories_that_look_like_numbers_remain_categories(self):
         table = frame(code=pd.Categorical(["1", "2", "3", "4"] * (N // 4)))
         parsed = columns.parse_columns("d", table, None, target="price")
         assert Preparation().fit(parsed.X).kinds_["code"] == "words"
@@ -165,7 +165,7 @@ class TestTarget:
     def test_row_without_target_is_left_out(self, put):
         entry, parsed, _ = put(frame(price=[np.nan, *range(1, N)]), target="price")
         assert parsed.X.shape[0] == N - 1
-        assert "1 rows with missing values are left out: the target (1)" in entry.note
+        assert "1 rows are left out, because values are missing: the target (1)" in entry.note
 
     @pytest.mark.parametrize(
         ("values", "task"),
@@ -229,8 +229,12 @@ class TestTarget:
             (list(range(N)), "classification", "40 different labels"),
             (["a", "b"] * (N // 2), "regression", "contains strings"),
             ([7] * N, None, "constant"),
-            ([*["a"] * 8, *range(N - 8)], None, "8 words, read as numbers.*run does not guess"),
-            (["1.2.2024", "2.2.2024"] * (N // 2), None, "dates.*run does not guess"),
+            (
+                [*["a"] * 8, *range(N - 8)],
+                None,
+                "8 other strings, read as numbers.*`rfbench run` does not",
+            ),
+            (["1.2.2024", "2.2.2024"] * (N // 2), None, "dates.*`rfbench run` does not"),
         ],
     )
     def test_invalid_target_is_rejected(self, put, values, task, match):
@@ -325,8 +329,10 @@ class TestFiles:
     def test_target_option_is_rejected_if_the_file_has_a_separate_target(self, put):
         stream = io.BytesIO()
         np.savez(stream, X=np.arange(60.0).reshape(20, 3), y=np.arange(20) % 2)
-        refused(put, "1 1:1 2:2\n0 1:2 2:3\n" * 3, "a.svm", target=0, match="is separate from")
-        refused(put, stream.getvalue(), "a.npz", target="z", match="is separate from")
+        refused(
+            put, "1 1:1 2:2\n0 1:2 2:3\n" * 3, "a.svm", target=0, match="is not one of its columns"
+        )
+        refused(put, stream.getvalue(), "a.npz", target="z", match="is not one of its columns")
 
     @pytest.mark.parametrize(
         ("content", "name", "match"),
@@ -365,7 +371,7 @@ class TestFiles:
     @settings(
         max_examples=60 if NIGHTLY else 10, deadline=None, suppress_health_check=list(HealthCheck)
     )
-    def test_any_bytes_are_read_or_refused(self, put, content, name):
+    def test_any_bytes_are_read_or_rejected(self, put, content, name):
         try:
             _, parsed, _ = put(content, name, **({} if name == "a.svm" else {"target": 0}))
         except RfbenchError:
@@ -463,7 +469,7 @@ class TestFunctions:
             ({"kind": "list"}, "returns list"),
             ({"kind": "long"}, "one target per row"),
             ({"wrong": 1}, "wrong"),
-            ({"target": "y"}, "is separate from"),
+            ({"target": "y"}, "is not one of its columns"),
             ({"function": "broken"}, "SystemExit"),
             ({"function": "nothing"}, "cannot be imported"),
         ],
@@ -498,7 +504,7 @@ class TestFetchers:
         assert [words["data_id"] for words in asked] == [44136]
         assert asked[0]["data_home"] == str(cache.find_user_folder() / "sklearn")
 
-    def test_missing_network_error_says_what_to_do(self, home, monkeypatch):
+    def test_error_without_a_network_has_advice(self, home, monkeypatch):
         def fetch(**words):
             raise OSError("no route to host")
 

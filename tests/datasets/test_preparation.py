@@ -52,7 +52,7 @@ class TestColumns:
         assert Note("a", "gaps", 2) in preparation.notes_
         assert Note("a", "not numbers", 1) in preparation.notes_
 
-    def test_words_are_one_hot_encoded_and_binary_words_use_one_column(self):
+    def test_categories_are_one_hot_and_two_categories_use_one_column(self):
         table = pd.DataFrame({"town": ["Ulm", "Kiel", None, "Bonn"] * 5, "sex": ["m", "f"] * 10})
         preparation = Preparation()
         X = columns_of(preparation, preparation.fit_transform(table))
@@ -122,7 +122,7 @@ class TestColumns:
         preparation = Preparation().fit(pd.DataFrame({name: values}))
         assert preparation.kinds_ == {name: "number"}
 
-    def test_rare_words_share_a_column(self):
+    def test_rare_categories_share_a_column(self):
         table = pd.DataFrame({"w": ["a"] * 1500 + ["b"] * 10 + ["c"] * 9 + ["d"]})
         preparation = Preparation()
         X = columns_of(preparation, preparation.fit_transform(table))
@@ -155,7 +155,7 @@ class TestPrediction:
         as_file = pd.read_csv(io.StringIO(table.to_csv(index=False)), **EXACT)
         assert_array_equal(preparation.transform(as_file), expected)
 
-    def test_missing_columns_and_unseen_words_get_the_mean_and_are_reported(self):
+    def test_missing_columns_and_unseen_categories_become_means(self):
         table = a_table()
         preparation = Preparation()
         X = preparation.fit_transform(table)
@@ -176,7 +176,7 @@ class TestPrediction:
         assert_array_equal(Z["town=missing"], 1)
         assert_array_equal(Z["town=Kiel"], 0)
 
-    def test_unseen_words_are_encoded_as_rare_words(self):
+    def test_unseen_categories_are_encoded_as_rare_categories(self):
         table = pd.DataFrame({"w": ["a"] * 1500 + ["b"] * 10 + ["c"] * 9 + ["d"]})
         preparation = Preparation().fit(table)
         new = pd.DataFrame({"w": ["e", "c", None]})
@@ -196,7 +196,7 @@ class TestPrediction:
         assert_allclose(columns_of(preparation, preparation.transform(new))["area"], (N - 1) / 2)
         assert not preparation.differences(table)
 
-    def test_numeric_words_match_those_of_training(self):
+    def test_numeric_strings_match_the_training_categories(self):
         preparation = Preparation().fit(pd.DataFrame({"zip": ["1A", "1B", "2A", "3"] * 5}))
         new = pd.DataFrame({"zip": [3, np.nan]})
         assert columns_of(preparation, preparation.transform(new))["zip=3"][0] == 1

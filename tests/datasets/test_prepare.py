@@ -55,7 +55,7 @@ SCALED = {  # constant columns become 0; only those called all look at the test 
 }
 
 
-def test_standard_all_uses_moments_of_all_rows_and_maxima_of_training_rows():
+def test_standard_all_uses_moments_of_all_rows():
     X = rng().standard_normal((30, 4)) * [1, 5, 9, 0]
     data = dataset(X, np.arange(30) % 2, n_train=20)
     prepared = given_split(data, scaling="standard-all/max")

@@ -40,7 +40,7 @@ def test_each_format_has_an_example():
 
 
 @pytest.mark.parametrize("name", ["chess", "abalone"])
-def test_one_hot_columns_of_words_follow_the_numbers(name):
+def test_one_hot_columns_are_after_the_numbers(name):
     """Values are in the order of their texts; labels and a target of numbers come as ever."""
     columns, target = [["1", "0", "1"], ["n", "b", "w"], ["2.5", "3", "4"]], ["1", "0", "0"]
     fields = {"fields": 4, "words": [1], "target": 3}
@@ -128,7 +128,7 @@ def mutations():
     suppress_health_check=list(HealthCheck),
     database=None,
 )
-def test_any_bytes_are_read_or_refused(name, place, changes):
+def test_any_bytes_are_read_or_rejected(name, place, changes):
     entry, contents, *_ = data_files.example(name)
     place %= len(contents)
     for where, removed, piece in changes:

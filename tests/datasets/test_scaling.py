@@ -32,7 +32,7 @@ class TestBoth:
         high, low = scaled.transform([[7.0, 1], [7.0, 0]])[:, 1]
         assert_allclose(high - low, 1 / 0.3)
 
-    def test_affine_maps_of_a_column_do_not_change_the_result(self, scaler):
+    def test_robust_scaling_does_not_change_under_affine_maps(self, scaler):
         X = np.random.default_rng(0).normal(size=(100, 3))
         assert_allclose(scaler().fit_transform(5 * X + 3), scaler().fit_transform(X), atol=1e-9)
 
@@ -41,7 +41,7 @@ class TestBoth:
             scaler().fit(np.array([[np.nan], [1.0]]))
 
 
-def test_ranks_have_normal_scores_for_any_monotone_map():
+def test_rank_scaling_does_not_change_under_monotone_maps():
     x = np.random.default_rng(0).normal(size=(500, 1))
     Z = RankScaler().fit_transform(x)
     assert kstest(Z[:, 0], norm.cdf).pvalue > 0.5

@@ -112,7 +112,7 @@ def test_groups_are_not_split(size, left):
         ({"leave_groups": 1}, "no groups"),
     ],
 )
-def test_split_that_does_not_fit_is_rejected(rule, reason):
+def test_split_with_too_few_rows_is_rejected(rule, reason):
     with pytest.raises(DataError) as caught:
         split_rows(dataset(), rule, rng())
     assert reason in str(caught.value)
@@ -239,7 +239,7 @@ def test_whole_groups_are_held_out():
         assert (len(train), len(test)) == (9, 15)
 
 
-def test_equal_rows_stay_together_if_the_data_set_says_so():
+def test_equal_rows_stay_together_if_the_catalog_requires_it():
     data = dataset(40, groups=[*np.arange(30), *np.arange(10)])
     apart = {"test_size": 12, "train_size": 20}
     together = replace(data, equal_rows_together=True)
@@ -290,7 +290,7 @@ def test_invalid_number_of_folds_is_rejected(rule):
         split_rows(dataset(20), rule, rng())
 
 
-def test_rows_of_one_time_stay_together_and_follow_all_earlier_rows():
+def test_rows_with_equal_times_stay_on_one_side():
     times = np.array([3, 1, 2, 2, 1, 3, 2, 4])
     ((train, test),) = split_by_time(times, 2)
     assert (train.tolist(), test.tolist()) == ([1, 2, 3, 4, 6], [0, 5, 7])

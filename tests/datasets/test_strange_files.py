@@ -124,7 +124,7 @@ class TestLike:
         how = type(how)(**json.loads(json.dumps(asdict(how))))
         return how, files.read(self.put(tmp_path / f"other-{name}", other), like=how).X
 
-    def test_format_unclear_from_few_rows_is_taken_from_the_first_file(self, tmp_path):
+    def test_ambiguous_format_is_inferred_from_first_file(self, tmp_path):
         first = "a;b\n1,5;1.234,5\n2,5;2.345,25\n"
         how, X = self.again(tmp_path, first, "a;b\n1,234;2.345\n")
         assert (how.separator, how.decimal, how.width) == (";", ",", 2)
@@ -133,7 +133,7 @@ class TestLike:
         _, X = self.again(tmp_path, "a;b\n1;x\n2;y\n", "a;b\n1;x,y\n", separator=";")
         assert X["b"].tolist() == ["x,y"]
 
-    def test_dates_among_thousands_remain_words(self, tmp_path):
+    def test_dates_among_thousands_of_strings_remain_strings(self, tmp_path):
         text = "a;day\n1.234,5;31.01.2024\n2.345,5;01.02.2024\n"
         _, X = self.again(tmp_path, text, text)
         assert X["day"].tolist() == ["31.01.2024", "01.02.2024"]
@@ -171,7 +171,7 @@ class TestLike:
         with pytest.raises(DataError, match="X and y are required"):
             files.read(tmp_path / "b.npz")
 
-    def test_file_of_another_format_uses_its_own_separators(self, tmp_path):
+    def test_file_of_a_different_format_uses_its_own_separators(self, tmp_path):
         how = files.read(self.put(tmp_path / "a.csv", "a;b\n1,5;2\n")).how
         rooms()[["area", "price"]].to_parquet(tmp_path / "b.parquet")
         assert files.read(tmp_path / "b.parquet", like=how).X.shape == (N, 2)

@@ -110,7 +110,7 @@ def test_choice_on_the_test_rows_has_the_smallest_test_error(experiment_of):
         assert row["error"] == min(fixed)
 
 
-def test_row_equals_that_of_the_chosen_bandwidth_alone(experiment_of):
+def test_searched_bandwidth_gives_the_row_of_this_bandwidth(experiment_of):
     """Each size chooses for itself; one trial alone gives the same."""
     for trial, row in ok(TUNED, experiment_of):
         assert row["timing"] == "isolated"
@@ -137,7 +137,7 @@ def test_search_time_counts_as_training_time(experiment_of, monkeypatch):
     assert clock.wall == {"pp": 0.0, "features": 0.0, "train": 10.0, "test": 0.0}
 
 
-def test_cv_is_the_documented_grid_and_is_restored_from_its_dump(experiment_of):
+def test_cv_is_the_documented_grid_and_survives_a_dump(experiment_of):
     short = experiment_of(TUNED, "bandwidth=cv")
     spelt = experiment_of(
         TUNED, "bandwidth={cv: [0.25*median, 0.5*median, median, 2*median, 4*median]}"

@@ -79,7 +79,7 @@ def test_kernel_errors_are_means_over_draws_of_features(experiment_of):
 
 
 @pytest.mark.parametrize(("convention", "penalty"), [("per-sample", 10.0), ("absolute", 10 / 120)])
-def test_lambda_of_a_kernel_is_the_middle_penalty_for_its_rows(experiment_of, convention, penalty):
+def test_kernel_lambda_is_the_median_of_the_penalty_grid(experiment_of, convention, penalty):
     keys = "solver.alphas=[0.1, 0.5, 9]", f"solver.alpha_convention={convention}"
     _, exact = Context().exact_kernel(plan(experiment_of(SMALL, *keys))[0], Gaussian(1.0), 20)
     shifted = exact.matrix + penalty * np.eye(20)

@@ -108,7 +108,7 @@ def test_rows_of_workers_with_other_code_are_rejected(experiment_of, tmp_path, c
 
 
 @nightly
-def test_lost_scheduler_ends_the_run_and_another_one_resumes_it(experiment_of, tmp_path, cluster):
+def test_run_resumes_with_a_new_scheduler(experiment_of, tmp_path, cluster):
     plan = plan_run([experiment_of(SMALL, "trials=10")], tmp_path / "r")
     words = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
     with distributed.LocalCluster(processes=False, protocol="tcp://", **words) as own:

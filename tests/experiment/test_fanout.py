@@ -139,7 +139,7 @@ def test_child_that_exits_fails_its_trial_immediately(run, trials):
 
 
 @pytest.mark.parametrize("again", [False, True])
-def test_trial_whose_child_was_killed_is_repeated_last_and_alone(run, trials, tmp_path, again):
+def test_trial_is_repeated_last_and_alone_after_a_kill(run, trials, tmp_path, again):
     suspect, once = trials[1].id, tmp_path / "once"
     kill = "os.kill(os.getpid(), signal.SIGKILL)"
     first = f"if not os.path.exists({str(once)!r}): open({str(once)!r}, 'w'); {kill}"
@@ -150,7 +150,7 @@ def test_trial_whose_child_was_killed_is_repeated_last_and_alone(run, trials, tm
     assert not again or "signal 9" in run.rows[suspect]["message"]
 
 
-def test_death_of_a_child_is_detected_though_another_process_holds_its_pipe(run, trials):
+def test_death_of_a_child_is_detected_despite_an_open_pipe(run, trials):
     guilty = trials[0].id
     run.acts(**{guilty: FORK + "os._exit(7)", trials[1].id: FORK + "row = []"})
     run.made.run([Job(tuple(trials))])
@@ -179,7 +179,7 @@ def test_timed_out_trial_is_not_a_crash(run, trials):
     assert statuses[guilty] == "timeout"
     assert run.order().count(guilty) == 1
     assert run.rows[guilty]["traceback"] == "where it was"
-    assert "exceeded its time limit: 0.5 s" in run.rows[guilty]["message"]
+    assert "exceeded its time limit of 0.5 s" in run.rows[guilty]["message"]
 
 
 NO_ROW = "did not return a row of its trial"
@@ -235,7 +235,7 @@ def test_child_that_ran_user_code_runs_nothing_else(run):
     assert lent("") is not ours  # an idle child that was killed costs nothing
 
 
-def test_stopping_run_starts_no_trial_and_leaves_suspects(run, trials):
+def test_stopping_run_starts_no_trial_and_keeps_suspects(run, trials):
     run.acts(**{trials[0].id: "os.kill(os.getpid(), signal.SIGSEGV)"})
 
     def begin(trial_id):
@@ -288,7 +288,7 @@ def test_trials_interrupted_in_the_last_run_come_last(run, trials, tmp_path):
     assert not (plan.folder / BEGUN).exists()
 
 
-def test_suspects_not_repeated_by_a_stopped_run_are_remembered(run, trials, tmp_path):
+def test_stopped_run_stores_suspects_for_the_next_run(run, trials, tmp_path):
     plan = runner.RunPlan(tmp_path / "r", [trials[0].experiment], trials, trials)
     plan.folder.mkdir()
     (plan.folder / BEGUN).write_text(trials[3].id)
@@ -336,7 +336,7 @@ def test_child_and_its_descendants_end_with_the_parent():
     wait_until(lambda: not any(map(psutil.pid_exists, processes)))
 
 
-def test_child_follows_its_parent_to_another_folder_and_other_data(trials, tmp_path, monkeypatch):
+def test_child_uses_the_current_folder_and_data_of_its_parent(trials, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("RFBENCH_ONE", "1")
     there = worker.read_surroundings()

@@ -66,7 +66,7 @@ def test_fault_affects_only_its_own_trial(experiment_of, tmp_path):
     assert not (folder / BEGUN).exists()
 
 
-def test_timed_out_trial_is_a_row_that_says_where_it_was(experiment_of, tmp_path):
+def test_row_of_a_timed_out_trial_names_the_place_in_the_code(experiment_of, tmp_path):
     """It is alone: on a busy machine every other trial may take as long."""
     text = faulty("sleep").replace("  - eerf: {pool_size: 40, score_rows: 1.0}\n", "")
     experiment = experiment_of(text, "trials=1", "M=8", allow_imports=True)
@@ -88,7 +88,7 @@ def start(path, out, jobs, before=""):
 KILL_AT = "from tests.support.forked import kill_at; kill_at({})"
 
 
-def test_kill_at_fault_points_loses_duplicates_or_changes_no_row(experiment_of, finished, tmp_path):
+def test_no_row_is_lost_or_repeated_after_kills_at_fault_points(experiment_of, finished, tmp_path):
     """Before the manifest is there, and twice in the middle of a row."""
     experiment, kept = experiment_of(), []
     folder = tmp_path / "out" / "tiny"
@@ -106,7 +106,7 @@ def test_kill_at_fault_points_loses_duplicates_or_changes_no_row(experiment_of, 
 
 
 @nightly
-def test_kill_at_random_moments_loses_duplicates_or_changes_no_row(experiment_of, tmp_path):
+def test_no_row_is_lost_or_repeated_after_kills_at_random_moments(experiment_of, tmp_path):
     """Every other one is killed while rows come, the others also while processes start."""
     kills = 40
     experiment = experiment_of(LONG.replace("trials: 6", f"trials: {20 * kills}"), name="long")
@@ -221,7 +221,7 @@ IN_ITS_ROW = {
     "stop": "StopIteration:",
     "foreign": "Foreign: on purpose",
     "surrogate": "ValueError: a\\udc80b c d",
-    "unreadable": "Unreadable: its message cannot be read",
+    "unreadable": "Unreadable: the message of the error cannot be read",
     "recursion": "RecursionError",
     "a long message": "ValueError: long",
     "no memory": "Out of memory",

@@ -44,9 +44,7 @@ def by_label(experiment):
         ("solver={class: sklearn.linear_model.RidgeClassifierCV}", False),
     ],
 )
-def test_features_in_folds_changes_the_identity_where_it_changes_numbers(
-    experiment_of, override, chooses
-):
+def test_features_in_folds_is_in_the_identity_of_affected_trials(experiment_of, override, chooses):
     """Of a sampler that looks at the target, whose trial chooses on its training rows."""
     nested = by_label(experiment_of(SMALL, override))
     once = by_label(experiment_of(SMALL, override, "features_in_folds=once"))
@@ -62,7 +60,7 @@ def test_wider_grid_changes_identities_of_methods_with_a_bandwidth(experiment_of
     assert narrow["pairs"] == wide["pairs"]
 
 
-def test_earlier_manifest_means_features_fitted_once(experiment_of):
+def test_manifest_of_an_earlier_version_means_features_fitted_once(experiment_of):
     experiment = experiment_of()
     dumped = experiment.model_dump(mode="json")
     assert config.from_manifest(dumped, "tiny").model_dump() == experiment.model_dump()
@@ -217,7 +215,7 @@ def test_equal_rows_are_on_one_side_and_in_one_fold(experiment_of, monkeypatch):
     assert trials[0] != trials[1]
 
 
-def test_grid_is_widened_and_the_row_reports_how_far(experiment_of):
+def test_row_reports_how_far_the_grid_was_widened(experiment_of):
     """From ten times too small: further up, until the best lies inside."""
     small = experiment_of(SMALL, "bandwidth={cv: [0.05, 0.1], widen: true}", "samplers=rks", "M=40")
     rows = measured(small)

@@ -84,7 +84,7 @@ def test_each_solver_gives_the_same_result_from_stored_features(measured, sample
     assert_same(row, again)
 
 
-def test_scores_of_some_rows_leave_no_features_to_store(measured):
+def test_scores_of_a_part_of_the_rows_store_no_features(measured):
     sampler = "surrogate-leverage: {equation: 14, score_rows: 0.5}"
     row, taken = measured(sampler)
     again, more = measured(sampler, limit=0)

@@ -63,7 +63,7 @@ def test_sampler_given_by_class_equals_the_registered_one(experiment_of, search)
     assert len(by_name) == 8
 
 
-def test_solver_given_by_class_chooses_like_the_one_by_name(experiment_of):
+def test_solver_given_by_class_equals_the_registered_one(experiment_of):
     grid = "bandwidth={cv: [0.5, 4.0]}"
     alphas = "alphas: [0.01, 1.0]"
     rows = [

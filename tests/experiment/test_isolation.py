@@ -86,4 +86,4 @@ def test_row_of_code_with_global_state_depends_on_earlier_trials(rows_of, monkey
     assert first.keys() == again.keys()
     assert first != again
     readme = Path(fanout.__file__).with_name("README.md").read_text()
-    assert "does not hold for user code that changes global state" in " ".join(readme.split())
+    assert "User code that changes global state of its process" in " ".join(readme.split())

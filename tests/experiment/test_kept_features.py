@@ -107,7 +107,7 @@ def test_each_trial_stores_its_kept_features_once(experiment_of, tmp_path, whole
 
 
 @pytest.mark.parametrize("lost", ["row", "lines"])
-def test_crash_between_lines_and_row_loses_and_duplicates_nothing(
+def test_no_line_is_lost_or_repeated_after_a_crash_before_the_row(
     experiment_of, tmp_path, monkeypatch, lost, whole
 ):
     folder = tmp_path / "r"

@@ -69,7 +69,7 @@ def test_kernel_errors_equal_manual_computation():
     assert found[D2] == 0.0
 
 
-def test_error_between_two_draws_equals_that_of_the_whole_matrix():
+def test_error_between_two_draws_equals_the_explicit_error():
     X, Y = np.random.default_rng(0).standard_normal((2, 30, 4))
     K, features = Gaussian(2.0)(X, Y), np.random.default_rng(1).standard_normal((60, 7))
     total = sum(
@@ -91,7 +91,7 @@ def test_deltas_are_the_extreme_generalised_eigenvalues(n, penalty):
     assert_allclose([found[D1], found[D2]], [1 - ends[0], ends[1] - 1], rtol=1e-4, atol=1e-5)
 
 
-def test_zero_penalty_is_raised_and_many_rows_have_no_deltas(monkeypatch):
+def test_deltas_need_a_positive_penalty_and_few_rows(monkeypatch):
     assert np.isfinite(list(kernel_of(60, 0.0).errors(np.ones((60, 1))).values())).all()
     monkeypatch.setattr(kernel_error, "DELTA_ROWS", 59)
     assert {D1, D2}.isdisjoint(kernel_of(60, 0.5).errors(np.ones((60, 1))))
@@ -106,7 +106,7 @@ REFERENCE = {
 
 
 @pytest.mark.parametrize("penalty", REFERENCE)
-def test_deltas_equal_those_of_the_authors(penalty):
+def test_deltas_equal_the_authors_results(penalty):
     grid = np.arange(12.0)[:, None]
     exact = ExactKernel.of(Gaussian(3.0)(grid, grid), penalty)
     features = np.cos(grid * [0.1, 0.4, 0.9] + [0.0, 1.0, 2.0]) * np.sqrt(2 / 3)

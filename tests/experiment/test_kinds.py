@@ -98,9 +98,7 @@ GAUSSIAN = [
 ]
 
 
-def test_user_methods_are_searched_with_the_bandwidths_rows_and_folds_of_ours(
-    experiment_of, monkeypatch
-):
+def test_user_methods_have_the_same_bandwidths_rows_and_folds(experiment_of, monkeypatch):
     """Of each fit of a search: the bandwidth of its features, all rows, and the folds."""
     searched = {}
 
@@ -180,7 +178,7 @@ def test_parameter_for_the_number_of_features_may_have_any_name(experiment_of):
                       allow_imports=True)  # fmt: skip
 
 
-def test_rows_are_not_scaled_for_columns_that_are_not_features(experiment_of):
+def test_only_rows_of_feature_maps_are_scaled(experiment_of):
     """As published rows have them, whatever the bandwidth is."""
     path = {"class": "sklearn.preprocessing.FunctionTransformer", "label": "linear"}
     rows = [
@@ -238,13 +236,13 @@ def test_features_that_depend_on_other_rows_fail_the_trial(experiment_of):
     )
     for row in measured(experiment):
         assert row["status"] == "failed"
-        assert "depend on the other rows of the block" in row["message"]
+        assert "depend on the other rows of its block" in row["message"]
 
 
-def test_error_for_a_non_map_says_how_to_wrap_it(experiment_of):
+def test_error_for_an_object_that_is_not_a_map_has_advice(experiment_of):
     for entry, sentence in (
         (by_path("Net"), r"not a feature map.*mine = adapted"),
-        (by_path("function", gama=1.0), r"function has no such parameter.*'gama'"),
+        (by_path("function", gama=1.0), r"function does not have this parameter.*'gama'"),
         (by_path("Transformer", gama=1.0), r"no parameter 'gama'. Did you mean 'gamma'"),
     ):
         with pytest.raises(ConfigError, match=sentence):
@@ -288,14 +286,14 @@ def no_effect(X, M, seed, gamma=1.0):
 @pytest.mark.parametrize(
     ("thing", "value", "why"),
     [
-        (dot_products, 1.0, "depends on where the rows are"),
+        (dot_products, 1.0, "depends on the position of the rows"),
         (no_effect, 1.0, "no power of s would fit"),
         (kinds.Transformer, "scale", "not a number above 0"),
         (kinds.Transformer, [1.0, 2.0], "not a number above 0"),
         (kinds.Transformer, True, "not a number above 0"),
     ],
 )
-def test_unmeasurable_exponent_asks_for_a_formula(thing, value, why):
+def test_unmeasurable_exponent_requires_a_formula(thing, value, why):
     with pytest.raises(ValueError, match=f"{why}.*bandwidth_formula"):
         measure_power(Method(thing, "mine", {}), "gamma", value)
 

@@ -61,12 +61,10 @@ def test_replay_without_a_matching_row_raises_error(first):
     manifest = manifests.read(first)
     manifest["config"]["seed"] = 5
     manifests.write(first, manifest)
-    assert "cannot be repeated" in call("replay", first, 1, code=2)
+    assert "cannot be measured again" in call("replay", first, 1, code=2)
 
 
-def test_code_named_in_the_folder_needs_permission_and_its_file(
-    experiment_of, tmp_path, monkeypatch
-):
+def test_replay_of_user_code_needs_permission_and_the_file(experiment_of, tmp_path, monkeypatch):
     (tmp_path / "mine.py").write_text(
         "from sklearn.kernel_approximation import RBFSampler as Mine\n"
     )

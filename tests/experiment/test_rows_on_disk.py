@@ -93,7 +93,7 @@ def test_method_that_needs_all_rows_fails_with_an_explanation(data, text):
     (data / "c.yaml").write_text(configuration("{path: labels, task: classification}", text))
     row = run_trial(plan(read(data / "c.yaml"))[0], Context())
     assert row["status"] == "failed"
-    assert "Set `rows:` to a number of rows that memory holds" in row["message"]
+    assert "Set `rows:` to a number of rows that fits into memory" in row["message"]
 
 
 @pytest.mark.parametrize("text", ["solver: logistic", "solver: svm", "samplers: [tefm-s]"])

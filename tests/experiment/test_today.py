@@ -82,7 +82,7 @@ def test_user_results_are_never_stale() -> None:
     assert frame.build_collection([named]).stale == {}
 
 
-def test_half_edited_shipped_configuration_makes_no_row_stale(monkeypatch):
+def test_invalid_shipped_configuration_makes_no_row_stale(monkeypatch):
     broken = config.read_documents(shipped.locate("liu2020_table3"))[NAME]
     broken = replace(broken, value={**broken.value, "trails": 3})
     monkeypatch.setattr(today, "_documents", lambda path: {NAME: broken})

@@ -170,7 +170,7 @@ def test_kernel_estimating_features_are_recognized(parameters: str, estimates: b
     assert estimates_kernel(parameters) is estimates
 
 
-def test_methods_are_sorted_numerically_five_before_ten() -> None:
+def test_methods_are_sorted_by_their_numbers() -> None:
     methods = ["eerf-10M", "eerf-5M", "eerf"]
     assert sorted(methods, key=lambda name: naming.get_sort_key("eerf", name)) == [
         "eerf",
@@ -364,7 +364,7 @@ def results_of(write: Write, *rows: dict[str, Any]) -> Any:
     return [name for name, _ in iterate_figures(measured.results, None, measured)], measured
 
 
-def test_figures_that_compare_nothing_are_omitted_and_named(write: Write) -> None:
+def test_figures_without_a_comparison_are_omitted_and_named(write: Write) -> None:
     """One point; one method; two whose errors are the same, their times not; two that differ."""
     one = {"sampler": "rks", "error": 10.0, "t_pp": 1.0}
     names, measured = results_of(write, one)
@@ -409,6 +409,6 @@ def test_figures_fit_a_page_and_text_has_at_least_7_points(write: Write, count: 
             assert box.x1 <= panels.PAGE_WIDTH + 0.02
 
 
-def test_title_is_that_of_the_configuration(write: Write) -> None:
+def test_title_equals_the_title_of_the_configuration(write: Write) -> None:
     (figure, *_) = drawn(write(sweep(), title="Two  methods\n on digits")).values()
     assert figure.get_suptitle() == "Two methods on digits"

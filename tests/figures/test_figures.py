@@ -101,11 +101,11 @@ def test_unchanged_figures_are_not_redrawn(
     assert len(drawn) == 10
 
 
-def test_two_folders_of_one_name_are_rejected(write: Write, tmp_path: Path) -> None:
+def test_two_folders_with_the_same_name_are_rejected(write: Write, tmp_path: Path) -> None:
     for place in ("a", "b"):
         shutil.copytree(write([{"M": 10}, {"M": 50}], place), tmp_path / place / "same")
     words = ("plot", tmp_path / "a" / "same", tmp_path / "b" / "same", "--out", tmp_path / "out")
-    assert "would both go to" in call(*words, code=2)
+    assert "would both be written to" in call(*words, code=2)
     assert not (tmp_path / "out").exists()
 
 

@@ -50,7 +50,7 @@ def test_user_settings_override_ours() -> None:
     assert matplotlib.rcParams["savefig.dpi"] == "figure"
 
 
-def test_style_overrides_both_except_required_settings(tmp_path: Path) -> None:
+def test_style_overrides_all_settings_except_required_ones(tmp_path: Path) -> None:
     mine = tmp_path / "mine.mplstyle"
     mine.write_text("axes.labelsize: 5\naxes.grid: False\npdf.fonttype: 3\ntext.usetex: True\n")
     with matplotlib.rc_context({"axes.labelsize": 17}), style.apply_style(mine):

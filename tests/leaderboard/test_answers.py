@@ -68,7 +68,7 @@ def test_without_rows_there_is_no_page():
     assert found(folder({"rks": 1.0, "orf": 0.8}, "leaderboard_held_out_x")) == {}
 
 
-def test_kernel_error_is_shown_beside_the_prediction_error():
+def test_kernel_error_is_shown_with_the_prediction_error():
     errors = {("usps", name, M): 1.0 for name in ("rks", "orf") for M in (10, 20)}
     made = rows(errors, 2, kernel="gaussian")
     for row in made:
@@ -131,14 +131,14 @@ def test_p_values_are_adjusted_over_options_and_questions():
     assert shown
 
 
-def test_flipped_signs_flip_each_answer():
+def test_answers_are_reversed_if_all_signs_are_reversed():
     logs = np.random.default_rng(0).normal(0.5, 0.3, 30)
     for sign, verdict in ((1, "higher"), (-1, "lower"), (0, "not shown")):
         it = Answer({"a": Compared(summarise_ratio(sign * logs), p_value(sign * logs))})
         assert it.verdict == verdict
 
 
-def test_best_of_several_options_is_shown_and_worse_needs_all_options():
+def test_worse_verdict_requires_that_all_options_are_worse():
     def one(median, p):
         return Compared(Ratio(median, 0.5, 2.0, 1, 40, median, median), p)
 

@@ -26,7 +26,7 @@ from tests.support.nightly import at_night
 
 
 @pytest.mark.parametrize("level", [0.9, 0.5])
-def test_median_interval_covers_as_the_binomial_distribution_says(level):
+def test_median_interval_has_its_binomial_coverage(level):
     """Of n values the number below the median is binomial: the ends are the nearest that cover."""
     for n in range(MIN_RATIOS, 120):
         low, high = median_interval(np.random.default_rng(n).permutation(n) * 1.0, level)
@@ -92,7 +92,7 @@ def test_ties_are_no_evidence_for_a_difference():
 
 
 @pytest.mark.parametrize("noise", ["few", *at_night("normal", "heavy")])
-def test_noise_gives_a_leader_in_at_most_5_percent(noise):
+def test_noise_has_a_best_method_in_at_most_5_percent(noise):
     """Of 200 comparisons of six equal methods; the binomial law gives at most 20 with 99.9 %."""
     generator = np.random.default_rng(3)
     any_pair = leaders = 0
@@ -152,7 +152,7 @@ def test_facts_equal_those_computed_from_the_rows():
     assert board_of(errors).trials == (3, 3)
 
 
-def test_no_leader_is_named_below_the_stated_minimum():
+def test_best_method_needs_the_minimum_number_of_data_sets():
     size = board_of(errors_of(MIN_DATASETS - 1)).largest
     assert (size.best, size.leader, size.enough) == ("orf", "", False)
 
@@ -184,7 +184,7 @@ def test_only_trials_of_both_methods_are_compared():
     assert line.ratio.mean == pytest.approx(expected)
 
 
-def test_method_run_on_few_data_sets_does_not_reduce_those_of_others():
+def test_incomplete_method_does_not_remove_data_sets_of_others():
     """One on half of the tables is left out; of one on 19 of 20 the gap is."""
     few = {(f"d{i}", "swim", 100): 5.0 for i in range(10)}
     most = {(f"d{i}", "svd", 100): 5.0 for i in range(19)}
@@ -244,7 +244,7 @@ def test_data_sets_where_no_method_learns_are_not_compared():
     assert (board.unlearnt, board.largest.datasets) == (("d0", "d2"), 4)
 
 
-def test_twin_data_sets_share_one_weight_in_each_mean():
+def test_versions_of_one_data_set_count_once():
     """Digits is optdigits in other clothes: each mean is that of two data sets, not of three."""
     names = ("iris", "digits", "optdigits")
     errors = {(d, "rks", 100): 40.0 if d == "iris" else 10.0 for d in names}
@@ -279,7 +279,7 @@ def test_costs_are_relative_and_from_trials_where_all_methods_were_timed():
     assert costs == pytest.approx({"rks": 1.0, "qmc": 1.0, "orf": 2.0, "boosting": 3.0})
 
 
-def test_held_out_data_sets_are_excluded_from_the_choice_and_shown():
+def test_held_out_data_sets_are_shown_but_not_used_for_selection():
     """The trials that the best method shares with the baseline, at their largest M."""
     errors = errors_of(20)
     apart = {("new", "rks", 400): 10.0, ("new", "orf", 400): 6.0, ("new", "orf", 50): 1.0,

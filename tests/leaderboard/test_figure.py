@@ -14,7 +14,7 @@ def ratio(median, low, high):
     return Ratio(median, low, high, 1, 2, 0.1, 0.2)
 
 
-def test_ratios_are_grouped_by_question_and_grey_if_interval_contains_1():
+def test_interval_that_contains_1_is_gray():
     asked = {
         "One?": {"less": ratio(0.5, 0.4, 0.6), "more": ratio(1.25, 1.2, 1.3)},
         "Two?": {"same": ratio(0.9, 0.8, 1.1)},

@@ -73,10 +73,10 @@ def test_size_with_a_leader_is_named_if_the_largest_has_none() -> None:
     assert "| no: not better than " in lines["100"]
 
 
-def test_below_the_minimum_the_page_names_no_method_and_the_reason() -> None:
+def test_page_with_too_few_data_sets_names_no_method() -> None:
     text = page(folder(6, 0.5), boosting(6))
     assert "**Not enough data sets yet.**" in text
-    assert f"there are 6, and the rule needs {MIN_DATASETS}" in text
+    assert f"there are 6 data sets, but the rule needs {MIN_DATASETS}" in text
     assert "Use ORF" not in text
 
 
@@ -92,7 +92,7 @@ def test_recommendation_is_tested_on_held_out_data_sets() -> None:
     assert "held out** ORF" not in page(folder(30, 0.5), results(other, "leaderboard_held_out_x"))
 
 
-def test_tie_is_reported_as_a_tie() -> None:
+def test_tie_is_reported() -> None:
     text = page(folder(30, 1.0))
     assert "**There is no clear winner at M = 100.**" in text
     assert "is the best method" not in text

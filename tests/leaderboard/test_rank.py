@@ -84,20 +84,20 @@ def test_ranked_method_gets_its_rank_ratios_and_verdicts():
     assert math.isnan(found.own.search)
 
 
-def test_tie_with_the_baseline_is_a_ratio_of_one_and_no_difference():
+def test_tie_with_the_baseline_has_ratio_1_and_no_difference():
     found = find_place(others(), own([1.0] * 12), "mine", 100)
     assert (found.plain.median, found.plain.low, found.plain.high) == (1.0, 1.0, 1.0)
     assert "rks" in found.those("open")
 
 
 def test_trials_without_a_length_scale_are_counted():
-    note = "own parameters are taken for bandwidth 1: It looks at the target."
+    note = "own parameters are taken for bandwidth 1: The method uses the target."
     one = rows({("d11", "mine", 100): 9.0}, 1, scaling="standard", message=f"7 tried; {note}")
     found = find_place(others(), own([0.7] * 11, *one), "mine", 100)
     assert found.unknown_scales == (note,)
 
 
-def test_selected_data_sets_are_compared_alone():
+def test_only_selected_data_sets_are_compared():
     """Of four tables of twelve; the others' means over all twelve do not count."""
     found = find_place(others(), own([0.7] * 4), "mine", 100)
     assert (found.size.datasets, found.plain.datasets) == (4, 4)
@@ -247,7 +247,7 @@ def test_rks_given_by_class_reproduces_the_published_rows(table, ranked):
     there = there.set_index(["dataset", "trial"])
     names = [name for name in _tables() if table in (name, "rest") and datasets.is_on_disk(name)]
     if not names:
-        pytest.skip("its data are not here")
+        pytest.skip("The data are not on this machine")
     for experiment in asked_of(ranked, M, names):
         for spec in experiment.dataset:
             data = datasets.hash_data(spec.name, spec.parameters, spec.folder)
@@ -311,7 +311,7 @@ def test_minimum_number_of_data_sets_has_power_80_percent():
 
 def test_kernel_with_parameters_is_rejected():
     ranked = Ranked("rfbench.kernels.Laplacian", kernels.Laplacian, {"bandwidth": 2.0}, "Mine")
-    with pytest.raises(ConfigError, match="cannot have parameters"):
+    with pytest.raises(ConfigError, match="parameters of a kernel cannot be set"):
         asked_of(ranked, 400, ["airfoil"])
 
 
@@ -433,23 +433,24 @@ def test_rank_reports_each_kind_of_method(board):
     said = str(rfbench.rank(kinds.ramps, M=10, n_jobs=1))
     assert (
         "its grid of bandwidths may be shifted in 1 trial: own parameters are taken for "
-        "bandwidth 1: The mean product does not fall to 0.61 with the distance."
+        "bandwidth 1: The mean product of features does not decrease to 0.61 as the distance of "
+        "the rows grows."
     ) in said.splitlines()
 
     words = ("rank", f"{kinds.__file__}:Transformer", *words)
     said = call(*words, "--set", "bandwidth_parameter=none")
-    assert "its bandwidth is not searched, so it gets no place" in said
+    assert "its bandwidth is not selected, so it does not get a rank" in said
     assert "Transformer is not compared, because its bandwidth was not searched" in said
     assert "--set bandwidth_parameter=NAME" in said
     verdict = said.partition("not compared")[2]
     assert "than RKS" in verdict
-    for words_of_verdicts in ("place 1", "LaTeX", "significan", "to send it"):
+    for words_of_verdicts in ("place 1", "LaTeX", "significan", "to publish the rows"):
         assert words_of_verdicts not in verdict
     assert not list(Path("results/rank-Transformer").glob("rank.*"))
 
     said = call("rank", f"{kinds.__file__}:Ranks", "--M", 10, "--jobs", 1, "--allow-imports")
     (line,) = [line for line in said.splitlines() if line.startswith("Ranks: place")]
-    assert "it has no bandwidth: rows divided by 4 leave" in line
+    assert "it has no bandwidth, because dividing the rows by 4" in line
     assert "LaTeX: Ranks" in said
 
 
@@ -491,7 +492,7 @@ def test_external_map_gets_the_same_rows_folds_and_grid(board):
         pd.testing.assert_frame_equal(theirs[SEARCH], ours.reset_index(drop=True))
 
 
-def test_names_are_typed_as_they_are_displayed():
+def test_displayed_names_are_accepted_as_input():
     for name, own, parameters in (
         ("ORF", "orf", {}),
         ("LS-RFF", "leverage-rff", {}),

@@ -81,7 +81,7 @@ def test_each_claim_has_a_line_with_verdict_and_worst_comparison() -> None:
     own = [outcome for outcome in held.outcomes if outcome.claim.paper == "liu2020"]
     grid = lay_out_claims(own)
     assert grid.head == [
-        "claim", "test", "form set", "tuned to match", "least favourable comparison",
+        "claim", "test", "form set", "tuned to match", "least favorable comparison",
     ]  # fmt: skip
     assert len(grid.rows) == len([c for c in papers.list_claims() if c.paper == "liu2020"])
     (s5,) = [row for row in grid.rows if row[0].startswith("S5: ")]

@@ -52,7 +52,7 @@ def read_tables(page: str) -> list[list[list[str]]]:
 
 
 @pytest.mark.parametrize(("named", "words"), [("numbers", 2), ("claims", 3)])
-def test_lines_of_the_papers_add_up_to_the_totals(named: str, words: int) -> None:
+def test_counts_per_paper_add_up_to_the_totals(named: str, words: int) -> None:
     """A class is the first `words` columns; the column of protocols follows, then the counts."""
     tables = read_tables((ROOT / "results" / "totals.md").read_text())
     (total,) = [table for table in tables if table[0][0] == named]
@@ -135,7 +135,7 @@ def test_rows_of_the_front_table_add_up_to_its_totals_and_the_ledger() -> None:
         assert sum(numbers[1] for numbers in add_cells([total]).values()) == tested
 
 
-def test_classes_share_a_cell_and_are_not_added() -> None:
+def test_counts_of_different_classes_are_not_added() -> None:
     """A paper whose numbers were measured under a corrected reading too has two counts."""
     counts = [
         Count(("table", "readings"), ("printed",), {verdicts.AGREES: 1, verdicts.DIFFERS: 2}),

@@ -112,7 +112,7 @@ def test_pages_of_a_report_link_to_each_other(top: Path) -> None:
     assert Path("elsewhere.md").read_bytes() == b""
 
 
-def test_linked_page_is_included_only_from_the_results(top: Path) -> None:
+def test_linked_page_outside_the_results_is_not_included(top: Path) -> None:
     for place in ("results/a", "results/b", "."):
         Path(place).mkdir(exist_ok=True)
         text = f"# Audit {place}\n\n[rows](trials.csv) <script>bad()</script>\n"

@@ -88,11 +88,11 @@ def test_page_of_a_paper_names_the_added_trials() -> None:
     rows = [{"M": M, "trial": t} for M, n in ((100, 10), (450, 12)) for t in range(n)]
     held = verification(results_of(rows, name, paper="eerf2018"))
     page = paper.render_page(held, "eerf2018", Path())
-    (line,) = re.findall("^- Trials added after .*", page, re.M)
+    (line,) = re.findall("^- Some trials were added after .*", page, re.M)
     assert line.endswith(f": 2 of rks at M = 450 in {name}.")
 
 
-def test_page_says_where_the_text_of_its_paper_is_unavailable() -> None:
+def test_page_reports_that_the_text_of_the_paper_is_unavailable() -> None:
     held = verification(results_of([{"trial": 0}], "quickstart"))
     unread = {name for name in papers.list_papers() if not papers.find_paper(name).text_at_hand}
     said = {

@@ -25,7 +25,7 @@ def test_data_set_shows_each_number_under_each_protocol() -> None:
     assert {row[0]: row[2] for row in times.rows}["RKS 14"] == "0.750 ± 0.000"
 
 
-def test_original_data_come_before_their_substitute() -> None:
+def test_data_set_is_listed_before_its_substitutes() -> None:
     every = results(trials(68.6), "own", **PAPER), results(trials(68, n_test=9), "part", **PAPER)
     assert [one.stand_in for one in arrange_parts(verification(*every))] == [False, True]
 

@@ -61,7 +61,7 @@ def test_table_has_pivot_and_heading() -> None:
         "digits: 1437 training, 360 test rows, d = 64, 3 trials, protocol own, split",
         "timing isolated, threads 1\n",
         "kernel gaussian, bandwidth knn50 (3.25), feature map offset, solver ridge",
-        "alpha convention absolute, intercept true, penalty chosen on validation",
+        "alpha convention absolute, intercept true, penalty selected on validation",
         "test error (%): mean ± standard error of the mean over the trials; times are wall times",
     ):
         assert said in text
@@ -143,7 +143,7 @@ def test_each_format_reports_smoke_run_spread_trials_and_protocol(format: str) -
 @pytest.mark.parametrize("format", ["text", "markdown", "latex"])
 def test_penalty_chosen_on_test_rows_is_reported(format: str) -> None:
     text = render(results([{"selection": "test"}]), format, width=200)
-    assert "penalty chosen on the test rows, as the paper may have: optimistic" in text
+    assert "penalty selected on the test rows, which is optimistic" in text
 
 
 def test_csv_can_be_parsed_back() -> None:
@@ -214,7 +214,7 @@ def test_latex_table_has_methods_as_rows_and_data_sets_as_parts() -> None:
     assert r"\multicolumn{2}{c}{M} \\" in text
     assert text.count(r"\bfseries") == 4
     of = "Small handwritten digits of scikit-learn, EEG eye state"
-    caption = f"{of}: mean and standard error over 3 trials, penalty chosen on validation"
+    caption = f"{of}: mean and standard error over 3 trials, penalty selected on validation"
     assert rf"\caption{{Test error (\%) on {caption} rows.}}" in text
     assert len(re.findall(r"\\scriptsize (.*)}", text)) == 1
 

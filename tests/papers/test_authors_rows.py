@@ -105,14 +105,12 @@ def test_each_fold_is_measured_again_with_its_own_settings(tmp_path: Path) -> No
     ("rows", "paper", "message"),
     [
         ("Digits,a,0,rmse,1,,,\n", PAPER[: PAPER.index("rows_source")], "rows_source"),
-        ("Digits,a,0,rmse,1,,,\nDigits,a,2,rmse,1,,,\n", PAPER, "its folds are not 0, 1"),
+        ("Digits,a,0,rmse,1,,,\nDigits,a,2,rmse,1,,,\n", PAPER, "the folds have to be 0, 1"),
         ("Letters,a,0,rmse,1,,,\n", PAPER, "the data set Letters is not in paper.yaml"),
         ("Digits,a,0,error,1,,,\n", PAPER, "rows.csv, line 2: .*metric"),
     ],
 )
-def test_rows_that_do_not_fit_are_named(
-    tmp_path: Path, rows: str, paper: str, message: str
-) -> None:
+def test_mismatched_rows_are_listed(tmp_path: Path, rows: str, paper: str, message: str) -> None:
     with pytest.raises(ConfigError, match=message), read_from(write(tmp_path, rows, paper)):
         papers.find_paper("doe2030")
 
@@ -177,7 +175,7 @@ def test_different_rows_get_a_welch_interval(tmp_path: Path) -> None:
     assert (line.same_rows, line.draws) == (False, 2)
 
 
-def test_on_equal_rows_the_interval_covers_only_random_draws(tmp_path: Path) -> None:
+def test_interval_on_equal_rows_is_about_random_draws_only(tmp_path: Path) -> None:
     """Folds differ by far more than draws, and the interval covers 0 in nine cases of ten."""
     random, n = np.random.default_rng(0), 80
     folds = random.normal(0.5, 0.2, (n, 5))

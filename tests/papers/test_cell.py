@@ -98,7 +98,7 @@ def test_number_without_unit_or_size_is_found() -> None:
     assert re.search(r"measured minus published \+[\d.]+( ± [\d.]+)?: (differs|undecided)", said)
 
 
-def test_two_numbers_of_one_run_do_not_hide_each_other() -> None:
+def test_two_numbers_of_one_run_are_both_reported() -> None:
     with Path("theirs/doe2030/published.csv").open("a") as file:
         file.write("table7,Digits,orf,40,error,9.0,,,%,,\n")
     other = CELL.replace("rks", "ORF")
@@ -156,7 +156,12 @@ def test_each_protocol_is_measured_and_missing_data_are_named(
     assert "one has its table" not in said
     monkeypatch.setattr("rfbench.shipped.find_published", lambda: None)
     said = " ".join(call("verify", "--cell", "liu2020, Table 3, EEG, RFF, 14").split())
-    assert said.count("Nothing is measured: the data of eeg are not here: rfbench data fetch") == 4
+    assert (
+        said.count(
+            "Nothing is measured: the data of eeg are not on this machine: rfbench data fetch"
+        )
+        == 4
+    )
     missing = cell(name="doe2030, Table 7, digits, rks, 40", code=0)
     assert "Nothing" not in missing
 

@@ -112,7 +112,7 @@ def test_numbers_without_unit_are_judged_by_their_ratio(
             pass
 
 
-def test_paper_yaml_suffices_and_newest_paper_comes_first(tmp_path: Path) -> None:
+def test_paper_without_numbers_is_valid_and_newest_is_first(tmp_path: Path) -> None:
     short = PAPER.partition("gains:")[0].replace("2030", "2031")
     (write(tmp_path) / "new2031").mkdir()
     (tmp_path / "new2031" / "paper.yaml").write_text(short)
@@ -133,7 +133,7 @@ def test_paper_yaml_suffices_and_newest_paper_comes_first(tmp_path: Path) -> Non
         ("claims", "at: each", "at: some", r"doe2030/claims.yaml, line 12\b.*at"),
         ("claims", "claims:", "answer: x\nclaims:", r"claims.yaml, line 1\b.*unknown key answer"),
         ("open_choices", "[offset, paired]", "offset", r"doe2030/open_choices.yaml, line 2\b"),
-        ("paper", "year:", "name: doe\nyear:", r"doe2030/paper.yaml, line \d+: .*remove this key"),
+        ("paper", "year:", "name: doe\nyear:", r"doe2030/paper.yaml, line \d+: .*Remove this key"),
         (
             "claims",
             "where:",

@@ -65,7 +65,7 @@ def test_paper_is_known_only_while_it_is_included() -> None:
 @pytest.mark.parametrize(
     ("name", "changes", "message"),
     [
-        ("liu2020", {}, "There is a paper liu2020 already"),
+        ("liu2020", {}, "There is already a paper with the name liu2020"),
         ("a paper", {}, "cannot be the name"),
         (
             "roe2031",
@@ -178,7 +178,7 @@ def test_code_of_an_external_paper_needs_permission() -> None:
     assert "claims.py" not in call("list", "papers", *words, "--allow-imports")
     assert Path("ran").exists()
     (folder / "claims.py").write_text("CLAIMS = {}")
-    assert "has no function" in call("list", "papers", *words, "--allow-imports")
+    assert "does not define a function" in call("list", "papers", *words, "--allow-imports")
     (folder / "claims.py").write_text(CODE)
     said = call("verify", "results", *words, "--allow-imports")
     assert "99.50" in said, "an error in its code does not stop the numbers"
@@ -231,14 +231,14 @@ def test_run_accepts_a_paper_folder_and_reports_changed_settings(tmp_path: Path)
     assert "without --set" in said
     (tmp_path / "empty" / "bare2030").mkdir(parents=True)
     (tmp_path / "empty" / "bare2030" / "paper.yaml").write_text(PAPER.partition("gains:")[0])
-    assert "has no configuration" in call("run", "empty/bare2030", code=2)
+    assert "does not contain a configuration" in call("run", "empty/bare2030", code=2)
 
 
 @pytest.mark.parametrize(
     ("config", "said"),
     [
-        ({"paper": ""}, "mine: no paper is named, so nothing was compared. To compare"),
-        ({"paper": "roe2031"}, "the paper roe2031 is not known here"),
+        ({"paper": ""}, "mine: the configuration does not name a paper, so nothing was compared."),
+        ({"paper": "roe2031"}, "the paper roe2031 is unknown"),
         (
             {"item": "table8"},
             "doe2030 has no number and no claim for these methods and sizes of table8",
@@ -277,7 +277,7 @@ def test_other_data_and_stale_rows_are_named() -> None:
     rows = trials(80.0, protocol="printed", setting="0123")
     write_folder(Path("old"), rows, {"config": {"name": name, **OURS}})
     said = " ".join(call("verify", "old").split())
-    assert f"{name}: the configuration plans other trials than these rows" in said
+    assert f"{name}: the configuration has changed since these rows were measured" in said
     assert "Run the configuration again" in said
 
 
@@ -314,7 +314,7 @@ def test_paper_folder_written_by_new_runs_unchanged() -> None:
         assert not Path("liu2020").exists()
 
 
-def test_author_with_ten_numbers_one_claim_and_a_csv_gets_a_verdict(
+def test_external_paper_with_ten_numbers_and_a_claim_gets_a_verdict(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "empty").mkdir()

@@ -131,7 +131,7 @@ def test_failing_claims_have_an_answer_from_their_paper() -> None:
     assert without == {"E6", "L3", "L7"} | ours
 
 
-def test_doubts_belong_to_a_paper_and_unknown_papers_are_reported() -> None:
+def test_unknown_paper_is_reported_with_known_names() -> None:
     with pytest.raises(ResultsError, match="liu2020"):
         papers.check_paper("liu2002")
 

@@ -89,7 +89,7 @@ def test_merge_compares_trials_present_in_both(tmp_path):
     assert f"{named('b')}: error 10 here, 10.1 in" in result.differ[0]
     assert Store(target).csv.read_bytes() == before
     output = call("merge", target, other, code=1)
-    assert "3 trials are in both, 2 of them differ" in output
+    assert "3 trials are in both folders, and 2 of them differ" in output
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_merge_compares_trials_present_in_both(tmp_path):
         ({"trial_id": "z"}, "not in a plan"),
     ],
 )
-def test_merge_rejects_rows_impossible_in_the_target(tmp_path, change, why):
+def test_merge_rejects_rows_that_the_target_does_not_plan(tmp_path, change, why):
     versions = {"versions": {"rfbench": "0.1.0"}}
     target = folder_of(tmp_path / "t", row("a"), **versions)
     other = folder_of(tmp_path / "o", row("b"), row("c") | change, **versions)

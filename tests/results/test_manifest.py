@@ -77,7 +77,7 @@ def test_missing_manifest_is_reported(tmp_path):
 @pytest.mark.parametrize("key", ["config", "settings", "trials"])
 def test_missing_required_key_is_named(tmp_path, key):
     manifest.write(tmp_path, {k: v for k, v in GOOD.items() if k != key})
-    with pytest.raises(ResultsError, match=f"It has no {key}"):
+    with pytest.raises(ResultsError, match=f"does not have the keys {key}"):
         manifest.read(tmp_path)
 
 

@@ -167,16 +167,16 @@ def test_empty_missing_and_header_only_files_are_handled(tmp_path):
     assert results.notes == ["trials.csv has a header but no trials yet."]
     with pytest.raises(ResultsError, match=r"trials\.csv is empty"):
         read(rewrite(folder, b"\n"))
-    with pytest.raises(ResultsError, match=r"cannot be read\. .*nowhere is not there"):
+    with pytest.raises(ResultsError, match=r"cannot be read\. .*nowhere does not exist"):
         read(tmp_path / "nowhere")
     with pytest.raises(ResultsError, match=r"trials\.csv cannot be read\. No such file"):
         read(tmp_path)
 
 
-def test_last_row_of_a_trial_id_counts(tmp_path):
+def test_last_row_of_a_trial_id_is_used(tmp_path):
     results = read(folder_of(tmp_path, line(error=1), line(error=2)))
     assert list(results.rows["error"]) == [2]
-    assert "1 rows repeat an earlier trial_id" in results.notes[0]
+    assert "1 rows have the trial_id of an earlier row" in results.notes[0]
 
 
 def test_rows_of_other_configurations_are_left_out(tmp_path):

@@ -65,7 +65,7 @@ def test_cells_are_limited_to_the_csv_field_size(tmp_path):
     assert len(row["message"]) < limit
 
 
-def test_last_row_of_a_trial_counts(tmp_path):
+def test_last_row_of_a_trial_is_used(tmp_path):
     store = store_of(tmp_path, X | {"status": "failed"}, Y, X)
     assert [(row["trial_id"], row["status"]) for row in store.rows()] == [(A, "ok"), (B, "ok")]
 
@@ -197,7 +197,7 @@ def test_row_is_synced_to_disk_before_it_counts(tmp_path, monkeypatch):
     assert forced == [str(store.csv)]
 
 
-def test_folder_is_locked_by_one_run_until_that_run_ends_in_any_way(tmp_path):
+def test_lock_of_a_folder_ends_with_its_run(tmp_path):
     with Store(tmp_path).lock():
         assert f"process {os.getpid()}, since" in (tmp_path / ".owner").read_text()
         with pytest.raises(ResultsError, match="Another run is using"), Store(tmp_path).lock():

@@ -29,7 +29,7 @@ from rfbench.samplers import RandomFeatures
 from tests.support.contracts import Contract, failed_of_scikit_learn
 
 FEWEST_CHECKS = 45
-REFUSED = {"SSR": "needs 3 columns"}  # rows that the checks of scikit-learn have
+REFUSED = {"SSR": "needs at least 3 columns"}  # rows that the checks of scikit-learn have
 
 
 def small(subject: MapSubject) -> RandomFeatures:

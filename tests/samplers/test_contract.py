@@ -98,7 +98,7 @@ def test_checks_are_those_named_by_the_decorator():
     assert (plain.kernels_served, plain.options, wide.options) == (GAUSSIAN, {}, {"bandwidth": 3.0})
     assert (plain.float32_tolerance, wide.float32_tolerance) == (1e-3, 1e-2)
     # It says that it serves the Gaussian kernels alone, and its class serves every one.
-    with pytest.raises(CheckFailed, match="not rejected: nothing is raised"):
+    with pytest.raises(CheckFailed, match="not rejected: no error is raised"):
         checks.serves_its_kernels_with_the_columns_asked_for(plain)
     assert "are biased" in plain.claims_none
     assert replace(plain, unbiased=True).claims_none == ""

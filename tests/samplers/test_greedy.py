@@ -64,7 +64,7 @@ def test_candidates_are_distinct_if_features_outnumber_rows() -> None:
     assert_allclose(fitted, SMOOTH[:20], atol=1e-8)
 
 
-def test_first_of_candidates_equal_up_to_rounding_is_chosen() -> None:
+def test_first_of_nearly_equal_candidates_is_selected() -> None:
     """Columns with the same entries in another order: their sums are the same but for rounding."""
     for seed in range(20):
         random = np.random.default_rng(seed)

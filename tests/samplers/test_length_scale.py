@@ -85,13 +85,13 @@ class Supervised(kinds.Transformer):
 @pytest.mark.parametrize(
     ("thing", "parameters", "why"),
     [
-        (RBFSampler, {"gamma": "scale"}, "does not fall to 0.61"),
-        (PolynomialCountSketch, {}, "does not fall"),
-        (steps_of_signs, {}, "does not fall"),
-        (FunctionTransformer, {"bandwidth_parameter": "rows"}, "does not fall"),
-        (Nystroem, {"kernel": "polynomial"}, "depends on where the rows are"),
-        (one_column, {}, "not known to 2 %"),
-        (Supervised, {}, "looks at the target"),
+        (RBFSampler, {"gamma": "scale"}, "does not decrease to 0.61"),
+        (PolynomialCountSketch, {}, "does not decrease"),
+        (steps_of_signs, {}, "does not decrease"),
+        (FunctionTransformer, {"bandwidth_parameter": "rows"}, "does not decrease"),
+        (Nystroem, {"kernel": "polynomial"}, "depends on the position of the rows"),
+        (one_column, {}, "do not determine the mean product of features to 2 %"),
+        (Supervised, {}, "uses the target"),
         (broken, {}, "ZeroDivisionError: no rows of data"),
     ],
 )
@@ -195,6 +195,6 @@ def test_number_of_map_evaluations_is_bounded(monkeypatch):
         measured(thing, 1, gamma=1.0)
         assert count <= most
     count = 0
-    with pytest.raises(ValueError, match="not known"):
+    with pytest.raises(ValueError, match="do not determine"):
         measure_length_scale(lambda seed: FunctionFeatures(one_column, M, seed, {}), 2)
     assert count <= 4 * 20 + 528

@@ -22,7 +22,7 @@ def make(**words):
 
 
 @pytest.mark.parametrize("feature_map", MAPS)
-def test_distribution_equals_that_of_the_alignments(feature_map):
+def test_distribution_is_optimal_for_the_alignments(feature_map):
     v = alignment(feature_map, CHECK_TARGET[:, None])
     cases = [
         ({"rho": 3.0}, chi_square_weights(v, 3.0)),
@@ -83,7 +83,7 @@ def test_draws_follow_the_distribution():
     assert (np.abs(share - q) <= 4.5 * np.sqrt(q * (1 - q) / 20_000)).all()
 
 
-def test_paper_estimator_draws_only_below_the_kept_number():
+def test_paper_estimator_draws_only_if_M_is_below_the_kept_number():
     words = {"rho": 3.0, "random_state": 0}
     kept = make(n_components=1, **words).fit(CHECK_ROWS, CHECK_TARGET).kept_
     for size, same in ((kept - 1, "draw"), (kept, "all"), (kept + 5, "all")):
@@ -172,7 +172,7 @@ def test_linear_kernel_weights_each_coordinate_once():
     assert_allclose(sampler.pool_weights_, q)
     order = np.argsort(-q)[: np.count_nonzero(q)]
     assert_allclose(sampler.transform(NEW_ROWS), NEW_ROWS[:, order] * np.sqrt(q[order]))
-    with pytest.raises(MethodError, match=r"M = 6 .* pool of 5\..*Lower M"):
+    with pytest.raises(MethodError, match=r"M = 6 .* pool of 5\..*Decrease M"):
         make(n_components=6, **words).fit(CHECK_ROWS, target)
     assert make(pool_size=3, estimator="all", **words).fit(
         CHECK_ROWS, target

@@ -33,7 +33,7 @@ def test_nystroem_is_exact_if_each_row_is_a_landmark(
 
 
 @pytest.mark.parametrize("landmarks", WAYS)
-def test_inner_products_equal_those_of_the_pseudo_inverse(landmarks: str) -> None:
+def test_inner_products_equal_the_pseudo_inverse_formula(landmarks: str) -> None:
     sampler = Nystroem(20, bandwidth=2.0, landmarks=landmarks, random_state=0).fit(CHECK_ROWS)
     points, k = sampler.feature_map_.landmarks, sampler.kernel_
     if landmarks != "kmeans":

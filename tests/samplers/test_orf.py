@@ -22,7 +22,7 @@ def test_frequencies_are_orthogonal_within_blocks_and_independent_across():
     assert np.abs(products[block[:, None] != block]).min() > 1e-6
 
 
-def test_padded_frequencies_are_parts_of_longer_vectors():
+def test_padded_frequencies_are_truncated_longer_vectors():
     """Of rows with five columns: the first five coordinates of orthogonal vectors of eight."""
     eight = np.hstack([CHECK_ROWS, np.zeros((len(CHECK_ROWS), 3))])
     seeds, draws = 2000 if NIGHTLY else 200, []

@@ -103,7 +103,7 @@ def test_tefm_s_equals_the_explicit_computation() -> None:
     assert_allclose(ours @ ours.T, F @ Q @ Q.T @ F.T, atol=1e-9)
 
 
-def test_svd_is_that_of_the_features_with_fixed_signs() -> None:
+def test_svd_features_have_fixed_signs() -> None:
     """Against the SVD of numpy of explicit features, to 1e-8."""
     rows = problem(60)
     words: dict[str, Any] = {"bandwidth": 3.0, "random_state": 1}

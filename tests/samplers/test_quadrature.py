@@ -61,7 +61,7 @@ def test_bias_of_gaussian_quadrature_equals_the_stated_value(
 
 
 @pytest.mark.parametrize("order", [0, 1])
-def test_bias_with_arc_cosine_features_equals_that_of_a_grid(order: int) -> None:
+def test_arc_cosine_bias_equals_the_mean_over_a_grid(order: int) -> None:
     rows, kernel = points(3), f"arc-cosine-{order}"
     grid = np.array(list(itertools.product(*[[-1.0, 1.0]] * 3))) @ rows.T
     features = np.heaviside(grid, 0.5) * grid**order

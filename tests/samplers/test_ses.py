@@ -28,7 +28,7 @@ def every_pair(n):
 
 @pytest.mark.parametrize("kernel", ["gaussian", "laplacian", "arc-cosine-1", "linear"])
 @pytest.mark.parametrize("feature_map", MAPS)
-def test_equations_equal_those_of_the_pairs(kernel, feature_map):
+def test_equations_equal_sums_over_pairs(kernel, feature_map):
     """Against all pairs of rows written out, to 1e-10 relative."""
     unit, features = unit_features(feature_map, 6, kernel)
     target = kernels.make(kernel, 2.0)

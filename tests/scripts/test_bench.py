@@ -35,7 +35,7 @@ def test_ridge_cases_run():
     check(ridge.nystroem_case(100, 3, 8), compared=True, limited=False)
 
 
-def test_both_sides_of_bar_1_fit_the_same_problem_equally_well():
+def test_compared_fits_of_bar_1_have_equal_errors():
     rows = ridge.problem(2000, 2)
     ours = ridge.fit_and_predict(rows, "rks", 200)
     features = ridge.RBFSampler(gamma=0.5 / rows.bandwidth**2, n_components=200, random_state=0)
@@ -54,7 +54,7 @@ def test_numpy_orf_is_orthogonal():
     assert abs(inner[0, 1]) < 1e-12 < inner[0, 0]
 
 
-def test_limit_seconds_equal_the_work_at_the_measured_rates():
+def test_machine_limit_equals_work_divided_by_measured_rates():
     limit = Limit(n=100, n_new=20, d=3, M=8, penalties=2)
     assert limit.seconds == math.inf
     limit.rates = {"project": 1.0, "gram": 1e3, "predict": 1e6, "cosine": 1e9}
@@ -114,7 +114,7 @@ def test_report_contains_all_cases_and_bars(tmp_path):
     assert "limit = GEMM flops" in text
 
 
-def test_constant_is_restored_after_its_double_was_measured(monkeypatch):
+def test_constant_is_restored_after_the_doubled_value_was_measured(monkeypatch):
     seen = []
     monkeypatch.setattr(doubled, "REPEATS", 1)
     doubled.compare("solvers.fits.BLOCK_VALUES", lambda: seen.append(fits.BLOCK_VALUES))

@@ -185,7 +185,7 @@ def test_each_changed_or_withdrawn_claim_is_listed(history: History) -> None:
         assert all(each in {c[:8] for c in git.parents()} for each in change.changed_by)
 
 
-def test_no_page_claims_to_predate_the_rows() -> None:
+def test_pages_do_not_claim_to_be_older_than_the_rows() -> None:
     for file in [*(git.ROOT / "results").rglob("*.md"), git.ROOT / "README.md"]:
         if "published" not in file.parts and file.name != "errata.md":  # which quotes it
             assert "before rows were seen" not in file.read_text(), file

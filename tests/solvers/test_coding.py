@@ -15,7 +15,7 @@ def test_coding_columns_equal_the_expected_codes():
 
 
 @given(st.integers(3, 6), st.integers(0, 2**32 - 1))
-def test_votes_equal_counting_them(k, seed):
+def test_votes_equal_an_explicit_count(k, seed):
     coding = Coding(k, "one-vs-one")
     decisions = np.random.default_rng(seed).integers(-2, 3, (7, len(coding.pairs))) * 0.5
     expected = []

@@ -234,7 +234,7 @@ def test_estimator_that_selects_on_rows_seen_by_the_features_is_noted():
     assert not external.fit(X, labels, features=eerf(X, labels)).notes_
 
 
-def test_large_row_of_one_fold_does_not_hide_the_others():
+def test_large_row_in_one_fold_does_not_affect_other_folds():
     """The equations of the other folds are sums: a difference would lose them to rounding."""
     random = np.random.default_rng(0)
     X = random.standard_normal((300, 20))

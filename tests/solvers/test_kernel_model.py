@@ -33,7 +33,7 @@ def test_all_rows_as_landmarks_give_kernel_ridge():
 
 
 @pytest.mark.parametrize(("kind", "features"), [("frequencies", RKS), ("uniform", Nystroem)])
-def test_on_features_it_equals_scikit_learn_ridge(kind, features):
+def test_kernel_model_on_features_equals_scikit_learn_ridge(kind, features):
     model = KernelRegressor(20, features=kind, alphas=[1e-2], **GAUSSIAN).fit(X, Y)
     fitted = features(20, bandwidth="1*median", random_state=0).fit(X)
     ridge = Ridge(alpha=150e-2, fit_intercept=False).fit(fitted.transform(X), Y - Y.mean())

@@ -48,7 +48,7 @@ def test_each_kernel_is_supported(binary, kernel):
 def test_too_many_rows_are_rejected_with_their_number(binary, cls, monkeypatch):
     X, y = binary
     monkeypatch.setattr("rfbench.memory.count_free_bytes", lambda: 8 * cls.matrices * 40**2)
-    with pytest.raises(MethodError, match=r"80 rows .* GiB are free"):
+    with pytest.raises(MethodError, match=r"80 rows .* GiB of memory are free"):
         cls().fit(X, y)
 
 

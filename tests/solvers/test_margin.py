@@ -10,7 +10,7 @@ from rfbench.solvers.design import Design
 
 
 @pytest.mark.parametrize("intercept", [True, False])
-def test_one_vs_rest_svm_equals_scikit_learn_and_one_vs_one_its_pairs(several, intercept):
+def test_svm_equals_scikit_learn_for_both_multiclass_schemes(several, intercept):
     X, y = several
     theirs = LinearSVC(C=2.0, dual=False, tol=1e-8, fit_intercept=intercept).fit(X, y)
     rest = SVMClassifier(0.5, tol=1e-8, intercept=intercept).fit(X, y)
@@ -34,7 +34,7 @@ def test_kernel_svm_equals_scikit_learn(several):
     np.testing.assert_allclose(two.decision_function(X), rival.decision_function(X), atol=1e-5)
 
 
-def test_class_pair_with_an_empty_class_decides_for_the_other(several):
+def test_class_pair_with_an_empty_class_predicts_the_other_class(several):
     X, y = several
     solver = KernelSVMClassifier([0.5, 5.0], bandwidth=2.0, selection="validation", random_state=0)
     solver.fit(X, y)

@@ -25,9 +25,7 @@ CASES = [
 
 @pytest.mark.parametrize("convention", ["absolute", "per-sample"])
 @pytest.mark.parametrize(("name", "loss", "factor", "words"), CASES)
-def test_no_scaling_of_the_fit_has_a_smaller_documented_objective(
-    binary, name, loss, factor, words, convention
-):
+def test_fit_minimizes_the_documented_objective(binary, name, loss, factor, words, convention):
     X, y = binary
     signs, per_sample = 2.0 * y - 1, convention == "per-sample"
     alpha = ALPHA / len(X) if per_sample else ALPHA

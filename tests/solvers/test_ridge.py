@@ -55,7 +55,7 @@ def test_selection_equals_refitting_each_fold(request, case, selection, conventi
 
 
 @pytest.mark.parametrize("intercept", [True, False])
-def test_one_vs_one_equals_fitting_each_pair(several, intercept):
+def test_one_vs_one_equals_separate_fits_of_pairs(several, intercept):
     X, y = several
     solver = RidgeClassifier(0.5, multiclass="one-vs-one", intercept=intercept).fit(X, y)
     pairs = Coding(4, "one-vs-one").pairs
@@ -75,7 +75,7 @@ def test_per_sample_penalty_of_a_pair_counts_its_rows(several):
     np.testing.assert_allclose(solver.coef_[0], pair.coef_[0], rtol=1e-9)
 
 
-def test_float32_fold_loss_equals_that_of_its_rows_at_each_penalty():
+def test_float32_fold_loss_equals_the_loss_of_the_fold_rows():
     grid = [10.0**e for e in range(-8, 5)]
     for seed in range(5):
         generator = np.random.default_rng(seed)
