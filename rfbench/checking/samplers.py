@@ -384,8 +384,9 @@ def constant_columns_give_finite_features(subject: MapSubject) -> None:
 def serves_its_kernels_with_the_columns_asked_for(subject: MapSubject) -> None:
     """Each kernel has a column per frequency, or two in the paired map, or is rejected.
 
-    List the features that `_draw` supports in `features_served`, or override `serves`; return as
-    many frequencies as `n_components`.
+    Name the kernels that `_draw` supports: in `kernels` of the decorator `sampler`, in the
+    attribute `kernels_served` or `features_served`, or in the method `serves`. Return as many
+    frequencies as `n_components`.
     """
     for kernel, each in KERNELS.items():
         for feature_map in MAPS:

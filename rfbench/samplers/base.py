@@ -243,6 +243,12 @@ class RandomFeatures(
     @classmethod
     def serves(cls, kernel: type[Kernel]) -> bool:
         """Return True if the sampler supports this kernel."""
+        # A registered kernel also has to be in the declaration. `vars`, because a subclass without
+        # its own declaration may support other kernels.
+        declared = vars(cls).get("declaration")
+        name = next((name for name, known in KERNELS.items() if known is kernel), None)
+        if declared and name and name not in declared.kernels:
+            return False
         return issubclass(kernel, cls.kernels_served) and kernel.feature in cls.features_served
 
     def fit(self, X: Rows, y: Any = None) -> RandomFeatures:

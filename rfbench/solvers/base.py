@@ -135,7 +135,8 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
     alpha_absolute_ : float
         Penalty alpha in the solver's formula, for the fit on all rows.
     alpha_scale_free_ : float
-        `alpha_absolute_` divided by the mean squared norm of the feature rows.
+        `alpha_absolute_` divided by the mean squared norm of a row of features, or by the root of
+        this mean for a penalty of degree 1.
     notes_ : list of str
         Notes for readers of the results, for example on fall-backs or missing convergence.
         converged_ : bool or None
@@ -166,7 +167,11 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
     # True if the solver computes leave-one-out errors in closed form.
     leaves_one_out: ClassVar[bool] = False
 
+    # True if the solver rejects the penalty 0.
     positive_alphas: ClassVar[bool] = False
+    # Degree of the penalty in the coefficients: 2 for a sum of squares, 1 for a sum of absolute
+    # values. Features s z with alpha give the same fit as z with alpha / s^degree.
+    penalty_degree: ClassVar[int] = 2
 
     alphas: float | Sequence[float] = field(
         default=1.0, kw_only=False, metadata=make_rule_metadata(make_grid_rule(number(least=0)))
@@ -233,7 +238,7 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         if self.positive_alphas and (self.grid() == 0).any():
             raise MethodError(
                 f"{type(self).__name__} needs penalties above 0.",
-                "C is 1 / alpha, so alpha must not be 0.",
+                "Its fit is not defined without a penalty.",
                 "Use a small penalty instead of 0.",
             )
 
@@ -501,9 +506,13 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         return {
             "alpha": float(self.grid()[best]),
             "alpha_absolute": absolute,
-            # Features s z with the penalty alpha give the same fit as features z with alpha / s^2.
-            # Only the ratio of alpha and the squared norm is comparable.
-            "alpha_scale_free": absolute / fits.row_norm if fits.row_norm > 0 else float("nan"),
+            # Features s z with alpha give the same fit as z with alpha / s^2 (`penalty_degree`):
+            # only the ratio is comparable.
+            "alpha_scale_free": (
+                absolute / fits.row_norm ** (self.penalty_degree / 2)
+                if fits.row_norm > 0
+                else float("nan")
+            ),
             "converged": converged,
             "gap": gap,
             "gap_folds": max(folds, default=None),

@@ -5,10 +5,21 @@ from __future__ import annotations
 import csv
 import io
 import sys
+from collections.abc import Iterable, Mapping
 
 from rfbench.papers.models import Committed
 from scripts.history.git import ROOT, NoHistory
 from scripts.history.records import History
+
+
+def list_uncommitted(by_paper: Mapping[str, Iterable[Committed]]) -> list[str]:
+    """Return a sentence for each paper with forms that no commit has."""
+    counts = {paper: sum(not line.form for line in lines) for paper, lines in by_paper.items()}
+    return [
+        f"{paper}: {count} lines have no commit yet. Commit the files, then repeat this command."
+        for paper, count in counts.items()
+        if count
+    ]
 
 
 def main() -> int:
@@ -30,6 +41,8 @@ def main() -> int:
         file = ROOT / "rfbench" / "papers" / paper / "history.csv"
         file.write_text(text.getvalue())
         print(f"{file.relative_to(ROOT)}: {len(every)} lines")
+    for sentence in list_uncommitted(by_paper):
+        print(sentence, file=sys.stderr)
     return 0
 
 

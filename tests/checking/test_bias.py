@@ -27,10 +27,15 @@ from tests.support.nightly import at_night, nightly
     ("draw", "kernel", "cause"),
     [
         (transcribed.rfflearn_orf, "gaussian", "lengths on the wrong axis"),
-        (transcribed.spectraformer_qmc, "gaussian", "quasi-random points transposed"),
-        (transcribed.spectraformer_mm, "gaussian", "moments matched"),
         (transcribed.performer, "softmax", "signs of the QR decomposition missing"),
-        (transcribed.xformers_smreg, "softmax", "frequencies too short by sqrt(d / M)"),
+        *(
+            pytest.param(*case, marks=nightly)
+            for case in [
+                (transcribed.spectraformer_qmc, "gaussian", "quasi-random points transposed"),
+                (transcribed.spectraformer_mm, "gaussian", "moments matched"),
+                (transcribed.xformers_smreg, "softmax", "frequencies too short by sqrt(d / M)"),
+            ]
+        ),
         (faulty_maps.too_short, "gaussian", "frequencies too short by sqrt(d / M)"),
         (faulty_maps.constant_seed, "gaussian", "a constant seed"),
         (faulty_maps.bandwidth_squared, "gaussian", "bandwidth squared"),

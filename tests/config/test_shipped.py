@@ -15,6 +15,7 @@ from rfbench.analysis.frame import collect
 from rfbench.config import build
 from rfbench.datasets import Dataset, catalog
 from rfbench.experiment import today
+from rfbench.pages.templates import render
 from rfbench.results import manifest
 from tests.golden import numbers
 from tests.support.nightly import NIGHTLY, at_night
@@ -69,18 +70,46 @@ def test_shipped_configuration_has_a_description_and_distinct_samplers(name):
             assert takes_top == lkrf_takes_top(run.paper, name, spec.label)
 
 
+PLACE = re.compile(
+    r"[Ss]ections? \d|Table \d|Figure \d|[Cc]aption|[Ee]quation|[Pp]roblem|[Ee]stimator|\""
+)
+OURS = re.compile(r"\bours?\b|found|not printed|the example", re.IGNORECASE)
+# A paper's configuration has about ten choices. One comment may serve several of them.
+FEWEST_SOURCES = 4
+
+
+def read_comments(text):
+    """Return the comments of a configuration; consecutive lines are one comment."""
+    return re.findall(r"(?:^ *#.*\n)+|(?<=\S) +#.*\n", text, re.MULTILINE)
+
+
+def list_missing_sources(text):
+    """Return what a paper's configuration lacks: a first comment, or the sources of its choices."""
+    first, *others = read_comments(text) or [""]
+    missing = [] if text.startswith("# ") and text.startswith(first) else ["a comment at the top"]
+    if sum(len(comment.splitlines()) for comment in others) < FEWEST_SOURCES:
+        missing.append(f"{FEWEST_SOURCES} comments with the sources of choices")
+    if not any(PLACE.search(comment) or OURS.search(comment) for comment in others):
+        missing.append("a place in the paper, or a choice of ours")
+    return missing
+
+
+def list_comments_without_a_place(text):
+    """Return the comments on settings that the paper does not state which name no place."""
+    return [
+        comment
+        for comment in read_comments(text)
+        if re.search(r"not\s+(?:#\s+)?print|\bour\s+(?:#\s+)?reading\b", comment)
+        and not PLACE.search(comment)
+    ]
+
+
 @pytest.mark.parametrize("path", shipped.list_configurations(), ids=lambda path: path.stem)
 def test_shipped_configuration_states_the_source_of_each_choice(path):
     text = path.read_text()
     assert text.startswith("# ")
     if yamlfile.load(path).value.get("paper"):
-        assert len(re.findall(r"# ", text.partition("\nM:")[2] or text)) >= 4
-        assert re.search(r"our reading|ours|found|not printed|the example", text, re.IGNORECASE)
-
-
-PLACE = re.compile(
-    r"[Ss]ections? \d|Table \d|Figure \d|[Cc]aption|[Ee]quation|[Pp]roblem|[Ee]stimator|\""
-)
+        assert list_missing_sources(text) == []
 
 
 COMMENTED = [
@@ -95,15 +124,31 @@ def test_comments_on_unstated_settings_name_the_section_searched(path):
 
     The text of eerf2018 says how LKRF selects, where a comment had "not printed" without a place.
     """
-    text = path.read_text()
-    comments = re.findall(r"(?:^ *#.*\n)+|(?<=\S) +#.*\n", text, re.MULTILINE)
-    wanting = [
-        comment
-        for comment in comments
-        if re.search(r"not\s+(?:#\s+)?print|our\s+(?:#\s+)?reading\b", comment)
-        and not PLACE.search(comment)
-    ]
-    assert wanting == []
+    assert list_comments_without_a_place(path.read_text()) == []
+
+
+def test_sources_of_choices_may_all_be_places_of_the_paper():
+    lines = [f"key{i}: 1  # Table {i}" for i in range(FEWEST_SOURCES)]
+    assert list_missing_sources("\n".join(["# Table 1.", *lines, ""])) == []
+    assert len(list_missing_sources("\n".join(["# Table 1.", *lines[1:], ""]))) == 1
+    assert len(list_missing_sources("# Table 1.\n" + "key: 1  # a word\n" * 4)) == 1
+    assert len(list_missing_sources("key: 1\n")) == 3
+
+
+def test_configuration_of_a_new_paper_follows_the_rules_of_shipped_ones(tmp_path):
+    text = render("new_table.yaml.j2", name="mine2026", folder="mine2026")
+    assert (list_missing_sources(text), list_comments_without_a_place(text)) == ([], [])
+    (tmp_path / "mine2026_table1.yaml").write_text(text)
+    (run,) = config.read_documents(tmp_path / "mine2026_table1.yaml").values()
+    assert run.value["title"]
+    assert run.value["description"]
+
+
+def test_comments_shown_in_the_guide_follow_the_rules():
+    guide = (Path(__file__).parents[2] / "CONTRIBUTING.md").read_text()
+    shown = [f"key: 1  {comment}\n" for comment in re.findall(r"`(# [^`]+)`", guide)]
+    assert len(shown) >= 2
+    assert [comment for comment in shown if list_comments_without_a_place(comment)] == []
 
 
 @pytest.mark.parametrize("path", shipped.list_configurations(), ids=lambda path: path.stem)

@@ -24,6 +24,8 @@ ASKED = {
     "refit_time: true": {"t_refit", "cpu_refit"},
     "train_error: true": {"train_error"},
 }
+# Extras on features, which also run without a solver.
+OF_FEATURES = {"kernel_error_rows: 30", "kept_features: true"}
 IDENTITY = ("trial_id", "setting", "peak_rss_mb")
 
 
@@ -67,11 +69,30 @@ def test_feature_extras_run_without_a_solver(rows_of):
     text = KEPT.replace(
         "solver: {name: ridge, alphas: [0.01, 1.0], selection: cv5}", "solver: none"
     )
-    text = text[: text.index("  - lkrf")] + text[text.index("solver:") :]
-    (row,) = rows_of(text, *(key for key in ASKED if key != "kept_features: true"))
-    assert ASKED["kernel_error_rows: 30"] <= set(row)
-    for key in set(ASKED) - {"kernel_error_rows: 30"}:
-        assert not ASKED[key] & set(row)
+    assert OF_FEATURES <= set(ASKED)
+    alone = text[: text.index("  - lkrf")] + text[text.index("solver:") :]
+    (row,) = rows_of(alone, *(key for key in ASKED if key != "kept_features: true"))
+    for key in set(ASKED) - {"kept_features: true"}:
+        assert (ASKED[key] & set(row)) == (ASKED[key] if key in OF_FEATURES else set())
+
+
+def test_each_extra_is_requested_by_a_key_of_this_file(rows_of, monkeypatch):
+    added = {}
+
+    def record(extra):
+        def measured(fitted):
+            found = extra(fitted)
+            added.setdefault(extra.__name__, set()).update(found)
+            return found
+
+        return measured
+
+    monkeypatch.setattr(trial, "EXTRAS", tuple(map(record, extras.EXTRAS)))
+    rows_of(KEPT)
+    assert added == {extra.__name__: set() for extra in extras.EXTRAS}
+    rows_of(KEPT, *ASKED)
+    assert [name for name, columns in added.items() if not columns] == []
+    assert set().union(*added.values()) == set().union(*ASKED.values())
 
 
 def test_extra_does_not_overwrite_measured_columns(experiment_of, monkeypatch):

@@ -77,8 +77,9 @@ def test_size_at_chance_gets_a_remark() -> None:
     assert line["distance"] == pytest.approx(sum(sizes) / 4)
     (one,) = arrange_parts(found)
     assert one.chance == ["printed"]
-    assert numbers_grid(found).rows[0][2].startswith("0 / 0 / 0 / 4, 13.80, ")
-    assert numbers_grid(found).rows[0][2].endswith(", 2 at chance")
+    rows = {row[0]: row[2] for row in numbers_grid(found).rows}
+    assert rows["liu2020 table3, EEG"].startswith("0 / 0 / 0 / 4, 13.80, ")
+    assert rows["liu2020 table3, EEG"].endswith(", 2 at chance")
 
 
 def test_number_printed_twice_counts_once() -> None:

@@ -13,6 +13,7 @@ import pytest
 from rfbench import papers
 from rfbench.papers.models import Change, Committed
 from scripts.history import forms, git
+from scripts.history.__main__ import list_uncommitted
 from scripts.history.records import History
 
 
@@ -183,6 +184,13 @@ def test_each_changed_or_withdrawn_claim_is_listed(history: History) -> None:
                 assert (paper, line.name) in written
     for change in written.values():
         assert all(each in {c[:8] for c in git.parents()} for each in change.changed_by)
+
+
+def test_papers_with_forms_that_no_commit_has_are_named() -> None:
+    line = papers.find_folder("lkrf2016").history[0]
+    added = line.model_copy(update={"form": "", "form_date": ""})
+    (said,) = list_uncommitted({"old": [line], "new": [line, added, added]})
+    assert said.startswith("new: 2 lines have no commit yet.")
 
 
 def test_pages_do_not_claim_to_be_older_than_the_rows() -> None:

@@ -5,6 +5,7 @@ from rfbench.registry import SOLVERS
 from tests.solvers.contract import CONTRACT, SolverSubject
 from tests.support import contracts
 
+# The fourth field of a form in FORMS whose class has a parameter `max_iter`.
 MANY_FITS = {
     "check_non_transformer_estimators_n_iter": (
         "n_iter_ is one number, and a fit is one for every penalty, fold and column; those that "
@@ -12,6 +13,7 @@ MANY_FITS = {
     )
 }
 # The solver, its options, the value of its grid at which it learns, and the checks that it fails.
+# An iterative solver needs a small `tol` here, because the contract compares two ways to one fit.
 FORMS = (
     ("RidgeClassifier", {}, 0.5, {}),
     ("RidgeRegressor", {}, 0.5, {}),

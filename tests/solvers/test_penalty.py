@@ -1,9 +1,13 @@
 """The factor of each solver's penalty is the one that its docstring states."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from rfbench.kernels import make as make_kernel
+from rfbench.registry import SOLVERS
 from rfbench.solvers import make
 
 ALPHA, BANDWIDTH = 0.7, 1.5
@@ -47,6 +51,12 @@ def test_fit_minimizes_the_documented_objective(binary, name, loss, factor, word
     assert min(objective(scale, factor) for scale in scales) >= best * (1 - 1e-7)
     for wrong in (factor / 2, factor * 2):
         assert min(objective(scale, wrong) for scale in scales) < objective(1.0, wrong) * (1 - 1e-7)
+
+
+def test_documentation_states_the_penalty_of_each_solver():
+    text = (Path(__file__).parents[2] / "configs" / "README.md").read_text()
+    section = text.partition("### `alpha_convention`\n")[2].partition("\n### ")[0]
+    assert set(SOLVERS) <= set(re.findall(r"[\w-]+", section))
 
 
 def test_scale_free_penalty_is_equal_in_both_conventions():

@@ -1,0 +1,70 @@
+"""The guide names files, decorators and attributes that exist."""
+
+import importlib
+import re
+from pathlib import Path
+
+import pytest
+
+from rfbench.registry import SAMPLERS, SOLVERS
+from rfbench.results import schema
+from rfbench.samplers.base import RandomFeatures
+from rfbench.solvers import fits
+from rfbench.solvers.base import Solver
+
+ROOT = Path(__file__).parents[1]
+GUIDE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+ADDITIONS = dict(
+    re.findall(r"^\*\*(?:An?) ([^*]+)\.\*\* (.*?)(?=^\*\*|^## |\Z)", GUIDE, re.M | re.S)
+)
+DECORATORS = {"sampler": "rfbench.samplers.declaration", "estimator": "rfbench.parameters"}
+
+
+def list_words(text):
+    """Return the text between backticks."""
+    return re.findall(r"`([^`\n]+)`", text)
+
+
+def test_each_test_file_in_the_guide_exists():
+    named = set(re.findall(r"\btests/[\w/.]*\w", GUIDE))
+    assert len(named) >= 15
+    assert [name for name in sorted(named) if not (ROOT / name).exists()] == []
+
+
+def test_table_has_the_tests_of_each_addition_that_the_core_lists():
+    rows = dict(re.findall(r"^\| ([\w ,]+) \| (.*tests/.*) \|$", GUIDE, re.MULTILINE))
+    listed = {word for names in rows for word in re.split(r", | or ", names)}
+    assert {"sampler", "solver", "data set", "paper", "key", "column"} <= listed
+    assert "rfbench test NAME" in rows["sampler"]
+
+
+def test_each_decorator_in_the_guide_exists_and_is_used():
+    named = {word[1:] for word in list_words(GUIDE) if word.startswith("@")}
+    assert named == set(DECORATORS)
+    for name in named:
+        assert callable(getattr(importlib.import_module(DECORATORS[name]), name))
+    (cls,) = SOLVERS["svm"].values()
+    assert "@estimator" in list_words(ADDITIONS["solver"])
+    assert f"@estimator\nclass {cls.__name__}" in (ROOT / "rfbench/solvers/svm.py").read_text()
+
+
+@pytest.mark.parametrize(
+    ("addition", "owner", "names"),
+    [
+        ("sampler", RandomFeatures, {"_draw", "kernels_served"}),
+        ("solver", Solver, {"_fits", "positive_alphas", "penalty_degree"}),
+        ("solver", fits, {"fit_from_matrix", "fit_from_gram", "Fits", "LinearPath"}),
+        ("column of `trials.csv`", schema, {"_WHAT", "_METRICS", "_TIMES", "_HOW"}),
+    ],
+)
+def test_guide_names_what_a_class_has_to_define(addition, owner, names):
+    said = set(re.findall(r"\w+", " ".join(list_words(ADDITIONS[addition]))))
+    assert names <= said
+    assert all(hasattr(owner, name) for name in names)
+
+
+def test_all_methods_of_the_registry_have_the_decorators():
+    assert all(hasattr(cls, "declaration") for cls in SAMPLERS.values())
+    assert not any(
+        hasattr(cls, "declaration") for tasks in SOLVERS.values() for cls in tasks.values()
+    )
