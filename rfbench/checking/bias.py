@@ -6,6 +6,9 @@ is detected with probability `POWER`, and an unbiased map is rejected with proba
 most (t tests, Bonferroni over the pairs). One earlier look at the estimates can only reject a map,
 and only beyond `CERTAIN_Z` standard errors. It increases the probability of a wrong rejection by
 less than 1e-10.
+
+Two kinds of maps are not tested for a bias: maps with the same features for every seed, of which
+one draw cannot show a bias, and maps whose error is itself a kernel, such as Nystroem features.
 """
 
 from __future__ import annotations
@@ -76,6 +79,13 @@ BANDWIDTH = 3.0
 # Distances of the pairs, in bandwidths. A Gaussian kernel is 0.88, 0.61 and 0.14 at these
 # distances. With twice these distances, the last kernel value is 3e-4, at which every map is right.
 DISTANCES = (0.5, 1.0, 2.0)
+# Largest mean squared error of a map with the same features for every seed, divided by the error of
+# independent draws. Fewer than 1 in 1000 single draws of a correct map have a larger error.
+# If this value is halved, 1 in 50 of such draws is rejected.
+FAR = 8.0
+# Tolerance of the smallest eigenvalue of the error, divided by the largest value of the kernel.
+# Features in float32 have errors of 1e-5. With a tenth of this value, they would not pass.
+BELOW = 1e-4
 # Number of columns of the rows. Maps that form d x d matrices are slower with twice as many
 # columns. With one or two columns, orthogonal frequencies differ too little from independent
 # frequencies.
@@ -157,6 +167,10 @@ class Measurement:
         Exponent p of an error that falls as M^p; NaN if it was not measured.
     seconds : float
         CPU time.
+    below : bool
+        True if the kernel minus z(x)'z(y) is a kernel for every seed, as for Nystroem features.
+    share_at_large : float
+        `relative_error` at the larger M; NaN if it was not measured.
     exact, bias, spread, error, z, squared : arrays of shape (pairs,)
         Kernel, mean over seeds minus kernel, error of one draw, standard error of the
         bias, bias divided by its standard error, and mean squared error.
@@ -164,6 +178,8 @@ class Measurement:
         Score beyond which a map is rejected.
     largest_z, biased : float, bool
         Largest score; True if it is beyond the limit, so the mean is not the kernel.
+    varies : bool
+        False if the features are the same for every seed, so that one draw is measured.
     shown : int
         Position of the pair with the largest bias, among the pairs beyond `CERTAIN_Z` if there are
         any.
@@ -176,6 +192,8 @@ class Measurement:
     estimates: Array
     rate: float = math.nan
     seconds: float = 0.0
+    below: bool = False
+    share_at_large: float = math.nan
 
     def __post_init__(self) -> None:
         """Compute the statistics of the estimates."""
@@ -192,7 +210,8 @@ class Measurement:
         self.limit = float(stats.t.isf(LEVEL / 2 / TESTS, self.seeds - 1))
         scores = np.abs(self.z[TESTED])
         self.largest_z = float(self.z[scores.argmax()])
-        self.biased = abs(self.largest_z) > self.limit
+        self.varies = not (self.estimates.std(axis=0) < 1e-7 * largest).all()
+        self.biased = self.varies and not self.below and abs(self.largest_z) > self.limit
         clear = scores >= min(CERTAIN_Z, scores.max())
         self.shown = int(np.where(clear, np.abs(self.bias[TESTED]), -1.0).argmax())
 
@@ -200,6 +219,17 @@ class Measurement:
     def falls(self) -> bool:
         """True if the error falls with M, at least about half as fast as 1 / sqrt(M)."""
         return not self.rate > -0.25
+
+    @property
+    def wrong(self) -> bool:
+        """True if the map does not have its kernel, as far as its draws can show.
+
+        A map with the same features for every seed is wrong if it is much further from the kernel
+        than independent draws. A smaller bias of such a map cannot be told from its error.
+        """
+        if self.varies or self.below:
+            return self.biased or not self.falls
+        return max(self.relative_error, self.share_at_large) > FAR
 
     @property
     def seen(self) -> float:
@@ -231,7 +261,7 @@ def compute_independent_error(measured: Measurement) -> Array:
     """Return the mean squared error of independent draws at each pair; NaN if it is not known.
 
     The independent features are positive features for the softmax kernel. For waves they are pairs
-    of cosine and sine if z(x)'z(x) is constant, else cosines with an offset.
+    of cosine and sine if z(x)'z(x) is k(x, x), else cosines with an offset.
     """
     kernel, pairs = measured.kernel, measured.pairs
     generator, d = np.random.default_rng(5), pairs.rows.shape[1]
@@ -244,7 +274,8 @@ def compute_independent_error(measured: Measurement) -> Array:
         return np.full(len(pairs.names), math.nan)
     W = kernel.frequencies(generator, d, 40_000)
     left, right = pairs.left @ W.T, pairs.right @ W.T
-    if measured.estimates[:, pairs.names.index("a row with itself on an axis")].std() < 1e-6:
+    own = pairs.names.index("a row with itself on an axis")
+    if np.abs(measured.estimates[:, own] - measured.exact[own]).max() < 1e-5:
         return np.asarray(2 * np.cos(left - right).var(axis=1) / measured.columns)
     offsets = generator.uniform(0, 2 * np.pi, len(W))
     cosines = 2 * np.cos(left + offsets) * np.cos(right + offsets)
@@ -268,10 +299,12 @@ def measure(
     start = time.process_time()
     _, draw, kernel, sizes = claim
     pairs = choose_pairs(kernel.bandwidth)
-    columns = 0
+    columns, below = 0, True
+    n = len(pairs.names)
+    gram = kernel(pairs.rows[-2 * n :], pairs.rows[-2 * n :])
 
     def one(M: int, seed: int) -> Array:
-        nonlocal columns
+        nonlocal columns, below
         drawn = draw(pairs.rows, M, seed)
         Z, constant = drawn if isinstance(drawn, tuple) else (drawn, 0.0)
         Z = np.asarray(Z, np.float64)
@@ -280,10 +313,14 @@ def measure(
                 f"M = {M}, seed {seed}: the features of {len(pairs.rows)} rows are not a finite "
                 f"matrix with one line per row; their shape is {Z.shape}"
             )
-        columns, n = Z.shape[1], len(pairs.names)
-        return np.asarray((Z[-2 * n : -n] * Z[-n:]).sum(axis=1) + constant)
+        columns, Z = Z.shape[1], Z[-2 * n :]
+        if below:
+            least = np.linalg.eigvalsh(gram - Z @ Z.T - constant)[0]
+            below = least > -BELOW * np.abs(gram).max()
+        return np.asarray((Z[:n] * Z[n:]).sum(axis=1) + constant)
 
     large = np.array([one(sizes[1], seed) for seed in range(FEW_SEEDS)])
+    of_large = Measurement(kernel, sizes[1], columns, pairs, large)
     estimates: list[Array] = []
     needed = most or N_SEEDS
     for look in (min(FIRST_LOOK, needed), needed):
@@ -291,11 +328,15 @@ def measure(
             if time.process_time() - start > seconds and len(estimates) > FEW_SEEDS:
                 break
             estimates.append(one(sizes[0], len(estimates)))
-        found = Measurement(kernel, sizes[0], columns, pairs, np.array(estimates))
-        if abs(found.largest_z) > CERTAIN_Z:
+        found = Measurement(
+            kernel, sizes[0], columns, pairs, np.array(estimates), below=bool(below)
+        )
+        if abs(found.largest_z) > CERTAIN_Z or not found.varies:
             break
+    if not found.varies:
+        found.share_at_large = of_large.relative_error
     few = math.sqrt(found.squared[TESTED].mean())
-    many = math.sqrt(((large - found.exact) ** 2)[:, TESTED].mean())
+    many = math.sqrt(of_large.squared[TESTED].mean())
     if few > 1e-9:
         found.rate = math.log(max(many, 1e-12) / few) / math.log(sizes[1] / sizes[0])
     found.seconds = time.process_time() - start

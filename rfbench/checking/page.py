@@ -12,7 +12,7 @@ from scipy import stats
 
 from rfbench import files
 from rfbench.arrays import EXACT
-from rfbench.checking.bias import N_SEEDS, POWER, MapClaim, measure
+from rfbench.checking.bias import N_SEEDS, POWER, MapClaim, Measurement, measure
 from rfbench.checking.causes import find_cause
 from rfbench.pages.grids import Grid
 from rfbench.pages.templates import render
@@ -32,6 +32,7 @@ MEASURED_COLUMNS = (
 TEXTS = ("option", "map", "kernel", "file", "date", "at", "verdict", "cause", "apart", "said",
          "mend")  # fmt: skip
 RIGHT, BIASED, SLOW = "no bias", "biased", "no gain from M"
+FIXED, BELOW = "the same for every seed", "below the kernel"
 # Maximum number of words in a cell of the table; the second half of a longer reason is a note below
 # the table. The number is our choice. With twice this number, all reasons are in their cells; with
 # half this number, most reasons are notes.
@@ -51,9 +52,18 @@ def make_row(claim: MapClaim, facts: Mapping[str, Any], most: int | None = None)
         "bias": found.bias[i],
         "error": found.spread[i],
         "z": found.z[i],
-        "verdict": BIASED if found.biased else RIGHT if found.falls else SLOW,
+        "verdict": find_verdict(found),
         "cause": cause.what if cause else "",
     }
+
+
+def find_verdict(found: Measurement) -> str:
+    """Return the verdict on a map."""
+    if found.below:
+        return BELOW
+    if not found.varies:
+        return BIASED if found.wrong else FIXED
+    return BIASED if found.biased else RIGHT if found.falls else SLOW
 
 
 def read(file: Path) -> pd.DataFrame:
