@@ -225,11 +225,13 @@ class Measurement:
         """True if the map does not have its kernel, as far as its draws can show.
 
         A map with the same features for every seed is wrong if it is much further from the kernel
-        than independent draws. A smaller bias of such a map cannot be told from its error.
+        than independent draws, or if its error does not fall and theirs is not known. A smaller
+        bias of such a map cannot be told from its error.
         """
         if self.varies or self.below:
             return self.biased or not self.falls
-        return max(self.relative_error, self.share_at_large) > FAR
+        shares = np.array([self.relative_error, self.share_at_large])
+        return bool((shares > FAR).any()) or (bool(np.isnan(shares).all()) and not self.falls)
 
     @property
     def seen(self) -> float:
