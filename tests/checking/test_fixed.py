@@ -10,7 +10,7 @@ import pytest
 from sklearn.kernel_approximation import Nystroem
 
 from rfbench.checking import check
-from rfbench.checking.bias import FAR, MapClaim, measure
+from rfbench.checking.bias import FAR_FROM_KERNEL, MapClaim, measure
 from rfbench.checking.causes import find_cause
 from rfbench.checking.closed_forms import find_kernel
 from rfbench.checking.run import answer, list_causes
@@ -55,7 +55,7 @@ def claim(draw, kernel=None, sizes=(16, 256)):
 def test_quadrature_has_an_error_and_no_verdict_on_a_bias():
     found = measure(claim(quadrature))
     assert (found.varies, found.biased, found.below, found.wrong) == (False, False, False, False)
-    assert found.relative_error < FAR
+    assert found.relative_error < FAR_FROM_KERNEL
     told = answer(claim(quadrature), found)
     assert "the same features for every seed, no verdict on a bias, the error is" in told
     along_an_axis = found.pairs.names.index("distance 2 along an axis")
@@ -70,7 +70,7 @@ def test_fixed_map_far_from_its_kernel_is_wrong(draw):
 
     found = measure(claim(fixed))
     assert found.wrong
-    assert max(found.relative_error, found.share_at_large) > FAR
+    assert max(found.relative_error, found.share_at_large) > FAR_FROM_KERNEL
     assert "far from the kernel" in answer(claim(fixed), found)
     assert find_cause(found).what.startswith("a constant seed")
 
