@@ -110,10 +110,10 @@ def find_cause(found: Measurement) -> Cause | None:
     A signature fits if the unexplained share of the bias is small, or if it can be explained by the
     noise of the seeds.
     """
+    if not found.varies and found.wrong:
+        return Cause(*CONSTANT_SEED, found.estimates.mean(axis=0))
     if not found.biased:
         return None
-    if (found.estimates.std(axis=0) < 1e-7 * np.abs(found.exact).max()).all():
-        return Cause(*CONSTANT_SEED, found.estimates.mean(axis=0))
     bias, error = found.bias[TESTED], found.error[TESTED]
     for signatures in (_closed_forms(found), _simulated(found)):
         fitting = []

@@ -40,7 +40,8 @@ def test(
     transformer of scikit-learn's interface, or a function f(X, M, seed) that returns the features
     of rows. The test measures bias and error over about 2,800 seeds, in at most 60 s of CPU per
     kernel. It checks the promises of every map: same seed, pickling, sparse rows, float32. The
-    result comes first, with the likely cause of a bias. Exit code 1 if a check fails.
+    result comes first, with the likely cause of a bias. Exit code 1 if a check fails. Features
+    that are the same for every seed are one draw: only a large error is a fault.
     Use rfbench.checking.check_map for the same checks in your own tests.
 
     NAME is a kernel of `rfbench list kernels`, matern32, matern52, softmax or polynomial.

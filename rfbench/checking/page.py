@@ -12,7 +12,7 @@ from scipy import stats
 
 from rfbench import files
 from rfbench.arrays import EXACT
-from rfbench.checking.bias import N_SEEDS, POWER, MapClaim, measure
+from rfbench.checking.bias import N_SEEDS, POWER, SEEN, MapClaim, Measurement, measure
 from rfbench.checking.causes import find_cause
 from rfbench.pages.grids import Grid
 from rfbench.pages.templates import render
@@ -24,17 +24,19 @@ MAPS_FOLDER = Path("results/published/maps")
 MAP_COLUMNS = (
     "code", "option", "map", "kernel", "how", "version", "file", "date", "M", "columns", "seeds",
     "at", "exact", "bias", "error", "z", "largest_z", "limit", "relative_error", "rate",
-    "further_out", "verdict", "cause", "apart", "said", "mend",
+    "further_out", "verdict", "cause", "apart", "fault", "said", "mend",
 )  # fmt: skip
 MEASURED_COLUMNS = (
     "M", "columns", "seeds", "largest_z", "limit", "relative_error", "rate", "further_out",
 )  # fmt: skip
-TEXTS = ("option", "map", "kernel", "file", "date", "at", "verdict", "cause", "apart", "said",
-         "mend")  # fmt: skip
+TEXTS = ("option", "map", "kernel", "file", "date", "at", "verdict", "cause", "apart", "fault",
+         "said", "mend")  # fmt: skip
 RIGHT, BIASED, SLOW = "no bias", "biased", "no gain from M"
-# Maximum number of words in a cell of the table. The second half of a longer reason is a note below
-# the table. The number was chosen without a measurement. With twice this number, all reasons are in
-# their cells; with half this number, most reasons are notes.
+TABLES = ("own", "others", "candidates", "patched", "planted", "planted_none")
+FIXED, BELOW = "the same for every seed", "below the kernel"
+# Maximum number of words in a cell of the table; the second half of a longer reason is a note below
+# the table. The number is our choice. With twice this number, all reasons are in their cells; with
+# half this number, most reasons are notes.
 WORDS_OF_CELL = 30
 
 
@@ -51,9 +53,18 @@ def make_row(claim: MapClaim, facts: Mapping[str, Any], most: int | None = None)
         "bias": found.bias[i],
         "error": found.spread[i],
         "z": found.z[i],
-        "verdict": BIASED if found.biased else RIGHT if found.falls else SLOW,
+        "verdict": find_verdict(found),
         "cause": cause.what if cause else "",
     }
+
+
+def find_verdict(found: Measurement) -> str:
+    """Return the verdict on a map."""
+    if found.below:
+        return BELOW
+    if not found.varies:
+        return BIASED if found.wrong else FIXED
+    return BIASED if found.biased else RIGHT if found.falls else SLOW
 
 
 def read(file: Path) -> pd.DataFrame:
@@ -69,10 +80,28 @@ def count_faults(others: pd.DataFrame) -> pd.DataFrame:
     return others[(others["verdict"] != "") & (others["apart"] == "")]
 
 
-def faults(others: pd.DataFrame) -> pd.DataFrame:
-    """Return the biased maps that claim to be unbiased, one row per package and fault."""
+def number_faults(others: pd.DataFrame) -> pd.DataFrame:
+    """Return the biased maps in the order of their faults, with the number of the fault.
+
+    Two maps have the same number if the same mistake was made, also in different packages.
+    """
     biased = count_faults(others)[count_faults(others)["verdict"] == BIASED]
-    return biased.drop_duplicates(["code", "said"])
+    biased = biased.sort_values(["fault", "code", "option"], kind="stable")
+    return biased.assign(number=pd.factorize(biased["fault"])[0] + 1)
+
+
+def annotate(file: Path, sources: Mapping[str, Any]) -> None:
+    """Write the texts of the sources into published rows; no map is measured."""
+    table = read(file)
+    for name, source in sources.items():
+        for each in source["maps"]:
+            rows = (table["code"] == name) & (table["option"] == each.get("option", ""))
+            rows &= table["kernel"] == each["kernel"]
+            for text in ("file", "apart", "fault", "said", "mend"):
+                table.loc[rows, text] = each.get(text, "")
+            if "cause" in each:  # the usual cause that fits best is not the cause
+                table.loc[rows, "cause"] = each["cause"]
+    write(file, table.to_dict("records"))
 
 
 def write(file: Path, rows: Sequence[Mapping[str, Any]]) -> None:
@@ -99,22 +128,24 @@ def find_folder(paths: Iterable[str | Path]) -> Path | None:
 def render_page(folder: Path, out: Path) -> str:
     """Return the text of maps.md for the rows in a folder; links are relative to `out`."""
     others, own = (read(folder / f"{name}.csv") for name in ("others", "own"))
-    claiming = count_faults(others)
-    biased, slow, right = (
-        claiming[claiming["verdict"] == verdict] for verdict in (BIASED, SLOW, RIGHT)
-    )
+    claiming, biased = count_faults(others), number_faults(others)
+    slow, right = (claiming[claiming["verdict"] == verdict] for verdict in (SLOW, RIGHT))
     apart = others[(others["verdict"] != "") & (others["apart"] != "")]
     sizes = read(folder / "by_size.csv") if (folder / "by_size.csv").is_file() else others[:0]
-    claimed = own[own["said"] == ""]
+    claimed, patched = own[own["said"] == ""], read(folder / "patched.csv")
     seeds, limit = int(claimed["seeds"].max()), float(claimed["limit"].max())
     return render(
         "checking/maps.md.j2",
-        rows_of={name: link(folder / f"{name}.csv", out) for name in ("own", "others")},
+        rows_of={name: link(folder / f"{name}.csv", out) for name in TABLES},
         measured=len(claiming),
         needed=N_SEEDS,
         biased_maps=len(biased),
         run=int((biased["how"] == "real").sum()),
-        distinct=len(faults(others)),
+        distinct=biased["number"].max(),
+        packages=others.loc[others["how"] == "real", "code"].nunique(),
+        candidates=read_candidates(folder),
+        planted=read_planted(folder),
+        patched={"n": len(patched), "right": int((patched["verdict"] == RIGHT).sum())},
         biased=_biased_grid(biased),
         notes=biased[~_fits(biased)].to_dict("records"),
         slow=slow.to_dict("records"),
@@ -134,17 +165,43 @@ def render_page(folder: Path, out: Path) -> str:
     )
 
 
+def read_planted(folder: Path) -> dict[str, Any]:
+    """Return the numbers of planted faults and of right maps, and how many were rejected."""
+    faults, right = (pd.read_csv(folder / f"{name}.csv") for name in TABLES[-2:])
+    large, small = faults[faults["bias"] > SEEN], faults[faults["bias"] <= SEEN]
+    rejected = int(right["found"].sum())
+    interval = stats.binomtest(rejected, len(right)).proportion_ci(0.95)
+    return {
+        **{
+            name: (len(t), int(t["found"].sum()))
+            for name, t in (("large", large), ("small", small))
+        },
+        "missed": small[~small["found"]].to_dict("records"),
+        "right": (len(right), rejected, interval.low, interval.high),
+    }
+
+
+def read_candidates(folder: Path) -> dict[str, Any]:
+    """Return the number of packages that were tried, and of each result."""
+    tried = pd.read_csv(folder / "candidates.csv")
+    counts = tried["result"].str.partition(":")[0].value_counts()
+    return {"tried": len(tried), "counts": counts.to_dict()}
+
+
 def _name(row: Mapping[Any, Any]) -> str:
     return ", ".join(filter(None, (row["code"], row["option"])))
 
 
 def _bias_cells(row: Mapping[Any, Any]) -> list[str]:
-    """Return the bias in percent of the kernel, and the pair of rows at which it was measured."""
-    percent = 100 * row["bias"] / row["exact"]
+    """Return the bias in percent of the kernel, and the pair of rows where it was measured."""
+    percent = 100 * row["bias"] / row["exact"] if abs(row["exact"]) > 1e-9 else 0.0
     becomes = f"{number(row['exact'] + row['bias'], 2)} instead of {number(row['exact'], 2)}"
     if float(number(row["exact"] + row["bias"], 2)) == float(number(row["exact"], 2)):
         becomes = f"{number(row['exact'] + row['bias'], 3)} instead of {number(row['exact'], 3)}"
-    return [f"{'+' if percent > 0 else ''}{significant(percent)} %", f"{row['at']}: {becomes}"]
+    share = f"{'+' if percent > 0 else ''}{significant(percent)} %"
+    if not percent:  # the kernel is 0 there
+        share = signed(row["bias"], 2)
+    return [share, f"{row['at']}: {becomes}"]
 
 
 def _reason(row: Mapping[Any, Any]) -> str:
@@ -158,10 +215,12 @@ def _fits(rows: pd.DataFrame) -> pd.Series:
 
 
 def _biased_grid(rows: pd.DataFrame) -> Grid:
-    """Return the table of biased maps, with bias, pair of rows, cause and correction."""
+    """Return the table of biased maps: the fault, the bias, the cause and the correction."""
     lines = [
         [
             _name(row),
+            str(row["number"]),
+            f"{row['how']}, {row['version']}",
             row["kernel"],
             *_bias_cells(row),
             _reason(row) if fits else row["cause"] or row["said"],
@@ -169,7 +228,8 @@ def _biased_grid(rows: pd.DataFrame) -> Grid:
         ]
         for row, fits in zip(rows.to_dict("records"), _fits(rows), strict=True)
     ]
-    return Grid(["feature map", "kernel", "biased by", "largest at", "why", "fix"], lines)
+    head = ["feature map", "fault", "measured", "kernel", "biased by", "largest at", "why", "fix"]
+    return Grid(head, lines)
 
 
 def _apart_grid(rows: pd.DataFrame) -> Grid:
@@ -184,10 +244,10 @@ def _apart_grid(rows: pd.DataFrame) -> Grid:
 
 
 def _place_grid(rows: pd.DataFrame) -> Grid:
-    """Return the table with the file of each map's code, and how the map was measured."""
+    """Return the table of places: the file with the code of each map."""
     ordered = rows.sort_index().to_dict("records")
-    lines = [[_name(row), row["version"], row["file"], row["how"]] for row in ordered]
-    return Grid(["feature map", "version", "file", "measured"], lines)
+    lines = [[_name(row), row["version"], row["file"]] for row in ordered]
+    return Grid(["feature map", "version", "file"], lines)
 
 
 def _right_grid(rows: pd.DataFrame) -> Grid:

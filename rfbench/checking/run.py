@@ -46,8 +46,8 @@ class Report:
 
     @property
     def wrong(self) -> list[tuple[MapClaim, Measurement]]:
-        """Kernels that the map claims and does not have, with their measurements."""
-        return [each for each in self.measured if each[1].biased or not each[1].falls]
+        """Kernels that the map claims and does not have."""
+        return [each for each in self.measured if each[1].wrong]
 
 
 def check(
@@ -126,15 +126,21 @@ def answer(claim: MapClaim, found: Measurement) -> str:
             f"no {name} kernel: biased by {found.bias[i]:.2g} (the kernel is "
             f"{found.exact[i]:.3g}) at {found.pairs.names[i]}, z = {found.z[i]:.0f}; M = {found.M}"
         )
+    at = f"{found.bias[i]:+.2g} at {found.pairs.names[i]}; M = {found.M}"
+    if not found.varies and not found.below:
+        told = "far from the kernel" if found.wrong else "no verdict on a bias"
+        return f"{name} kernel: the same features for every seed, {told}, the error is {at}"
     if not found.falls:
         return f"{name} kernel without bias, but the error falls as M^{found.rate:.2f} alone"
+    if found.below:
+        return f"{name} kernel from below, as with Nystroem features: {at}"
     seen = max(found.seen, SEEN)
     return f"{name} kernel: no bias of {seen:.2g} errors of one draw, M = {found.M}"
 
 
 def list_causes(found: Measurement) -> list[str]:
-    """Return lines with the likely cause of a bias and its correction; empty without a bias."""
-    if not found.biased:
+    """Return the likely cause of a bias and its correction; empty without a bias."""
+    if not found.biased and (found.varies or not found.wrong):
         return []
     cause = find_cause(found)
     fits = [f"cause: {cause.what}", f"to do: {cause.mend}"] if cause else []

@@ -28,7 +28,7 @@ from rfbench.errors import MethodError
 from rfbench.kernels import make, to_dense
 from rfbench.registry import KERNELS
 from rfbench.samplers.base import RandomFeatures, uses_target
-from rfbench.samplers.elsewhere import TO_STATE, Method, measure_power
+from rfbench.samplers.elsewhere import SEED_NAMES, TO_STATE, Method, measure_power
 
 Check = Callable[..., None]
 
@@ -76,11 +76,18 @@ class MapSubject:
     def checks(self) -> tuple[Check, ...]:
         """Checks that apply to this kind of map."""
         if self.own:
-            return OF_EVERY_MAP + SAMPLER_CHECKS
-        # A function cannot be cloned or pickled.
-        return tuple(
-            c for c in OF_EVERY_MAP if c != clones_and_copies or self.method.is_transformer
-        )
+            seeded = [each for each in OF_EVERY_MAP if each != another_seed_other_features]
+            return (*seeded, *SAMPLER_CHECKS)
+        skipped = [] if self.takes_seed else [another_seed_other_features]
+        if not self.method.is_transformer:  # a function cannot be cloned or pickled
+            skipped.append(clones_and_copies)
+        return tuple(each for each in OF_EVERY_MAP if each not in skipped)
+
+    @property
+    def takes_seed(self) -> bool:
+        """True if the map gets a seed and does not declare that it is deterministic."""
+        seeded = self.method.is_function or any(name in SEED_NAMES for name in self.method.taken)
+        return seeded and not getattr(self.thing, "deterministic", False)
 
     @property
     def claims_none(self) -> str:
@@ -328,6 +335,16 @@ def same_seed_same_features(subject: MapSubject) -> None:
     expect_same(subject.features(), subject.features(), "the features of two fits")
 
 
+def another_seed_other_features(subject: MapSubject) -> None:
+    """Draw from the given seed, or declare `deterministic = True` if nothing is drawn.
+
+    A map without randomness has no mean over seeds, so that its error is judged instead of its
+    bias.
+    """
+    first, second = subject.features(), subject.features(seed=1)
+    expect(not np.array_equal(first, second), "the features are the same for two seeds")
+
+
 def features_are_a_function_of_each_row(subject: MapSubject) -> None:
     """Each row's features depend on this row only: learn means, scales and ranks in `fit`."""
     few, all_rows = subject.features(new=NEW_ROWS[3:9]), subject.features()[3:9]
@@ -429,6 +446,7 @@ def the_target_is_used_where_it_is_needed(subject: MapSubject) -> None:
 OF_EVERY_MAP: tuple[Check, ...] = (
     features_are_a_matrix_of_finite_numbers,
     same_seed_same_features,
+    another_seed_other_features,
     features_are_a_function_of_each_row,
     clones_and_copies,
     sparse_rows_give_the_features_of_dense_ones,

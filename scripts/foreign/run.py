@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import argparse
 import datetime
+import functools
 import pickle
+import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -19,19 +22,46 @@ import yaml
 
 from rfbench.checking.bias import Draw, MapClaim
 from rfbench.checking.closed_forms import find_kernel
-from rfbench.checking.page import MAPS_FOLDER, make_row, write
+from rfbench.checking.page import MAPS_FOLDER, annotate, make_row, write
 from rfbench.checking.samplers import make_subject
 from rfbench.registry import SAMPLERS
 from scripts.foreign import transcribed
 
-HERE = Path(__file__).parent
+HERE, PATCHES = Path(__file__).parent, MAPS_FOLDER / "patches"
 SOURCES: dict[str, dict[str, Any]] = yaml.safe_load((HERE / "sources.yaml").read_text())
 Rows = list[dict[str, Any]]
+# Limits of a package, chosen generously: seconds of a call of pip, seconds of CPU, bytes of
+# address space (torch and TensorFlow reserve 10 GB), and bytes of a file that it writes.
+PIP_SECONDS = 1200
+LIMITS = {
+    resource.RLIMIT_CPU: 3600,
+    resource.RLIMIT_AS: 24 << 30,
+    resource.RLIMIT_FSIZE: 1 << 30,
+}
+
+
+def confine() -> None:
+    """Limit the CPU time, the memory and the files of this process."""
+    for limit, value in LIMITS.items():
+        resource.setrlimit(limit, (value, value))
+
+
+@functools.cache
+def without_network() -> list[str]:
+    """Return the words that start a command without a network; empty if that is not possible."""
+    words = ["unshare", "--net"]
+    if shutil.which("unshare") and subprocess.run([*words, "true"], check=False).returncode == 0:
+        return words
+    print("The network cannot be taken away here: the map runs with it.")
+    return []
 
 
 @contextmanager
-def environment(name: str, folder: str | None) -> Iterator[Path]:
-    """Yield an environment with the pinned packages of a name, or the given existing one."""
+def environment(name: str, folder: str | None, patch: bool = False) -> Iterator[Path]:
+    """Yield an environment with the pinned packages of a name, or the given existing one.
+
+    With `patch`, the correction of the package is applied to its installed files.
+    """
     if folder:
         yield Path(folder)
         return
@@ -39,15 +69,24 @@ def environment(name: str, folder: str | None) -> Iterator[Path]:
         python = Path(made, "bin", "python")
         subprocess.run([sys.executable, "-m", "venv", made], check=True)
         for words in SOURCES[name]["requires"]:
-            subprocess.run([python, "-m", "pip", "install", "-q", *words.split()], check=True)
+            wheels = [] if "archive" in SOURCES[name] else ["--only-binary", ":all:"]
+            pip = [python, "-m", "pip", "install", "-q", *wheels, *words.split()]
+            subprocess.run(pip, check=True, timeout=PIP_SECONDS)
+        if patch:
+            (site,) = Path(made).glob("lib/python3*/site-packages")
+            diff = (PATCHES / f"{name}.diff").read_bytes()
+            subprocess.run(["patch", "-p1", "-d", site], input=diff, check=True)
         yield Path(made)
 
 
 @contextmanager
 def drawing(folder: Path) -> Iterator[Callable[[str, dict[str, Any]], Draw]]:
     """Start the worker in an environment; yield a function that returns draws of `packages`."""
-    command = [folder / "bin" / "python", HERE / "worker.py", HERE / "packages.py"]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as worker:
+    python = str(folder / "bin" / "python")
+    command = [*without_network(), python, str(HERE / "worker.py"), str(HERE / "packages.py")]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, preexec_fn=confine
+    ) as worker:
         assert worker.stdin
         assert worker.stdout
 
@@ -74,18 +113,24 @@ def claim(map_: dict[str, Any], draw: Draw) -> MapClaim:
     return MapClaim(map_.get("option", ""), draw, kernel, tuple(map_.get("sizes", (16, 256))))
 
 
-def of_package(name: str, folder: str | None, by_size: bool) -> Rows:
-    """Measure the maps of a package; with `by_size`, at the numbers of features in that key."""
+def of_package(name: str, folder: str | None, by_size: bool, patch: bool) -> Rows:
+    """Measure the maps of a package; with `by_size`, at the numbers of features in that key.
+
+    With `patch`, the package is corrected, and only its maps with a fault are measured.
+    """
     rows = []
-    with environment(name, folder) as made, drawing(made) as of:
+    with environment(name, folder, patch) as made, drawing(made) as of:
         for each in SOURCES[name]["maps"]:
+            if patch and "fault" not in each:
+                continue
             draw = of(each["call"], each.get("options", {}))
             claims = [(each, each)]
             if by_size:
                 sizes = ({"sizes": (M, 2 * M)} for M in each.get("by_size", ()))
                 claims = [(each | size, {"option": each["option"]}) for size in sizes]
             rows += [
-                make_row(claim(map_, draw), {**facts(name), **known}) for map_, known in claims
+                make_row(claim(map_, draw), {**facts(name), **known}, each.get("most"))
+                for map_, known in claims
             ]
     return rows
 
@@ -136,12 +181,16 @@ def own(most: int | None, first: bool) -> Rows:
 def main() -> None:
     """Measure maps, and write the rows; they replace rows with the same name."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("name", choices=["own", "transcribed", "read", *SOURCES])
+    parser.add_argument("name", choices=["own", "transcribed", "read", "texts", *SOURCES])
     parser.add_argument("--environment", help="folder of an existing environment")
     parser.add_argument("--most", type=int, help="most seeds, of own maps")
     parser.add_argument("--sizes", action="store_true", help="measure several sizes")
+    parser.add_argument("--patch", action="store_true", help="correct the package first")
     parser.add_argument("--first", action="store_true", help="only each sampler's first kernel")
     words = parser.parse_args()
+    if words.name == "texts":
+        annotate(MAPS_FOLDER / "others.csv", SOURCES)
+        return
     made = {
         "own": lambda: own(words.most, words.first),
         "transcribed": transcriptions,
@@ -150,8 +199,12 @@ def main() -> None:
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         name = words.name
-        rows = made[name]() if name in made else of_package(name, words.environment, words.sizes)
+        if name in made:
+            rows = made[name]()
+        else:
+            rows = of_package(name, words.environment, words.sizes, words.patch)
     file = "own" if name == "own" else "by_size" if words.sizes else "others"
+    file = "patched" if words.patch else file
     write(MAPS_FOLDER / f"{file}.csv", rows)
     for row in rows:
         print({key: row.get(key) for key in ("code", "option", "kernel", "bias", "z", "cause")})

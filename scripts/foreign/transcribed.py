@@ -73,30 +73,11 @@ def performer_givens(X, M, seed):
     return positive(X, lengths(generator, M, d) * np.vstack(made)[:M])
 
 
-def xformers_matrix(generator, m, chi):
-    """Return an orthogonal m x m matrix as in xFormers: with signs and lengths of its rows.
-
-    The lengths are the norms of the rows of the Gaussian matrix in the QR decomposition.
-    """
-    H = generator.standard_normal((m, m))
-    Q, R = np.linalg.qr(H)
-    Q = np.sign(np.diag(R))[:, None] * Q
-    return np.linalg.norm(H, axis=1)[:, None] * Q if chi else Q
-
-
 def xformers_smreg(X, M, seed):
     d, m = X.shape[1], M // 2
-    Q = xformers_matrix(np.random.default_rng(seed), m, chi=False)
+    Q, R = np.linalg.qr(np.random.default_rng(seed).standard_normal((m, m)))
+    Q = np.sign(np.diag(R))[:, None] * Q  # of an m x m matrix, d rows are used
     return both_signs(X, (np.sqrt(d) * Q[:d]).T)
-
-
-def xformers_smorf(X, M, seed):
-    return positive(X, xformers_matrix(np.random.default_rng(seed), M, chi=True)[: X.shape[1]].T)
-
-
-def xformers_smhyperbolic(X, M, seed):
-    Q = xformers_matrix(np.random.default_rng(seed), M // 2, chi=True)
-    return both_signs(X, Q[: X.shape[1]].T)
 
 
 def spectraformer_qmc(X, M, seed):

@@ -37,7 +37,6 @@ from tests.support.nightly import at_night, nightly
             ]
         ),
         (faulty_maps.too_short, "gaussian", "frequencies too short by sqrt(d / M)"),
-        (faulty_maps.constant_seed, "gaussian", "a constant seed"),
         (faulty_maps.bandwidth_squared, "gaussian", "bandwidth squared"),
         (faulty_maps.bandwidth_ignored, "gaussian", "bandwidth ignored"),
         (faulty_maps.m_forgotten, "gaussian", "M forgotten"),

@@ -3,10 +3,12 @@
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from rfbench.checking import page
 from rfbench.checking.closed_forms import find_kernel
+from scripts.foreign import planted
 from scripts.foreign.run import SOURCES
 
 
@@ -34,11 +36,12 @@ def test_each_reviewed_feature_map_is_listed():
 def test_biased_feature_map_has_size_place_reason_and_fix():
     rows = page.read(page.MAPS_FOLDER / "others.csv")
     rows = rows[(rows["verdict"] == "biased") & (rows["apart"] == "")]
-    text = written()["Biased feature maps"].replace("\\*", "*")
+    text = written()["Biased feature maps"].replace("\\*", "*").replace("\\|", "|")
     found = cells(text.partition("The bias of these feature maps")[0])
     for row in rows.to_dict("records"):
-        kernel, percent, place, why, fix = found[f"{row['code']}, {row['option']}"]
-        share = 100 * row["bias"] / row["exact"]
+        _, how, kernel, percent, place, why, fix = found[f"{row['code']}, {row['option']}"]
+        assert how == f"{row['how']}, {row['version']}"
+        share = 100 * row["bias"] / row["exact"] if row["exact"] > 1e-9 else row["bias"]
         assert float(percent.removesuffix(" %")) == pytest.approx(share, rel=0.05)
         at, _, words = place.partition(": ")
         becomes, _, exact = words.partition(" instead of ")
@@ -98,18 +101,76 @@ def test_bias_table_by_number_of_features_has_a_row_per_map():
     assert line[-1] == f"{last['largest_z'] / last['seeds'] ** 0.5:.2f} (no bias)"
 
 
-def test_fault_counts_once_and_only_for_maps_claimed_unbiased():
-    """13 options, 11 faults: pykoop and pyrff have two options with one fault each."""
+def test_faults_are_numbered_once_per_mistake_and_only_for_counted_maps():
     others = page.read(page.MAPS_FOLDER / "others.csv")
-    biased = page.count_faults(others).query("verdict == 'biased'")
-    twice = biased[biased.duplicated(["code", "said"], keep=False)]["code"]
-    assert sorted(twice) == ["pykoop", "pykoop", "pyrff", "pyrff"]
-    assert len(biased) - len(page.faults(others)) == 2
+    biased = page.number_faults(others)
+    assert (biased["fault"] != "").all()
+    assert biased.groupby("fault")["number"].nunique().eq(1).all()
+    numbers = sorted(set(biased["number"]))
+    assert numbers == list(range(1, biased["fault"].nunique() + 1))
+    parts = written()
+    assert f", by {numbers[-1]} different faults.**" in parts[""]
+    real = (biased["how"] == "real").sum()
+    assert f"{real} of them were run as released packages, and {len(biased) - real} " in parts[""]
+    found = cells(parts["Biased feature maps"].partition("The bias of these")[0])
+    for row in biased.to_dict("records"):
+        assert found[f"{row['code']}, {row['option']}"][0] == str(row["number"])
     apart = others[others["apart"] != ""]
     declared = [(name, each["option"]) for name, source in SOURCES.items()
                 for each in source["maps"] if "apart" in each]  # fmt: skip
     assert sorted(zip(apart["code"], apart["option"], strict=True)) == sorted(declared)
-    assert not set(apart.index) & set(page.count_faults(others).index)
+    assert not set(apart.index) & set(biased.index)
+
+
+def test_published_texts_are_those_of_the_sources(tmp_path):
+    file = tmp_path / "others.csv"
+    file.write_bytes((page.MAPS_FOLDER / "others.csv").read_bytes())
+    page.annotate(file, SOURCES)
+    assert file.read_bytes() == (page.MAPS_FOLDER / "others.csv").read_bytes()
+    changed = {"river": {"maps": [SOURCES["river"]["maps"][0] | {"said": "other"}]}}
+    page.annotate(file, changed)
+    rows = page.read(file)
+    assert rows[rows["code"] == "river"]["said"].tolist() == ["other"]
+    assert not rows[rows["code"] != "river"]["said"].eq("other").any()
+
+
+def test_each_patch_removes_the_bias_and_has_a_letter():
+    patched = page.read(page.MAPS_FOLDER / "patched.csv")
+    assert set(patched["verdict"]) == {page.RIGHT}
+    patches, letters = page.MAPS_FOLDER / "patches", page.MAPS_FOLDER / "letters"
+    names = {file.stem for file in patches.glob("*.diff")}
+    assert names == set(patched["code"]) == {file.stem for file in letters.glob("*.md")}
+
+
+def test_tried_packages_are_listed_once_with_a_result():
+    tried = pd.read_csv(page.MAPS_FOLDER / "candidates.csv")
+    assert len(tried) >= 50
+    assert not tried["package"].duplicated().any()
+    assert tried.notna().all(axis=None)
+    others = page.read(page.MAPS_FOLDER / "others.csv").query("how == 'real'")
+    assert set(others["code"]) == set(tried.loc[tried["result"] == "measured", "package"])
+    told = page.read_candidates(page.MAPS_FOLDER)
+    assert sum(told["counts"].values()) == told["tried"] == len(tried)
+
+
+def test_planted_faults_above_a_tenth_are_all_found():
+    told = page.read_planted(page.MAPS_FOLDER)
+    assert told["large"][0] == told["large"][1]
+    assert told["large"][0] + told["small"][0] == len(planted.plant()) == 30
+    assert told["small"][0] - told["small"][1] == len(told["missed"])
+    maps, rejected, low, high = told["right"]
+    assert (maps, rejected, low) == (60, 0, 0.0)
+    assert high == pytest.approx(1 - 0.025 ** (1 / 60))  # Clopper and Pearson, in closed form
+
+
+def test_true_bias_of_a_planted_fault_has_a_closed_form():
+    """With divided columns the kernel is scaled by m / (m - 8 size)."""
+    fault = planted.Planted(planted.divide_by_less, 0.5, "gaussian", 2.0, "offset", 1)
+    found = planted.compute_truth(fault, 500)
+    right = planted.compute_truth(fault._replace(kind=planted.fix_lengths, size=0.0), 500)
+    assert right[0] < 0.25
+    spread = np.sqrt(0.5 / 16)  # of a row with itself, before the scale
+    assert found[0] == pytest.approx((4 / 12) / (16 / 12) / spread, rel=0.15)
 
 
 def test_regularised_softmax_kernel_equals_mean_over_a_sphere():

@@ -1,0 +1,1 @@
+"""A course assignment on kernel approximation, and exercises with solutions."""

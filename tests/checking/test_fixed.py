@@ -1,0 +1,130 @@
+"""Maps with the same features for every seed, and maps below the kernel: what one draw can show.
+
+Quadrature, Nystroem features and a truncated series are compared with their closed forms.
+"""
+
+import itertools
+
+import numpy as np
+import pytest
+from sklearn.kernel_approximation import Nystroem
+
+from rfbench.checking import check
+from rfbench.checking.bias import FAR_FROM_KERNEL, MapClaim, measure
+from rfbench.checking.causes import find_cause
+from rfbench.checking.closed_forms import find_kernel
+from rfbench.checking.run import answer, list_causes
+from rfbench.kernels import Gaussian
+from tests.checking import faulty_maps
+from tests.checking.faulty_maps import S
+
+
+def quadrature(X, M, seed, s=S):
+    """Gauss-Hermite points, as many per coordinate as M allows."""
+    d = X.shape[1]
+    points, weights = np.polynomial.hermite_e.hermegauss(2 if M < 100 else 3)
+    W = np.array(list(itertools.product(points, repeat=d))) / s
+    roots = np.sqrt([np.prod(w) for w in itertools.product(weights / weights.sum(), repeat=d)])
+    return np.hstack([roots * np.cos(X @ W.T), roots * np.sin(X @ W.T)])
+
+
+quadrature.deterministic = True
+
+
+def undeclared(X, M, seed):
+    return quadrature(X, M, seed)
+
+
+def too_wide(X, M, seed):
+    return quadrature(X, M, seed, s=2 * S)
+
+
+def series(X, M, seed):
+    """The first terms of exp(x'y), of which M decides the number."""
+    columns = [np.ones((len(X), 1))]
+    for degree in range(1, 3 if M < 100 else 5):
+        last = (columns[-1][:, :, None] * X[:, None]).reshape(len(X), -1)
+        columns.append(last / np.sqrt(degree))
+    return np.hstack(columns)
+
+
+def claim(draw, kernel=None, sizes=(16, 256)):
+    return MapClaim("", draw, kernel or Gaussian(S), sizes)
+
+
+def test_quadrature_has_an_error_and_no_verdict_on_a_bias():
+    found = measure(claim(quadrature))
+    assert (found.varies, found.biased, found.below, found.wrong) == (False, False, False, False)
+    assert found.relative_error < FAR_FROM_KERNEL
+    told = answer(claim(quadrature), found)
+    assert "the same features for every seed, no verdict on a bias, the error is" in told
+    along_an_axis = found.pairs.names.index("distance 2 along an axis")
+    assert found.estimates[0, along_an_axis] == pytest.approx(np.cos(2.0))  # points at +-1 / s
+    assert list_causes(found) == []
+
+
+@pytest.mark.parametrize("draw", [too_wide, faulty_maps.m_forgotten])
+def test_fixed_map_far_from_its_kernel_is_wrong(draw):
+    def fixed(X, M, seed):
+        return draw(X, M, 0)
+
+    found = measure(claim(fixed))
+    assert found.wrong
+    assert max(found.relative_error, found.share_at_large) > FAR_FROM_KERNEL
+    assert "far from the kernel" in answer(claim(fixed), found)
+    assert find_cause(found).what.startswith("a constant seed")
+
+
+def test_one_draw_of_a_correct_map_is_not_called_wrong():
+    found = measure(claim(faulty_maps.constant_seed))
+    assert not found.varies
+    assert not found.wrong
+
+
+def test_map_that_ignores_its_seed_breaks_a_promise_unless_declared():
+    for draw, broken in (
+        (faulty_maps.constant_seed, ["another seed other features"]),
+        (undeclared, ["another seed other features"]),
+        (quadrature, []),
+        (faulty_maps.right, []),
+    ):
+        report = check(draw, bandwidth=S, seconds=0.2)
+        assert [promise.name for promise in report.broken] == broken
+
+
+def test_nystroem_features_are_below_the_kernel():
+    def draw(X, M, seed):
+        made = Nystroem(gamma=1 / (2 * S**2), n_components=M, random_state=seed)
+        return made.fit_transform(X)
+
+    found = measure(claim(draw, sizes=(16, 64)))
+    assert (found.below, found.biased, found.wrong, found.varies) == (True, False, False, True)
+    assert abs(found.largest_z) > found.limit  # the mean is not the kernel
+    assert "gaussian kernel from below, as with Nystroem features: -0." in answer(
+        claim(draw), found
+    )
+
+
+def test_truncated_series_is_below_the_kernel():
+    kernel = find_kernel("softmax", 1.0)
+    found = measure(claim(series, kernel))
+    assert (found.below, found.wrong) == (True, False)
+    x = found.pairs.left
+    y = found.pairs.right
+    t = (x * y).sum(axis=1)
+    assert found.estimates[0] == pytest.approx(1 + t + t**2 / 2)
+
+
+@pytest.mark.parametrize("name", ["factor_missing", "right", "too_short", "one_line"])
+def test_random_features_are_not_below_the_kernel(name):
+    assert not measure(claim(getattr(faulty_maps, name)), most=50).below
+
+
+def test_nystroem_features_that_do_not_improve_are_wrong():
+    def draw(X, M, seed):
+        made = Nystroem(gamma=1 / (2 * S**2), n_components=4, random_state=seed)
+        return made.fit_transform(X)
+
+    found = measure(claim(draw, sizes=(16, 64)), most=50)
+    assert found.below
+    assert found.wrong
