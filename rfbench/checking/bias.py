@@ -85,8 +85,8 @@ DISTANCES = (0.5, 1.0, 2.0)
 # If this value is halved, 1 in 50 of such draws is rejected.
 FAR_FROM_KERNEL = 8.0
 # Tolerance of the smallest eigenvalue of the error, divided by the largest value of the kernel.
-# Features in float32 have errors of 1e-5. The value was chosen without a measurement. If this value is
-# halved, the verdicts on the known maps are the same.
+# Features in float32 have errors of 1e-5. The value was chosen without a measurement. If this
+# value is halved, the verdicts on the known maps are the same.
 BELOW_TOLERANCE = 1e-4
 # Number of columns of the rows. Maps that form d x d matrices are slower with twice as many
 # columns. With one or two columns, orthogonal frequencies differ too little from independent
