@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pandas as pd
 from scipy import stats
@@ -101,7 +101,7 @@ def annotate(file: Path, sources: Mapping[str, Any]) -> None:
                 table.loc[rows, text] = each.get(text, "")
             if "cause" in each:  # the usual cause that fits best is not the cause
                 table.loc[rows, "cause"] = each["cause"]
-    write(file, table.to_dict("records"))
+    write(file, cast("list[dict[str, Any]]", table.to_dict("records")))
 
 
 def write(file: Path, rows: Sequence[Mapping[str, Any]]) -> None:
