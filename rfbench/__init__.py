@@ -73,4 +73,4 @@ def __dir__() -> list[str]:
 
 
 def _of_slices() -> dict[str, str]:
-    return {name: place for names in slices.ask("public") for name, place in names.items()}
+    return {name: place for names in slices.call_hooks("public") for name, place in names.items()}

@@ -233,7 +233,7 @@ def run(
     folder = Path(out) / ("smoke" if smoke else "") / experiment.name
     # the user's own data are read in this process
     with limit_temporarily(compute_memory_share(memory, 1)):
-        plan = plan_run([experiment], folder, smoke=smoke).only(only)
+        plan = plan_run([experiment], folder, smoke=smoke).select(only)
     workers = n_jobs or usable.count_cores()
     summary = runner.run(
         plan,

@@ -108,7 +108,7 @@ class Candidates:
     values: tuple[float, ...]  # bandwidths in decreasing order
     rule: float  # value of the rule; for a grid of numbers, their geometric mean
 
-    def wider(self, best: float) -> float | None:
+    def widen(self, best: float) -> float | None:
         """Return twice or half the best bandwidth if it is at an edge of the grid, else None.
 
         The result is also None if it would be outside the limits `WIDEST`.

@@ -27,7 +27,7 @@ class Clock:
         self.cpu = dict.fromkeys(CLOCK_PARTS, 0.0)
 
     @contextmanager
-    def part(self, name: str) -> Iterator[None]:
+    def time_part(self, name: str) -> Iterator[None]:
         """Add the time of a ``with`` block to the part with this name."""
         Clock._book()
         Clock._running.append((self, name))
@@ -39,7 +39,7 @@ class Clock:
 
     @classmethod
     @contextmanager
-    def stopped(cls) -> Iterator[None]:
+    def pause(cls) -> Iterator[None]:
         """Stop all clocks within a ``with`` block, even if parts are entered in the block."""
         Clock._book()
         Clock._stopped += 1
@@ -59,14 +59,14 @@ class Clock:
         cls._since = now
 
     @staticmethod
-    def part_of(clock: Clock | None, name: str) -> AbstractContextManager[None]:
+    def time_part_of(clock: Clock | None, name: str) -> AbstractContextManager[None]:
         """Add the time of a ``with`` block to a part of `clock`.
 
         If `clock` is None, the time is added to the part that is running.
         """
-        return nullcontext() if clock is None else clock.part(name)
+        return nullcontext() if clock is None else clock.time_part(name)
 
-    def charge(self, other: Clock, to: str | None = None) -> None:
+    def add(self, other: Clock, to: str | None = None) -> None:
         """Add the times of another clock to the same parts, or all times to the part `to`."""
         for part in CLOCK_PARTS:
             self.wall[to or part] += other.wall[part]

@@ -54,7 +54,7 @@ class MethodError(RfbenchError, ValueError):
     """
 
 
-class MemoryLimit(MethodError):
+class MemoryLimitError(MethodError):
     """Exception for a computation that would not fit into the allowed memory."""
 
 
@@ -115,3 +115,6 @@ def make_unknown_error(
         f"There are {', '.join(names)}.",
         todo,
     )
+
+
+MemoryLimit = MemoryLimitError  # earlier name, in code of users

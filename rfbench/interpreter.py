@@ -36,7 +36,7 @@ def build_command(code: str, *words: str) -> list[str]:
 
 def build_environment() -> dict[str, str]:
     """Return the environment variables of a new Python process and of its child processes."""
-    return os.environ | platforms.blas_variables() | {SAFE: "1"}
+    return os.environ | platforms.list_blas_variables() | {SAFE: "1"}
 
 
 def _is_here(entry: str) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from rfbench import platforms, usable
-from rfbench.errors import MemoryLimit
+from rfbench.errors import MemoryLimitError
 
 # number of bytes, by definition
 GIB = 2**30
@@ -41,19 +41,19 @@ def limit_temporarily(amount: float | None) -> Iterator[None]:
 @contextmanager
 def raise_beyond_limit() -> Iterator[None]:
     """Raise MemoryError for allocations beyond the free memory within a ``with`` statement."""
-    with platforms.limited_to_more(count_free_bytes()):
+    with platforms.limit_more_memory(count_free_bytes()):
         yield
 
 
 def check_fits(needed: float, what: str, todo: str) -> None:
-    """Raise MemoryLimit if arrays of `needed` bytes do not fit into the free memory.
+    """Raise MemoryLimitError if arrays of `needed` bytes do not fit into the free memory.
 
     `what` is the beginning of the message, and should contain the numbers that determine the size.
     `todo` is the advice in the message.
     """
     free = count_free_bytes()
     if needed > free:
-        raise MemoryLimit(
+        raise MemoryLimitError(
             f"{what} needs about {needed / GIB:.3g} GiB of memory.",
             f"{free / GIB:.3g} GiB of memory are free.",
             todo,
@@ -74,4 +74,4 @@ def count_free_bytes() -> float:
     available = float(usable.measure_memory().available)
     if _limit is None:
         return available
-    return max(0.0, min(available, _limit - platforms.own_memory()))
+    return max(0.0, min(available, _limit - platforms.measure_own_memory()))

@@ -30,13 +30,13 @@ def _content() -> Any:
     return yamlfile.parse(text, "estimators.yaml").value
 
 
-def bounds() -> dict[str, int]:
+def list_bounds() -> dict[str, int]:
     """Return the largest allowed value of each parameter that needs time, memory or threads."""
     return dict(_content()["bounds"])
 
 
 @functools.cache
-def listed() -> tuple[frozenset[str], frozenset[str]]:
+def list_allowed() -> tuple[frozenset[str], frozenset[str]]:
     """Return the import paths of the estimators that are always allowed, and their parameters.
 
     Both are read from estimators.yaml.
@@ -71,7 +71,7 @@ def check_permission(
     if anything:
         return
     todo = "Run with --allow-imports if you trust the code."
-    estimators, settable = listed()
+    estimators, settable = list_allowed()
     if parameters is None or path not in estimators:
         raise MethodError(
             f"{path} is not imported.{_instead(path)}",
@@ -107,7 +107,7 @@ def _is_plain(value: Any) -> bool:
 
 def _exceeded(name: str, value: Any) -> str:
     """Return the limit of a parameter as text if the value exceeds it, else an empty string."""
-    entries, most = value if isinstance(value, list) else [value], bounds().get(name, math.inf)
+    entries, most = value if isinstance(value, list) else [value], list_bounds().get(name, math.inf)
     if isinstance(value, list) and len(value) > _content()["longest_list"]:
         return f"{_content()['longest_list']:,} entries"
     if isinstance(value, list) and name in VALUES:
@@ -122,6 +122,6 @@ def _instead(path: str) -> str:
     """Return a hint with the allowed path of a scikit-learn class of the same name, or ""."""
     last = re.split("[.:]", path)[-1]
     near = sorted(
-        listed_path for listed_path in listed()[0] if listed_path.rpartition(".")[2] == last
+        listed_path for listed_path in list_allowed()[0] if listed_path.rpartition(".")[2] == last
     )
     return f" Did you mean '{near[0]}'?" if near and path.startswith("sklearn") else ""

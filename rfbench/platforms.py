@@ -154,7 +154,7 @@ def read_peak_rss_mb() -> float:
 def limit_memory(amount: float | None) -> None:
     """Limit the memory of this process; allocations beyond `amount` bytes raise MemoryError.
 
-    With None, the limit is removed. Some systems ignore the limit, see `limits_memory`.
+    With None, the limit is removed. Some systems ignore the limit, see `can_limit_memory`.
     """
     with contextlib.suppress(ValueError, OSError):
         hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
@@ -162,7 +162,7 @@ def limit_memory(amount: float | None) -> None:
 
 
 @contextlib.contextmanager
-def limited_to_more(amount: float) -> Iterator[None]:
+def limit_more_memory(amount: float) -> Iterator[None]:
     """Limit further allocations of this process to `amount` bytes within a ``with`` statement.
 
     No limit is set if the system does not report the memory in use.
@@ -181,7 +181,7 @@ def limited_to_more(amount: float) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
 
 
-def own_memory() -> int:
+def measure_own_memory() -> int:
     """Return the number of resident bytes that this process does not share with other processes.
 
     If the system does not report shared memory, all resident bytes are counted.
@@ -193,16 +193,16 @@ def own_memory() -> int:
 
 
 @functools.cache
-def limits_memory() -> bool:
+def can_limit_memory() -> bool:
     """Return True if this system enforces memory limits of processes, by a test allocation."""
     private = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
-    with limited_to_more(PROBE_BYTES / 2), contextlib.suppress(OSError):
+    with limit_more_memory(PROBE_BYTES / 2), contextlib.suppress(OSError):
         mmap.mmap(-1, PROBE_BYTES, flags=private).close()
         return False
     return True
 
 
-def blas_variables() -> dict[str, str]:
+def list_blas_variables() -> dict[str, str]:
     """Return the environment variables that have to be set before numpy is imported.
 
     The number of threads of Apple's Accelerate can only be set by a variable. On other systems,

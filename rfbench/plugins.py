@@ -110,7 +110,7 @@ class GivenObject:
     modules: tuple[tuple[str, str], ...] = ()
 
     @classmethod
-    def of(cls, thing: Any) -> GivenObject:
+    def from_object(cls, thing: Any) -> GivenObject:
         """Pickle an object with its identity; raise MethodError if it cannot be pickled.
 
         If the source code is not known, a warning is logged, and a later process cannot resume the

@@ -60,7 +60,7 @@ class Registry(Mapping[str, Any]):
         self.kind, self.package, self.places = kind, package, places
         self.aliases, self.imports = aliases, imports
 
-    def classes(self) -> dict[str, str]:
+    def list_classes(self) -> dict[str, str]:
         """Return the module of each class, by the name of the class; nothing is imported."""
         found = {}
         for place in self.places.values():
@@ -69,12 +69,12 @@ class Registry(Mapping[str, Any]):
                 found[name] = f"{self.package}.{module}"
         return found
 
-    def of_module(self, module: str, name: str, **bases: str) -> Any:
+    def find_in_module(self, module: str, name: str, **bases: str) -> Any:
         """Return a class by its Python name, for the function ``__getattr__`` of a module.
 
         `bases` are further classes, each with the name of the file that defines it.
         """
-        classes = self.classes() | {base: f"{module}.{file}" for base, file in bases.items()}
+        classes = self.list_classes() | {base: f"{module}.{file}" for base, file in bases.items()}
         if name == "__all__":
             return sorted([*classes, "make"])
         if name not in classes:
@@ -99,7 +99,7 @@ class Registry(Mapping[str, Any]):
         """Return the number of entries."""
         return len(self.places)
 
-    def published(self, name: str) -> str:
+    def find_published_name(self, name: str) -> str:
         """Return the published name for a name, an alias, or a name in papers such as SLS-RFF."""
         name = self.aliases.get(name, name)
         own = name if name in self.places else find_row_name(name)
@@ -117,13 +117,13 @@ class Registry(Mapping[str, Any]):
             return _import("rfbench.kernels:find_with_parameters")(name)
         if self.imports and is_path(name):
             return plugins.load_class(name)
-        name = self.published(name)
+        name = self.find_published_name(name)
         if name in self.places:
             return self[name]
-        raise unknown_name((self,), name)
+        raise make_unknown_name_error((self,), name)
 
 
-def unknown_name(registries: Iterable[Registry], name: str) -> MethodError:
+def make_unknown_name_error(registries: Iterable[Registry], name: str) -> MethodError:
     """Return the error for a name that is in none of the registries, with the nearest name.
 
     If a different registry has the name, for example if a kernel is given as a sampler, the message
@@ -132,7 +132,7 @@ def unknown_name(registries: Iterable[Registry], name: str) -> MethodError:
     several = list(registries)
     kinds = " or ".join(registry.kind for registry in several)
     others = [each for each in (SAMPLERS, KERNELS, SOLVERS) if each not in several]
-    elsewhere = next((each for each in others if each.published(name) in each), None)
+    elsewhere = next((each for each in others if each.find_published_name(name) in each), None)
     known = [each for registry in several for each in registry]
     # if two names are equally near, the second is suggested
     near = suggest_nearest(name, [*PRINTED.values(), *known])

@@ -21,10 +21,10 @@ Picked = slice | NDArray[np.integer[Any]] | NDArray[np.bool_]
 class RowSource:
     """Rows of an `.npy` file, read in blocks and prepared for a method; shape (n, n_columns).
 
-    ``source[picked]`` reads rows into an array. ``source.take(picked)`` returns a source with a
-    subset of the rows. The file is mapped only while rows are read, so that it does not add to the
-    memory of the process. A source can be pickled, because it only contains a path, row numbers and
-    functions.
+    ``source[picked]`` reads rows into an array. ``source.select_rows(picked)`` returns a source
+    with a subset of the rows. The file is mapped only while rows are read, so that it does not add
+    to the memory of the process. A source can be pickled, because it only contains a path, row
+    numbers and functions.
     """
 
     path: Path
@@ -54,11 +54,11 @@ class RowSource:
             block = step(block)
         return block.astype(self.dtype, copy=False)
 
-    def take(self, picked: Picked) -> RowSource:
+    def select_rows(self, picked: Picked) -> RowSource:
         """Return a source for a subset of the rows."""
         return replace(self, numbers=self.numbers[picked])
 
-    def mapped(self, step: Callable[[FloatArray], FloatArray]) -> RowSource:
+    def map_blocks(self, step: Callable[[FloatArray], FloatArray]) -> RowSource:
         """Return a source for the same rows with one more function applied to each block."""
         return replace(self, steps=(*self.steps, step))
 
@@ -76,4 +76,4 @@ class RowSource:
 
 def select_rows(X: Rows, chosen: Picked) -> Rows:
     """Return a subset of rows: a `RowSource` for rows on disk, else an array."""
-    return X.take(chosen) if isinstance(X, RowSource) else X[chosen]
+    return X.select_rows(chosen) if isinstance(X, RowSource) else X[chosen]

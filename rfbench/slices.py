@@ -10,7 +10,7 @@ A slice `rfbench/NAME/` has a module `slice.py` with any of these functions:
     Files and lines that are added to the folder `out` of ``rfbench report``, and to its front page.
 ``findings(verification) -> list[rfbench.pages.findings.Statement]``
     Findings for ``rfbench verify --finding``.
-``of_papers(verification, out) -> dict[str, str]``
+``describe_papers(verification, out) -> dict[str, str]``
     Markdown for the page of each paper.
 ``unprinted(paths) -> rfbench.analysis.outcomes.Effect``
     Function that adds to a comparison of a claim the range of its effect over settings that the
@@ -27,7 +27,7 @@ A slice `rfbench/NAME/` has a module `slice.py` with any of these functions:
     its help text, and to the import path of a function. The function writes the pages below given
     paths and returns the paths of the pages.
 
-The core calls `ask` and does not import a slice; slices do not import each other.
+The core calls `call_hooks` and does not import a slice; slices do not import each other.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from typing import Any
 SLICES = ("checking", "leaderboard", "choosing", "audit")
 
 
-def ask(question: str, *facts: Any) -> list[Any]:
+def call_hooks(question: str, *facts: Any) -> list[Any]:
     """Call a hook of every slice that defines the hook, and return the results.
 
     `question` is the name of the hook, a function in `slice.py`, which is called with the arguments

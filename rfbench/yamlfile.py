@@ -43,19 +43,19 @@ class Document:
     # and of positions in lists.
     places: dict[tuple[Any, ...], str] = field(default_factory=dict)
 
-    def place_of(self, path: tuple[Any, ...]) -> str:
+    def find_place(self, path: tuple[Any, ...]) -> str:
         """Return the place of a path or of its nearest parent; empty if no place is known."""
         parts = (path[:length] for length in range(len(path), 0, -1))
         return next((self.places[part] for part in parts if part in self.places), "")
 
-    def below(self, path: tuple[Any, ...]) -> dict[tuple[Any, ...], str]:
+    def find_places_below(self, path: tuple[Any, ...]) -> dict[tuple[Any, ...], str]:
         """Return the places of a path and of all paths below it; the keys are relative paths."""
         size = len(path)
         return {p[size:]: position for p, position in self.places.items() if p[:size] == path}
 
-    def put(self, path: tuple[Any, ...], below: Mapping[tuple[Any, ...], str]) -> None:
+    def set_places(self, path: tuple[Any, ...], below: Mapping[tuple[Any, ...], str]) -> None:
         """Replace the places of a path and of all paths below it."""
-        for rest in self.below(path):
+        for rest in self.find_places_below(path):
             del self.places[path + rest]
         self.places |= {path + rest: position for rest, position in below.items()}
 

@@ -42,7 +42,7 @@ def make_stub(package: str) -> str:
                 continue
             node.body = [ast.Expr(ast.Constant(...))]
         lines.append(ast.unparse(node))
-    classes = sorted((module, name) for name, module in PACKAGES[package].classes().items())
+    classes = sorted((module, name) for name, module in PACKAGES[package].list_classes().items())
     lines += [f"from {module} import {name} as {name}" for module, name in classes]
     return "\n".join(lines) + "\n"
 

@@ -13,7 +13,7 @@ from hypothesis import settings
 
 from rfbench import figures, files
 from rfbench.analysis.verification import Verification, verify
-from rfbench.experiment import children
+from rfbench.experiment import worker_process
 from tests.support.forked import fork_workers
 from tests.support.results import write
 
@@ -42,7 +42,7 @@ WITH_WORKERS = re.compile(
 )
 # Files that share the verification of all published rows, which takes seconds.
 WITH_PUBLISHED = (
-    "tests/analysis/test_ledger.py",
+    "tests/analysis/test_verdict_counts.py",
     "tests/pages/test_contents.py",
     "tests/pages/test_paper.py",
 )
@@ -90,7 +90,7 @@ def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
 @pytest.fixture
 def new_interpreters(monkeypatch: pytest.MonkeyPatch) -> None:
     """Start each worker anew: see `tests.support.forked`."""
-    monkeypatch.setattr(children, "subprocess", subprocess)
+    monkeypatch.setattr(worker_process, "subprocess", subprocess)
 
 
 @pytest.fixture

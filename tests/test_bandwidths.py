@@ -90,7 +90,7 @@ def test_grid_is_widened_while_the_best_value_is_at_an_edge(loss, best, tried, r
     grid = bandwidths.Candidates((2 * rule, rule, 0.5 * rule), rule)
     while True:
         least = min(grid.values, key=lambda s: loss(s / rule))
-        if (further := grid.wider(least)) is None:
+        if (further := grid.widen(least)) is None:
             break
         assert further not in grid.values
         grid = grid.with_value(further)

@@ -124,7 +124,7 @@ def test_dry_run_writes_nothing(here):
 
 def test_dry_run_counts_existing_failed_and_missing_trials(done):
     store = Store(done / "results" / "tiny")
-    first, *rows, last = store.rows()
+    first, *rows, last = store.read_rows()
     store.csv.unlink()
     for row in ({**first, "status": "failed"}, *rows):
         store.append(row)
@@ -133,7 +133,7 @@ def test_dry_run_counts_existing_failed_and_missing_trials(done):
     again = call("run", "tiny.yaml", "--dry-run", "--retry", "failed")
     assert "7 are measured, 1 failed, and 2 would run" in again
     call("run", "tiny.yaml", "--jobs", 1, "--retry", "failed")
-    assert {row["trial_id"] for row in store.rows()} == {
+    assert {row["trial_id"] for row in store.read_rows()} == {
         row["trial_id"] for row in (first, *rows, last)
     }
 

@@ -26,7 +26,7 @@ def ticking(monkeypatch):
 def test_times_of_a_part_add_up(ticking):
     clock = Clock()
     for _ in range(3):
-        with clock.part("train"):
+        with clock.time_part("train"):
             pass
     assert clock.wall == {"pp": 0, "features": 0, "train": 3, "test": 0}
     assert clock.cpu["train"] == 30
@@ -34,25 +34,25 @@ def test_times_of_a_part_add_up(ticking):
 
 def test_inner_clock_part_pauses_the_outer_part(ticking):
     outer, inner = Clock(), Clock()
-    with outer.part("test"):
-        with inner.part("features"):
+    with outer.time_part("test"):
+        with inner.time_part("features"):
             pass
-        with outer.part("train"):
+        with outer.time_part("train"):
             pass
     assert inner.wall["features"] == 1
     assert outer.wall["train"] == 1
     assert outer.wall["test"] == 3
-    outer.charge(inner)
+    outer.add(inner)
     assert sum(outer.wall.values()) == 5
     assert outer.cpu["features"] == 10
 
 
 def test_without_a_clock_time_stays_with_the_outer_part(ticking):
     outer = Clock()
-    with outer.part("pp"), Clock.part_of(None, "train"):
+    with outer.time_part("pp"), Clock.time_part_of(None, "train"):
         pass
     assert outer.wall == {"pp": 1, "features": 0, "train": 0, "test": 0}
-    with outer.part("pp"), Clock.part_of(outer, "train"):
+    with outer.time_part("pp"), Clock.time_part_of(outer, "train"):
         pass
     assert outer.wall["train"] == 1
 
@@ -68,26 +68,26 @@ def test_sums_computed_in_the_fit_of_a_sampler_count_as_fit_time(monkeypatch):
         out[:] = 1.0
 
     clock = Clock()
-    with clock.part("pp"):
+    with clock.time_part("pp"):
         gram.accumulate(slow, X, X[:, 0], 3)
     assert clock.cpu["pp"] == state["cpu"] > 0
     own = Clock()
-    with clock.part("pp"):
+    with clock.time_part("pp"):
         gram.accumulate(slow, X, X[:, 0], 3, clock=own)
     assert own.cpu["features"] == clock.cpu["pp"] == state["cpu"] / 2
 
 
 def test_stopped_clock_records_nothing(ticking):
     outer, inner = Clock(), Clock()
-    with outer.part("train"), Clock.stopped():
-        with inner.part("features"), outer.part("test"):
+    with outer.time_part("train"), Clock.pause():
+        with inner.time_part("features"), outer.time_part("test"):
             pass
-        with Clock.stopped(), inner.part("train"):
+        with Clock.pause(), inner.time_part("train"):
             pass
     assert set(inner.wall.values()) == {0}
     assert outer.wall == {"pp": 0, "features": 0, "train": 2, "test": 0}
-    with pytest.raises(ValueError, match="x"), Clock.stopped():
+    with pytest.raises(ValueError, match="x"), Clock.pause():
         raise ValueError("x")
-    with inner.part("train"):
+    with inner.time_part("train"):
         pass
     assert inner.wall["train"] == 1

@@ -105,7 +105,7 @@ def test_file_with_a_second_hard_link_is_not_extended(tmp_path):
     log.hardlink_to(theirs)
     with pytest.raises(ResultsError, match="hard link"):
         files.append(log, b"a")
-    store.note(log.parent, "an event")
+    store.log_event(log.parent, "an event")
     files.replace(log, b"ours")
     assert theirs.read_bytes() == b"theirs"
 

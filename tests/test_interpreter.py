@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from rfbench import interpreter
-from rfbench.experiment import children
+from rfbench.experiment import worker_process
 
 # Python's own modules and those of packages, which each new interpreter imports.
 NAMES = (
@@ -42,7 +42,7 @@ def python(code, *words):
 
 
 def test_worker_runs_no_file_of_the_current_folder(planted):
-    child = children.Child()
+    child = worker_process.WorkerProcess()
     child.close()
     assert child.machine
     assert not (planted / "executed").exists()

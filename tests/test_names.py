@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
 import rfbench
+from rfbench import checking, errors
+from rfbench.checking.samplers import OF_EVERY_MAP, SAMPLER_CHECKS
+from rfbench.figures import FIGURES
 
 ROOT = Path(rfbench.__file__).parent
 PREPOSITIONS = {"of", "by", "at", "in", "on", "over", "near", "about", "less", "beside"}
@@ -62,5 +66,124 @@ def test_function_name_begins_with_no_preposition_and_does_not_end_in_of() -> No
         for file, name in public_functions()
         if name.split("_")[0] in PREPOSITIONS or name.endswith("_of")
         if name != "one_of"  # a rule that users write in their samplers
+    ]
+    assert not wrong
+
+
+# First words of public functions and methods. Add a verb if none of these has its meaning.
+VERBS = {
+    *("accumulate", "acquire", "add", "adjust", "allocate", "annotate", "append", "apply"),
+    *("argsort", "arrange", "assign", "assume", "average", "begin", "build"),
+    *("calibrate", "call", "check", "choose", "clear", "close", "collect", "combine"),
+    *("compare", "compile", "complete", "compute", "control", "convert", "copy"),
+    *("count", "decode", "describe", "detect", "download", "draw", "drop", "echo"),
+    *("encode", "end", "ensure", "escape", "estimate", "evaluate", "expand", "expect"),
+    *("explain", "fetch", "filter", "find", "fit", "forecast", "forget", "format"),
+    *("gather", "get", "group", "guard", "hash", "hold", "identify", "import"),
+    *("include", "infer", "invert", "invoke", "iterate", "join", "judge", "keep"),
+    *("kill", "lay", "limit", "link", "list", "load", "locate", "lock", "log", "make"),
+    *("map", "mark", "mask", "measure", "merge", "minimize", "mirror", "move"),
+    *("multiply", "name", "note", "number", "open", "overload", "override", "pack", "pair"),
+    *("parse", "pause", "pivot", "plan", "plot", "predict", "prepare", "print"),
+    *("project", "publish", "raise", "rank", "read", "recall", "record", "refit"),
+    *("refuse", "regenerate", "release", "remove", "render", "renew", "repair"),
+    *("repeat", "replace", "replay", "report", "reset", "resolve", "restrict"),
+    *("return", "round", "run", "sample", "save", "score", "seal", "search", "seed"),
+    *("select", "send", "set", "settle", "shift", "shorten", "show", "shuffle"),
+    *("solve", "sort", "split", "stage", "start", "stop", "store", "subtract"),
+    *("suggest", "sum", "summarise", "summarize", "tabulate", "test", "time"),
+    *("transform", "unproject", "unseal", "verify", "warm", "widen", "wrap", "write"),
+}
+PREDICATES = {"is", "has", "uses", "can", "depends", "supports"}
+CONVERSIONS = {"from", "to", "as", "with", "without"}
+# A function that returns a mathematical quantity may have its name.
+QUANTITIES = {
+    *("arc_cosine", "arc_cosine_inplace", "chi_square_weights", "coefficients", "cos"),
+    *("cos_inplace", "cos_sin"),
+    *("frequencies", "gradient_outer_product", "gradients", "haar_rows", "holm", "median_interval"),
+    *("p_value", "paired_t", "penalized_weights", "quantile", "recursive_leverage"),
+    *("ridge_leverage", "signed_ranks", "simplex_vertices", "total_variance", "fwht_inplace"),
+}
+# Names of methods that numpy, scikit-learn, torch and Python call or share.
+ELSEWHERE = {"astype", "decision_function", "forward", "main", "matmul"}
+# Names that users write in samplers, kernels and configurations, which a new name would break.
+PUBLIC = {
+    *("bytes_per_row", "estimator", "hyperplane", "kept_features", "number", "one_of", "parameter"),
+    *("sampler", "serves", "sphere", "summary", "times", "unit_map", "whole"),
+}
+# Names that are shown: figures are files of this name, and a check is printed with its name.
+SHOWN = {each.__name__ for each in (*FIGURES, *OF_EVERY_MAP, *SAMPLER_CHECKS)}
+COMMANDS = re.compile(r"\b(command|group)\(")  # a command has the name that users type
+
+
+def definitions() -> Iterator[tuple[str, ast.FunctionDef | ast.ClassDef]]:
+    """Yield the module and the node of each public function, method and class."""
+    for file, tree in modules():
+        stack: list[ast.AST] = [tree]
+        while stack:
+            for node in ast.iter_child_nodes(stack.pop()):
+                public = isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name[0] != "_"
+                if isinstance(node, ast.If | ast.Try) or (
+                    public and isinstance(node, ast.ClassDef)
+                ):
+                    stack.append(node)
+                if public:
+                    yield file.relative_to(ROOT).as_posix(), node
+
+
+def is_property(node: ast.FunctionDef) -> bool:
+    """Return True if a function is read like an attribute, so that its name is a noun."""
+    return any("property" in ast.unparse(each) for each in node.decorator_list)
+
+
+def is_exempt(node: ast.FunctionDef) -> bool:
+    """Return True for a command, a figure, or a check whose name is printed."""
+    decorators = [ast.unparse(each) for each in node.decorator_list]
+    return (
+        is_property(node) or node.name in SHOWN or any(COMMANDS.search(each) for each in decorators)
+    )
+
+
+def test_function_begins_with_a_verb() -> None:
+    allowed = VERBS | PREDICATES | CONVERSIONS
+    names = QUANTITIES | ELSEWHERE | PUBLIC
+    wrong = [
+        f"{module}: {node.name}"
+        for module, node in definitions()
+        if isinstance(node, ast.FunctionDef) and not is_exempt(node)
+        if node.name not in names and node.name.split("_")[0] not in allowed
+    ]
+    assert not wrong
+
+
+def test_exempt_names_exist() -> None:
+    """A name that is no longer used is removed from the lists."""
+    names = {node.name for _, node in definitions()}
+    assert names >= QUANTITIES | ELSEWHERE | PUBLIC
+
+
+def test_earlier_names_of_exceptions_remain() -> None:
+    assert checking.CheckFailed is checking.CheckFailedError
+    assert errors.MemoryLimit is errors.MemoryLimitError
+
+
+def test_exception_ends_in_error() -> None:
+    bases = {
+        node.name: {ast.unparse(base) for base in node.bases}
+        for _, node in definitions()
+        if isinstance(node, ast.ClassDef)
+    }
+    found = {"Exception", "BaseException", "AssertionError", "ValueError", "RuntimeError"}
+    known = set(found)
+    while more := {name for name, each in bases.items() if each & found} - found:
+        found |= more
+    assert {name for name in found - known if not name.endswith("Error")} == set()
+
+
+def test_no_public_name_begins_with_a_preposition() -> None:
+    wrong = [
+        f"{module}: {node.name}"
+        for module, node in definitions()
+        if node.name.split("_")[0] in PREPOSITIONS and len(node.name) > 1
     ]
     assert not wrong

@@ -92,7 +92,7 @@ def test_allowed_classes_are_public_and_their_parameters_are_harmless():
 
     The kernel of a Gaussian process is an object or nothing; a word is refused there.
     """
-    estimators, parameters = permissions.listed()
+    estimators, parameters = permissions.list_allowed()
     declared = {}
     for path in estimators:
         module, _, name = path.rpartition(".")
@@ -164,7 +164,7 @@ FREE = re.compile(
 
 
 def test_numbers_without_an_upper_bound_have_limits():
-    estimators, parameters = permissions.listed()
+    estimators, parameters = permissions.list_allowed()
     unbounded = set()
     for path in (each for each in estimators if each.startswith("sklearn.")):
         module, _, name = path.rpartition(".")
@@ -176,8 +176,8 @@ def test_numbers_without_an_upper_bound_have_limits():
             if rule in (Integral, "cv_object", "n_jobs")
             or (getattr(rule, "type", None) is Integral and getattr(rule, "right", 0) is None)
         }
-    assert {word for word in unbounded if not FREE.match(word)} <= permissions.bounds().keys()
-    assert permissions.bounds().keys() <= parameters
+    assert {word for word in unbounded if not FREE.match(word)} <= permissions.list_bounds().keys()
+    assert permissions.list_bounds().keys() <= parameters
 
 
 def methods_of(value):
@@ -197,7 +197,7 @@ def test_limits_admit_all_published_settings():
     documents += [json.loads(path.read_text()) for path in results.rglob("manifest.json")]
     seen = set()
     for parameters in methods_of(documents):
-        for name in parameters.keys() & permissions.bounds().keys():
+        for name in parameters.keys() & permissions.list_bounds().keys():
             seen.add(name)
             if permissions._is_plain(parameters[name]):
                 assert not permissions._exceeded(name, parameters[name]), parameters

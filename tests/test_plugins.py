@@ -37,7 +37,7 @@ def test_any_estimator_can_be_a_solver(tmp_path):
     from rfbench.experiment.plan import draw_integer
 
     trial = plan(read_config(tmp_path / "try.yaml"))[0]
-    rows = Context().prepared(trial)
+    rows = Context().prepare(trial)
     features = samplers.RKS(6, bandwidth=1.0, random_state=draw_integer(0, "features", 0))
     Z = features.fit(rows.X_train)
     model = KNeighborsClassifier(3).fit(Z.transform(rows.X_train), rows.y_train)
@@ -153,7 +153,7 @@ def test_object_of_a_local_module_is_loaded_without_changing_the_path(tmp_path, 
     with monkeypatch.context() as patch:
         patch.syspath_prepend(tmp_path)
         module = importlib.import_module("local_methods")
-        given = [plugins.GivenObject.of(each) for each in (module.Map(7), module.function)]
+        given = [plugins.GivenObject.from_object(each) for each in (module.Map(7), module.function)]
     monkeypatch.delitem(sys.modules, "local_methods")
     instance = given[0].load()
     assert (type(instance).__name__, instance.a) == ("Map", 7)

@@ -55,7 +55,7 @@ def test_printed_name_belongs_to_a_method():
 
 def test_item_has_one_published_name_and_aliases():
     assert SAMPLERS.find("rff") is SAMPLERS.find("rks") is SAMPLERS["rks"] is RKS
-    assert SAMPLERS.published("rff") == "rks"
+    assert SAMPLERS.find_published_name("rff") == "rks"
     assert "rff" not in SAMPLERS
 
 
@@ -73,7 +73,7 @@ def test_names_are_accepted_as_papers_print_them():
         assert find_row_name(shown) == find_row_name(shown.upper()) == name
         if name in SAMPLERS:
             assert SAMPLERS.find(shown) is SAMPLERS[name]
-    assert KERNELS.published("RKS") == "RKS"
+    assert KERNELS.find_published_name("RKS") == "RKS"
 
 
 def test_kernel_given_as_a_sampler_is_reported_as_a_kernel():

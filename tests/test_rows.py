@@ -29,15 +29,15 @@ def source(tmp_path):
 )
 def test_selected_rows_equal_those_of_the_array(source, picked):
     assert_array_equal(source[picked], X[picked])
-    some = source.take(picked)
+    some = source.select_rows(picked)
     assert some.shape == X[picked].shape
     assert_array_equal(some[:], X[picked])
-    assert_array_equal(some.take(slice(1, 3))[:], X[picked][1:3])
+    assert_array_equal(some.select_rows(slice(1, 3))[:], X[picked][1:3])
 
 
 def test_preparation_steps_use_float64_before_casting(source):
     third = partial(np.multiply, 1 / 3)
-    found = pickle.loads(pickle.dumps(source.mapped(third).astype("float32")))
+    found = pickle.loads(pickle.dumps(source.map_blocks(third).astype("float32")))
     assert found.dtype == np.float32
     assert_array_equal(found[2:9], (X[2:9] * (1 / 3)).astype("float32"))
 

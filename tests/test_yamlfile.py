@@ -37,10 +37,10 @@ def test_ambiguous_yaml_words_get_the_expected_type(word, value):
 
 def test_line_numbers_are_known():
     document = parse("a: 1\nb:\n  - x\n  - {c: 2}\n")
-    assert document.place_of(("a",)) == "line 1"
-    assert document.place_of(("b", 1, "c")) == "line 4"
-    assert document.place_of(("b", 1, "unknown")) == "line 4"
-    assert document.place_of(("unknown",)) == ""
+    assert document.find_place(("a",)) == "line 1"
+    assert document.find_place(("b", 1, "c")) == "line 4"
+    assert document.find_place(("b", 1, "unknown")) == "line 4"
+    assert document.find_place(("unknown",)) == ""
 
 
 @pytest.mark.parametrize(

@@ -31,10 +31,11 @@ One folder
 - `naming`: distinct names for methods with the same label, and the order of methods.
 - `summary.summarise(results, metric)`: means, errors, times and ranges per data set, method and
   value of the axis.
-- `best.list_answers(collection, results)`: differences of two methods. `best.best_or_tied`: best
+- `best.list_answers(collection, results)`: differences of two methods. `best.is_best_or_tied`: best
   lines.
-- `faults.find_faults(results)`: a `Fault` per problem of the rows, such as failed trials.
-- `faults.evaluate_checks(results)`: a `Check` per statement of the configuration about its rows.
+- `data_issues.find_faults(results)`: a `Fault` per problem of the rows, such as failed trials.
+- `data_issues.evaluate_checks(results)`: a `Check` per statement of the configuration about its
+  rows.
 
 All results
 

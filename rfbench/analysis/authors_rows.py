@@ -68,7 +68,7 @@ def compare(selection: Selection, paper: str | None = None) -> tuple[AuthorsRuns
     lines: list[AuthorsRuns] = []
     measured = selection.collection.groups
     usable = measured[~measured["smoke"].astype(bool) & ~measured["stale"].astype(bool)]
-    bearing = selection.bearing[~selection.bearing["stand_in"].astype(bool)]
+    bearing = selection.matching_lines[~selection.matching_lines["stand_in"].astype(bool)]
     for name in papers.list_papers() if paper is None else [papers.check_paper(paper)]:
         folder = papers.find_folder(name)
         own = bearing[bearing["paper"] == name]
@@ -105,7 +105,7 @@ def _lines(
     if not groups["trials"].any():
         return
     group = groups.iloc[int(groups["trials"].to_numpy().argmax())]
-    metric, counted, n = key[-1], selection.collection.counted, len(theirs)
+    metric, counted, n = key[-1], selection.collection.valid_rows, len(theirs)
     column = "accuracy_percent" if metric == "accuracy" else metric
     rows = counted.loc[counted["group"] == group["group"], [column, "trial", "n_test"]]
     values = rows[column].astype(float)

@@ -13,7 +13,7 @@ from rfbench.analysis.frame import Collection
 from rfbench.analysis.naming import format_dataset_name
 from rfbench.analysis.paired import Trials
 from rfbench.analysis.statistics import paired_t
-from rfbench.analysis.summary import BASELINE, SMALLER_IS_BETTER, find_axis, summarise_collection
+from rfbench.analysis.summary import BASELINE, SMALLER_IS_BETTER, find_axis, summarize_collection
 from rfbench.results import Results
 
 # Coverage of the interval of paired differences: 1 - 2 ALPHA, as for the verdicts. If the
@@ -61,31 +61,31 @@ class FirstAnswer:
     trials: int
     points: tuple[Point, ...]
 
-    def at(self, verdict: str) -> list[Point]:
+    def find_points(self, verdict: str) -> list[Point]:
         """Return the points of the x axis at which the first method has this verdict."""
         return [point for point in self.points if point.verdict == verdict]
 
-    def places(self, verdict: str) -> list[tuple[Any, Any]]:
+    def find_places(self, verdict: str) -> list[tuple[Any, Any]]:
         """Return the first and last x of each run of neighboring points with this verdict."""
         by_verdict = itertools.groupby(self.points, lambda point: point.verdict)
         runs = [[point.x for point in run] for seen, run in by_verdict if seen == verdict]
         return [(run[0], run[-1]) for run in runs]
 
     @property
-    def curve(self) -> bool:
+    def is_curve(self) -> bool:
         """True if all values on the x axis are numbers."""
         return all(not isinstance(point.x, str) for point in self.points)
 
     @property
-    def shown(self) -> Point:
+    def shown_point(self) -> Point:
         """Point with the largest difference if the methods differ anywhere, else the last point."""
-        among = self.at("better") or self.at("worse") or list(self.points)[-1:]
+        among = self.find_points("better") or self.find_points("worse") or list(self.points)[-1:]
         return max(among, key=lambda point: abs(point.second[0] - point.first[0]))
 
 
 def list_answers(collection: Collection, results: Results) -> list[FirstAnswer]:
     """Return a `FirstAnswer` for each data set that has a successful trial."""
-    table = summarise_collection(collection, results)
+    table = summarize_collection(collection, results)
     if table.empty:
         return []
     table = table[table["trials"] > 0]
@@ -107,8 +107,10 @@ def _answer(collection: Collection, part: pd.DataFrame, varied: str) -> FirstAns
             continue
         verdict, second = "", (np.nan, np.nan)
         if other:
-            values = Trials(collection, lines.loc[[best, other], "group"].to_numpy()).table(metric)
-            low, high = paired_t(values[:, 0], values[:, 1]).interval(TIE_LEVEL)
+            values = Trials(collection, lines.loc[[best, other], "group"].to_numpy()).tabulate(
+                metric
+            )
+            low, high = paired_t(values[:, 0], values[:, 1]).compute_interval(TIE_LEVEL)
             signs = "alike" if low <= 0 <= high else ("better" if (low > 0) == larger else "worse")
             verdict = "" if np.isnan(low) else signs
             second = (float(lines["mean"][other]), float(lines["se"][other]))
@@ -120,7 +122,7 @@ def _answer(collection: Collection, part: pd.DataFrame, varied: str) -> FirstAns
     )
 
 
-def best_or_tied(collection: Collection, table: pd.DataFrame) -> pd.Series[bool]:
+def is_best_or_tied(collection: Collection, table: pd.DataFrame) -> pd.Series[bool]:
     """Return True for each line that is best, or tied with the best, for its data set and `x`.
 
     A line ties with the best if the `TIE_LEVEL` interval of the paired differences of the two
@@ -132,7 +134,7 @@ def best_or_tied(collection: Collection, table: pd.DataFrame) -> pd.Series[bool]
     collection : Collection
         Rows of the table.
     table : DataFrame
-        Lines of `rfbench.analysis.summary.summarise_collection`: ``dataset``, ``x``, ``metric``,
+        Lines of `rfbench.analysis.summary.summarize_collection`: ``dataset``, ``x``, ``metric``,
         ``mean``, ``trials`` and ``group``, the line of `Collection.groups`.
 
     Returns
@@ -147,9 +149,11 @@ def best_or_tied(collection: Collection, table: pd.DataFrame) -> pd.Series[bool]
             continue
         metric = str(part["metric"].iloc[0])
         best = part["mean"].idxmax() if metric in SMALLER_IS_BETTER else part["mean"].idxmin()
-        values = Trials(collection, part["group"].to_numpy()).table(metric)
+        values = Trials(collection, part["group"].to_numpy()).tabulate(metric)
         first = values[:, part.index.get_loc(best)]
-        intervals = np.array([paired_t(each, first).interval(TIE_LEVEL) for each in values.T])
+        intervals = np.array(
+            [paired_t(each, first).compute_interval(TIE_LEVEL) for each in values.T]
+        )
         # The interval of the best line itself is always finite.
         if np.isfinite(intervals).all(axis=1).sum() > 1:
             tied[part.index] = (intervals[:, 0] <= 0) & (intervals[:, 1] >= 0)

@@ -15,7 +15,7 @@ from rfbench.papers.models import Source
 CHANCE, NOTHING_LEARNT, CONSTANT = "chance", "nothing learnt", "constant kernel"
 
 
-def beats_constant(
+def is_better_than_constant(
     collection: Collection, groups: NDArray[np.intp], sources: Iterable[Source]
 ) -> NDArray[np.float64]:
     """Return 1 for each group of trials that beats a constant prediction, 0 if not, NaN if unknown.
@@ -32,13 +32,18 @@ def beats_constant(
     sources : iterable of Source
         Data set of each group as described by the paper.
     """
-    names = collection.fact("source")[groups]
+    names = collection.get_group_column("source")[groups]
     shares = [
         source.larger_class.get(name, np.nan) for source, name in zip(sources, names, strict=False)
     ]
-    better = 100 * (1 - np.array(shares, dtype=float)) - collection.means("error_percent")[groups]
-    classified = collection.fact("error_metric")[groups] == "error"
-    gained = np.where(classified, better - CHANCE_POINTS, collection.means("r2")[groups] - LEARNT)
+    better = (
+        100 * (1 - np.array(shares, dtype=float))
+        - collection.compute_means("error_percent")[groups]
+    )
+    classified = collection.get_group_column("error_metric")[groups] == "error"
+    gained = np.where(
+        classified, better - CHANCE_POINTS, collection.compute_means("r2")[groups] - LEARNT
+    )
     beats = np.where(classified, gained > 0, gained >= 0)
     return np.where(np.isfinite(gained), beats, np.nan)
 
@@ -49,10 +54,12 @@ def explain_doubt(collection: Collection, groups: NDArray[np.intp], source: Sour
     The result is the reason why the errors are not informative. It is an empty string if a method
     is better than a constant prediction, or if this is not known.
     """
-    beats = beats_constant(collection, groups, itertools.repeat(source))
+    beats = is_better_than_constant(collection, groups, itertools.repeat(source))
     if np.isnan(beats).all() or np.nanmax(beats):
         return ""
-    return CHANCE if "error" in collection.fact("error_metric")[groups] else NOTHING_LEARNT
+    return (
+        CHANCE if "error" in collection.get_group_column("error_metric")[groups] else NOTHING_LEARNT
+    )
 
 
 def describe_constant_kernel(collection: Collection, groups: NDArray[np.intp]) -> str:
@@ -62,7 +69,9 @@ def describe_constant_kernel(collection: Collection, groups: NDArray[np.intp]) -
     are k, the estimate of an entry has the standard deviation :math:`(1 - k^2) / \sqrt{2 M}` over
     the draws of M paired features, which is 0 for k = 1.
     """
-    plain = groups[collection.fact("method")[groups] == "rks"]
-    errors = collection.means(KERNEL_ERRORS[0])[plain] * np.sqrt(collection.fact("M")[plain])
+    plain = groups[collection.get_group_column("method")[groups] == "rks"]
+    errors = collection.compute_means(KERNEL_ERRORS[0])[plain] * np.sqrt(
+        collection.get_group_column("M")[plain]
+    )
     errors = errors[np.isfinite(errors)]
     return CONSTANT if len(errors) and (errors < CONSTANT_KERNEL).all() else ""

@@ -66,7 +66,7 @@ def compute_interval(values: Values, share: bool = False) -> tuple[float, float]
     """
     coverage = 1 - 2 * verdicts.ALPHA
     if not share:
-        return paired_t(values).interval(coverage)
+        return paired_t(values).compute_interval(coverage)
     from scipy.special import betaincinv
 
     ones, n = int(values.sum()), len(values)

@@ -48,11 +48,11 @@ def _judge_safely(claim: Claim, selection: Selection, unprinted: Effect) -> list
         try:
             return judge_claim(claim, selection, unprinted)
         except (Exception, SystemExit) as error:
-            if not folder.outside:
+            if not folder.is_external:
                 raise
             why = str(error) or type(error).__name__
     items = [item for part in claim.parts for item in part.items]
-    protocols = selection.protocols(claim.paper, items)
+    protocols = selection.list_protocols(claim.paper, items)
     verdict = verdicts.NOT_JUDGED if protocols else verdicts.NOT_RUN
     return [Outcome(claim, name, verdict, unjudged=why) for name in protocols or [""]]
 
@@ -68,7 +68,7 @@ def judge_claim(
     """
     items = [item for part in claim.parts for item in part.items]
     outcomes = []
-    for protocol in selection.protocols(claim.paper, items):
+    for protocol in selection.list_protocols(claim.paper, items):
         own = _collect(claim, selection, protocol, stand_in=False)
         others = _collect(claim, selection, protocol, stand_in=True)
         undecided = tuple(dict.fromkeys(own.undecided + others.undecided))
@@ -111,7 +111,7 @@ def _collect(claim: Claim, selection: Selection, protocol: str, stand_in: bool) 
         for dataset in part.datasets:
             groups = selection.select(claim.paper, part.items, dataset, protocol, stand_in)
             here: list[Quantity] = []
-            names = collection.fact("dataset")[groups]
+            names = collection.get_group_column("dataset")[groups]
             if part.at == "own" and len(groups) and make is None:
                 # The code of the claim is imported only if it has rows.
                 make = find_own_function(claim)
@@ -174,7 +174,7 @@ def _why_undecided(
         return describe_constant_kernel(collection, groups)
     if part.metric not in (*PERCENT_COLUMNS, *REGRESSION):
         return ""
-    named = collection.of_method(groups, part.method, *part.against)
+    named = collection.mask_method(groups, part.method, *part.against)
     return explain_doubt(collection, groups[named], source)
 
 
@@ -201,7 +201,7 @@ def judge(
     wanted = {name for part in claim.parts if _counts(part, protocol) for name in part.datasets}
     complete = wanted - set(missing or {})
     verdict = verdicts.judge_outcome(comparisons, len(complete), len(wanted))
-    if not claim.judged_under(protocol):
+    if not claim.is_judged_under(protocol):
         verdict = verdicts.SHOWN
     decisive, p = _least_favourable(comparisons)
     return Outcome(
@@ -226,8 +226,8 @@ def _least_favourable(
     `p_outside` decides. Otherwise the part with the largest `p_inside` decides. Within this part,
     the comparison that is farthest outside its bounds is returned.
     """
-    outside = [one for one in comparisons if verdicts.lies_outside(one)]
-    among = outside or [one for one in comparisons if not verdicts.lies_inside(one)] or comparisons
+    outside = [one for one in comparisons if verdicts.is_outside(one)]
+    among = outside or [one for one in comparisons if not verdicts.is_inside(one)] or comparisons
     if not among:
         return None, math.nan
     worst = min(among, key=lambda one: one.p_outside if outside else -one.p_inside)
@@ -243,9 +243,9 @@ def tabulate_outcomes(outcomes: Sequence[Outcome]) -> pd.DataFrame:
     comparison that decides the verdict. ``datasets`` is the number of data sets of the claim, and
     ``tested`` counts the data sets that have rows for all comparisons. ``reason`` explains an
     inconclusive verdict. ``on_stand_ins`` is the verdict computed from substitute data sets only.
-    ``low`` and ``high`` are the ends of the 90 % interval of the effect. ``depends_on`` lists the
-    unstated settings that change the verdict. A mark is added to the verdict if unstated settings
-    were not varied.
+    ``low`` and ``high`` are the ends of the 90 % interval of the effect. ``deciding_settings``
+    lists the unstated settings that change the verdict. A mark is added to the verdict if unstated
+    settings were not varied.
     """
     return pd.DataFrame([_line(outcome) for outcome in outcomes])
 
@@ -263,7 +263,7 @@ def tabulate_comparisons(outcomes: Iterable[Outcome]) -> pd.DataFrame:
          "method": part.method, **{name: getattr(one, name) for name in facts},
          "side": verdicts.find_side(one)}
         for outcome in outcomes
-        for one in outcome.least_favourable
+        for one in outcome.sorted_comparisons
         for part in [outcome.claim.parts[one.part]]
     ]  # fmt: skip
     return pd.DataFrame(lines)
@@ -278,7 +278,7 @@ def _line(outcome: Outcome) -> dict[str, object]:
         "effect": outcome.effect,
         "p_value": outcome.p,
         "comparisons": len(outcome.comparisons),
-        "held": outcome.inside,
+        "held": outcome.n_inside,
         "trials": outcome.trials,
         "metric": part and part.metric,
         "method": part and part.method,
@@ -293,6 +293,6 @@ def _line(outcome: Outcome) -> dict[str, object]:
         "reason": outcome.reason,
         "low": decisive.low if decisive else math.nan,
         "high": decisive.high if decisive else math.nan,
-        "outside": outcome.outside,
-        "depends_on": "; ".join(outcome.depends_on),
+        "outside": outcome.n_outside,
+        "depends_on": "; ".join(outcome.deciding_settings),
     }

@@ -86,16 +86,23 @@ def compare(
     for key, here in lines.groupby(COMPARISON_KEYS, dropna=False):
         trials = Trials(collection, here.index)
         wanted = str(metric) if timed else shown[str(key[0])]
-        table, variants = trials.table(wanted), list(here["variant"])
+        table, variants = trials.tabulate(wanted), list(here["variant"])
         machines = trials.facts["machine"]
-        for a, b in itertools.product(trials.of_method(first), trials.of_method(second)):
+        for a, b in itertools.product(trials.find_columns(first), trials.find_columns(second)):
             swept = {variants[a], variants[b]} - {""}
             if timed and machines[a] != machines[b]:
                 continue  # Times of different machines are not compared.
             if len(swept) < 2 and np.isfinite(table[:, a] - table[:, b]).any():
                 test, both = paired_t(table[:, a], table[:, b]), table[:, [a, b]]
                 means = both[np.isfinite(both).all(axis=1)].mean(axis=0)
-                line = (*means, test.effect, *test.interval(1 - alpha), test.n, test.p, test.note)
+                line = (
+                    *means,
+                    test.effect,
+                    *test.compute_interval(1 - alpha),
+                    test.n,
+                    test.p,
+                    test.note,
+                )
                 compared.append([*key, *(swept or [""]), wanted, *line])
     if not compared:
         raise ResultsError(

@@ -53,13 +53,13 @@ class Coverage:
     numbers: tuple[int, int]
 
     @property
-    def complete(self) -> bool:
+    def is_complete(self) -> bool:
         """True if all published numbers and configured runs have rows on the paper's own data."""
         gaps = (self.replaced, self.absent, self.not_run, self.short, self.numbers[0])
         return bool(self.measured) and not any(gaps)
 
 
-def cover(verification: Verification, configured: Configurations) -> list[Coverage]:
+def compute_coverage(verification: Verification, configured: Configurations) -> list[Coverage]:
     """Return a `Coverage` for each table and figure that a paper's folder lists.
 
     Parameters
@@ -94,12 +94,12 @@ def _cover(
         return config.get("paper") == paper.name and not set(named).isdisjoint(items)
 
     shown = content.datasets or list(paper.datasets)
-    here = selection.bearing
+    here = selection.matching_lines
     here = here[(here["paper"] == paper.name) & here["item"].isin(items) & (here["trials"] > 0)]
     here = here[here["target"].isin(shown)]
     substitute = here["stand_in"].astype(bool)
     measured = set(here.loc[~substitute, "target"])
-    numbers = verification.own
+    numbers = verification.own_numbers
     numbers = numbers[(numbers["paper"] == paper.name) & numbers["item"].isin(items)]
     numbers = numbers[numbers["unit"] != SECONDS]
     wanted = {

@@ -15,13 +15,13 @@ import numpy as np
 import pandas as pd
 
 from rfbench import papers
-from rfbench.analysis import committed, ledger, verdicts
+from rfbench.analysis import committed, verdict_counts, verdicts
 from rfbench.analysis.chance import explain_doubt
 from rfbench.analysis.frame import Collection
-from rfbench.analysis.ledger import Count
 from rfbench.analysis.paired import Trials
 from rfbench.analysis.selection import Selection
 from rfbench.analysis.statistics import paired_t
+from rfbench.analysis.verdict_counts import Count
 from rfbench.analysis.verification import Verification
 from rfbench.papers.models import MATCHED, PRINTED, TUNED_TO_MATCH, Source
 from rfbench.registry import find_displayed_name
@@ -71,42 +71,42 @@ def gather(verification: Verification) -> list[Finding]:
 def build_numbers_finding(verification: Verification) -> Finding | None:
     """Return the finding on the published numbers that we reproduced, per class of provenance."""
     bars = [
-        Bar(f"{paper}, {', '.join(each.called)}: {each.near} of {each.compared}",
-            100 * each.near / each.compared)
-        for paper, each in ledger.count_by_paper(
-            ledger.list_numbers(verification), ledger.OF_NUMBERS
+        Bar(f"{paper}, {', '.join(each.class_label)}: {each.n_near} of {each.n_compared}",
+            100 * each.n_near / each.n_compared)
+        for paper, each in verdict_counts.count_by_paper(
+            verdict_counts.list_numbers(verification), verdict_counts.OF_NUMBERS
         )
-        if each.compared
+        if each.n_compared
     ]  # fmt: skip
-    counts = [each for each in ledger.count_numbers(verification) if each.compared]
+    counts = [each for each in verdict_counts.count_numbers(verification) if each.n_compared]
     if not counts:
         return None
     return Finding("numbers", {"counts": _group(counts, 0)}, tuple(bars))
 
 
 def build_claims_finding(verification: Verification) -> Finding | None:
-    """Return the finding on the papers' claims that hold, for each class; see `ledger.holds`.
+    """Return the finding on the papers' claims that hold; see `verdict_counts.is_holding`.
 
     ``holding`` maps to the names of these claims. Its keys state whether the claim was committed
     before the first rows that test it, and which class of settings was used.
     """
     counts = [
         each
-        for each in ledger.count_claims(verification.outcomes)
+        for each in verdict_counts.count_claims(verification.outcomes)
         if each.of[0] == "paper"
-        and each.of[2] not in (*TUNED_TO_MATCH, ledger.OWN_SETTINGS)
-        and each.tested
+        and each.of[2] not in (*TUNED_TO_MATCH, verdict_counts.OWN_SETTINGS)
+        and each.n_tested
     ]
     if not counts:
         return None
     counts.sort(key=lambda each: committed.ORDERS.index(each.of[1]))
     holding: dict[tuple[str, ...], list[str]] = {}
-    for outcome in filter(ledger.holds, verification.outcomes):
+    for outcome in filter(verdict_counts.is_holding, verification.outcomes):
         settings = papers.find_settings_class(outcome.claim.paper, outcome.protocol)
         of = papers.find_claim_order(outcome.claim), settings
         holding.setdefault(of, []).append(papers.format_claim_name(outcome.claim))
     bars = [
-        Bar(f"{', '.join(each.called)}: {verdict}", float(each[verdict]))
+        Bar(f"{', '.join(each.class_label)}: {verdict}", float(each[verdict]))
         for each in counts
         for verdict in verdicts.JUDGED
         if each[verdict]
@@ -189,7 +189,7 @@ def pair_splits(collection: Collection) -> pd.DataFrame:
     usable = [
         each
         for each in collection.experiments
-        if not each.smoke and isinstance(each.config.get("split"), dict)
+        if not each.is_smoke_run and isinstance(each.config.get("split"), dict)
     ]
     together = [each for each in usable if not each.config["split"].keys().isdisjoint(TOGETHER)]
     pairs = [
@@ -200,7 +200,7 @@ def pair_splits(collection: Collection) -> pd.DataFrame:
     ]
     if not pairs:
         return pd.DataFrame(columns=[*SAME, "difference", "half"])
-    errors = collection.counted.groupby("group")["error_percent"].agg(["mean", "var", "count"])
+    errors = collection.valid_rows.groupby("group")["error_percent"].agg(["mean", "var", "count"])
     groups = collection.groups.join(errors, how="left")
     parts = []
     for folders in pairs:
@@ -258,8 +258,18 @@ def _of_pair(
     for protocol in (PRINTED, MATCHED):
         groups = selection.select(paper, [item], dataset, protocol)
         trials = Trials(collection, groups)
-        steps = [trials.at(pair[1], M, "error") - trials.at(pair[0], M, "error") for M in sizes]
+        steps = [
+            trials.get_metric(pair[1], M, "error") - trials.get_metric(pair[0], M, "error")
+            for M in sizes
+        ]
         test = paired_t(np.mean(steps, axis=0) if steps else [])
-        both = groups[collection.of_method(groups, *pair)]
+        both = groups[collection.mask_method(groups, *pair)]
         if test.n and not explain_doubt(collection, both, source):
-            yield *place, *pair, protocol, np.mean(published), test.effect, *test.interval(0.9)
+            yield (
+                *place,
+                *pair,
+                protocol,
+                np.mean(published),
+                test.effect,
+                *test.compute_interval(0.9),
+            )

@@ -103,7 +103,7 @@ class Collection:
     notes: tuple[str, ...] = ()
 
     @cached_property
-    def counted(self) -> pd.DataFrame:
+    def valid_rows(self) -> pd.DataFrame:
         """Rows whose column `counts` is True, sorted by group.
 
         Features that do not estimate their kernel have no kernel error.
@@ -117,54 +117,57 @@ class Collection:
         rows = drop_other_machines(rows, self.groups)
         # Some features are weighted for a purpose other than the estimate of the kernel. Their
         # kernel error would be the error of a different kernel.
-        estimates = map_unique(rows["parameters"], estimates_kernel).astype(bool)
+        estimates = map_unique(rows["parameters"], has_kernel_estimate).astype(bool)
         return rows.assign(**{name: rows[name].where(estimates) for name in KERNEL_ERRORS})
 
     @cached_property
     def _starts(self) -> NDArray[np.intp]:
-        codes = self.counted["group"].to_numpy()
+        codes = self.valid_rows["group"].to_numpy()
         return np.searchsorted(codes, np.arange(len(self.groups) + 1))
 
     @cached_property
     def _known(self) -> dict[tuple[str, str], NDArray[np.float64]]:
         return {}
 
-    def values(self, column: str) -> NDArray[np.float64]:
-        """Return a column of `counted` as floats. Raises ConfigError for an unknown column."""
-        if column not in self.counted:
+    def get_values(self, column: str) -> NDArray[np.float64]:
+        """Return a column of `valid_rows` as floats. Raises ConfigError for an unknown column."""
+        if column not in self.valid_rows:
             raise ConfigError(
-                f"Unknown metric {column}." + suggest_nearest(column, list(map(str, self.counted))),
+                f"Unknown metric {column}."
+                + suggest_nearest(column, list(map(str, self.valid_rows))),
                 "The name is in claims.yaml or paper.yaml of a paper's folder.",
                 "Name a column of trials.csv, or a sum of times.",
             )
         if ("values", column) not in self._known:
-            self._known["values", column] = to_floats(self.counted[column])
+            self._known["values", column] = to_floats(self.valid_rows[column])
         return self._known["values", column]
 
-    def means(self, column: str) -> NDArray[np.float64]:
-        """Return the mean of a column of `counted` per group; NaN for a group without values."""
+    def compute_means(self, column: str) -> NDArray[np.float64]:
+        """Return the mean of a column of `valid_rows` per group; NaN for a group without values."""
         if ("means", column) not in self._known:
-            means = self.counted.groupby("group")[column].mean()
+            means = self.valid_rows.groupby("group")[column].mean()
             self._known["means", column] = to_floats(means.reindex(self.groups.index))
         return self._known["means", column]
 
-    def fact(self, column: str) -> NDArray[Any]:
+    def get_group_column(self, column: str) -> NDArray[Any]:
         """Return a column of `groups` as an array, one value per group."""
         if column not in self._facts:
             self._facts[column] = self.groups[column].to_numpy()
         return self._facts[column]
 
-    def of_method(self, groups: NDArray[np.intp], *methods: str) -> NDArray[np.bool_]:
+    def mask_method(self, groups: NDArray[np.intp], *methods: str) -> NDArray[np.bool_]:
         """Return a mask of the groups that belong to any of the methods, by label or by sampler.
 
         Groups with the joint solver belong to the method ``joint`` only.
         """
         # A method is found by its label, or by its sampler if `_aliases` assigned one.
-        matching = (np.isin(self.fact(name)[groups], methods) for name in ("method", "alias"))
+        matching = (
+            np.isin(self.get_group_column(name)[groups], methods) for name in ("method", "alias")
+        )
         return np.logical_or(*matching)
 
     @cached_property
-    def stale(self) -> dict[str, int]:
+    def stale_counts(self) -> dict[str, int]:
         """Number of stale rows of each experiment that has stale rows."""
         if self.rows.empty:
             return {}
@@ -183,23 +186,23 @@ class Collection:
         return {"group": np.arange(len(self.groups))}
 
     @cached_property
-    def of_pairs(self) -> pd.DataFrame:
+    def pair_columns(self) -> pd.DataFrame:
         """Trial, seed, data, split and number of training rows of each pair, one line per pair."""
         return self.rows[PAIRED_BY].groupby(self.rows["pair"], sort=False).head(1)
 
-    def side_by_side(
+    def pivot_trials(
         self, groups: NDArray[np.intp]
     ) -> tuple[NDArray[np.intp], tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]]:
         """Arrange the trials of several groups in a table: one line per pair, one column per group.
 
         Returns the pairs, shape (n_lines,), and three arrays of shape (n_rows,): a position in
-        `counted`, and the line and the column of this row in the table.
+        `valid_rows`, and the line and the column of this row in the table.
         """
         starts, stops = self._starts[groups], self._starts[groups + 1]
         rows = [np.arange(start, stop) for start, stop in zip(starts, stops, strict=True)]
         every = np.concatenate([*rows, np.array([], dtype=np.intp)])
         # The table has a line for each pair that any group has. The caller drops incomplete lines.
-        pairs, lines = np.unique(self.values("pair")[every], return_inverse=True)
+        pairs, lines = np.unique(self.get_values("pair")[every], return_inverse=True)
         columns = np.repeat(np.arange(len(groups)), stops - starts)
         return pairs.astype(np.intp), (every, lines, columns)
 
@@ -207,7 +210,7 @@ class Collection:
 def collect(paths: Iterable[str | Path], today: Today | None = None) -> Collection:
     """Read every results folder at or below the paths; unreadable folders are skipped and noted.
 
-    With `today` (see `rfbench.experiment.today.find_settings_of_each`), rows of trials
+    With `today` (see `rfbench.experiment.current_settings.find_settings_of_each`), rows of trials
     that the current configurations do not contain are stale. Without it, no row is stale.
 
     Raises ResultsError if a path does not exist. A path without results is not an error.
@@ -331,9 +334,9 @@ def _tagged(experiments: Sequence[Results]) -> pd.DataFrame:
             "folder": result.path,
             "paper": str(result.config.get("paper") or ""),
             "items": str(result.config.get("item") or ""),
-            "smoke": result.smoke,
+            "smoke": result.is_smoke_run,
             "metric": str(result.config.get("metric") or ""),
-            "follows": follows_other_size(result),
+            "follows": has_dependent_size(result),
             "own_settings": bool(result.config.get("settings_from")),
         }
         for result in experiments
@@ -350,7 +353,7 @@ def _tagged(experiments: Sequence[Results]) -> pd.DataFrame:
     return pd.concat([rows, facts.loc[of].reset_index(drop=True)], axis=1)
 
 
-def follows_other_size(result: Results) -> bool:
+def has_dependent_size(result: Results) -> bool:
     """Return True if M is copied per trial from another method or from a paper's rows."""
     return isinstance(result.config.get("M"), dict) or bool(result.config.get("settings_from"))
 
@@ -419,7 +422,11 @@ def _stale(
     every = today(experiments) if today else [None] * len(experiments)
     for results, asked in zip(experiments, every, strict=True):
         # Whether other configurations than those of rfbench plan these settings is not known.
-        if today and asked is None and any(not text.startswith("M = ") for text in results.changed):
+        if (
+            today
+            and asked is None
+            and any(not text.startswith("M = ") for text in results.changed_settings)
+        ):
             asked = frozenset() if results.config.get("paper") else None
         if asked is not None:
             here = named & (groups["folder"] == results.path)
@@ -451,7 +458,7 @@ def map_unique(texts: pd.Series[str], function: Callable[[str], Any]) -> pd.Seri
     return texts.map({text: function(text) for text in texts.unique()})
 
 
-def estimates_kernel(parameters: str) -> bool:
+def has_kernel_estimate(parameters: str) -> bool:
     """Return True if features estimate their kernel, given the parameters of the sampler as JSON.
 
     Features do not estimate their kernel if they are weighted by the inverse of the unbiased

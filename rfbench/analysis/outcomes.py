@@ -17,8 +17,8 @@ from rfbench.analysis.verdicts import (
     HOLDS_TESTED,
     IN_PART,
     UNVARIED,
-    lies_inside,
-    lies_outside,
+    is_inside,
+    is_outside,
 )
 from rfbench.papers.models import CORRECTED, PRINTED, Claim, Part
 
@@ -72,17 +72,17 @@ class Outcome:
         return self.claim.parts[self.decisive.part] if self.decisive else None
 
     @property
-    def inside(self) -> int:
+    def n_inside(self) -> int:
         """Number of comparisons that are significantly inside their bounds."""
-        return sum(map(lies_inside, self.comparisons))
+        return sum(map(is_inside, self.comparisons))
 
     @property
-    def outside(self) -> int:
+    def n_outside(self) -> int:
         """Number of comparisons that are significantly outside their bounds."""
-        return sum(map(lies_outside, self.comparisons))
+        return sum(map(is_outside, self.comparisons))
 
     @property
-    def unvaried(self) -> bool:
+    def is_unvaried(self) -> bool:
         """True if the verdict depends on an interpretation of the text that was not fully varied.
 
         A claim that holds depends on all of its comparisons. For a claim that fails, one comparison
@@ -92,32 +92,32 @@ class Outcome:
             return False
         if self.verdict in (HOLDS, HOLDS_TESTED):
             return not all(one.is_varied for one in self.comparisons)
-        outside = filter(lies_outside, self.comparisons)
+        outside = filter(is_outside, self.comparisons)
         firm = any(one.is_varied and not one.depends_on for one in outside)
         return self.verdict in (IN_PART, FAILS) and not firm
 
     @property
     def label(self) -> str:
-        """Verdict, followed by a mark if it is `unvaried`."""
-        return self.verdict + UNVARIED * self.unvaried
+        """Verdict, followed by a mark if it is `is_unvaried`."""
+        return self.verdict + UNVARIED * self.is_unvaried
 
     @property
-    def least_favourable(self) -> list[ClaimComparison]:
+    def sorted_comparisons(self) -> list[ClaimComparison]:
         """All comparisons, the decisive one first, then the comparisons outside their bounds.
 
         Within these, the comparison that is farthest outside its bounds comes first.
         """
         return sorted(
             self.comparisons,
-            key=lambda one: (one is not self.decisive, not lies_outside(one), -one.excess),
+            key=lambda one: (one is not self.decisive, not is_outside(one), -one.excess),
         )
 
     @property
-    def depends_on(self) -> tuple[str, ...]:
+    def deciding_settings(self) -> tuple[str, ...]:
         """Names of the unstated settings on which the verdict depends."""
         if self.verdict != DEPENDS:
             return ()
-        decide = list(filter(lies_outside, self.comparisons)) or self.comparisons
+        decide = list(filter(is_outside, self.comparisons)) or self.comparisons
         keys = (one.depends_on for one in decide)
         return tuple(dict.fromkeys(itertools.chain(*keys)))
 

@@ -56,25 +56,25 @@ class Trials:
 
     def __init__(self, collection: Collection, groups: ArrayLike) -> None:
         self.collection, codes = collection, np.asarray(groups, dtype=np.intp)
-        self.facts = {name: collection.fact(name)[codes] for name in PAIR_FACTS}
-        self.pairs, self._cells = collection.side_by_side(codes)
+        self.facts = {name: collection.get_group_column(name)[codes] for name in PAIR_FACTS}
+        self.pairs, self._cells = collection.pivot_trials(codes)
         self._tables: dict[str, Values] = {}
 
-    def of_method(self, method: str) -> list[int]:
+    def find_columns(self, method: str) -> list[int]:
         """Return the positions of the columns that belong to a method."""
-        return np.flatnonzero(self.collection.of_method(self.facts["group"], method)).tolist()
+        return np.flatnonzero(self.collection.mask_method(self.facts["group"], method)).tolist()
 
-    def at(self, method: str, size: float, metric: str) -> Values:
+    def get_metric(self, method: str, size: float, metric: str) -> Values:
         """Return a metric of a method at one M, with one value per pair; NaN if there is none.
 
         If several groups match, the group with the most values is used.
         """
-        columns = [self.table(metric)[:, a] for a in self.of_method(method)
+        columns = [self.tabulate(metric)[:, a] for a in self.find_columns(method)
                    if self.facts["M"][a] == size]  # fmt: skip
         none = np.full(len(self.pairs), np.nan)
         return max(columns, key=lambda values: np.isfinite(values).sum(), default=none)
 
-    def table(self, metric: str) -> Values:
+    def tabulate(self, metric: str) -> Values:
         """Return the values of a metric, shape (n_pairs, n_groups); NaN for missing trials.
 
         ``error`` and ``accuracy`` are in percent. Times are CPU seconds, or wall seconds for a
@@ -91,7 +91,7 @@ class Trials:
     def _read(self, column: str) -> Values:
         table = np.full((len(self.pairs), len(self.facts["group"])), np.nan)
         rows, *cells = self._cells
-        table[tuple(cells)] = self.collection.values(column)[rows]
+        table[tuple(cells)] = self.collection.get_values(column)[rows]
         return table
 
 
@@ -108,33 +108,35 @@ class Pairing:
     paper: str
     target: str
 
-    def curve(self, method: str) -> Curve:
+    def find_curve(self, method: str) -> Curve:
         """Return the columns of a method that have the part's settings, by value on the axis."""
         curve: Curve = {}
         wanted = self.part.settings.get(method, {})
         texts = self.trials.facts["parameters"]
         places = np.nan_to_num(self.trials.facts[self.part.along].astype(float)).astype(int)
-        for column in sorted(self.trials.of_method(method), key=lambda column: places[column]):
+        for column in sorted(self.trials.find_columns(method), key=lambda column: places[column]):
             own = parse_parameters(texts[column]) if wanted else {}
             if all(own.get(k) in (v if isinstance(v, list) else [v]) for k, v in wanted.items()):
                 curve.setdefault(int(places[column]), []).append(column)
         return curve
 
-    def table(self, metric: str) -> Values:
+    def tabulate(self, metric: str) -> Values:
         """Return a metric of all trials, as logarithms if the part compares quotients."""
-        table = self.trials.table(metric)
+        table = self.trials.tabulate(metric)
         if self.part.scale == "difference":
             return table
         return np.log(table, where=table > 0, out=np.full_like(table, np.nan))
 
-    def difference(self, columns: Sequence[int], other_columns: Sequence[int] | None) -> Values:
+    def compute_difference(
+        self, columns: Sequence[int], other_columns: Sequence[int] | None
+    ) -> Values:
         """Return the paired differences of two methods, from the runs with the most common trials.
 
         Columns of the same experiment are compared. If no experiment ran both methods, columns of
         different experiments are compared. If `other_columns` is None, the values of `columns` are
         returned.
         """
-        table, experiments = self.table(self.part.metric), self.trials.facts["experiment"]
+        table, experiments = self.tabulate(self.part.metric), self.trials.facts["experiment"]
         every = itertools.product(columns, [None] if other_columns is None else other_columns)
         pairs = [(a, b, b is None or experiments[a] == experiments[b]) for a, b in every]
         together = any(both for *_, both in pairs)
@@ -146,10 +148,12 @@ class Pairing:
         none = np.full(len(self.trials.pairs), np.nan)
         return max(candidates, key=lambda values: np.isfinite(values).sum(), default=none)
 
-    def steps(self, curve: Curve, other_curve: Curve | None) -> dict[int, Values]:
+    def compute_steps(self, curve: Curve, other_curve: Curve | None) -> dict[int, Values]:
         """Return the paired differences for each value on the axis that has any."""
         every = {
-            x: self.difference(columns, None if other_curve is None else other_curve.get(x, []))
+            x: self.compute_difference(
+                columns, None if other_curve is None else other_curve.get(x, [])
+            )
             for x, columns in curve.items()
         }
         return {x: values for x, values in every.items() if np.isfinite(values).any()}
@@ -158,7 +162,7 @@ class Pairing:
 OneOff = Callable[[Pairing, Curve, Curve | None], list[Quantity]]
 
 
-def change(steps: Sequence[Values], joint: str) -> list[Quantity]:
+def compute_change(steps: Sequence[Values], joint: str) -> list[Quantity]:
     """Return the last minus the first of several values along the axis; nothing for one value."""
     if len(steps) < 2:
         return []
@@ -196,20 +200,20 @@ def pair_part(
     """
     if not len(groups):
         return []
-    if part.of_times:
-        machines = collection.fact("machine")[groups].astype(str)
+    if part.compares_times:
+        machines = collection.get_group_column("machine")[groups].astype(str)
         names, counts = np.unique(machines, return_counts=True)
         groups = groups[machines == names[counts.argmax()]]  # if tied, the first machine by name
     pairing = Pairing(part, Trials(collection, groups), paper, target)
-    curve = pairing.curve(part.method)
+    curve = pairing.find_curve(part.method)
     if not curve:
         return []
-    dataset = str(collection.fact("dataset")[groups[0]])
+    dataset = str(collection.get_group_column("dataset")[groups[0]])
     make = own or LANGUAGE.get(part.at, _along)
     return [
         replace(quantity, values=values, dataset=dataset, target=target, against=other)
         for other in part.against or [""]
-        for quantity in make(pairing, curve, pairing.curve(other) if other else None)
+        for quantity in make(pairing, curve, pairing.find_curve(other) if other else None)
         if len(values := quantity.values[np.isfinite(quantity.values)])
     ]
 
@@ -221,7 +225,7 @@ def is_time(metric: str) -> bool:
 
 def _along(pairing: Pairing, curve: Curve, other_curve: Curve | None) -> list[Quantity]:
     """Return the paired differences at the values on the axis that `Part.at` selects."""
-    steps = pairing.steps(curve, other_curve)
+    steps = pairing.compute_steps(curve, other_curve)
     xs = list(steps)
     chosen = {
         "each": xs,
@@ -235,7 +239,7 @@ def _along(pairing: Pairing, curve: Curve, other_curve: Curve | None) -> list[Qu
 def _at_best(pairing: Pairing, own_curve: Curve, other_curve: Curve | None) -> list[Quantity]:
     """Compare the two methods, each at its own M with the smallest mean test error."""
     trials = pairing.trials
-    errors = trials.collection.means(PERCENT_COLUMNS["error"])[trials.facts["group"]]
+    errors = trials.collection.compute_means(PERCENT_COLUMNS["error"])[trials.facts["group"]]
 
     def best(curve: Curve) -> tuple[int, int] | None:
         every = [(x, column) for x, columns in curve.items() for column in columns]
@@ -245,7 +249,7 @@ def _at_best(pairing: Pairing, own_curve: Curve, other_curve: Curve | None) -> l
     ours, other = best(own_curve), best(other_curve or {})
     if ours is None or other is None:
         return []
-    values = pairing.difference([ours[1]], [other[1]])
+    values = pairing.compute_difference([ours[1]], [other[1]])
     return [Quantity(values, ours[0] or None, other[0] or None)]
 
 
@@ -275,13 +279,13 @@ def _within(
     pairing: Pairing, columns: Mapping[int, int], other_columns: Sequence[int]
 ) -> list[Quantity]:
     """Compare two methods of one experiment at equal mean total time."""
-    total = pairing.trials.table("t_total")
+    total = pairing.trials.tabulate("t_total")
     timed = (a for a in (*columns.values(), *other_columns) if np.isfinite(total[:, a]).any())
     spent = {a: float(np.nanmean(total[:, a])) for a in timed}
     order = sorted((b for b in other_columns if spent.get(b, 0) > 0), key=lambda b: spent[b])
     if len(order) < 2:
         return []
-    table = pairing.table(pairing.part.metric)
+    table = pairing.tabulate(pairing.part.metric)
     other_values = table[:, order]
     complete = np.isfinite(other_values).all(axis=1)
     times = np.log([spent[b] for b in order])

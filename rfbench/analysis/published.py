@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from rfbench import papers
 from rfbench.analysis import verdicts
-from rfbench.analysis.chance import beats_constant
+from rfbench.analysis.chance import is_better_than_constant
 from rfbench.analysis.paired import PERCENT_COLUMNS
 from rfbench.analysis.selection import Selection
 from rfbench.papers.models import PLAIN, SECONDS, TUNED
@@ -214,7 +214,7 @@ def _places(selection: Selection, numbers: pd.DataFrame) -> pd.DataFrame:
         name, item, dataset = map(str, key)
         extra = [
             protocol
-            for protocol in selection.protocols(name, [item])
+            for protocol in selection.list_protocols(name, [item])
             if protocol not in papers.PROTOCOLS
             and len(selection.select(name, [item], dataset, protocol))
         ]
@@ -237,7 +237,7 @@ def _in_order(stand_ins: pd.DataFrame) -> pd.DataFrame:
 
 def _picked(selection: Selection, numbers: pd.DataFrame) -> pd.DataFrame:
     """Return the group of trials that is compared with each number, per protocol and substitute."""
-    bearing = selection.bearing
+    bearing = selection.matching_lines
     # A group can match by its label and by its alias. Duplicates are removed.
     named = pd.concat(
         [bearing.assign(answers=bearing["method"]), bearing.assign(answers=bearing["alias"])]
@@ -256,7 +256,7 @@ def _picked(selection: Selection, numbers: pd.DataFrame) -> pd.DataFrame:
     lines = lines.astype({"stand_in": bool})
     # For ``best``, the size with the smallest mean error is selected, as in the paper. This
     # selection makes both values optimistic.
-    errors = selection.collection.counted.groupby("group")["error_percent"].mean()
+    errors = selection.collection.valid_rows.groupby("group")["error_percent"].mean()
     lines["mean_error"] = lines["group"].map(errors)
     best, sized = lines["M"] == BEST, lines["size"].notna()
     # A number without a size is compared with a group without a fixed M (NaN) if there is one,
@@ -290,7 +290,7 @@ def _measured(selection: Selection, picked: pd.DataFrame) -> pd.DataFrame:
     # prediction, differences between methods are noise.
     sources_of, places = papers.list_sources(), zip(picked["paper"], picked["dataset"], strict=True)
     sources = (sources_of[paper][dataset] for paper, dataset in places)
-    beats = beats_constant(selection.collection, picked["group"].to_numpy(), sources)
+    beats = is_better_than_constant(selection.collection, picked["group"].to_numpy(), sources)
     best = picked.assign(beats=np.nan_to_num(beats, nan=1.0)).groupby(CELL, dropna=False)["beats"]
     picked = picked.assign(at_chance=best.transform("max") == 0)
     # Name of the column in our rows for each metric of the paper.
@@ -298,7 +298,7 @@ def _measured(selection: Selection, picked: pd.DataFrame) -> pd.DataFrame:
         papers.find_paper(paper).measured_as.get(metric, PERCENT_COLUMNS.get(metric, metric))
         for paper, metric in zip(picked["paper"], picked["metric"], strict=True)
     ]
-    counted = selection.collection.counted
+    counted = selection.collection.valid_rows
     wanted = list(dict.fromkeys(names))
     # Mean, standard deviation and number of trials per group and column, then for the column that
     # each number needs. se = sd / sqrt(n). It is NaN for one trial, and the number is then

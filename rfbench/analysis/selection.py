@@ -32,7 +32,7 @@ class Selection:
         self.collection = collection
 
     @cached_property
-    def bearing(self) -> pd.DataFrame:
+    def matching_lines(self) -> pd.DataFrame:
         """Table of the groups that belong to a paper: one line per group, item and data set.
 
         An item is a table or figure of the paper. Lines are in the order of the folders. The
@@ -58,11 +58,13 @@ class Selection:
 
     @cached_property
     def _places(self) -> dict[Any, NDArray[np.intp]]:
-        groups = self.bearing["group"].to_numpy(dtype=np.intp)
-        places = self.bearing.groupby(["paper", "item", "target", "protocol", "stand_in"]).indices
+        groups = self.matching_lines["group"].to_numpy(dtype=np.intp)
+        places = self.matching_lines.groupby(
+            ["paper", "item", "target", "protocol", "stand_in"]
+        ).indices
         return {key: groups[lines] for key, lines in places.items()}
 
-    def protocols(self, paper: str, items: Sequence[str]) -> list[str]:
+    def list_protocols(self, paper: str, items: Sequence[str]) -> list[str]:
         """Return the protocols under which any of the paper's items was run, in the usual order."""
         seen = {key[3] for key in self._places if key[0] == paper and key[1] in items}
         usual = [protocol for protocol in papers.PROTOCOLS if protocol in seen]

@@ -39,7 +39,7 @@ class Test:
     note: str = ""
     error: float = math.nan
 
-    def interval(self, coverage: float) -> tuple[float, float]:
+    def compute_interval(self, coverage: float) -> tuple[float, float]:
         """Return Student's interval of `effect`; NaN for fewer than two trials."""
         from scipy.special import stdtrit
 

@@ -12,7 +12,7 @@ from rfbench.analysis.frame import (
     SUMS,
     Collection,
     drop_other_machines,
-    follows_other_size,
+    has_dependent_size,
     to_floats,
 )
 from rfbench.analysis.naming import get_sort_key, name_methods
@@ -39,7 +39,7 @@ def find_axis(results: Results) -> str:
     if (rows.groupby("dataset")["d"].nunique() > 1).any():
         return "d"
     swept = rows.loc[rows["variant"] != "", "variant"].unique()
-    if follows_other_size(results) or (len(swept) > 1 and rows["M"].nunique() <= 1):
+    if has_dependent_size(results) or (len(swept) > 1 and rows["M"].nunique() <= 1):
         settings = [_setting(variant) for variant in swept]
         names = {name for name, _ in settings}
         numeric = all(value is not None for _, value in settings)
@@ -111,12 +111,12 @@ def summarise(results: Results, metric: str | None = None) -> pd.DataFrame:
           (`rfbench.analysis.frame.SUMS`).
         - Median of the scale-free penalty.
     """
-    return summarise_collection(frame.build_collection([results]), results, metric).drop(
+    return summarize_collection(frame.build_collection([results]), results, metric).drop(
         columns="group", errors="ignore"
     )
 
 
-def summarise_collection(
+def summarize_collection(
     collection: Collection, results: Results, metric: str | None = None
 ) -> pd.DataFrame:
     """Return the table of `summarise` with the position of each line in `Collection.groups`."""
@@ -129,7 +129,7 @@ def summarise_collection(
     table = groups[[*IDENTITY, "metric"]].astype(dict.fromkeys(integers, "Int64"))
     table = pd.concat([table, _aggregates(collection, groups["metric"])], axis=1)
     table = table.assign(group=table.index)
-    if follows_other_size(results):
+    if has_dependent_size(results):
         table = table.drop(columns="M")
     varied = find_axis(results)
     if varied in ("d", "M"):

@@ -14,7 +14,7 @@ OTHER_DATA, NO_NUMBER = "other data", "no number"
 
 
 @dataclass(frozen=True)
-class Uncompared:
+class UncomparedNumber:
     """Results that were not compared with a paper for the same reason.
 
     Attributes
@@ -38,7 +38,9 @@ class Uncompared:
     expected: tuple[str, ...] = ()
 
 
-def list_uncompared(held: Verification, others: Iterable[Verification] = ()) -> list[Uncompared]:
+def list_uncompared(
+    held: Verification, others: Iterable[Verification] = ()
+) -> list[UncomparedNumber]:
     """Return the results that were not compared with a paper, and the reasons.
 
     Smoke runs and sweeps are left out. So are the published results of rfbench, and results of
@@ -57,32 +59,36 @@ def list_uncompared(held: Verification, others: Iterable[Verification] = ()) -> 
     asked = empty | {o.claim.paper for each in every for o in each.outcomes}
     asked |= {str(name) for each in every for name in each.numbers["paper"].unique()}
     published = shipped.find_published()
-    seen: dict[Uncompared, list[str]] = {}
+    seen: dict[UncomparedNumber, list[str]] = {}
     for results in held.selection.collection.experiments:
         own = not (published and results.folder.resolve().is_relative_to(published.resolve()))
         swept = (results.rows["variant"] != "").all()
         named = results.config.get("paper")
         own &= named in asked if named in library else asked.issuperset(papers.list_papers())
-        if own and not results.smoke and not swept and results.path not in compared:
+        if own and not results.is_smoke_run and not swept and results.path not in compared:
             cause = _find_cause(held, results)
             if cause.cause != NO_NUMBER or cause.paper not in claimed:
                 seen.setdefault(cause, []).append(results.name)
     return [
-        Uncompared(tuple(names), each.cause, each.paper, each.found, each.expected)
+        UncomparedNumber(tuple(names), each.cause, each.paper, each.found, each.expected)
         for each, names in seen.items()
     ]
 
 
-def _find_cause(held: Verification, results: Results) -> Uncompared:
+def _find_cause(held: Verification, results: Results) -> UncomparedNumber:
     paper, groups = str(results.config.get("paper") or ""), held.selection.collection.groups
     here = groups[groups["folder"] == results.path]
     if not paper:
-        return Uncompared((), NO_PAPER)
+        return UncomparedNumber((), NO_PAPER)
     if paper not in papers.read_library():
-        return Uncompared((), UNKNOWN_PAPER, paper)
+        return UncomparedNumber((), UNKNOWN_PAPER, paper)
     if here["stale"].all():
-        return Uncompared((), CHANGED if results.changed else STALE, paper, results.changed)
-    if not (held.selection.bearing["folder"] == results.path).any():
+        return UncomparedNumber(
+            (), CHANGED if results.changed_settings else STALE, paper, results.changed_settings
+        )
+    if not (held.selection.matching_lines["folder"] == results.path).any():
         expected = {source.dataset: None for source in papers.find_paper(paper).datasets.values()}
-        return Uncompared((), OTHER_DATA, paper, tuple(here["source"].unique()), tuple(expected))
-    return Uncompared((), NO_NUMBER, paper, (str(results.config.get("item")),))
+        return UncomparedNumber(
+            (), OTHER_DATA, paper, tuple(here["source"].unique()), tuple(expected)
+        )
+    return UncomparedNumber((), NO_NUMBER, paper, (str(results.config.get("item")),))

@@ -182,7 +182,7 @@ def is_too_noisy(
     return noisy
 
 
-def lies_inside(comparison: ClaimComparison) -> bool:
+def is_inside(comparison: ClaimComparison) -> bool:
     """Return True if a comparison is significantly within its bounds, without a correction.
 
     The comparisons of a claim together are an intersection-union test, which needs no correction.
@@ -192,16 +192,16 @@ def lies_inside(comparison: ClaimComparison) -> bool:
     return comparison.trials >= MIN_TRIALS and comparison.p_inside <= ALPHA
 
 
-def lies_outside(comparison: ClaimComparison) -> bool:
+def is_outside(comparison: ClaimComparison) -> bool:
     """Return True if a comparison is significantly outside its bounds, after Holm's correction."""
     return comparison.trials >= MIN_TRIALS and comparison.p_outside <= ALPHA
 
 
 def find_side(comparison: ClaimComparison) -> str:
     """Return the side of the bounds on which a comparison is: inside, outside or open."""
-    if lies_inside(comparison):
+    if is_inside(comparison):
         return "inside"
-    return "outside" if lies_outside(comparison) else "open"
+    return "outside" if is_outside(comparison) else "open"
 
 
 def judge_outcome(comparisons: Sequence[ClaimComparison], tested: int, wanted: int) -> str:
@@ -215,12 +215,12 @@ def judge_outcome(comparisons: Sequence[ClaimComparison], tested: int, wanted: i
     """
     if not comparisons:
         return CANNOT
-    if outside := [comparison for comparison in comparisons if lies_outside(comparison)]:
+    if outside := [comparison for comparison in comparisons if is_outside(comparison)]:
         firm = sum(not comparison.depends_on for comparison in outside)
         if not firm:
             return DEPENDS
         return FAILS if 2 * firm > len(comparisons) else IN_PART
-    if not all(map(lies_inside, comparisons)):
+    if not all(map(is_inside, comparisons)):
         return NOT_CLEAR
     if any(comparison.depends_on for comparison in comparisons):
         return DEPENDS

@@ -39,17 +39,17 @@ class Verification:
     unprinted: Effect = return_no_effect
 
     @property
-    def own(self) -> pd.DataFrame:
+    def own_numbers(self) -> pd.DataFrame:
         """Lines of `numbers` on the papers' own data, without substitutes."""
         return self.numbers[~self.numbers["stand_in"]]
 
     @property
-    def named(self) -> list[str]:
+    def named_papers(self) -> list[str]:
         """Names of the known papers to which any of the results belong."""
         named = {each.config.get("paper") for each in self.selection.collection.experiments}
         return [name for name in papers.read_library() if name in named]
 
-    def of_papers(self, *names: str) -> Verification:
+    def select_papers(self, *names: str) -> Verification:
         """Return a verification that is restricted to the numbers and claims of these papers."""
         return replace(
             self,
@@ -58,7 +58,7 @@ class Verification:
             authors=tuple(runs for runs in self.authors if runs.paper in names),
         )
 
-    def of_claim(self, name: str) -> list[Outcome]:
+    def find_outcomes(self, name: str) -> list[Outcome]:
         """Return the outcomes of a claim, one per protocol, given its id or ``paper/id``.
 
         Raises ResultsError if the claim does not exist.
@@ -113,7 +113,7 @@ def verify(
             " ".join(collection.notes),
             "Name folders that 'rfbench run' wrote, for example results/published.",
         )
-    unprinted = next(iter(slices.ask("unprinted", folders)), return_no_effect)
+    unprinted = next(iter(slices.call_hooks("unprinted", folders)), return_no_effect)
     return replace(build_verification(Selection(collection), paper, unprinted), paths=folders)
 
 
@@ -123,8 +123,8 @@ def verify_outside(held: Verification) -> dict[str, Verification]:
     If the files of a paper cannot be analyzed, the paper is skipped with a warning.
     """
     found = {}
-    for name in held.named:
-        if papers.find_folder(name).outside:
+    for name in held.named_papers:
+        if papers.find_folder(name).is_external:
             try:
                 found[name] = replace(build_verification(held.selection, name), paths=held.paths)
             # any exception is possible, because the files may come from anybody

@@ -20,7 +20,7 @@ from rfbench.errors import ConfigError
 
 if TYPE_CHECKING:
     from rfbench.audit.plan import Audit
-    from rfbench.cli.running import Work
+    from rfbench.cli.running import RunRequest
 
 
 @click.command(short_help="Vary the settings that a paper leaves open.")
@@ -79,7 +79,7 @@ def audit(
         rfbench audit CONFIG --target PAPER/CLAIM/DATASET --gaps
         rfbench audit CONFIG --target PAPER/ITEM,ITEM/DATASET --vary scaling=none,standard,minmax
     """
-    from rfbench.audit.plan import Question, plan
+    from rfbench.audit.plan import AuditRequest, plan
     from rfbench.audit.target import find
     from rfbench.cli import running
     from rfbench.config.sweeps import count_combinations
@@ -90,7 +90,7 @@ def audit(
             "Some combinations would not have any published numbers.",
             "Vary fewer choices, or set M and other keys with --set.",
         )
-    asked = Question(
+    asked = AuditRequest(
         config,
         find(aim),
         run=name,
@@ -107,14 +107,14 @@ def audit(
         echo(f"  {choice}: {', '.join(open_options)}")
     for why in planned.refused[:3]:
         echo(f"cannot be run: {why}")
-    work = running.Work(planned.folder, planned.experiments, planned.variants)
+    work = running.RunRequest(planned.folder, planned.experiments, planned.variants)
     if options.dry_run:
-        running.say_what_would_run(work, options)
+        running.print_dry_run(work, options)
     else:
         _audit(planned, work, options)
 
 
-def _audit(audit: Audit, planned: Work, options: RunOptions) -> None:
+def _audit(audit: Audit, planned: RunRequest, options: RunOptions) -> None:
     """Run and rank the combinations of an audit.
 
     The command exits with code 1 if the audit was interrupted or if a trial failed.
@@ -138,6 +138,6 @@ def _audit(audit: Audit, planned: Work, options: RunOptions) -> None:
             echo(f"not ranked: {incomplete} combinations without all numbers")
         for path in files:
             echo(f"written: {path}")
-    running.say_trials(summary, f"{summary.found} measured before")
+    running.print_counts(summary, f"{summary.found} measured before")
     if summary.failed or summary.interrupted:
         raise click.exceptions.Exit(1)

@@ -26,9 +26,9 @@ from rfbench.audit.tables import (
     read_all,
 )
 from rfbench.errors import ResultsError
+from rfbench.pages.formatting import format_number, format_signed
 from rfbench.pages.grids import Grid
 from rfbench.pages.templates import render as fill
-from rfbench.pages.words import number, signed
 from rfbench.papers.models import Claim
 
 PAGE, COMMAND = "audit.md", "rfbench audit"
@@ -107,7 +107,7 @@ def _effects(claim: Claim, kept: AuditTable) -> list[list[str]]:
         known = here.loc[[here[column].idxmin(), here[column].idxmax()], HALF + name]
         bounds = [f"{bound:g}" for bound in (part.low, part.high) if bound is not None]
         written = [f"{write(reading + end):.3g}" for end in (0.0, *ends)]
-        halves = [number(half, 3) for half in known]
+        halves = [format_number(half, 3) for half in known]
         row = [name, part.metric, part.method, ", ".join(bounds), *written]
         rows.append([*row, *halves])
     return rows
@@ -117,8 +117,8 @@ def _best(table: pd.DataFrame, varied: Sequence[str]) -> list[list[str]]:
     distances = ("rms_choosing", "rms_confirming", "largest_difference")
     return [
         [
-            number(line["place"]),
-            *(number(line[name], 2) for name in distances),
+            format_number(line["place"]),
+            *(format_number(line[name], 2) for name in distances),
             *(line[name] for name in varied),
         ]
         for line in table.head(NEAREST).to_dict("records")
@@ -134,11 +134,13 @@ def _ranges(own: pd.Series[Any], found: Mapping[int, NumberRange]) -> list[list[
     return [
         [
             name,
-            number(published.value),
-            number(reading, 2),
-            *(signed(line.low), number(line.half_low, 2)),
-            *(signed(line.high), number(line.half_high, 2)),
-            number(measure_distance(published.value, reading + line.low, reading + line.high), 2),
+            format_number(published.value),
+            format_number(reading, 2),
+            *(format_signed(line.low), format_number(line.half_low, 2)),
+            *(format_signed(line.high), format_number(line.half_high, 2)),
+            format_number(
+                measure_distance(published.value, reading + line.low, reading + line.high), 2
+            ),
         ]
         for index, line in found.items()
         for published in [numbers[index]]
@@ -174,7 +176,7 @@ def write_page(folder: Path, command: str) -> Path:
     return folder / PAGE
 
 
-def remake(paths: Sequence[Path]) -> list[Path]:
+def regenerate(paths: Sequence[Path]) -> list[Path]:
     """Write the page of each audit below the folders `paths` again, from its table.
 
     Raises ResultsError if a folder does not exist, or if a page contains no command.

@@ -15,7 +15,7 @@ from rfbench.analysis.frame import JOINT
 from rfbench.audit.choices import list_choices, parse_choice, select_options
 from rfbench.audit.target import Target
 from rfbench.config.schema import Experiment
-from rfbench.config.specs import KeptBy, SamplerSpec
+from rfbench.config.specs import SameSizeAs, SamplerSpec
 from rfbench.config.sweeps import Choices, apply_changes, get_settings, iterate_combinations
 from rfbench.errors import ConfigError
 
@@ -23,7 +23,7 @@ CONFIGS = "configs"
 
 
 @dataclass(frozen=True)
-class Question:
+class AuditRequest:
     """Arguments of the command `rfbench audit`."""
 
     config: Path
@@ -70,7 +70,7 @@ class Question:
 class Audit:
     """Experiments of an audit, and the open choices whose combinations they measure."""
 
-    asked: Question
+    asked: AuditRequest
     # restricted to the methods and sizes that are measured
     target: Target
     # including choices with a single option
@@ -87,7 +87,7 @@ class Audit:
     def folder(self) -> str:
         """Name of the results folder of this audit."""
         start = "gaps" if self.asked.gaps else "audit"
-        return self.target.folder(self.target.methods, start, self.experiments[0].name)
+        return self.target.make_folder_name(self.target.methods, start, self.experiments[0].name)
 
     @property
     def variants(self) -> list[str]:
@@ -96,7 +96,7 @@ class Audit:
         return [", ".join(f"{c}={o}" for c, o in line.items()) or "as configured" for line in lines]
 
 
-def plan(asked: Question) -> Audit:
+def plan(asked: AuditRequest) -> Audit:
     """Plan the experiments of an audit.
 
     Samplers and sizes for which the target has no published numbers are dropped.
@@ -128,7 +128,9 @@ def plan(asked: Question) -> Audit:
     # The target is restricted to the methods of the configuration: an audit of one method is
     # complete even if the published row has further methods. The joint solver counts as a method,
     # whatever samplers it uses.
-    target = asked.target.of([JOINT] if base.solver.name == JOINT else list_sampler_names(specs))
+    target = asked.target.restrict(
+        [JOINT] if base.solver.name == JOINT else list_sampler_names(specs)
+    )
     refused: dict[str, str] = {}
 
     def attempt(words: str, settings: Mapping[str, Any]) -> Experiment | None:
@@ -177,7 +179,7 @@ def plan(asked: Question) -> Audit:
     # that every combination has, and no choice changes M. A method that determines M itself may
     # have any size.
     sizes = experiments[0].M
-    met = target if isinstance(sizes, KeptBy) else target.of(target.methods, sizes)
+    met = target if isinstance(sizes, SameSizeAs) else target.restrict(target.methods, sizes)
     return Audit(
         asked,
         met,
@@ -226,7 +228,7 @@ def restrict_experiment(experiment: Experiment, target: Target) -> Experiment:
     # Sizes without a published number would cost time and have no distance. A published number
     # without a size (None) may belong to any size.
     published = {number.size for number in target.numbers}
-    if not isinstance(sizes, KeptBy) and None not in published:
+    if not isinstance(sizes, SameSizeAs) and None not in published:
         sizes = [size for size in sizes if size in published]
         if not sizes:
             raise ConfigError(
@@ -262,7 +264,7 @@ def _check(experiment: Experiment, specs: Sequence[SamplerSpec], target: Target)
         )
 
 
-def _open(asked: Question, vary: Choices, samplers: Sequence[str], target: Target) -> Choices:
+def _open(asked: AuditRequest, vary: Choices, samplers: Sequence[str], target: Target) -> Choices:
     """Return the choices to vary: not fixed by ``--set``, and relevant for a measured sampler."""
     # Keys that ``--set`` fixes are not varied.
     fixed = {text.partition("=")[0].strip() for text in asked.overrides}

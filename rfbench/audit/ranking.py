@@ -29,7 +29,7 @@ from rfbench.errors import ResultsError
 from rfbench.experiment.plan import plan
 from rfbench.papers.models import PLAIN, Claim
 from rfbench.results import Results
-from rfbench.results.maintenance import read_whole_rows
+from rfbench.results.merging import read_whole_rows
 
 
 def rank(audit: Audit, results: Results) -> pd.DataFrame:
@@ -79,7 +79,9 @@ def tabulate_combinations(audit: Audit, cells: pd.DataFrame, in_folder: int = 0)
     gaps = (wide("difference") * percent).dropna()
     table = audit.grid.loc[gaps.index]
     table.insert(0, "place", 0)
-    for name, half in zip(("rms_choosing", "rms_confirming"), audit.target.halves(), strict=True):
+    for name, half in zip(
+        ("rms_choosing", "rms_confirming"), audit.target.split_halves(), strict=True
+    ):
         # NaN if the half is empty or a number is missing
         table[name] = (gaps[half] ** 2).mean(axis=1, skipna=False).astype(float) ** 0.5
     table["largest_difference"] = gaps.abs().max(axis=1)
@@ -163,7 +165,7 @@ def tabulate_effects(audit: Audit, claim: Claim, results: Results) -> pd.DataFra
                 own = reading[name].values
                 same = len(own) == len(one.values)
                 test = paired_t(one.values, own) if same else paired_t([])
-                low, high = test.interval(1 - 2 * ALPHA)
+                low, high = test.compute_interval(1 - 2 * ALPHA)
                 line[PAIRED + name] = line[MEASURED_PREFIX + name] - float(own.mean())
                 line[HALF + name] = (high - low) / 2
         lines[i] = line
@@ -195,8 +197,8 @@ def add_paired_differences(
             metric = papers.find_paper(line["paper"]).measured_as.get(
                 line["metric"], line["metric"]
             )
-            test = paired_t(*trials.table(metric).T)
-        low, high = test.interval(1 - 2 * ALPHA)
+            test = paired_t(*trials.tabulate(metric).T)
+        low, high = test.compute_interval(1 - 2 * ALPHA)
         lines.append((test.effect, (high - low) / 2))
     found = pd.DataFrame(lines, columns=["paired", "half"], index=cells.index, dtype=float)
     return cells.assign(**found)

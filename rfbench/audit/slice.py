@@ -27,9 +27,9 @@ def unprinted(paths: Iterable[str | Path]) -> Effect:
 
 def numbers(verification: Verification) -> AddedColumn:
     """Return the column with ranges over unstated settings, for tables of published numbers."""
-    from rfbench.audit.unprinted import column
+    from rfbench.audit.unprinted import make_column
 
-    return column(verification)
+    return make_column(verification)
 
 
 def report(verification: Verification, out: Path) -> Addition:
@@ -50,7 +50,7 @@ def findings(verification: Verification) -> list[Statement]:
     )
 
 
-def of_papers(verification: Verification, out: Path) -> dict[str, str]:
+def describe_papers(verification: Verification, out: Path) -> dict[str, str]:
     """Return for each paper a text on unstated settings and on the results of its audits."""
     from rfbench.audit.unprinted import collect_ranges, lay_out_audits, lay_out_effects
     from rfbench.pages.templates import render
@@ -69,4 +69,4 @@ def of_papers(verification: Verification, out: Path) -> dict[str, str]:
 def modes() -> dict[str, tuple[str, str]]:
     """Return the option of `rfbench report` that writes the pages of audits again."""
     text = "Write only the pages of the audits below RESULTS, from their tables."
-    return {"audits": (text, "rfbench.audit.page:remake")}
+    return {"audits": (text, "rfbench.audit.page:regenerate")}

@@ -84,7 +84,7 @@ class AuditTable:
         return self.file.with_name("audit.md")
 
     @cached_property
-    def nearest(self) -> pd.DataFrame:
+    def nearest_lines(self) -> pd.DataFrame:
         """Lines of the combinations that share the first place."""
         return pd.DataFrame(self.table[self.table["place"] == self.table["place"].iloc[0]])
 

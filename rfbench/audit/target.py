@@ -40,7 +40,7 @@ class Target:
             return list(dict.fromkeys(m for part in here for m in (part.method, *part.against)))
         return list(dict.fromkeys(number.method for number in self.numbers))
 
-    def folder(self, measured: Sequence[str], start: str = "audit", run: str = "") -> str:
+    def make_folder_name(self, measured: Sequence[str], start: str = "audit", run: str = "") -> str:
         """Return the name of the results folder of an audit.
 
         The name includes the measured methods if methods of the target are missing, because two
@@ -62,7 +62,7 @@ class Target:
                 "Use a configuration with these data, or a different --target.",
             )
 
-    def of(self, methods: Sequence[str], sizes: Sequence[int] | None = None) -> Target:
+    def restrict(self, methods: Sequence[str], sizes: Sequence[int] | None = None) -> Target:
         """Return the target restricted to these methods and sizes. `sizes=None` means all sizes."""
         if self.claim:
             return self
@@ -74,7 +74,7 @@ class Target:
         ]
         return replace(self, numbers=tuple(fits))
 
-    def halves(self) -> tuple[list[int], list[int]]:
+    def split_halves(self) -> tuple[list[int], list[int]]:
         """Return the positions of the numbers that rank combinations and that confirm the ranking.
 
         The two halves alternate over methods and sizes like the squares of a chessboard, so that

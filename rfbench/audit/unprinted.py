@@ -27,9 +27,16 @@ from rfbench.audit.tables import (
     read_all,
 )
 from rfbench.pages.additions import AddedColumn
+from rfbench.pages.formatting import (
+    DASH,
+    format_number,
+    format_signed,
+    format_span,
+    join_names,
+    link,
+)
 from rfbench.pages.grids import Grid
 from rfbench.pages.paper_numbers import join_items
-from rfbench.pages.words import DASH, link, listing, number, signed, span
 from rfbench.papers.models import PERCENT, PRINTED, Claim
 
 RANGE = "over unstated settings, less our reading"
@@ -62,10 +69,10 @@ class Unprinted:
 
         The comparison is returned unchanged if the range is not known.
         """
-        return with_range(claim, comparison, compute_effect_range(self.every, claim, comparison))
+        return add_range(claim, comparison, compute_effect_range(self.every, claim, comparison))
 
 
-def with_range(
+def add_range(
     claim: Claim, comparison: ClaimComparison, span: EffectRange | None
 ) -> ClaimComparison:
     """Return a comparison with the range of its effect and the settings that can change it.
@@ -99,7 +106,7 @@ def collect_ranges(verification: Verification) -> Unprinted:
 
 def build_finding(verification: Verification) -> Finding | None:
     """Return the finding on the ranges of numbers over unstated settings, or None."""
-    own = verification.own
+    own = verification.own_numbers
     own = own[(own["trials"] > 0) & (own["unit"] == PERCENT) & (own["protocol"] == PRINTED)]
     ranges = list(collect_ranges(verification).ranges.values())
     table = pd.DataFrame(ranges, columns=NumberRange._fields)
@@ -132,7 +139,7 @@ class Varied(NamedTuple):
     fixed: list[str]
 
 
-def column(verification: Verification) -> AddedColumn:
+def make_column(verification: Verification) -> AddedColumn:
     """Return the column with ranges over unstated settings, for tables of published numbers."""
     over = collect_ranges(verification).ranges
 
@@ -168,11 +175,11 @@ def _varied(line: Line, ranges: Sequence[NumberRange]) -> Varied:
 
 def format_range(found: NumberRange, reading: Line) -> str:
     """Return a range as text, followed by the distance from the range to the published number."""
-    low = f"{signed(found.low)} ± {number(found.half_low, 2)}"
-    high = f"{signed(found.high)} ± {number(found.half_high, 2)}"
+    low = f"{format_signed(found.low)} ± {format_number(found.half_low, 2)}"
+    high = f"{format_signed(found.high)} ± {format_number(found.half_high, 2)}"
     ends = reading["measured"] + found.low, reading["measured"] + found.high
     away = measure_distance(reading["published"], *ends)
-    return f"{low} to {high}" + (f", off by {number(away, 2)}" if away else "")
+    return f"{low} to {high}" + (f", off by {format_number(away, 2)}" if away else "")
 
 
 def lay_out_effects(verification: Verification, paper: str, out: Path) -> Grid:
@@ -183,7 +190,9 @@ def lay_out_effects(verification: Verification, paper: str, out: Path) -> Grid:
     ranges. For a claim, the changes are in the CSV file of its comparisons.
     """
     known = collect_ranges(verification)
-    printed = verification.own[verification.own["protocol"] == PRINTED].set_index("number")
+    printed = verification.own_numbers[verification.own_numbers["protocol"] == PRINTED].set_index(
+        "number"
+    )
     head = (
         "numbers", "varied", "not varied", "combinations x trials", "change of ours",
         "published within",
@@ -205,15 +214,16 @@ def lay_out_effects(verification: Verification, paper: str, out: Path) -> Grid:
         if here:
             entry = papers.list_published()[here[0].number]
             first = {"paper": paper, "item": entry.item, "dataset": entry.dataset}
-            fixed = listing(_varied(first, here).fixed, DASH)
+            fixed = join_names(_varied(first, here).fixed, DASH)
             n = f"{here[0].combinations} x {here[0].trials}"
-            change = f"{signed(min(r.low for r in here))} to {signed(max(r.high for r in here))}"
+            low, high = min(r.low for r in here), max(r.high for r in here)
+            change = f"{format_signed(low)} to {format_signed(high)}"
             inside = sum(_lies_within(r, printed.loc[r.number].to_dict()) for r in here)
             within = f"{inside} of {len(here)}"
         if claim:
-            fixed = listing(_list_fixed(verification, claim, audit.place[2]), DASH)
+            fixed = join_names(_list_fixed(verification, claim, audit.place[2]), DASH)
         name = f"claim {claim.id}, {audit.place[2]}" if claim else _name_audit(audit)
-        rows.append([link(audit.page, out, name), listing(varied), fixed, n, change, within])
+        rows.append([link(audit.page, out, name), join_names(varied), fixed, n, change, within])
     return Grid(head, rows)
 
 
@@ -241,15 +251,15 @@ def lay_out_audits(every: Sequence[AuditTable], paper: str, out: Path) -> Grid:
     for audit in every:
         if audit.kind != "audit" or audit.place[0] != paper:
             continue
-        first, nearest = audit.table.iloc[0], audit.nearest
+        first, nearest = audit.table.iloc[0], audit.nearest_lines
         tied = f" ({len(nearest)} tie)" if len(nearest) > 1 else ""
         other = nearest["rms_confirming"]
-        confirmed = span(other.min(), other.max(), 2) if other.notna().all() else DASH
+        confirmed = format_span(other.min(), other.max(), 2) if other.notna().all() else DASH
         name = _name_audit(audit) + (", substitute" if first["stand_in"] else "")
-        cells = number(first["rms_choosing"], 2), confirmed
-        sizes = number(first["cells"]), number(first["trials"])
+        cells = format_number(first["rms_choosing"], 2), confirmed
+        sizes = format_number(first["cells"]), format_number(first["trials"])
         rows.append(
-            [link(audit.page, out, name), f"{number(first['tried'])}{tied}", *cells, *sizes]
+            [link(audit.page, out, name), f"{format_number(first['tried'])}{tied}", *cells, *sizes]
         )
     return Grid(head, rows)
 

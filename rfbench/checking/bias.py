@@ -34,11 +34,11 @@ It may also return features and a constant that is added to the products of feat
 """
 
 
-class CheckFailed(AssertionError):
+class CheckFailedError(AssertionError):
     """Exception for a map that fails a check; the message describes the actual result."""
 
 
-class MapClaim(NamedTuple):
+class KernelClaim(NamedTuple):
     """A feature map, the kernel that it claims, and two values of M at which it is measured."""
 
     name: str
@@ -108,7 +108,7 @@ class Pairs(NamedTuple):
     right: Array
     rows: Array
 
-    def kernel(self, kernel: Kernel) -> Array:
+    def compute_kernel(self, kernel: Kernel) -> Array:
         """Return the kernel value k(x, y) of each pair, shape (n_pairs,)."""
         return np.diag(kernel(self.left, self.right)).copy()
 
@@ -201,7 +201,7 @@ class Measurement:
     def __post_init__(self) -> None:
         """Compute the statistics of the estimates."""
         self.seeds = len(self.estimates)
-        self.exact = self.pairs.kernel(self.kernel)
+        self.exact = self.pairs.compute_kernel(self.kernel)
         self.bias: Array = self.estimates.mean(axis=0) - self.exact
         largest = np.abs(self.exact).max()
         # The lower bounds avoid a division by 0 if the estimates are constant. The mean of float32
@@ -219,7 +219,7 @@ class Measurement:
         self.shown = int(np.where(clear, np.abs(self.bias[TESTED]), -1.0).argmax())
 
     @property
-    def falls(self) -> bool:
+    def is_decreasing(self) -> bool:
         """True if the error decreases with M, at least about half as fast as 1 / sqrt(M)."""
         return not self.rate > -0.25
 
@@ -232,14 +232,14 @@ class Measurement:
         bias of such a map is not detected, because one draw has an error of its size.
         """
         if self.varies or self.below:
-            return self.biased or not self.falls
+            return self.biased or not self.is_decreasing
         shares = np.array([self.relative_error, self.share_at_large])
         return bool((shares > FAR_FROM_KERNEL).any()) or (
-            bool(np.isnan(shares).all()) and not self.falls
+            bool(np.isnan(shares).all()) and not self.is_decreasing
         )
 
     @property
-    def seen(self) -> float:
+    def detectable_bias(self) -> float:
         """Smallest bias, in errors of one draw, that is detected with probability `POWER`."""
         return (self.limit + float(stats.norm.ppf(POWER))) / math.sqrt(self.seeds)
 
@@ -253,7 +253,7 @@ class Measurement:
         return float(self.squared[TESTED].sum() / compute_independent_error(self)[TESTED].sum())
 
     @property
-    def further_out(self) -> float:
+    def relative_error_far(self) -> float:
         """RMSE at a pair one bandwidth further from the origin, divided by the RMSE of a near pair.
 
         Both pairs have distance 1 in the same direction. The quotient is NaN if the kernel depends
@@ -292,13 +292,13 @@ def compute_independent_error(measured: Measurement) -> Array:
 
 
 def measure(
-    claim: MapClaim, *, most: int | None = None, seconds: float = MAX_SECONDS
+    claim: KernelClaim, *, most: int | None = None, seconds: float = MAX_SECONDS
 ) -> Measurement:
     """Measure the bias and the error of a map with respect to the kernel that it claims.
 
     Parameters
     ----------
-    claim : MapClaim
+    claim : KernelClaim
         The map, the kernel that it claims, and two values of M.
     most : int, optional
         Largest number of seeds, by default `N_SEEDS`. With fewer seeds, the probability of a wrong
@@ -319,7 +319,7 @@ def measure(
         Z, constant = drawn if isinstance(drawn, tuple) else (drawn, 0.0)
         Z = np.asarray(Z, np.float64)
         if Z.ndim != 2 or len(Z) != len(pairs.rows) or not np.isfinite(Z).all():
-            raise CheckFailed(
+            raise CheckFailedError(
                 f"M = {M}, seed {seed}: the features of {len(pairs.rows)} rows are not a "
                 f"finite matrix with one line per row. Their shape is {Z.shape}"
             )

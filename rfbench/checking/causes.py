@@ -16,7 +16,7 @@ from scipy import stats
 
 from rfbench.arrays import Array
 from rfbench.checking.bias import TESTED, Measurement
-from rfbench.checking.closed_forms import SoftmaxRegularised, find_kernel
+from rfbench.checking.closed_forms import SoftmaxRegularized, find_kernel
 from rfbench.kernels import ArcCosine, GaussianMeasure
 
 # Share of the bias that a signature may leave unexplained. The value was chosen without a
@@ -43,7 +43,7 @@ CONSTANT_SEED = (
 )
 
 
-def wrong_axis(generator: np.random.Generator, d: int, m: int, times: int) -> Array:
+def draw_on_wrong_axis(generator: np.random.Generator, d: int, m: int, times: int) -> Array:
     """Draw orthogonal frequencies whose random lengths scale coordinates instead of frequencies.
 
     The shape is (times, m, d).
@@ -53,13 +53,13 @@ def wrong_axis(generator: np.random.Generator, d: int, m: int, times: int) -> Ar
     return (Q * lengths).reshape(times, -1, d)[:, :m]
 
 
-def unsigned(generator: np.random.Generator, d: int, m: int, times: int) -> Array:
+def draw_unsigned(generator: np.random.Generator, d: int, m: int, times: int) -> Array:
     """Draw orthogonal frequencies as QR returns them, without random signs."""
     Q = _directions(generator, d, m, times, signs=False).reshape(times, -1, d)[:, :m]
     return np.asarray(Q * np.sqrt(generator.chisquare(d, size=(times, m, 1))))
 
 
-def transposed(generator: np.random.Generator, d: int, m: int, times: int) -> Array:
+def draw_transposed(generator: np.random.Generator, d: int, m: int, times: int) -> Array:
     """Draw d quasi-random points of m coordinates, and use them as m points of d coordinates."""
     points = 1 << (d - 1).bit_length()  # Sobol points are balanced in powers of 2
     engines = (stats.qmc.Sobol(m, scramble=True, rng=generator) for _ in range(times))
@@ -67,7 +67,7 @@ def transposed(generator: np.random.Generator, d: int, m: int, times: int) -> Ar
     return np.asarray(stats.norm.ppf(np.clip(draws, 1e-9, 1 - 1e-9)))
 
 
-def whitened(generator: np.random.Generator, d: int, m: int, times: int) -> Array:
+def draw_whitened(generator: np.random.Generator, d: int, m: int, times: int) -> Array:
     """Draw frequencies that are shifted and whitened to exactly mean 0 and covariance I."""
     W = generator.standard_normal((times, m, d))
     W -= W.mean(axis=1, keepdims=True)
@@ -85,19 +85,19 @@ def _directions(
 
 
 LAWS: dict[Callable[..., Array], tuple[str, str]] = {
-    wrong_axis: (
+    draw_on_wrong_axis: (
         "lengths on the wrong axis: they scale coordinates instead of frequencies",
         "Multiply the rows that are frequencies, not the columns, by the lengths.",
     ),
-    unsigned: (
+    draw_unsigned: (
         ("signs of the QR decomposition missing: its first entries always have the same sign"),
         "Multiply Q by the signs of the diagonal of R, or by random signs.",
     ),
-    transposed: (
+    draw_transposed: (
         "quasi-random points transposed: a frequency has the coordinates of several points",
         "Draw M points with d coordinates, not d points with M coordinates.",
     ),
-    whitened: (
+    draw_whitened: (
         "moments matched: the frequencies of a draw are shifted or whitened",
         "Declare that the method is biased, or draw without matching.",
     ),
@@ -160,9 +160,11 @@ def _closed_forms(found: Measurement) -> Iterator[Cause]:
     mend = "Draw frequencies with the standard deviation of the kernel, 1 / bandwidth."
     for factor, what in lengths.items() if kernel.has_bandwidth else ():
         if abs(np.log(factor)) > 0.05:
-            yield Cause(what, mend, pairs.kernel(find_kernel(kernel.name, s * factor)))
-            if isinstance(kernel, SoftmaxRegularised):
-                yield Cause(what, mend, np.diag(kernel.of_length(pairs.left, pairs.right, factor)))
+            yield Cause(what, mend, pairs.compute_kernel(find_kernel(kernel.name, s * factor)))
+            if isinstance(kernel, SoftmaxRegularized):
+                yield Cause(
+                    what, mend, np.diag(kernel.compute_shortened(pairs.left, pairs.right, factor))
+                )
             elif kernel.name in ("gaussian", "softmax"):  # positive features
                 squares = ((pairs.left + pairs.right) ** 2).sum(axis=1) / s**2
                 yield Cause(what, mend, exact * np.exp((factor**-2 - 1) * squares / 2))

@@ -26,7 +26,7 @@ class Matern52(Matern):
     nu = 2.5
 
 
-class SoftmaxRegularised(Softmax):
+class SoftmaxRegularized(Softmax):
     """Softmax kernel with frequencies of length sqrt(d), called SMREG in Performers.
 
     exp(-(|x|^2 + |y|^2) / 2) E exp(w'(x + y)) for w uniform on the sphere of radius sqrt(d), with x
@@ -37,9 +37,9 @@ class SoftmaxRegularised(Softmax):
 
     def __call__(self, X: Rows, Y: Rows) -> NDArray[np.float64]:
         """Return the kernel matrix."""
-        return self.of_length(X, Y, 1.0)
+        return self.compute_shortened(X, Y, 1.0)
 
-    def of_length(self, X: Rows, Y: Rows, factor: float) -> NDArray[np.float64]:
+    def compute_shortened(self, X: Rows, Y: Rows, factor: float) -> NDArray[np.float64]:
         """Return the kernel matrix that results if all frequencies are divided by `factor`."""
         from scipy.special import hyp0f1
 
@@ -55,7 +55,7 @@ class SoftmaxRegularised(Softmax):
         return np.asarray(np.sqrt(d) * W / lengths / self.bandwidth)
 
 
-_ALL = (Matern32, Matern52, SoftmaxRegularised)
+_ALL = (Matern32, Matern52, SoftmaxRegularized)
 OTHERS: dict[str, type[Kernel]] = {kernel.name: kernel for kernel in _ALL}
 
 
@@ -67,7 +67,7 @@ def find_kernel(
     The last three are the parameters of the polynomial kernel with scikit-learn's names and
     defaults: (gamma x'y + coef0)^degree.
     """
-    name = KERNELS.published(name)
+    name = KERNELS.find_published_name(name)
     if name == "polynomial":
         return make(f"polynomial[degree={degree}, bias={coef0!r}]", bandwidth * gamma**-0.5)
     if name in KERNELS or has_parameters(name):

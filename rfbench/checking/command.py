@@ -66,23 +66,23 @@ def test(
         thing = SAMPLERS.find(path)
     report = check(thing, kernel, bandwidth, options)
     _say(path, report)
-    if report.wrong or report.broken:
+    if report.wrong_kernels or report.broken_promises:
         raise click.exceptions.Exit(1)
 
 
 def _say(path: str, report: Report) -> None:
     from rfbench.checking.run import (
         PAIRS_HEAD,
-        answer,
+        describe_answer,
         describe_measurement,
         list_causes,
         tabulate_pairs,
     )
 
     for each in report.measured:
-        right = each not in report.wrong
+        right = each not in report.wrong_kernels
         mark, colour = ("yes", "green") if right else ("NO", "red")
-        echo(answer(*each), mark=f"{mark:5}", colour=colour)
+        echo(describe_answer(*each), mark=f"{mark:5}", colour=colour)
     for _, found in report.measured[:1]:
         for line in list_causes(found):
             echo(f"     {line}")
@@ -94,7 +94,7 @@ def _say(path: str, report: Report) -> None:
         echo(report.reading)
     if report.why_not:
         echo(f"No kernel is measured: {report.why_not}.")
-    for promise in report.broken:
+    for promise in report.broken_promises:
         echo(str(promise), mark=f"{'FAILED':8}")
-    kept = len(report.promises) - len(report.broken)
+    kept = len(report.promises) - len(report.broken_promises)
     echo(f"{path}: {kept} of {len(report.promises)} promises are kept")

@@ -12,11 +12,11 @@ from scipy import stats
 
 from rfbench import files
 from rfbench.arrays import EXACT
-from rfbench.checking.bias import N_SEEDS, POWER, SEEN, MapClaim, Measurement, measure
+from rfbench.checking.bias import N_SEEDS, POWER, SEEN, KernelClaim, Measurement, measure
 from rfbench.checking.causes import find_cause
+from rfbench.pages.formatting import DASH, format_number, format_signed, format_significant, link
 from rfbench.pages.grids import Grid
 from rfbench.pages.templates import render
-from rfbench.pages.words import DASH, link, number, signed, significant
 from rfbench.results.schema import STRING
 
 PAGE, NAME = "maps.md", "maps"
@@ -40,7 +40,9 @@ FIXED, BELOW = "the same for every seed", "below the kernel"
 WORDS_OF_CELL = 30
 
 
-def make_row(claim: MapClaim, facts: Mapping[str, Any], most: int | None = None) -> dict[str, Any]:
+def make_row(
+    claim: KernelClaim, facts: Mapping[str, Any], most: int | None = None
+) -> dict[str, Any]:
     """Measure a map and return its row; `facts` are columns that need no measurement."""
     found = measure(claim, most=most, seconds=600.0)
     i, cause = found.shown, find_cause(found)
@@ -64,7 +66,7 @@ def find_verdict(found: Measurement) -> str:
         return BELOW
     if not found.varies:
         return BIASED if found.wrong else FIXED
-    return BIASED if found.biased else RIGHT if found.falls else SLOW
+    return BIASED if found.biased else RIGHT if found.is_decreasing else SLOW
 
 
 def read(file: Path) -> pd.DataFrame:
@@ -195,12 +197,13 @@ def _name(row: Mapping[Any, Any]) -> str:
 def _bias_cells(row: Mapping[Any, Any]) -> list[str]:
     """Return the bias in percent of the kernel, and the pair of rows where it was measured."""
     percent = 100 * row["bias"] / row["exact"] if abs(row["exact"]) > 1e-9 else 0.0
-    becomes = f"{number(row['exact'] + row['bias'], 2)} instead of {number(row['exact'], 2)}"
-    if float(number(row["exact"] + row["bias"], 2)) == float(number(row["exact"], 2)):
-        becomes = f"{number(row['exact'] + row['bias'], 3)} instead of {number(row['exact'], 3)}"
-    share = f"{'+' if percent > 0 else ''}{significant(percent)} %"
+    exact, mean = row["exact"], row["exact"] + row["bias"]
+    becomes = f"{format_number(mean, 2)} instead of {format_number(exact, 2)}"
+    if float(format_number(mean, 2)) == float(format_number(exact, 2)):
+        becomes = f"{format_number(mean, 3)} instead of {format_number(exact, 3)}"
+    share = f"{'+' if percent > 0 else ''}{format_significant(percent)} %"
     if not percent:  # the kernel is 0 there
-        share = signed(row["bias"], 2)
+        share = format_signed(row["bias"], 2)
     return [share, f"{row['at']}: {becomes}"]
 
 
@@ -265,7 +268,7 @@ def _size_grid(rows: pd.DataFrame) -> Grid:
     lines = []
     for (code, option, kernel), here in rows.groupby(["code", "option", "kernel"]):
         cells = {
-            int(row["M"]): signed(row["largest_z"] / row["seeds"] ** 0.5, 2)
+            int(row["M"]): format_signed(row["largest_z"] / row["seeds"] ** 0.5, 2)
             + ("" if row["verdict"] == BIASED else f" ({RIGHT})")
             for row in here.to_dict("records")
         }

@@ -8,9 +8,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from rfbench.checking.bias import MAX_SECONDS, SEEN, CheckFailed, MapClaim, Measurement, measure
+from rfbench.checking.bias import (
+    MAX_SECONDS,
+    SEEN,
+    CheckFailedError,
+    KernelClaim,
+    Measurement,
+    measure,
+)
 from rfbench.checking.causes import find_cause
-from rfbench.checking.samplers import Promise, find_fault, make_subject, run_checks
+from rfbench.checking.samplers import PromiseCheck, find_fault, make_subject, run_checks
 
 PAIRS_HEAD = ("pair of rows", "kernel", "bias", "error of one draw", "z")
 
@@ -25,7 +32,7 @@ class Report:
     ----------
     promises : list of Promise
         All checked promises, kept and broken.
-    measured : list of (MapClaim, Measurement)
+    measured : list of (KernelClaim, Measurement)
         Each kernel that the map claims, with its measurement. Kernels that the map does not have
         come first.
     why_not : str
@@ -34,18 +41,18 @@ class Report:
         Sentence on how the bandwidth is derived from a parameter of the map.
     """
 
-    promises: list[Promise]
-    measured: list[tuple[MapClaim, Measurement]] = field(default_factory=list)
+    promises: list[PromiseCheck]
+    measured: list[tuple[KernelClaim, Measurement]] = field(default_factory=list)
     why_not: str = ""
     reading: str = ""
 
     @property
-    def broken(self) -> list[Promise]:
+    def broken_promises(self) -> list[PromiseCheck]:
         """Promises that the map does not keep."""
         return [promise for promise in self.promises if promise.fault]
 
     @property
-    def wrong(self) -> list[tuple[MapClaim, Measurement]]:
+    def wrong_kernels(self) -> list[tuple[KernelClaim, Measurement]]:
         """Kernels that the map claims and does not have."""
         return [each for each in self.measured if each[1].wrong]
 
@@ -88,17 +95,22 @@ def check(
     subject = make_subject(thing, parameters, kernel)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        report = Report(run_checks(subject, subject.checks), why_not=subject.claims_none)
+        report = Report(run_checks(subject, subject.checks), why_not=subject.reason_without_claims)
         if not report.promises[0].fault and not report.why_not:
-            claims, report.reading = subject.claims(kernel, bandwidth), subject.reading
+            claims, report.reading = (
+                subject.list_claims(kernel, bandwidth),
+                subject.bandwidth_sentence,
+            )
 
             def measured() -> None:
                 for claim in claims:
                     report.measured.append((claim, measure(claim, seconds=seconds)))
 
             if fault := find_fault(measured):
-                report.promises.append(Promise("features to measure a kernel by", FEATURES, fault))
-    report.measured.sort(key=lambda each: each not in report.wrong)
+                report.promises.append(
+                    PromiseCheck("features to measure a kernel by", FEATURES, fault)
+                )
+    report.measured.sort(key=lambda each: each not in report.wrong_kernels)
     return report
 
 
@@ -107,18 +119,20 @@ def check_map(thing: Any, *args: Any, **kwargs: Any) -> None:
 
     Raises
     ------
-    CheckFailed
+    CheckFailedError
         If the map does not have the kernel that it claims, or does not keep a promise. The message
         contains the actual result and the correction.
     """
     report = check(thing, *args, **kwargs)
-    failed = [str(promise) for promise in report.broken]
-    failed += ["\n".join([answer(*each), *list_causes(each[1])]) for each in report.wrong]
+    failed = [str(promise) for promise in report.broken_promises]
+    failed += [
+        "\n".join([describe_answer(*each), *list_causes(each[1])]) for each in report.wrong_kernels
+    ]
     if failed:
-        raise CheckFailed("\n\n".join(failed))
+        raise CheckFailedError("\n\n".join(failed))
 
 
-def answer(claim: MapClaim, found: Measurement) -> str:
+def describe_answer(claim: KernelClaim, found: Measurement) -> str:
     """Return a sentence with the result for one kernel of a map."""
     i, name = found.shown, found.kernel.name + (f", {claim.name} map" if claim.name else "")
     if found.biased:
@@ -130,11 +144,11 @@ def answer(claim: MapClaim, found: Measurement) -> str:
     if not found.varies and not found.below:
         told = "far from the kernel" if found.wrong else "no verdict on a bias"
         return f"{name} kernel: the same features for every seed, {told}, the error is {at}"
-    if not found.falls:
+    if not found.is_decreasing:
         return f"{name} kernel without bias, but the error falls as M^{found.rate:.2f} alone"
     if found.below:
         return f"{name} kernel from below, as with Nystroem features: {at}"
-    seen = max(found.seen, SEEN)
+    seen = max(found.detectable_bias, SEEN)
     return f"{name} kernel: no bias of {seen:.2g} errors of one draw, M = {found.M}"
 
 
@@ -157,8 +171,8 @@ def describe_measurement(found: Measurement) -> list[str]:
         ): found.relative_error,
         f"the error falls as M^{found.rate:.2f}": found.rate,
         (
-            f"at a larger bandwidth the error is {found.further_out:.2f} times as large"
-        ): found.further_out,
+            f"at a larger bandwidth the error is {found.relative_error_far:.2f} times as large"
+        ): found.relative_error_far,
     }
     return [line for line, value in lines.items() if not math.isnan(value)]
 
@@ -170,3 +184,6 @@ def tabulate_pairs(found: Measurement) -> list[list[str]]:
         [name, f"{k:.4f}", f"{bias:+.4f}", f"{spread:.2g}", f"{z:+.1f}"]
         for name, k, bias, spread, z in zip(found.pairs.names, *columns, strict=True)
     ]
+
+
+CheckFailed = CheckFailedError  # earlier name, in tests of users

@@ -1,8 +1,8 @@
 """Promises that every feature map has to keep, and the checks of these promises.
 
 A check is a function of a subject, which is a map with its options. A map is a sampler, a
-transformer, or a function f(X, M, seed). A check raises `CheckFailed` if the promise is not kept.
-The name of a check is a short form of the promise. The docstring explains the promise and is
+transformer, or a function f(X, M, seed). A check raises `CheckFailedError` if the promise is not
+kept. The name of a check is a short form of the promise. The docstring explains the promise and is
 printed as advice if the promise is not kept.
 """
 
@@ -22,7 +22,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
 
-from rfbench.checking.bias import BANDWIDTH, CheckFailed, MapClaim
+from rfbench.checking.bias import BANDWIDTH, CheckFailedError, KernelClaim
 from rfbench.checking.closed_forms import find_kernel
 from rfbench.errors import MethodError
 from rfbench.kernels import make, to_dense
@@ -46,7 +46,7 @@ POLYNOMIAL = ("gamma", "degree", "coef0")
 
 
 @dataclass(frozen=True)
-class MapSubject:
+class FeatureMapUnderTest:
     """A feature map with its options and its declared properties.
 
     Attributes
@@ -68,14 +68,14 @@ class MapSubject:
     unbiased: bool = True
 
     @property
-    def own(self) -> bool:
+    def is_sampler(self) -> bool:
         """True if the map is a sampler with rfbench's interface."""
         return isinstance(self.thing, type) and issubclass(self.thing, RandomFeatures)
 
     @property
     def checks(self) -> tuple[Check, ...]:
         """Checks that apply to this kind of map."""
-        if self.own:
+        if self.is_sampler:
             seeded = [each for each in OF_EVERY_MAP if each != another_seed_other_features]
             return (*seeded, *SAMPLER_CHECKS)
         skipped = [] if self.takes_seed else [another_seed_other_features]
@@ -86,15 +86,17 @@ class MapSubject:
     @property
     def takes_seed(self) -> bool:
         """True if the map gets a seed and does not declare that it is deterministic."""
-        seeded = self.method.is_function or any(name in SEED_NAMES for name in self.method.taken)
+        seeded = self.method.is_function or any(
+            name in SEED_NAMES for name in self.method.parameter_names
+        )
         return seeded and not getattr(self.thing, "deterministic", False)
 
     @property
-    def claims_none(self) -> str:
+    def reason_without_claims(self) -> str:
         """Reason why the map claims no kernel; an empty string if the map claims a kernel."""
-        if self.own and not self.thing.approximates_kernel:
+        if self.is_sampler and not self.thing.approximates_kernel:
             return "the method declares that it does not estimate a kernel (approximates_kernel)"
-        if self.own and not (self.thing.unbiased and self.unbiased):
+        if self.is_sampler and not (self.thing.unbiased and self.unbiased):
             return "the method declares that its estimates are biased (unbiased)"
         return ""
 
@@ -103,7 +105,9 @@ class MapSubject:
         """The map in the form in which `rfbench run` and `rfbench rank` use it."""
         return Method(self.thing, getattr(self.thing, "__name__", repr(self.thing)), self.options)
 
-    def width(self, kernel: str, bandwidth: float | None = None) -> tuple[dict[str, Any], float]:
+    def find_bandwidth_options(
+        self, kernel: str, bandwidth: float | None = None
+    ) -> tuple[dict[str, Any], float]:
         """Return the keyword argument that sets the bandwidth, and the bandwidth.
 
         The argument is the parameter that the user declared, as in a configuration. Otherwise it is
@@ -112,10 +116,10 @@ class MapSubject:
         bandwidth.
         """
         method = self.method
-        if not self.own and method.formula is not None:
+        if not self.is_sampler and method.formula is not None:
             s = bandwidth or BANDWIDTH
-            return {str(method.varied): method.formula(s)}, s
-        foreign = kernel == "polynomial" and not self.own
+            return {str(method.bandwidth_name): method.formula(s)}, s
+        foreign = kernel == "polynomial" and not self.is_sampler
         if foreign or (name := self._width_name) is None:
             return {}, bandwidth or 1.0
         given, s = self.options.get(name), bandwidth or BANDWIDTH
@@ -127,7 +131,9 @@ class MapSubject:
     @cached_property
     def _width_name(self) -> str | None:
         """Name of the map's bandwidth parameter (one of `WIDTHS`), or None if the map has none."""
-        names = [n for n in WIDTHS[: 1 if self.own else None] if n in self.method.taken]
+        names = [
+            n for n in WIDTHS[: 1 if self.is_sampler else None] if n in self.method.parameter_names
+        ]
         names = [name for name in names if name in self.options] or names
         if len(names) > 1:
             why = "Each of them could be the bandwidth."
@@ -151,7 +157,7 @@ class MapSubject:
         """Measured exponent p of the bandwidth in a parameter; None if it cannot be measured."""
         name = self._width_name
         # the bandwidth parameter of a sampler is the bandwidth of the kernel
-        if self.own or name is None:
+        if self.is_sampler or name is None:
             return None
         try:
             power = measure_power(self.method, name, self.options.get(name, 1.0))
@@ -162,7 +168,7 @@ class MapSubject:
         return power if abs(power) >= 1 else None
 
     @property
-    def reading(self) -> str:
+    def bandwidth_sentence(self) -> str:
         """Sentence on how the bandwidth is derived; empty if the exponent was not measured."""
         kernel = self.kernels_served[0]
         if kernel == "polynomial" or self.method.formula is not None or not self._power:
@@ -175,43 +181,47 @@ class MapSubject:
 
     def make(self, M: int = 8, seed: Any = 0, **options: Any) -> Any:
         """Build an object with fit and transform; pass M and the seed if it has such parameters."""
-        options = {**self.width(self.kernels_served[0])[0], **options}
-        if not self.own:
+        options = {**self.find_bandwidth_options(self.kernels_served[0])[0], **options}
+        if not self.is_sampler:
             return self.method.make(M, seed, **options)
         usual = {"n_components": M, "random_state": seed}
-        usual = {name: value for name, value in usual.items() if name in self.method.taken}
+        usual = {
+            name: value for name, value in usual.items() if name in self.method.parameter_names
+        }
         return self.thing(**{**usual, **self.options, **options})
 
     def fit(self, made: Any, X: Any = CHECK_ROWS, y: Any = CHECK_TARGET) -> Any:
         """Fit an object; pass the target only if the object declares that it uses the target."""
         return made.fit(X, *((y,) if uses_target(made) else ()))
 
-    def features(self, X: Any = CHECK_ROWS, new: Any = NEW_ROWS, **options: Any) -> Any:
+    def compute_features(self, X: Any = CHECK_ROWS, new: Any = NEW_ROWS, **options: Any) -> Any:
         """Return the features of the rows `new`, after a fit to the rows `X`."""
         return np.asarray(to_dense(self.fit(self.make(**options), X).transform(new)))
 
-    def claims(self, kernel: str | None = None, bandwidth: float | None = None) -> list[MapClaim]:
+    def list_claims(
+        self, kernel: str | None = None, bandwidth: float | None = None
+    ) -> list[KernelClaim]:
         """Return the claims for one kernel, or for all kernels of the map.
 
         A sampler has a claim for each form of its map: offset and paired.
         """
         return [
             self._claim(name, each, bandwidth)
-            for each in ([KERNELS.published(kernel)] if kernel else self.kernels_served)
-            for name in (MAPS if self.own and KERNELS[each].feature == "wave" else ("",))
+            for each in ([KERNELS.find_published_name(kernel)] if kernel else self.kernels_served)
+            for name in (MAPS if self.is_sampler and KERNELS[each].feature == "wave" else ("",))
         ]
 
-    def _claim(self, name: str, kernel: str, bandwidth: float | None) -> MapClaim:
-        width, s = self.width(kernel, bandwidth)
-        own = {"kernel": kernel, "feature_map": name or MAPS[0]} if self.own else {}
-        words: dict[str, Any] = {**self.method.own, **width, **own}
+    def _claim(self, name: str, kernel: str, bandwidth: float | None) -> KernelClaim:
+        width, s = self.find_bandwidth_options(kernel, bandwidth)
+        own = {"kernel": kernel, "feature_map": name or MAPS[0]} if self.is_sampler else {}
+        words: dict[str, Any] = {**self.method.own_parameters, **width, **own}
         of_kernel: dict[str, Any] = {}
-        if kernel == "polynomial" and not self.own:
+        if kernel == "polynomial" and not self.is_sampler:
             method = self.method
             of_kernel = {
-                each: words.get(each, method.default(each))
+                each: words.get(each, method.get_default(each))
                 for each in POLYNOMIAL
-                if each in method.taken
+                if each in method.parameter_names
             }
 
         def draw(X: Any, M: int, seed: int) -> Any:
@@ -219,13 +229,13 @@ class MapSubject:
             constant = getattr(getattr(made, "feature_map_", None), "kernel_constant", 0.0)
             return to_dense(made.transform(X)), constant
 
-        claimed = make(kernel, s) if self.own else find_kernel(kernel, s, **of_kernel)
-        return MapClaim(name, draw, claimed, self.kernel_sizes)
+        claimed = make(kernel, s) if self.is_sampler else find_kernel(kernel, s, **of_kernel)
+        return KernelClaim(name, draw, claimed, self.kernel_sizes)
 
 
 def make_subject(
     thing: Any, options: Mapping[str, Any] | None = None, kernel: str | None = None, **differs: Any
-) -> MapSubject:
+) -> FeatureMapUnderTest:
     """Return a map as a subject; for a sampler, kernels and options are read from its declaration.
 
     Raises
@@ -248,12 +258,12 @@ def make_subject(
         kernels = [name for name, each in KERNELS.items() if thing.serves(each)]
         declared = getattr(thing, "declaration", None)
         differs = {**(declared.contract if declared else {}), **differs}
-    subject = MapSubject(thing, options or {}, **{"kernels_served": kernels, **differs})
+    subject = FeatureMapUnderTest(thing, options or {}, **{"kernels_served": kernels, **differs})
     subject.method  # noqa: B018 - raises MethodError if it is not a map
     return subject
 
 
-class Promise(NamedTuple):
+class PromiseCheck(NamedTuple):
     """A promise with the advice for a broken promise, and the fault; no fault if it is kept."""
 
     name: str
@@ -264,17 +274,17 @@ class Promise(NamedTuple):
         return f"{self.name}: {self.fault}\n{self.help}"
 
 
-def run_checks(subject: Any, checks: Sequence[Check]) -> list[Promise]:
+def run_checks(subject: Any, checks: Sequence[Check]) -> list[PromiseCheck]:
     """Run the checks on a subject and return all promises.
 
     The first check uses the map in the simplest way. If it fails, the remaining checks are not run,
     because they would fail with the same exception.
     """
-    promises: list[Promise] = []
+    promises: list[PromiseCheck] = []
     for check in checks:
         fault = find_fault(partial(check, subject))
         name = check.__name__.replace("_", " ")
-        promises.append(Promise(name, inspect.getdoc(check) or "", fault))
+        promises.append(PromiseCheck(name, inspect.getdoc(check) or "", fault))
         if promises[0].fault:
             break
     return promises
@@ -284,7 +294,7 @@ def find_fault(call: Callable[[], Any]) -> str:
     """Return the exception that a call raises as a sentence; empty if it raises none."""
     try:
         call()
-    except CheckFailed as error:
+    except CheckFailedError as error:
         return str(error)
     except Exception as error:
         at = traceback.extract_tb(error.__traceback__)[-1]
@@ -294,13 +304,13 @@ def find_fault(call: Callable[[], Any]) -> str:
 
 
 def expect(kept: Any, sentence: str) -> None:
-    """Raise CheckFailed with `sentence` unless `kept` is true."""
+    """Raise CheckFailedError with `sentence` unless `kept` is true."""
     if not kept:
-        raise CheckFailed(sentence)
+        raise CheckFailedError(sentence)
 
 
 def expect_same(got: Any, expected: Any, what: str, tolerance: float = 0.0) -> None:
-    """Raise CheckFailed unless two arrays are equal within an absolute tolerance."""
+    """Raise CheckFailedError unless two arrays are equal within an absolute tolerance."""
     got, expected = np.asarray(got), np.asarray(expected)
     same = partial(assert_allclose, atol=tolerance) if tolerance else assert_array_equal
     try:
@@ -308,50 +318,50 @@ def expect_same(got: Any, expected: Any, what: str, tolerance: float = 0.0) -> N
     except AssertionError as error:
         told = ("(shapes", "nan location", "Mismatched elements", "Max absolute")
         facts = "; ".join(line for line in str(error).splitlines() if line.startswith(told))
-        raise CheckFailed(f"{what}: {facts}") from None
+        raise CheckFailedError(f"{what}: {facts}") from None
 
 
 def expect_finite(rows: Any) -> None:
-    """Raise CheckFailed with the indices of the columns that contain NaN or infinity."""
+    """Raise CheckFailedError with the indices of the columns that contain NaN or infinity."""
     bad = np.flatnonzero(~np.isfinite(rows).all(axis=0)).tolist()
     expect(
         not bad, f"{rows.shape[1]} columns were checked, and these contain NaN or infinity: {bad}"
     )
 
 
-def features_are_a_matrix_of_finite_numbers(subject: MapSubject) -> None:
+def features_are_a_matrix_of_finite_numbers(subject: FeatureMapUnderTest) -> None:
     """One line of finite numbers per row, shape (n, columns), is returned: correct this first.
 
     Rows are read-only: copy them before you center or scale.
     """
-    features = subject.features()
+    features = subject.compute_features()
     right = features.ndim == 2 and len(features) == len(NEW_ROWS)
     expect(right, f"{len(NEW_ROWS)} rows give the shape {features.shape}")
     expect_finite(features)
 
 
-def same_seed_same_features(subject: MapSubject) -> None:
+def same_seed_same_features(subject: FeatureMapUnderTest) -> None:
     """Draw from a generator with the given seed in `fit`, never from numpy's global one."""
-    expect_same(subject.features(), subject.features(), "the features of two fits")
+    expect_same(subject.compute_features(), subject.compute_features(), "the features of two fits")
 
 
-def another_seed_other_features(subject: MapSubject) -> None:
+def another_seed_other_features(subject: FeatureMapUnderTest) -> None:
     """Draw from the given seed, or declare `deterministic = True` if nothing is drawn.
 
     A map without randomness has no mean over seeds, so that its error is judged instead of its
     bias.
     """
-    first, second = subject.features(), subject.features(seed=1)
+    first, second = subject.compute_features(), subject.compute_features(seed=1)
     expect(not np.array_equal(first, second), "the features are the same for two seeds")
 
 
-def features_are_a_function_of_each_row(subject: MapSubject) -> None:
+def features_are_a_function_of_each_row(subject: FeatureMapUnderTest) -> None:
     """Each row's features depend on this row only: learn means, scales and ranks in `fit`."""
-    few, all_rows = subject.features(new=NEW_ROWS[3:9]), subject.features()[3:9]
+    few, all_rows = subject.compute_features(new=NEW_ROWS[3:9]), subject.compute_features()[3:9]
     expect_same(few, all_rows, "the features of six rows alone and among twenty", 1e-9)
 
 
-def clones_and_copies(subject: MapSubject) -> None:
+def clones_and_copies(subject: FeatureMapUnderTest) -> None:
     """The map can be cloned before a fit, and pickled after a fit.
 
     Inherit from sklearn.base.BaseEstimator, let the constructor only store its parameters, and do
@@ -363,7 +373,7 @@ def clones_and_copies(subject: MapSubject) -> None:
     expect_same(results, expected, "the features of a pickle")
 
 
-def sparse_rows_give_the_features_of_dense_ones(subject: MapSubject) -> None:
+def sparse_rows_give_the_features_of_dense_ones(subject: FeatureMapUnderTest) -> None:
     """Use products that accept sparse and dense rows; do not index X with a dense mask.
 
     A map of another package may refuse CSR rows by raising any exception.
@@ -371,34 +381,36 @@ def sparse_rows_give_the_features_of_dense_ones(subject: MapSubject) -> None:
     rows, new = (np.where(np.abs(part) > 0.8, part, 0.0) for part in (CHECK_ROWS, NEW_ROWS))
     for of in (sparse.csr_array, sparse.csr_matrix):
         try:
-            features = subject.features(of(rows), of(new))
+            features = subject.compute_features(of(rows), of(new))
         except Exception:
-            if subject.own:
+            if subject.is_sampler:
                 raise
             return
-        expect_same(features, subject.features(rows, new), f"the features of {of.__name__}", 1e-9)
+        expect_same(
+            features, subject.compute_features(rows, new), f"the features of {of.__name__}", 1e-9
+        )
 
 
-def float32_gives_nearly_the_features_of_float64(subject: MapSubject) -> None:
+def float32_gives_nearly_the_features_of_float64(subject: FeatureMapUnderTest) -> None:
     """Draw and decide in float64; in a sampler, `fit` converts the map."""
     narrow, new = CHECK_ROWS.astype(np.float32), NEW_ROWS.astype(np.float32)
     for rows, what in ((CHECK_ROWS, "new rows in float32"), (narrow, "all rows in float32")):
-        features = subject.features(rows, new)
+        features = subject.compute_features(rows, new)
         tolerance = subject.float32_tolerance
-        expect_same(features, subject.features(), f"the features of {what}", tolerance)
-        narrowed = features.dtype == np.float32 or not subject.own
+        expect_same(features, subject.compute_features(), f"the features of {what}", tolerance)
+        narrowed = features.dtype == np.float32 or not subject.is_sampler
         expect(narrowed, f"rows in float32 give features in {features.dtype}")
 
 
-def constant_columns_give_finite_features(subject: MapSubject) -> None:
+def constant_columns_give_finite_features(subject: FeatureMapUnderTest) -> None:
     """Look for divisions by a standard deviation or a distance of 0."""
     for constant in (slice(1, 2), slice(None)):
         rows = CHECK_ROWS.copy()
         rows[:, constant] = 3.0
-        expect_finite(subject.features(rows, rows))
+        expect_finite(subject.compute_features(rows, rows))
 
 
-def serves_its_kernels_with_the_columns_asked_for(subject: MapSubject) -> None:
+def serves_its_kernels_with_the_columns_asked_for(subject: FeatureMapUnderTest) -> None:
     """Each kernel has a column per frequency, or two in the paired map, or is rejected.
 
     Name the kernels that `_draw` supports: in `kernels` of the decorator `sampler`, in the
@@ -425,11 +437,11 @@ def serves_its_kernels_with_the_columns_asked_for(subject: MapSubject) -> None:
                 )
 
 
-def the_target_is_used_where_it_is_needed(subject: MapSubject) -> None:
+def the_target_is_used_where_it_is_needed(subject: FeatureMapUnderTest) -> None:
     """Set `needs_target = True` if `_draw` uses its targets, and only then."""
     other = np.random.default_rng(9).permutation(CHECK_TARGET)
     features = subject.make().fit(CHECK_ROWS, other).transform(NEW_ROWS)
-    same = np.array_equal(features, subject.features())
+    same = np.array_equal(features, subject.compute_features())
     if subject.thing.needs_target:
         expect(
             not same, "the features are the same with shuffled labels, so the target is not used"

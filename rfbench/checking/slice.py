@@ -18,16 +18,16 @@ def commands() -> dict[str, str]:
 
 def check(thing: Any, parameters: Mapping[str, Any]) -> str:
     """Return one line with the test result for the Gaussian kernel and the broken promises."""
-    from rfbench.checking.run import answer
     from rfbench.checking.run import check as found_of
+    from rfbench.checking.run import describe_answer
     from rfbench.errors import MethodError
 
     try:
         found = found_of(thing, "gaussian", parameters=parameters, seconds=10.0)
     except MethodError as error:
         return f"not checked: {error.what}"
-    said = [answer(*each) for each in found.measured[:1]] or [found.why_not or "no kernel"]
-    said += [f"not kept: {promise.name}" for promise in found.broken]
+    said = [describe_answer(*each) for each in found.measured[:1]] or [found.why_not or "no kernel"]
+    said += [f"not kept: {promise.name}" for promise in found.broken_promises]
     return "checked: " + "; ".join(said)
 
 
@@ -35,7 +35,7 @@ def report(verification: Verification, out: Path) -> Addition:
     """Return the page maps.md if the results contain measurements of maps, else an empty page."""
     from rfbench.checking import page
     from rfbench.pages.additions import Addition
-    from rfbench.pages.words import link
+    from rfbench.pages.formatting import link
 
     folder = page.find_folder(verification.paths)
     if folder is None:

@@ -23,7 +23,7 @@ from rfbench.arrays import Array
 from rfbench.choosing import workplace
 from rfbench.choosing.evidence import measure_importances, summarize_errors
 from rfbench.choosing.greedy import MOST_SCORES, compute_losses, select_greedily
-from rfbench.choosing.losses import CLASS_METRICS, NUMBER_METRICS, compare_losses, loss
+from rfbench.choosing.losses import CLASS_METRICS, NUMBER_METRICS, compare_losses, compute_loss
 from rfbench.choosing.model import Model, compute_half_widths, save
 from rfbench.choosing.rounds import (
     BLEND,
@@ -103,8 +103,8 @@ def choose(
         DataFrame, array or sparse matrix, and `y` has the class labels (integers or strings) or
         numbers (floats).
     metric : str, optional
-        Name of the metric, see `rfbench.choosing.losses.loss`. The default is ``log-loss`` for
-        classes and ``rmse`` for numbers.
+        Name of the metric, see `rfbench.choosing.losses.compute_loss`. The default is ``log-loss``
+        for classes and ``rmse`` for numbers.
     budget : float
         Time budget for reading, search and writing, in seconds.
     started : float, optional
@@ -165,11 +165,7 @@ def _chosen(
     """Return the choice for a table; files of the search are written to `folder`."""
     workers, least_rows = n_jobs or usable.count_cores(), 1 if allow_rows else LEAST_ROWS
     deadline, limit = started + (1 - WRITING) * budget, started + LATEST * budget + AFTER - ENDING
-    known = CLASS_METRICS if table.n_classes else NUMBER_METRICS
-    if metric not in (None, *known):
-        kind = "classes" if table.n_classes else "numbers"
-        raise make_unknown_error(f"metric of {kind}", metric, known, ConfigError)
-    whole = replace(table, metric=metric or known[0], seed=seed)
+    whole = replace(table, metric=_find_metric(table, metric), seed=seed)
     # One thread is used here, too. While other processes run, two OpenMP threads can wait for each
     # other for minutes.
     with threadpool_limits(1), warnings.catch_warnings():
@@ -189,38 +185,18 @@ def _chosen(
             except KeyboardInterrupt:  # the results so far are kept
                 rounds.interrupted = True
             contenders = measure_held_out(rounds, deadline, limit) if rounds.candidates else {}
-            if CONSTANT not in contenders:
-                what = (
-                    f"Nothing was measured within {budget:.3g} s, not even the constant prediction."
-                )
-                why = "; ".join(f"{label}: {text}" for label, text in rounds.failed.items())
-                raise ConfigError(what, why, "Use a larger --budget.")
-            taken, overturned = decide(rounds, contenders)
+            _check_constant(rounds, contenders, budget)
+            taken, overturned = choose_finally(rounds, contenders)
             taken, model, fitted = fit_model(rounds, taken, contenders, deadline, limit)
             explained = explain(rounds, taken, model, fitted, started + budget)
             facts = {family: collect_facts(rounds, c, taken) for family, c in contenders.items()}
         finally:
             rounds.clear()
-    model.reading_, used = table.how, {*get_used_columns(model)}
-    prepared = model[0].get_feature_names_out()
+    model.reading_ = table.how
     card: dict[str, Any] = {
-        "data": table.name,
-        "data_sha256": table.sha256,
-        "notes": table.notes,  # messages about the data
-        "assumed": table.assumed,  # task that was assumed for an integer target; also in the notes
-        "preparation": describe(model[0].notes_),  # changes to the columns
-        "columns": [str(column) for column in table.X.columns],
-        # Prepared columns that the model does not use because the budget is too small.
-        "unused": [name for name in prepared if name not in used],
-        "n_prepared": len(prepared),
-        "metric": table.metric,
-        "classes": [str(label) for label in table.classes],  # empty for a regression
-        "shares": (np.bincount(table.y) / len(table.y)).tolist() if table.n_classes else [],
+        **_describe_data(table, model),
         # numbers of rows of the classes that are missing from a part of a split
         "left_out": left_out,
-        "grouped": table.groups is not None,
-        "in_time": table.time is not None,  # True if the rows with the latest times are held out
-        "rows": len(table.y),
         "n_train": len(rounds.train),  # number of training and validation rows
         "n_test": len(rounds.test),  # number of held-out rows
         "n_fitted": fitted,  # number of rows on which the model in the file is fitted
@@ -247,8 +223,47 @@ def _chosen(
     stream = io.BytesIO()
     np.savez(stream, train=kept[rounds.train], test=kept[rounds.test])
     files.replace(folder / workplace.ROWS, stream.getvalue())
-    others = {family: rounds.model(c) for family, c in contenders.items()}
+    others = {family: rounds.make_model(c) for family, c in contenders.items()}
     return Choice(folder, model, others, card)
+
+
+def _find_metric(table: LabelledTable, metric: str | None) -> str:
+    """Return the metric, by default the first one of the task; raise ConfigError if unknown."""
+    known = CLASS_METRICS if table.n_classes else NUMBER_METRICS
+    if metric not in (None, *known):
+        kind = "classes" if table.n_classes else "numbers"
+        raise make_unknown_error(f"metric of {kind}", metric, known, ConfigError)
+    return metric or known[0]
+
+
+def _check_constant(rounds: Rounds, contenders: Mapping[str, Candidate], budget: float) -> None:
+    """Raise ConfigError if not even the constant prediction was measured."""
+    if CONSTANT not in contenders:
+        what = f"Nothing was measured within {budget:.3g} s, not even the constant prediction."
+        why = "; ".join(f"{label}: {text}" for label, text in rounds.failed.items())
+        raise ConfigError(what, why, "Use a larger --budget.")
+
+
+def _describe_data(table: LabelledTable, model: Model) -> dict[str, Any]:
+    """Return the entries of the card on the data, and on the columns that the model uses."""
+    prepared, used = model[0].get_feature_names_out(), {*get_used_columns(model)}
+    return {
+        "data": table.name,
+        "data_sha256": table.sha256,
+        "notes": table.notes,  # messages about the data
+        "assumed": table.assumed,  # task that was assumed for an integer target; also in the notes
+        "preparation": describe(model[0].notes_),  # changes to the columns
+        "columns": [str(column) for column in table.X.columns],
+        # Prepared columns that the model does not use because the budget is too small.
+        "unused": [name for name in prepared if name not in used],
+        "n_prepared": len(prepared),
+        "metric": table.metric,
+        "classes": [str(label) for label in table.classes],  # empty for a regression
+        "shares": (np.bincount(table.y) / len(table.y)).tolist() if table.n_classes else [],
+        "grouped": table.groups is not None,
+        "in_time": table.time is not None,  # True if the rows with the latest times are held out
+        "rows": len(table.y),
+    }
 
 
 def average(rounds: Rounds) -> None:
@@ -257,16 +272,16 @@ def average(rounds: Rounds) -> None:
     last = {c.label: c for c in rounds.candidates if not c.members and c.family != CONSTANT}
     single = list(last.values())
     features = [c for c in single if c.family == FEATURES]
-    members, allowed = rounds.leading(features, MEMBERS), rounds.compute_member_seconds()
+    members, allowed = rounds.find_leading(features, MEMBERS), rounds.compute_member_seconds()
     while len(members) > 1 and sum(c.seconds for c in members) > allowed:
         members.pop()
     label = "features, average of"
-    with rounds.failing(Candidate(label, FEATURES)):
+    with rounds.record_failure(Candidate(label, FEATURES)):
         add_average(rounds, members, features, FEATURES, label, allowed)
-    best = rounds.best_of_families()
+    best = rounds.find_best_of_families()
     members += [best[family] for family in (TREES, BOOSTING, LINEAR) if family in best]
     label = "features and others, average of"
-    with rounds.failing(Candidate(label, BLEND)):
+    with rounds.record_failure(Candidate(label, BLEND)):
         add_average(rounds, members, single, BLEND, label, allowed)
 
 
@@ -347,13 +362,13 @@ def measure_held_out(rounds: Rounds, end: float, limit: float) -> dict[str, Cand
     model fails, the next simplest is measured. The other models are measured if they finish before
     `end`.
     """
-    best, last = rounds.best_of_families(), len(rounds.splits) - 1
+    best, last = rounds.find_best_of_families(), len(rounds.splits) - 1
     answers: dict[Candidate, Any] = {}
 
     def measure(candidates: Iterable[Candidate], deadline: float | None) -> None:
         parts = dict.fromkeys(part for c in candidates for part in c.parts if part not in answers)
         trials = [(part, last, len(rounds.train)) for part in parts]
-        answers.update(zip(parts, rounds.measured(trials, deadline), strict=True))
+        answers.update(zip(parts, rounds.measure(trials, deadline), strict=True))
 
     needed = {CONSTANT: best[CONSTANT]} if CONSTANT in best else {}
     waiting = {family: c for family, c in best.items() if family != CONSTANT}
@@ -377,7 +392,7 @@ def measure_held_out(rounds: Rounds, end: float, limit: float) -> dict[str, Cand
         made[candidate.family] = replace(
             candidate,
             scores=scores,
-            loss=rounds.loss(rounds.table.metric, scores, rounds.test),
+            loss=rounds.compute_loss(rounds.table.metric, scores, rounds.test),
             seconds=sum(each["fit"] for each in parts),
             predicting=1000 * sum(each["said"] for each in parts) / len(rounds.test),
         )
@@ -386,11 +401,13 @@ def measure_held_out(rounds: Rounds, end: float, limit: float) -> dict[str, Cand
 
 def choose_simplest(rounds: Rounds, families: Mapping[str, Any]) -> str:
     """Return the family of the simplest model whose validation loss is close to the best loss."""
-    models = [c for f, c in rounds.best_of_families().items() if f in families and f != CONSTANT]
-    return rounds.best(models).family if models else CONSTANT
+    models = [
+        c for f, c in rounds.find_best_of_families().items() if f in families and f != CONSTANT
+    ]
+    return rounds.find_best(models).family if models else CONSTANT
 
 
-def decide(rounds: Rounds, contenders: Mapping[str, Candidate]) -> tuple[Candidate, bool]:
+def choose_finally(rounds: Rounds, contenders: Mapping[str, Candidate]) -> tuple[Candidate, bool]:
     """Return the selected candidate, and True if the held-out rows changed the selection.
 
     The simplest model whose validation loss is close to the best one is selected, unless another
@@ -401,8 +418,11 @@ def decide(rounds: Rounds, contenders: Mapping[str, Candidate]) -> tuple[Candida
     """
     models = [c for family, c in contenders.items() if family != CONSTANT]
     metric, test = "log-loss" if rounds.table.n_classes else rounds.table.metric, rounds.test
-    constant = rounds.loss(metric, contenders[CONSTANT].scores, test)
-    gains = [compare_losses(rounds.loss(metric, c.scores, test), constant, metric) for c in models]
+    constant = rounds.compute_loss(metric, contenders[CONSTANT].scores, test)
+    gains = [
+        compare_losses(rounds.compute_loss(metric, c.scores, test), constant, metric)
+        for c in models
+    ]
     if not any(gain.value < 0 and gain.p < SIGNIFICANT / len(models) for gain in gains):
         return contenders[CONSTANT], False
     taken, metric = contenders[choose_simplest(rounds, contenders)], rounds.table.metric
@@ -414,7 +434,9 @@ def collect_facts(rounds: Rounds, contender: Candidate, taken: Candidate) -> dic
     """Return the measurements of a candidate on the held-out rows, for the card."""
     table, test = rounds.table, rounds.test
     every = CLASS_METRICS if table.n_classes else NUMBER_METRICS
-    others = {m: rounds.loss(m, contender.scores, test).value for m in every if m != table.metric}
+    others = {
+        m: rounds.compute_loss(m, contender.scores, test).value for m in every if m != table.metric
+    }
     if table.n_classes:
         decided = contender.scores.argmax(axis=1)
         made = metrics.compute_probabilistic(contender.scores, decided, table.y[test])
@@ -459,13 +481,13 @@ def explain(
         reason = f"the budget was used before {fit}"
     else:
         if fitted > len(train):
-            model = rounds.model(taken).fit(table.X.iloc[train], table.labels[train])
+            model = rounds.make_model(taken).fit(table.X.iloc[train], table.labels[train])
         found, reason = measure_importances(
             model,
             table.X.iloc[test],
             table.y[test],
             lambda scores, truth: (
-                loss(table.metric, truth, scores if table.n_classes else scores[:, 0]).value
+                compute_loss(table.metric, truth, scores if table.n_classes else scores[:, 0]).value
             ),
             end,
             table.seed,
@@ -494,7 +516,7 @@ def fit_model(
             rounds.stopped = True
             rounds.excluded.add(contender.label)
             continue
-        with rounds.failing(contender):
+        with rounds.record_failure(contender):
             return contender, *fit_last(rounds, contender, end)
     why = "; ".join(f"{label}: {text}" for label, text in rounds.failed.items())
     raise ConfigError("No model could be fitted on all rows.", why, "Use a larger --budget.")
@@ -512,9 +534,9 @@ def fit_last(rounds: Rounds, taken: Candidate, end: float) -> tuple[Model, int]:
     seconds = taken.seconds * len(every) / len(train)
     seconds += rounds.preparing * (len(every) + len(test))
     for rows in [every] * (monotonic() + seconds < end) + [train]:
-        model = rounds.model(taken).fit(table.X.iloc[rows], table.labels[rows])
+        model = rounds.make_model(taken).fit(table.X.iloc[rows], table.labels[rows])
         said = (model.predict_proba if table.n_classes else model.predict)(table.X.iloc[test])
-        seen = rounds.loss(table.metric, said.reshape(len(test), -1), test)
+        seen = rounds.compute_loss(table.metric, said.reshape(len(test), -1), test)
         if compare_losses(seen, taken.loss, table.metric).verdict != "worse":
             break
     model.half_widths_ = {}

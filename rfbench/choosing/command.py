@@ -145,10 +145,10 @@ def predict(
     for line in notes:
         echo(f"note: {line}", err=True)
     for line in render_lines(
-        "choosing/predict.j2", "differences", table=fitted[0].differences(rows)
+        "choosing/predict.j2", "differences", table=fitted[0].find_differences(rows)
     ):
         echo(f"note: {line}", err=True)
-    made = fitted.predictions(rows, level)
+    made = fitted.compute_predictions(rows, level)
     # For many readers, a carriage return ends a line even without a line feed, and the csv module
     # does not quote it.
     risky = any("\r" in str(label) for label in made["prediction"])

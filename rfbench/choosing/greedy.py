@@ -34,7 +34,7 @@ def compute_losses(scores: Array, truth: NDArray[Any], metric: str) -> Array:
     truth : array of shape (n,)
         Class codes or numbers.
     metric : str
-        Metric, see `rfbench.choosing.losses.loss`.
+        Metric, see `rfbench.choosing.losses.compute_loss`.
 
     Returns
     -------
@@ -68,7 +68,7 @@ def select_greedily(
     truth : array of shape (n,)
         Class codes or numbers.
     metric : str
-        Metric, see `rfbench.choosing.losses.loss`.
+        Metric, see `rfbench.choosing.losses.compute_loss`.
     seconds : array of shape (models,)
         Time of a fit of each model.
     allowed : float

@@ -59,7 +59,9 @@ class Difference(NamedTuple):
     verdict: str
 
 
-def loss(metric: str, truth: Array, said: Array, groups: NDArray[np.int64] | None = None) -> Loss:
+def compute_loss(
+    metric: str, truth: Array, said: Array, groups: NDArray[np.int64] | None = None
+) -> Loss:
     """Return the loss of predictions on n rows.
 
     Parameters

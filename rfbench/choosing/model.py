@@ -22,7 +22,7 @@ from rfbench import files, home
 from rfbench._version import __version__
 from rfbench.arrays import Array
 from rfbench.datasets import cache
-from rfbench.datasets.files import Reading
+from rfbench.datasets.files import ReadOptions
 from rfbench.datasets.values import write_dates
 from rfbench.errors import DataError
 from rfbench.escaping import to_json_value
@@ -38,7 +38,7 @@ class Model(Pipeline):  # type: ignore[misc]
     # half the width of the prediction interval for each level; empty for a classifier
     half_widths_: dict[float, float]
     # options with which the training file was read; None if the rows were in memory
-    reading_: Reading | None
+    reading_: ReadOptions | None
     card_: dict[str, Any]  # content of the card
 
     def predict_interval(self, X: Any, level: float = 0.9) -> Array:
@@ -59,7 +59,7 @@ class Model(Pipeline):  # type: ignore[misc]
         middle, half = np.asarray(self.predict(X), dtype=float), self.half_widths_[level]
         return np.column_stack([middle - half, middle + half])
 
-    def predictions(self, X: pd.DataFrame, level: float = 0.9) -> pd.DataFrame:
+    def compute_predictions(self, X: pd.DataFrame, level: float = 0.9) -> pd.DataFrame:
         """Return the predictions, with class probabilities or the ends of prediction intervals.
 
         Predicted dates are formatted as dates. They are rounded to the day if the training dates

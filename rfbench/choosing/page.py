@@ -12,7 +12,7 @@ from rfbench import files
 from rfbench.choosing.losses import HELD_OUT_LEVEL
 from rfbench.choosing.workplace import CARD
 from rfbench.figures import render_figure
-from rfbench.figures.panels import new_figure
+from rfbench.figures.panels import make_figure
 from rfbench.figures.style import BLUE, GREY, apply_style
 from rfbench.pages.templates import render
 
@@ -74,7 +74,7 @@ def _draw(card: dict[str, Any]) -> dict[str, Figure]:
         )
     }
     groups = explained["groups"]
-    figure = new_figure(WIDTH / 2, WIDTH / 2)
+    figure = make_figure(WIDTH / 2, WIDTH / 2)
     panel, predicted = figure.subplots(), [g["predicted"] for g in groups]
     spread = None if card["classes"] else [g["spread"] for g in groups]
     panel.errorbar(predicted, [g["true"] for g in groups], spread, fmt="o", color=BLUE)
@@ -95,7 +95,7 @@ def _draw(card: dict[str, Any]) -> dict[str, Figure]:
 
 
 def _draw_bars(labels: list[str], values: list[float], errors: list[float], color: Any) -> Figure:
-    figure = new_figure(WIDTH, MARGIN + BAR * len(labels))
+    figure = make_figure(WIDTH, MARGIN + BAR * len(labels))
     panel = figure.subplots()
     # The position is a number, because two contenders may have one label.
     panel.barh(range(len(labels)), values, xerr=errors, color=color)

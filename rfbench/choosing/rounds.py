@@ -23,11 +23,11 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from rfbench import config, files, plugins, yamlfile
 from rfbench.arrays import Array
-from rfbench.choosing.losses import Loss, loss
+from rfbench.choosing.losses import Loss, compute_loss
 from rfbench.choosing.model import Model
 from rfbench.choosing.screen import ColumnScreen, get_used_columns
 from rfbench.choosing.table import LabelledTable
-from rfbench.datasets import packed
+from rfbench.datasets import npy_folder
 from rfbench.datasets.columns import Parsed
 from rfbench.datasets.preparation import Preparation, PreparedColumns
 from rfbench.datasets.scaling import RankScaler, SmoothClipScaler
@@ -127,7 +127,7 @@ class Candidate:
         """Models that are fitted: the members of an average, or the model itself."""
         return list(self.members) or [self]
 
-    def work(self, rows: int) -> float:
+    def estimate_work(self, rows: int) -> float:
         """Return the time of a fit on `rows` rows, up to a constant factor."""
         # W ~ M (M + LINEAR_M) (n + SOLVED M): the products need n M^2, the kernel values n M, and
         # the linear system M^3. Without the linear term, the estimate for small M would be too low.
@@ -135,7 +135,7 @@ class Candidate:
         iterations = self.parameters.get("max_iter", DEFAULT_ITERATIONS) / DEFAULT_ITERATIONS
         return float(rows * iterations * (self.M * (self.M + LINEAR_M) or 1))
 
-    def at(self, label: str, **parameters: Any) -> Candidate:
+    def with_parameters(self, label: str, **parameters: Any) -> Candidate:
         """Return an unmeasured candidate with a different label and with changed parameters."""
         return replace(self, label=label, parameters={**self.parameters, **parameters}, chosen={})
 
@@ -197,7 +197,7 @@ class Rounds:
         # All candidates with the same fold, number of rows and metric share one folder, so they are
         # compared on the same rows. An existing folder is used again.
         fit, held = self.splits[fold]
-        some = self.table.some(fit, rows)
+        some = self.table.sample_rows(fit, rows)
         key, n = (fold, len(some), id(setting.basis)), len(fit)
         if key not in self._packs:
             if fold not in self._prepared:
@@ -208,7 +208,7 @@ class Rounds:
                 Z = make_pipeline(*self._steps(setting, fold)).fit(X[:n]).transform(Z)
             self._packs[key] = self.folder / "rows" / str(len(self._packs))
             y = self.table.y[np.concatenate([some, held])]
-            packed.write(self._packs[key], Parsed(Z, y, n_given_train=len(some)))
+            npy_folder.write(self._packs[key], Parsed(Z, y, n_given_train=len(some)))
         return self._packs[key]
 
     def _prepare(self, fold: int) -> None:
@@ -253,7 +253,7 @@ class Rounds:
         document = yamlfile.Document(content, "choose")
         return config.from_document(document, self.folder.name, allow_imports=True)
 
-    def measured(
+    def measure(
         self, trials: Iterable[tuple[Candidate, int, int]], deadline: float | None
     ) -> list[Any]:
         """Run trials of candidates, and return the results; the result of a failed trial is None.
@@ -265,7 +265,7 @@ class Rounds:
         planned, places = [], []
         for place, (setting, fold, rows) in enumerate(trials):
             answers.append(None)
-            with self.failing(setting):
+            with self.record_failure(setting):
                 planned.append(self._experiment(setting, fold, rows))
                 places.append(place)
         if not planned:
@@ -282,12 +282,12 @@ class Rounds:
         summary = runner.run(plan, n_jobs=self.workers, limits=limits, retry=CUT_OFF)
         self.interrupted |= summary.interrupted
         # Results are read from the stored rows, so that an interrupted search can be resumed.
-        said = {row["trial_id"]: row for row in Store(self.folder).rows()}
+        said = {row["trial_id"]: row for row in Store(self.folder).read_rows()}
         ended = [said[t.id]["status"] if t.id in said else "timeout" for t in plan.trials]
         self.stopped |= not (self.interrupted or {*CUT_OFF}.isdisjoint(ended))
         for place, trial, status in zip(places, plan.trials, ended, strict=True):
             if status == "ok":
-                answers[place] = self._said(said[trial.id])
+                answers[place] = self._read_answer(said[trial.id])
             elif status in CUT_OFF:
                 self.excluded.add(trial.sampler.label)
             elif status == "failed":
@@ -295,7 +295,7 @@ class Rounds:
                 self.failed[trial.sampler.label] = escape_line(message)
         return answers
 
-    def _said(self, row: Mapping[str, str]) -> dict[str, Any]:
+    def _read_answer(self, row: Mapping[str, str]) -> dict[str, Any]:
         """Return the result of a trial: arrays, including the predictions, and times."""
         said: dict[str, Any] = predictions.read(self.folder, row["trial_id"])
         said["scores"] = said.get("probabilities", said["predictions"])  # shape (n, k)
@@ -313,12 +313,12 @@ class Rounds:
         folds, load, taken = len(self.splits) - 1, 0.0, []
         # A candidate is started only if its estimated time fits into the round and leaves enough
         # time for the last fits, because a candidate that is killed uses time without a result.
-        end = None if share is None else monotonic() + share * self.left()
+        end = None if share is None else monotonic() + share * self.compute_seconds_left()
         for setting in settings:
             seconds, fit = self._needed(setting, rows)
             wall = load + seconds * folds / self.workers
             if end is None or max(wall, seconds) <= min(
-                end - monotonic(), self.left(fit, setting.family)
+                end - monotonic(), self.compute_seconds_left(fit, setting.family)
             ):
                 load = wall
                 taken.append(setting)
@@ -330,21 +330,21 @@ class Rounds:
         # After a child process is killed, a new process has to start. Therefore only the round of
         # the first kernels, and boosting in parallel, have a deadline before the end of the search.
         if end is not None and FEATURES in {c.family for c in self.candidates}:
-            end = monotonic() + self.left()
+            end = monotonic() + self.compute_seconds_left()
         trials = [(setting, fold, rows) for setting in taken for fold in range(folds)]
-        said = iter(self.measured(trials, end))
+        said = iter(self.measure(trials, end))
         # A candidate counts only if every fold has a result. A mean over fewer folds would be over
         # different rows.
         every = [(setting, [next(said) for _ in range(folds)]) for setting in taken]
         made = []
         for setting, parts in every:
             if None not in parts:
-                with self.failing(setting):
+                with self.record_failure(setting):
                     made.append(self._candidate(setting, parts, rows))
         return made
 
     @contextmanager
-    def failing(self, candidate: Candidate) -> Iterator[None]:
+    def record_failure(self, candidate: Candidate) -> Iterator[None]:
         """Record an exception as the error of a candidate, so that the search continues.
 
         This includes MemoryError.
@@ -382,25 +382,25 @@ class Rounds:
                 roots = [said["root"] for said in parts]
                 fixed = replace(fixed, basis=(*roots, np.mean(roots, axis=0)))
         # The time for the fitted rows is converted to the time for all rows of a split.
-        seconds *= setting.work(self.n) / setting.work(min(rows, self.n))
+        seconds *= setting.estimate_work(self.n) / setting.estimate_work(min(rows, self.n))
         return self.add(replace(fixed, seconds=seconds, took=took), scores)
 
     def add(self, candidate: Candidate, scores: Array) -> Candidate:
         """Add a candidate with its predictions for the validation rows, and return it."""
-        value = self.loss(self.table.metric, scores, self.held)
+        value = self.compute_loss(self.table.metric, scores, self.held)
         made = replace(candidate, scores=scores, loss=value)
         self.candidates.append(made)
         if self.on_candidate is not None:
             self.on_candidate(made)
         return made
 
-    def loss(self, metric: str, scores: Array, rows: Index) -> Loss:
+    def compute_loss(self, metric: str, scores: Array, rows: Index) -> Loss:
         """Return the loss of predictions for `rows`; `scores` has shape (n, k)."""
         groups = None if self.table.groups is None else self.table.groups[rows]
         said = scores if self.table.n_classes else scores[:, 0]
-        return loss(metric, self.table.y[rows], said, groups)
+        return compute_loss(metric, self.table.y[rows], said, groups)
 
-    def left(self, more: float = 0.0, family: str = "") -> float:
+    def compute_seconds_left(self, more: float = 0.0, family: str = "") -> float:
         """Return the seconds until the deadline, minus the time of the fits after the rounds.
 
         These are parallel fits of the best candidate of each family, and then one more fit. `more`
@@ -432,18 +432,18 @@ class Rounds:
         """Return the seconds of a fit of the best candidate of each family, without averages."""
         single = [c for c in self.candidates if not c.members]
         kinds = dict.fromkeys(c.family for c in single)
-        return {f: self.best([c for c in single if c.family == f]).seconds for f in kinds}
+        return {f: self.find_best([c for c in single if c.family == f]).seconds for f in kinds}
 
     def _seconds_of_others(self) -> float:
         """Return the seconds that are reserved for further kernels of an average."""
         features = [c for c in self.candidates if c.family == FEATURES and not c.members]
-        seconds = sum(c.seconds for c in self.leading(features, AVERAGED)[1:])
+        seconds = sum(c.seconds for c in self.find_leading(features, AVERAGED)[1:])
         return min(seconds, AVERAGING * self.total / self._fits_per_second)
 
     def compute_member_seconds(self) -> float:
         """Return the seconds that fits of an average on the rows of a split may need."""
         reserved = sum(self._seconds_of_best().values()) + self._seconds_of_others()
-        return reserved + max(0.0, self.left()) / self._fits_per_second
+        return reserved + max(0.0, self.compute_seconds_left()) / self._fits_per_second
 
     def _needed(self, setting: Candidate, rows: int) -> tuple[float, float]:
         """Estimate the seconds of a trial on a split, and of a fit on all rows of the split."""
@@ -453,12 +453,16 @@ class Rounds:
         if not alike:
             return 0.0, 0.0
         like = max(alike[::-1], key=lambda c: c.M)
-        rate = like.seconds / like.work(self.n)
-        trial = rate * setting.work(min(rows, self.n)) * len(setting.parameters.get("factors", [1]))
+        rate = like.seconds / like.estimate_work(self.n)
+        trial = (
+            rate
+            * setting.estimate_work(min(rows, self.n))
+            * len(setting.parameters.get("factors", [1]))
+        )
         if setting.parameters.get("metric", "none") != "none":
             learnt = [c.took for c in alike if c.parameters["metric"] != "none"]
             trial = max(learnt, default=trial)
-        return OVERHEAD + trial, rate * setting.work(self.n)
+        return OVERHEAD + trial, rate * setting.estimate_work(self.n)
 
     def run(self) -> None:
         """Run the rounds until the time budget is used or all candidates are measured.
@@ -483,7 +487,7 @@ class Rounds:
     def _improve_kernels(self, small: list[Candidate]) -> Iterator[list[Candidate]]:
         """Yield the candidates of each step: learned metrics, then more landmarks."""
         yield from self._learn_metrics(small)
-        yield from self._grow(small)
+        yield from self._add_landmarks(small)
 
     def _improve_trees(self, default: Candidate) -> Iterator[list[Candidate]]:
         """Yield the candidates of each step: the portfolio, then brackets of random settings."""
@@ -545,14 +549,16 @@ class Rounds:
         for candidate in [c for c in ranked if c.loss.value <= NEAR * ranked[0].loss.value]:
             least = min(c.loss.value for c in small)
             kinds = {kind: f"{candidate.label}, {kind} metric" for kind in CONTENDERS["metrics"]}
-            settings = [candidate.at(label, metric=kind) for kind, label in kinds.items()]
+            settings = [
+                candidate.with_parameters(label, metric=kind) for kind, label in kinds.items()
+            ]
             made = self.round(settings, self.middle, ROUND_SHARES["metric"])
             small += made
             yield made
             if not made or min(c.loss.value for c in made) > GAIN * least:
                 break
 
-    def leading(self, candidates: Sequence[Candidate], count: int) -> list[Candidate]:
+    def find_leading(self, candidates: Sequence[Candidate], count: int) -> list[Candidate]:
         """Return the `count` best candidates, at most one for each pair of scaling and kernel."""
         # Without this rule, the best three candidates would often be one kernel with three
         # bandwidths.
@@ -565,21 +571,21 @@ class Rounds:
         """Return an unmeasured candidate with M features, at multiples of its bandwidth."""
         label = candidate.label.replace(f"M = {candidate.M}", f"M = {M}")
         factors = [candidate.chosen["factors"][0] * step for step in steps]
-        return candidate.at(label, n_components=M, factors=factors, metric="none")
+        return candidate.with_parameters(label, n_components=M, factors=factors, metric="none")
 
-    def _grow(self, small: list[Candidate]) -> Iterator[list[Candidate]]:
+    def _add_landmarks(self, small: list[Candidate]) -> Iterator[list[Candidate]]:
         """Increase the number of landmarks of the best candidates as long as the loss falls.
 
         The candidates of each size are yielded.
         """
-        sizes, alive = CONTENDERS["sizes"], self.leading(small, 4)
+        sizes, alive = CONTENDERS["sizes"], self.find_leading(small, 4)
         # A kernel whose loss is far from the best loss with few landmarks is hardly ever the best
         # with more landmarks.
         near = [c for c in alive if c.loss.value <= FAR * alive[0].loss.value]
         M = min(sizes["middle"], self.n)
         settings = [self._larger(c, M, CONTENDERS["steps"]) for c in near if M > c.M]
         alive = self.round(settings, self.middle, ROUND_SHARES["middle"]) or alive[:1]
-        alive = self.leading(alive, 3)
+        alive = self.find_leading(alive, 3)
         yield alive
         # Landmarks are doubled as long as the loss falls by GAIN. The work grows at most eightfold,
         # and a kernel without a gain would use the time of kernels with one.
@@ -591,12 +597,12 @@ class Rounds:
             least = {setting.label: GAIN * c.loss.value for c, setting in larger}
             alive = [after for after in made if after.loss.value <= least[after.label]]
 
-    def best_of_families(self) -> dict[str, Candidate]:
+    def find_best_of_families(self) -> dict[str, Candidate]:
         """Return the best candidate of each family of models."""
         families = dict.fromkeys(c.family for c in self.candidates)
-        return {f: self.best([c for c in self.candidates if c.family == f]) for f in families}
+        return {f: self.find_best([c for c in self.candidates if c.family == f]) for f in families}
 
-    def best(self, candidates: Sequence[Candidate]) -> Candidate:
+    def find_best(self, candidates: Sequence[Candidate]) -> Candidate:
         """Return the simplest of the candidates whose loss is within 1 % of the smallest loss.
 
         Misclassification is a number of rows. For this metric, candidates within half a standard
@@ -612,13 +618,13 @@ class Rounds:
             # standard error are compared, and the log-loss decides between them.
             reach = least.value + 0.5 * least.standard_error
             near = [c for c in candidates if value[c] <= reach]
-            value = {c: self.loss("log-loss", c.scores, self.held).value for c in near}
+            value = {c: self.compute_loss("log-loss", c.scores, self.held).value for c in near}
         close = [c for c in value if value[c] <= CLOSE * min(value.values())]
         # An average needs more time per prediction, so it is selected only if no single model is
         # close.
         return min(close, key=lambda c: (KINDS.index(c.family), len(c.members), c.loss.value))
 
-    def model(self, candidate: Candidate) -> Model:
+    def make_model(self, candidate: Candidate) -> Model:
         """Return a candidate as an unfitted estimator that accepts a DataFrame."""
         named: list[Any] = []
         for part in candidate.parts:

@@ -16,7 +16,7 @@ from rfbench.arrays import Array
 from rfbench.choosing.model import Model
 from rfbench.choosing.screen import compute_time_left
 from rfbench.datasets import columns, files, values
-from rfbench.datasets.files import Reading
+from rfbench.datasets.files import ReadOptions
 from rfbench.datasets.split import Index, Sides, split_by_time
 from rfbench.errors import ConfigError, DataError
 from rfbench.results.schema import STRING
@@ -92,7 +92,7 @@ class LabelledTable:
     # True if the user specified the split, False if it is inferred
     is_asked: bool = True
     # options with which the file was read
-    how: Reading | None = None
+    how: ReadOptions | None = None
 
     @property
     def n_classes(self) -> int:
@@ -109,7 +109,7 @@ class LabelledTable:
         """Class code of each row, shape (n,); all codes are 0 in a regression."""
         return self.y if self.n_classes else np.zeros(len(self.y), dtype=np.int64)
 
-    def take(self, rows: Index) -> LabelledTable:
+    def select_rows(self, rows: Index) -> LabelledTable:
         """Return a table with the given rows and with the classes that occur in these rows."""
         groups = None if self.groups is None else self.groups[rows]
         time = None if self.time is None else self.time[rows]
@@ -160,7 +160,7 @@ class LabelledTable:
         wanted = range(int(numbers.max()) + 1) if folds > 1 else [0]
         return [(np.flatnonzero(numbers != f), np.flatnonzero(numbers == f)) for f in wanted]
 
-    def splits(self, budget: float) -> list[Sides]:
+    def make_splits(self, budget: float) -> list[Sides]:
         """Return the splits for model selection, then the training rows and the held-out rows.
 
         Large tables are sampled. Model selection uses several folds if there are few training rows,
@@ -168,12 +168,14 @@ class LabelledTable:
         """
         ((train, test),) = self.split(HELD_OUT)
         budget = compute_time_left(budget, self.X.size)
-        train = self.some(train, min(max(int(ROWS_PER_SECOND * budget), LEAST_SAMPLE), MOST_ROWS))
-        inner = self.take(train).split(VALIDATION, FOLDS if len(train) <= FOLDED_ROWS else 1)
+        train = self.sample_rows(
+            train, min(max(int(ROWS_PER_SECOND * budget), LEAST_SAMPLE), MOST_ROWS)
+        )
+        inner = self.select_rows(train).split(VALIDATION, FOLDS if len(train) <= FOLDED_ROWS else 1)
         chosen = [(train[fit], train[held]) for fit, held in inner]
-        return [*chosen, (train, self.some(test, MOST_HELD_OUT))]
+        return [*chosen, (train, self.sample_rows(test, MOST_HELD_OUT))]
 
-    def some(self, rows: Index, size: int) -> Index:
+    def sample_rows(self, rows: Index, size: int) -> Index:
         """Return a stratified sample of about `size` rows, with a few rows of each class."""
         if len(rows) <= size:
             return rows
@@ -236,7 +238,7 @@ def _split(
             "Add rows to the file.",
         )
     while True:
-        splits = table.splits(budget)
+        splits = table.make_splits(budget)
         judged = np.concatenate([held for _, held in splits[:-1]])
         sides = [splits[-1][1], judged, *(fit for fit, _ in splits[:-1])]
         every = np.arange(table.n_classes)
@@ -254,7 +256,7 @@ def _split(
         gone = every[~there & (counts >= least)]
         left_out |= {str(table.classes[code]): int(counts[code]) for code in gone}
         rows = np.flatnonzero(there[table.y])
-        table, kept = table.take(rows), kept[rows]
+        table, kept = table.select_rows(rows), kept[rows]
 
 
 def shuffle_within_classes(codes: Index, seed: int) -> Index:
@@ -349,7 +351,7 @@ def read_new_rows(
         )
     if how is None or read.how.format not in files.TEXT or options:
         return X, read.notes
-    beyond = prepare.differences(X).odd
+    beyond = prepare.find_differences(X).unusual_columns
     for separator in {read.how.separator, files.detect_reading(path).separator} if beyond else ():
         for decimal in ",.":
             try:
@@ -357,7 +359,9 @@ def read_new_rows(
                 Z = columns.to_dense_table(files.read(path, like=other).X)
             except DataError:
                 continue
-            for column in sorted((beyond & {*Z.columns}) - prepare.differences(Z).odd):
+            for column in sorted(
+                (beyond & {*Z.columns}) - prepare.find_differences(Z).unusual_columns
+            ):
                 raise DataError(
                     f"Column {column} of {path.name} is read differently than in training.",
                     f"The column is read as in training with the separator {separator!r} and the "
@@ -381,7 +385,7 @@ def _labelled(table: columns.Table, task: str | None, groups: Any, time: Any) ->
     if (when := table.special.get("time")) is not None:
         table.special["time"] = pd.Series(values.to_days(str(when.name), when), name="time")
     table.complete(task)
-    codes, words, kind = table.target_codes(task, ())
+    codes, words, kind = table.encode_target(task, ())
     name, X, y, notes = table.name, table.X, table.y, []
     if len(y) < LEAST_ROWS:
         few = (
@@ -395,7 +399,7 @@ def _labelled(table: columns.Table, task: str | None, groups: Any, time: Any) ->
         by, column, sentence = found
         notes, table.special = [sentence], {by: column}
         X = X.drop(columns=column.name) if by == "groups" and column.name in X else X
-    numbers, *_ = table.arranged()
+    numbers, *_ = table.arrange_rows()
     target, classes = codes, np.empty(0)
     if kind != "regression":
         classes, target = np.unique(_labels(y, words)[codes], return_inverse=True)
@@ -449,7 +453,7 @@ def infer_split(
     groups, and a sentence that names the option to disable the split.
     """
     # A numeric column is not read as a date, and it identifies groups only if its name suggests it.
-    called = (name for name in X.columns if values.may_name_rows(name) or _OWNERS.fullmatch(name))
+    called = (name for name in X.columns if values.can_name_rows(name) or _OWNERS.fullmatch(name))
     telling = {*values.list_others(X), *called}
     kinds = {
         name: values.infer_kind(name, X[name]) for name in map(str, X.columns) if name in telling
@@ -464,7 +468,7 @@ def infer_split(
                 "random."
             )
             return "time", time, sentence
-    owners = {name: _owners(name, X[name], kind) for name, kind in kinds.items()}
+    owners = {name: _find_group_columns(name, X[name], kind) for name, kind in kinds.items()}
     for (_, count), name in sorted(((owned, name) for name, owned in owners.items()), reverse=True):
         if count:
             sentence = (
@@ -490,9 +494,9 @@ def infer_split(
     return None
 
 
-def _owners(name: str, column: pd.Series[Any], kind: str) -> tuple[bool, int]:
+def _find_group_columns(name: str, column: pd.Series[Any], kind: str) -> tuple[bool, int]:
     """Return True if the name suggests persons or things, and the number of repeated values."""
-    named = values.may_name_rows(name) or bool(_OWNERS.fullmatch(name))
+    named = values.can_name_rows(name) or bool(_OWNERS.fullmatch(name))
     if kind == values.WORDS and values.list_units(values.to_text(column).dropna()):
         return named, 0  # the values are numbers with units
     whole = named and values.is_number(column) and (column.dropna() % 1 == 0).all()

@@ -115,7 +115,7 @@ def _files(folder: Path, names: tuple[str, ...]) -> list[Path]:
 def _publish(place: Path, target: Path, allow_rows: bool) -> None:
     """Move the new files to the output folder, the card last."""
     if not allow_rows:  # Rows of an earlier run are removed.
-        for trial_id in Store(target).done():
+        for trial_id in Store(target).read_statuses():
             files.remove(predictions.find_file(target, trial_id), target)
         files.remove(target / TRIALS, target)
         files.remove_empty(target / predictions.PREDICTIONS_KEY)

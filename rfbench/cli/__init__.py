@@ -18,7 +18,7 @@ from rfbench._version import __version__
 from rfbench.cli.data import data
 from rfbench.cli.experiments import run, sweep
 from rfbench.cli.listing import list_
-from rfbench.cli.maintenance import merge, replay
+from rfbench.cli.merge_replay import merge, replay
 from rfbench.cli.new import new
 from rfbench.cli.report import report
 from rfbench.cli.show import plot, table
@@ -99,7 +99,9 @@ class Commands(click.Group):
 
 
 def _of_slices() -> dict[str, str]:
-    return {name: place for places in slices.ask("commands") for name, place in places.items()}
+    return {
+        name: place for places in slices.call_hooks("commands") for name, place in places.items()
+    }
 
 
 def _lacks_a_thread(error: BaseException | None) -> bool:
@@ -153,7 +155,7 @@ def main(debug: bool) -> None:
     trials, writes one CSV row per trial, and makes the table and the figures from the CSV.
     """
     guard_warnings()
-    os.environ.update(platforms.blas_variables())
+    os.environ.update(platforms.list_blas_variables())
     handler = logging.StreamHandler()
     handler.setFormatter(Printable("%(levelname)s: %(message)s"))
     logging.basicConfig(level=logging.DEBUG if debug else logging.WARNING, handlers=[handler])

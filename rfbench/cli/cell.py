@@ -20,14 +20,14 @@ from rfbench.analysis.selection import Selection, split_items
 from rfbench.cli.progress import name_trial, show_progress
 from rfbench.cli.terminal import echo
 from rfbench.config.schema import Experiment
-from rfbench.config.specs import KeptBy
+from rfbench.config.specs import SameSizeAs
 from rfbench.errors import ConfigError
-from rfbench.experiment import runner, today
+from rfbench.experiment import current_settings, runner
 from rfbench.experiment.plan import Trial, describe, plan
 from rfbench.experiment.run_plan import RunPlan
 from rfbench.experiment.worker import Limits, compute_memory_share
 from rfbench.pages.cell import render_cell
-from rfbench.pages.words import seconds as format_seconds
+from rfbench.pages.formatting import format_seconds as format_seconds
 from rfbench.papers.cells import find_cell
 from rfbench.papers.models import Published
 from rfbench.papers.outside import list_configurations
@@ -174,12 +174,12 @@ def _find_runs(
             continue
         seen.add(whole.protocol)
         # M is copied from another method, so the size is not restricted
-        if isinstance(whole.M, KeptBy):
+        if isinstance(whole.M, SameSizeAs):
             found = {"dataset": found["dataset"]}
         cell = whole.model_copy(update={**found, "trials": trials or whole.trials})
         above = [each for each in (shipped.find_published(), out) if each]
         own = re.sub(r"[^\w.+=-]", "-", f"{name}_{source}_{number.method}_{number.M}")
-        here = cell.dataset[0].own or datasets.is_on_disk(source)
+        here = cell.dataset[0].is_user_data or datasets.is_on_disk(source)
         yield CellRun(
             str(path if folder.folder else path.stem),
             cell,
@@ -216,7 +216,7 @@ def _measure(run: CellRun, wanted: list[Trial], deadline: float, seconds: float)
 
 def _compare(run: CellRun, numbers: Sequence[Published]) -> list[dict[Any, Any]]:
     """Return the line of `compare_published` for each number that was measured."""
-    collection = frame.build_collection(run.join(), today=today.find_settings_of_each)
+    collection = frame.build_collection(run.join(), today=current_settings.find_settings_of_each)
     table = compare_published(Selection(collection), numbers[0].paper)
     every = papers.list_published()
     wanted = [every.index(number) for number in numbers]

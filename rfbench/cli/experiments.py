@@ -71,7 +71,7 @@ def _start_worker(options: RunOptions, configs: Sequence[Path]) -> AbstractConte
     No worker is started if there is only one core. If results exist, no worker is started either,
     because all trials may have a row.
     """
-    from rfbench.experiment import children
+    from rfbench.experiment import worker_process
 
     results = (options.base.glob(f"{glob.escape(config.stem)}*") for config in configs)
     are_there = any(path.is_dir() for paths in results for path in paths)
@@ -80,7 +80,7 @@ def _start_worker(options: RunOptions, configs: Sequence[Path]) -> AbstractConte
     except ConfigError:  # the same error is raised again when the workers are counted
         is_needed = False
     is_needed = is_needed and not options.dry_run and not are_there
-    return children.start_early() if is_needed else nullcontext()
+    return worker_process.start_early() if is_needed else nullcontext()
 
 
 def _run(
@@ -92,7 +92,7 @@ def _run(
     options: RunOptions,
 ) -> None:
     from rfbench import config
-    from rfbench.cli.running import Work, carry_out
+    from rfbench.cli.running import RunRequest, run_all
 
     experiments = [
         experiment
@@ -113,7 +113,7 @@ def _run(
         experiments = _with_trials(experiments, options.only)
     if offline or (len(experiments) > 1 and not options.dry_run):
         experiments = _with_data(experiments, offline, progress=not options.quiet)
-    carry_out([Work(experiment.name, [experiment]) for experiment in experiments], options)
+    run_all([RunRequest(experiment.name, [experiment]) for experiment in experiments], options)
 
 
 def _find_configurations(
@@ -147,7 +147,7 @@ def _with_data(experiments: list[Experiment], offline: bool, *, progress: bool) 
     here: list[Experiment] = []
     errors: list[DataError] = []
     for experiment in experiments:
-        names = dict.fromkeys(s.name for s in experiment.dataset if not s.own)
+        names = dict.fromkeys(s.name for s in experiment.dataset if not s.is_user_data)
         try:
             for name in [name for name in names if not datasets.is_on_disk(name)]:
                 if offline:
@@ -203,7 +203,7 @@ def sweep(
     """
     from rfbench import config as configuration
     from rfbench import grids
-    from rfbench.cli.running import Work, carry_out
+    from rfbench.cli.running import RunRequest, run_all
     from rfbench.config import sweeps
 
     if not sizes and not settings:
@@ -241,7 +241,7 @@ def sweep(
     ]
     folder = _sweep_name(experiments[0].name, [*swept, *settings])
     variants = [", ".join(combination.values()) for combination in combinations]
-    carry_out([Work(folder, experiments, variants)], options)
+    run_all([RunRequest(folder, experiments, variants)], options)
 
 
 def _sweep_name(stem: str, settings: Sequence[str]) -> str:

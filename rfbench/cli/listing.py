@@ -135,7 +135,7 @@ def _things(what: str) -> Things:
             name: (
                 (", ".join(dict.fromkeys(n.item for n in folder.published)),
                  f"{folder.paper.citation}: {folder.paper.about}"
-                 + " (not part of rfbench)" * folder.outside),
+                 + " (not part of rfbench)" * folder.is_external),
                 partial(_yaml, folder.paper.model_dump(exclude_defaults=True)),
             )
             for name, folder in papers.read_library().items()
@@ -168,7 +168,7 @@ def _check_code() -> None:
 
     for claim in papers.list_claims():
         own = any(part.at == "own" for part in claim.parts)
-        if own and papers.find_folder(claim.paper).outside:
+        if own and papers.find_folder(claim.paper).is_external:
             try:
                 find_own_function(claim)
             except RfbenchError as error:
@@ -200,7 +200,7 @@ def _of_classes(registry: Registry, name: str) -> str:
 
 def _of_label(name: str) -> str:
     """Return the sampler that has this label or published name, or the name itself."""
-    name = SAMPLERS.published(name)
+    name = SAMPLERS.find_published_name(name)
     return next((own for own, cls in SAMPLERS.items() if name in cls.declaration.labels), name)
 
 

@@ -280,7 +280,7 @@ class RunOptions:
         """Folder in which the results folders are created."""
         return self.out / "smoke" if self.smoke else self.out
 
-    def limits(self, workers: int) -> Limits:
+    def make_limits(self, workers: int) -> Limits:
         """Return the memory and time limits of one worker process.
 
         `workers` is the number of local workers; it is not used for dask workers.

@@ -15,7 +15,7 @@ from rich.table import Column
 
 from rfbench.cli.terminal import echo
 from rfbench.escaping import escape_line
-from rfbench.pages import words
+from rfbench.pages import formatting
 
 # Seconds between two lines if there is no bar. The value was chosen without a measurement. With
 # half this value, the log of one night has twice as many lines.
@@ -110,7 +110,7 @@ def _forecast(done: int, total: int, seconds: float) -> str:
     if done < MIN_FINISHED:
         return ""
     rate = done / max(seconds, 1e-9)
-    return f"{rate:.2g} trials/s, {words.seconds((total - done) / rate)} left"
+    return f"{rate:.2g} trials/s, {formatting.format_seconds((total - done) / rate)} left"
 
 
 def name_trial(row: dict[str, Any]) -> str:

@@ -22,7 +22,7 @@ PUBLISHED = RESULTS / "published"
 
 
 def _modes() -> dict[str, tuple[str, str]]:
-    return {name: mode for modes in slices.ask("modes") for name, mode in modes.items()}
+    return {name: mode for modes in slices.call_hooks("modes") for name, mode in modes.items()}
 
 
 class _Report(click.Command):
@@ -75,7 +75,7 @@ def report(
         rfbench report results/quickstart --html report.html
         rfbench report --html site
     """
-    from rfbench.experiment.today import read_paper_configurations
+    from rfbench.experiment.current_settings import read_paper_configurations
     from rfbench.experiment.today_cache import find_stored_settings
 
     folders, _ = include_papers(folders, paper_folders, allow_imports=allow_imports)

@@ -28,7 +28,7 @@ from rfbench.results.reader import TRIALS
 from rfbench.results.store import Store
 
 
-class Work(NamedTuple):
+class RunRequest(NamedTuple):
     """Experiments whose rows are written to one results folder, with names of their variants."""
 
     folder: str
@@ -36,7 +36,7 @@ class Work(NamedTuple):
     variants: Sequence[str] = ()
 
 
-def carry_out(several: Sequence[Work], options: RunOptions) -> None:
+def run_all(several: Sequence[RunRequest], options: RunOptions) -> None:
     """Run the experiments of several results folders in order.
 
     The command exits with code 1 if a trial failed or the run was interrupted. With ``--dry-run``,
@@ -44,7 +44,7 @@ def carry_out(several: Sequence[Work], options: RunOptions) -> None:
     """
     if options.dry_run:
         for work in several:
-            say_what_would_run(work, options)
+            print_dry_run(work, options)
         return
     failed = 0
     for plan, whole in _parts(several, options):
@@ -62,7 +62,7 @@ def carry_out(several: Sequence[Work], options: RunOptions) -> None:
         raise click.exceptions.Exit(1)
 
 
-def _parts(several: Sequence[Work], options: RunOptions) -> Iterator[tuple[RunPlan, bool]]:
+def _parts(several: Sequence[RunRequest], options: RunOptions) -> Iterator[tuple[RunPlan, bool]]:
     """Yield the plans to run, and True for each plan that covers a whole results folder.
 
     A table is printed after a plan for a whole folder. With ``--trial-by-trial``, the first trials
@@ -92,25 +92,27 @@ def _errors_only() -> Iterator[None]:
         logging.disable(logging.NOTSET)
 
 
-def plan_with_messages(work: Work, options: RunOptions, *, progress: bool = False) -> RunPlan:
+def plan_with_messages(work: RunRequest, options: RunOptions, *, progress: bool = False) -> RunPlan:
     """Return the plan with the requested trials, after downloading missing data sets."""
     folder, smoke = options.base / work.folder, options.smoke
     plan = plan_run(
         work.experiments, folder, variants=work.variants, smoke=smoke, progress=progress
     )
-    return plan.only(options.only)
+    return plan.select(options.only)
 
 
-def say_what_would_run(work: Work, options: RunOptions) -> None:
+def print_dry_run(work: RunRequest, options: RunOptions) -> None:
     """Print the number of measured, failed and missing trials, for ``--dry-run``."""
-    options.limits(options.jobs or usable.count_cores())  # an invalid --memory raises an error here
+    options.make_limits(
+        options.jobs or usable.count_cores()
+    )  # an invalid --memory raises an error here
     specs = {spec.name: spec for e in work.experiments for spec in e.dataset}
-    absent = [n for n, spec in specs.items() if not (spec.own or datasets.is_on_disk(n))]
+    absent = [n for n, spec in specs.items() if not (spec.is_user_data or datasets.is_on_disk(n))]
     if absent:
         echo(f"{work.folder}: would first download {', '.join(absent)}.")
         return
     plan = plan_with_messages(work, options)
-    done = Store(plan.folder).done()
+    done = Store(plan.folder).read_statuses()
     found = [done[trial.id] for trial in plan.trials if trial.id in done]
     failed = len(found) - found.count("ok")
     missing = runner.find_missing(plan, done, options.retry)
@@ -129,7 +131,7 @@ def _own_data(plan: RunPlan) -> Iterator[str]:
     """
     before = manifest.read_if_sound(plan.folder, []).get("data", {})
     for spec, sha256 in {t.dataset.name: (t.dataset, t.data_sha256) for t in plan.trials}.values():
-        if spec.own:
+        if spec.is_user_data:
             yield f"{spec.name}: {spec.entry.note}"
             if before.get(make_data_key(spec.name, spec.parameters), sha256) != sha256:
                 text = "its configuration has changed since the last run, so all its trials are new"
@@ -142,7 +144,7 @@ def measure(plan: RunPlan, options: RunOptions) -> runner.Summary:
     Ctrl-C stops the run after the running trials.
     """
     workers, client = fanout.find(options.executor, options.jobs)
-    limits = options.limits(workers)
+    limits = options.make_limits(workers)
     stopping = "\nstopping after the running trials. Press Ctrl-C again to stop at once"
     with ExitStack() as shown:
         ended: Callable[[dict[str, Any]], None] | None = None
@@ -201,11 +203,11 @@ def _report(summary: runner.Summary) -> None:
                 f"Free disk space. Then draw the figures with `rfbench plot {summary.folder}`.",
             ) from error
     again = f"{summary.found} measured before"
-    say_trials(summary, again)
+    print_counts(summary, again)
     echo()
 
 
-def say_trials(summary: runner.Summary, there: str) -> None:
+def print_counts(summary: runner.Summary, there: str) -> None:
     """Print the number of trials that were run, that failed, and that remain."""
     echo(f"trials:  {summary.done} run, {summary.failed} failed, {there}")
     if summary.left:

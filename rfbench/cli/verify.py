@@ -6,12 +6,13 @@ import contextlib
 from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from rfbench import shipped, slices
 from rfbench.analysis import verdicts
-from rfbench.cli.maintenance import replay_rows
+from rfbench.cli.merge_replay import replay_rows
 from rfbench.cli.options import (
     ALLOW_IMPORTS,
     FILE_TYPE,
@@ -23,6 +24,9 @@ from rfbench.cli.options import (
 )
 from rfbench.cli.terminal import echo
 from rfbench.errors import ResultsError
+
+if TYPE_CHECKING:
+    from rfbench.analysis.verification import Verification
 
 VERIFY_HELP = """Compare published numbers and claims with measurements.
 
@@ -150,11 +154,7 @@ def verify(
     if count is not None:
         replay_rows(folders or (find_results_folder(),), count, seed, allow_imports)
         return
-    import pandas as pd
-
-    from rfbench.analysis import claims, ledger, verification
-    from rfbench.analysis.published import PUBLISHED_COLUMNS
-    from rfbench.escaping import as_csv
+    from rfbench.analysis import verdict_counts, verification
     from rfbench.experiment.today_cache import find_stored_settings
     from rfbench.pages.verify import render_claim as explained
     from rfbench.pages.verify import render_text
@@ -173,22 +173,16 @@ def verify(
     held = verification.verify(where, paper, find_stored_settings, needed=bool(folders))
     outside = {} if paper else verification.verify_outside(held)
     if names and paper is None:  # the user named several folders of papers
-        held, outside = held.of_papers(), {name: outside[name] for name in names if name in outside}
+        outside = {name: outside[name] for name in names if name in outside}
+        held = held.select_papers()
     if form == "csv":
         for note in held.selection.collection.notes:
             echo(f"note: {note}", err=True)
-        every = [held, *outside.values()]
-        table = (
-            claims.tabulate_outcomes([o for each in every for o in each.outcomes])
-            if claims_only
-            else pd.concat([each.own[PUBLISHED_COLUMNS] for each in every], ignore_index=True)
-        )
-        table = table if claim is None else claims.tabulate_comparisons(held.of_claim(claim))
-        output = as_csv(table, float_format="%.10g", lineterminator="\n")
+        output = _render_csv([held, *outside.values()], claims_only, claim)
     elif form == "json":
-        output = ledger.as_json(held)
+        output = verdict_counts.render_json(held)
     elif claim is not None:
-        output = explained(held.of_claim(claim))
+        output = explained(held.find_outcomes(claim))
     else:
         output = render_text(held, claims_only, outside=list(outside.values()))
     echo(output, nl=False)
@@ -198,6 +192,23 @@ def verify(
             "\nThe published rows below are not included here. Add them with: rfbench "
             f"verify {shown}"
         )
+
+
+def _render_csv(every: Sequence[Verification], claims_only: bool, claim: str | None) -> str:
+    """Return numbers, claims, or the comparisons of one claim as CSV."""
+    import pandas as pd
+
+    from rfbench.analysis import claims
+    from rfbench.analysis.published import PUBLISHED_COLUMNS
+    from rfbench.escaping import as_csv
+
+    if claim is not None:
+        table = claims.tabulate_comparisons(every[0].find_outcomes(claim))
+    elif claims_only:
+        table = claims.tabulate_outcomes([o for each in every for o in each.outcomes])
+    else:
+        table = pd.concat([v.own_numbers[PUBLISHED_COLUMNS] for v in every], ignore_index=True)
+    return as_csv(table, float_format="%.10g", lineterminator="\n")
 
 
 def _find_own(paths: Sequence[Path]) -> tuple[Sequence[Path], list[Path]]:
@@ -230,5 +241,5 @@ def _show_finding(folders: tuple[Path, ...], name: str) -> None:
     from rfbench.pages.findings import render_statements, render_text, sort_findings
 
     held = verify(folders, today=find_stored_settings, needed=True)
-    of_slices = [each for found in slices.ask("findings", held) for each in found]
+    of_slices = [each for found in slices.call_hooks("findings", held) for each in found]
     echo(render_text(sort_findings(of_slices, render_statements(gather(held))), name), nl=False)

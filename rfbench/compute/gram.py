@@ -82,7 +82,7 @@ def accumulate_groups(
 
     Raises
     ------
-    MemoryLimit
+    MemoryLimitError
         If the Gram matrices do not fit into memory.
     """
     n = X.shape[0]
@@ -114,11 +114,11 @@ def accumulate_groups(
     scratch = np.zeros((n_columns, n_columns) if kind == np.float32 else (0, 0), kind, order="F")
     # Each block belongs to one group, so that the sums of groups can be combined as needed.
     for group, picked in iterate_blocks(n, codes, rows):
-        with Clock.part_of(clock, "features"):
+        with Clock.time_part_of(clock, "features"):
             block = read_rows(X, picked, kind)
             features = buffer[: block.shape[0]]
             transform(block, features)
-        with Clock.part_of(clock, "train"):
+        with Clock.time_part_of(clock, "train"):
             # The Gram matrix is (Z - 1s')'(Z - 1s') for a fixed row s near the mean row.
             # Subtracting n m m' from Z'Z afterwards, for the mean row m, would lose all digits of a
             # column with a mean of 1e8 times its standard deviation. All blocks and groups use the
@@ -130,7 +130,7 @@ def accumulate_groups(
                     features -= shift
             own = None if roots is None else roots[picked]
             sums[group].add(features, targets[picked], own, scratch)
-    with Clock.part_of(clock, "train"):
+    with Clock.time_part_of(clock, "train"):
         known = np.zeros(n_columns) if shift is None else shift.astype(np.float64)
         return [total.finish(known, float(np.finfo(kind).eps)) for total in sums]
 
@@ -147,23 +147,23 @@ class _Sums:
         self, features: FloatArray, targets: Array, roots: Array | None, scratch: FloatArray
     ) -> None:
         rows, p = features.shape
-        sides = np.empty((rows, targets.shape[1] + 1))
-        sides[:, :-1] = targets
+        rhs = np.empty((rows, targets.shape[1] + 1))
+        rhs[:, :-1] = targets
         # The last column of `sides`, after the targets, is 1 (sqrt w if there are weights w). Its
         # products are the sums of the features, Z'w, and the sums of the targets. An intercept
         # needs both sums.
-        sides[:, -1] = 1.0
+        rhs[:, -1] = 1.0
         if roots is not None:
-            sides *= roots[:, None]
+            rhs *= roots[:, None]
             features *= roots.astype(features.dtype)[:, None]
-        self.sums += matmul(sides[:, -1:].T, sides)[0]
-        self.squares += np.einsum("ij,ij->j", sides, sides)
+        self.sums += matmul(rhs[:, -1:].T, rhs)[0]
+        self.squares += np.einsum("ij,ij->j", rhs, rhs)
         if p == 0:
             return
         # The products Z'WY and Z'w of the block are computed in the type of the features. Then they
         # are added in float64, because a float32 total would lose digits.
         moments = np.zeros(self.moments.shape, features.dtype)
-        _compile_moments()(features, sides.astype(features.dtype, copy=False), moments)
+        _compile_moments()(features, rhs.astype(features.dtype, copy=False), moments)
         self.moments += moments
         # Only the upper triangle of Z'Z is computed, and `finish` copies it to the lower triangle.
         # BLAS adds to the array itself only if the array is in Fortran order and has the type of
@@ -213,8 +213,8 @@ def subtract_mean(features: FloatArray) -> FloatArray:
     return np.asarray(first + rest)
 
 
-def _add_moments(features: Any, sides: Any, out: Any) -> None:
-    """Add sides'features to `out`, four rows at a time.
+def _add_moments(features: Any, rhs: Any, out: Any) -> None:
+    """Add rhs'features to `out`, four rows at a time.
 
     BLAS is slow for this small number of columns.
     """
@@ -222,15 +222,15 @@ def _add_moments(features: Any, sides: Any, out: Any) -> None:
     in_fours = rows - rows % 4
     for i in range(0, in_fours, 4):
         z0, z1, z2, z3 = features[i], features[i + 1], features[i + 2], features[i + 3]
-        for c in range(sides.shape[1]):
-            y0, y1, y2, y3 = sides[i, c], sides[i + 1, c], sides[i + 2, c], sides[i + 3, c]
+        for c in range(rhs.shape[1]):
+            y0, y1, y2, y3 = rhs[i, c], rhs[i + 1, c], rhs[i + 2, c], rhs[i + 3, c]
             total = out[c]
             for j in range(total.size):
                 total[j] += (z0[j] * y0 + z1[j] * y1) + (z2[j] * y2 + z3[j] * y3)
     for i in range(in_fours, rows):
         row = features[i]
-        for c in range(sides.shape[1]):
-            y, total = sides[i, c], out[c]
+        for c in range(rhs.shape[1]):
+            y, total = rhs[i, c], out[c]
             for j in range(total.size):
                 total[j] += row[j] * y
 

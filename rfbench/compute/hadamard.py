@@ -47,7 +47,7 @@ def fwht_inplace(a: FloatArray, axis: int) -> None:
         _along_columns(a, max(64, _STRIP_BYTES // (length * a.itemsize)))
 
 
-def padded_length(size: int) -> int:
+def compute_padded_length(size: int) -> int:
     """Return the smallest power of two that is at least `size`."""
     return 1 << (size - 1).bit_length()
 

@@ -1,10 +1,10 @@
 r"""Ridge regression from one eigendecomposition of the columns, with leave-one-out errors.
 
-This module is for fewer columns than rows. `rfbench.compute.row_side.RowSpectrum` is for more
-columns than rows. The normal equations of the centered features are :math:`G = V \Lambda V^\top`.
-In the fitted value of a row :math:`z`, the target of this row has the weight :math:`h = \sum_k
-(V^\top z)_k^2 / (\lambda_k + \alpha)`, plus 1/n if an intercept is fitted. The leave-one-out error
-of the row is its error in the fit of all rows, divided by :math:`1 - h`.
+This module is for fewer columns than rows. `rfbench.compute.dual_ridge.KernelEigendecomposition` is
+for more columns than rows. The normal equations of the centered features are :math:`G = V \Lambda
+V^\top`. In the fitted value of a row :math:`z`, the target of this row has the weight :math:`h =
+\sum_k (V^\top z)_k^2 / (\lambda_k + \alpha)`, plus 1/n if an intercept is fitted. The leave-one-out
+error of the row is its error in the fit of all rows, divided by :math:`1 - h`.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from scipy import linalg
 from scipy.linalg import blas
 
 from rfbench.arrays import Array, FloatArray
+from rfbench.compute.dual_ridge import combine, invert_shifted
 from rfbench.compute.products import matmul
 from rfbench.compute.ridge import NormalEquations, RidgePath, check_equations, estimate_rounding
-from rfbench.compute.row_side import combine, invert_shifted
 
 
-class ColumnSpectrum:
+class GramEigendecomposition:
     """Eigendecomposition of normal equations, from which the ridge fits for all penalties follow.
 
     Parameters
@@ -47,21 +47,21 @@ class ColumnSpectrum:
             work, overwrite_a=True, check_finite=False, driver="evd"
         )
         np.maximum(self.values, 0.0, out=self.values)
-        self.sides = matmul(self.vectors.T, moment)
+        self.rhs = matmul(self.vectors.T, moment)
 
-    def path(self, alphas: Array) -> RidgePath:
+    def compute_path(self, alphas: Array) -> RidgePath:
         """Return the ridge fits of all rows, one per penalty."""
         inverse, dropped = invert_shifted(self.values, alphas, self.noise, self.largest)
-        coef = combine(self.vectors, inverse, self.sides)
-        constants = np.zeros((len(alphas), self.sides.shape[1]))
-        offset = self.equations.intercepts(coef) if self.intercept else constants
+        coef = combine(self.vectors, inverse, self.rhs)
+        constants = np.zeros((len(alphas), self.rhs.shape[1]))
+        offset = self.equations.compute_intercepts(coef) if self.intercept else constants
         p = len(self.values)
         notes = [
             [f"eigendecomposition, {p - k} of {p} directions kept"] if k else [] for k in dropped
         ]
         return RidgePath(coef, offset, notes)
 
-    def left_out(self, features: FloatArray, targets: Array, alphas: Array) -> Array:
+    def predict_left_out(self, features: FloatArray, targets: Array, alphas: Array) -> Array:
         """Return the leave-one-out prediction of each row for every penalty, shape (a, n, t).
 
         The prediction is not finite if the other rows do not determine the fit.
@@ -78,7 +78,7 @@ class ColumnSpectrum:
         features -= self.center.astype(features.dtype)
         turned = matmul(features, self.vectors.astype(features.dtype, copy=False))
         turned = turned.astype(np.float64, copy=False)
-        fitted = combine(turned, inverse, self.sides) + self.target_means
+        fitted = combine(turned, inverse, self.rhs) + self.target_means
         np.square(turned, out=turned)
         left = 1.0 - matmul(turned, inverse.T) - self.intercept / self.equations.n
         # If the other rows do not determine the fit, 1 - h is of the order of the rounding error.

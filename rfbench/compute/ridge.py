@@ -22,7 +22,7 @@ from scipy.linalg import blas, lapack
 
 from rfbench.arrays import Array, FloatArray
 from rfbench.compute.products import matmul, multiply_row
-from rfbench.compute.threads import one_thread
+from rfbench.compute.threads import limit_to_one_thread
 from rfbench.errors import MethodError
 
 # FEWEST_TOGETHER is the smallest number of penalties for which one decomposition for all penalties
@@ -90,12 +90,12 @@ class NormalEquations:
         sums: dict[str, Any] = {n: getattr(self, n) + getattr(other, n) for n in _SUMS}
         return replace(self, **sums)
 
-    def emptied(self) -> NormalEquations:
+    def make_empty(self) -> NormalEquations:
         """Return equations without rows, for the same columns."""
         nothing: dict[str, Any] = {name: 0.0 * np.zeros_like(getattr(self, name)) for name in _SUMS}
         return replace(self, **nothing)
 
-    def subset(
+    def select_columns(
         self, columns: NDArray[np.intp], scale: float | NDArray[np.floating[Any]] = 1.0
     ) -> NormalEquations:
         """Return the equations for a subset of the features, rescaled.
@@ -118,13 +118,13 @@ class NormalEquations:
             shift=self.shift[columns] * factor,
         )
 
-    def intercepts(self, coef: Array) -> Array:
+    def compute_intercepts(self, coef: Array) -> Array:
         """Return the optimal intercepts for coefficients of shape (..., p, t)."""
         fitted, shifted = multiply_row(self.column_sums, coef), multiply_row(self.shift, coef)
         best: Array = (self.target_sums - fitted) / self.n - shifted
         return best
 
-    def mean_squared_norm(self) -> float:
+    def compute_mean_squared_norm(self) -> float:
         """Return the mean squared norm of the feature rows, including the shift."""
         shifted = self.gram.trace() + 2 * (self.shift @ self.column_sums)
         return float(shifted / self.n + self.shift @ self.shift)
@@ -137,8 +137,8 @@ class RidgePath:
     Attributes
     ----------
     coef : ndarray, shape (a, p, t)
-        For a dual solution (`rfbench.compute.row_side`), the coefficients of the n rows, shape (a,
-        n, t).
+        For a dual solution (`rfbench.compute.dual_ridge`), the coefficients of the n rows, shape
+        (a, n, t).
     intercept : ndarray, shape (a, t)
     notes : list of list of str
         For every penalty, notes on the method that was used if Cholesky failed.
@@ -194,7 +194,7 @@ def solve_ridge(equations: NormalEquations, alphas: npt.ArrayLike, *, intercept:
 
     largest = float(np.diag(equations.gram).max(initial=0.0))
     coef, notes = solve_shifted(load, moment, penalties, estimate_rounding(equations), largest)
-    offset = equations.intercepts(coef) if intercept else np.zeros((penalties.size, t))
+    offset = equations.compute_intercepts(coef) if intercept else np.zeros((penalties.size, t))
     return RidgePath(coef, offset, notes)
 
 
@@ -210,9 +210,9 @@ def check_equations(equations: NormalEquations) -> None:
 
 
 def solve_shifted(
-    load: Callable[[Array], None], sides: Array, penalties: Array, noise: float, largest: float
+    load: Callable[[Array], None], rhs: Array, penalties: Array, noise: float, largest: float
 ) -> tuple[Array, list[list[str]]]:
-    """Solve (K + alpha I) A = sides for every alpha, by Cholesky or by one decomposition.
+    """Solve (K + alpha I) A = rhs for every alpha, by Cholesky or by one decomposition.
 
     Many penalties share one tridiagonal form (see `_solve_tridiagonal`), which is in single
     precision for a large system (see `_solve_together`). Cholesky solves the remaining penalties.
@@ -225,7 +225,7 @@ def solve_shifted(
     load : callable
         Function that writes K into an array of shape (p, p) in Fortran order. Only the lower
         triangle is used.
-    sides : ndarray, shape (p, t)
+    rhs : ndarray, shape (p, t)
     penalties : ndarray, shape (a,)
     noise : float
         Relative rounding error of K.
@@ -236,7 +236,7 @@ def solve_shifted(
     -------
     tuple of an ndarray, shape (a, p, t), and the notes as in `RidgePath`
     """
-    p, t = sides.shape
+    p, t = rhs.shape
     solved = np.empty((penalties.size, p, t))
     notes: list[list[str]] = [[] for _ in penalties]
     # All penalties use one p x p array. K is loaded again for each penalty, and the Cholesky factor
@@ -254,11 +254,11 @@ def solve_shifted(
         sure = np.flatnonzero(penalties > 4 * noise * (largest + penalties))
         # Householder's reduction consists of many short calls. With two threads, each call would
         # wait for the other thread.
-        with one_thread(True):
+        with limit_to_one_thread(True):
             if small:
-                together = _solve_tridiagonal(work, sides, penalties[sure])
+                together = _solve_tridiagonal(work, rhs, penalties[sure])
             else:
-                together = _solve_together(work, sides, penalties[sure], max(ACCURACY, noise))
+                together = _solve_together(work, rhs, penalties[sure], max(ACCURACY, noise))
         done = np.isfinite(together).all(axis=(1, 2))
         if done.all() and len(sure) == penalties.size:
             return together, notes
@@ -277,7 +277,7 @@ def solve_shifted(
             # direction is noise.
             pivots = np.diag(factor) ** 2
             if info == 0 and pivots.min() > noise * max(pivots.max(), largest):
-                solved[i] = lapack.dpotrs(factor, sides, lower=1)[0]
+                solved[i] = lapack.dpotrs(factor, rhs, lower=1)[0]
                 continue
             failed = alpha
         if spectrum is None:
@@ -291,13 +291,13 @@ def solve_shifted(
         shifted = np.maximum(values, 0.0) + alpha
         kept = shifted > noise * max(shifted.max(), largest)
         basis = vectors[:, kept]
-        solved[i] = matmul(basis, matmul(basis.T, sides) / shifted[kept, None])
+        solved[i] = matmul(basis, matmul(basis.T, rhs) / shifted[kept, None])
         notes[i].append(f"eigendecomposition, {int(kept.sum())} of {p} directions kept")
     return solved, notes
 
 
-def _solve_tridiagonal(K: Array, sides: Array, penalties: Array) -> Array:
-    """Solve (K + alpha I) A = sides for every alpha by one tridiagonal decomposition, in float64.
+def _solve_tridiagonal(K: Array, rhs: Array, penalties: Array) -> Array:
+    """Solve (K + alpha I) A = rhs for every alpha by one tridiagonal decomposition, in float64.
 
     The decomposition is K = Q T Q' (Householder), with a tridiagonal T. It needs p^3 operations
     once. Then each T + alpha I is solved in O(p). The solutions are as accurate as with one
@@ -308,10 +308,10 @@ def _solve_tridiagonal(K: Array, sides: Array, penalties: Array) -> Array:
     ndarray, shape (a, p, t)
         The solution is NaN for penalties alpha for which T + alpha I is not positive definite.
     """
-    p, t = sides.shape
+    p, t = rhs.shape
     form, diagonal, beside, tau, _ = lapack.dsytrd(K, lower=1, lwork=64 * p, overwrite_a=1)
     reflectors = np.asfortranarray(form[1:, :-1])
-    turned = np.array(sides, order="F")
+    turned = np.array(rhs, order="F")
     turned[1:] = lapack.dormqr("L", "T", reflectors, tau, turned[1:], 64 * p)[0]
     solved = np.full((p, penalties.size * t), np.nan, order="F")
     for i, alpha in enumerate(penalties):
@@ -322,8 +322,8 @@ def _solve_tridiagonal(K: Array, sides: Array, penalties: Array) -> Array:
     return np.asarray(solved.reshape(p, -1, t).transpose(1, 0, 2))
 
 
-def _solve_together(K: Array, sides: Array, penalties: Array, accuracy: float) -> Array:
-    """Solve (K + alpha I) A = sides for every alpha at once by preconditioned iterations.
+def _solve_together(K: Array, rhs: Array, penalties: Array, accuracy: float) -> Array:
+    """Solve (K + alpha I) A = rhs for every alpha at once by preconditioned iterations.
 
     The method is conjugate gradients, preconditioned with Q (T + alpha I)^-1 Q'. K = Q T Q' is a
     decomposition in float32 with a tridiagonal T, computed once for all penalties. Each step
@@ -339,8 +339,8 @@ def _solve_together(K: Array, sides: Array, penalties: Array, accuracy: float) -
     # Scale K to entries of about 1, and the sides to norm 1. float32 has no numbers below 1e-38 or
     # above 3e38, and products of features may exceed that range. The last lines of the function
     # undo the scaling.
-    p, t = sides.shape
-    scale, units = float(K.diagonal().max()), np.linalg.norm(sides, axis=0)
+    p, t = rhs.shape
+    scale, units = float(K.diagonal().max()), np.linalg.norm(rhs, axis=0)
     units[units == 0] = 1.0
     scale = scale if scale > 0 else 1.0
     # These penalties belong to K / scale. Neither they nor their squares overflow or underflow.
@@ -383,7 +383,7 @@ def _solve_together(K: Array, sides: Array, penalties: Array, accuracy: float) -
     # columns are removed, so that the product with K has as few columns as possible.
     live = np.flatnonzero(np.repeat(serves, t))
     which = live // t
-    residual = np.asfortranarray(np.tile(sides / units, penalties.size)[:, live])
+    residual = np.asfortranarray(np.tile(rhs / units, penalties.size)[:, live])
     x = np.zeros_like(residual)
     # Run conjugate gradients from x = 0 in float64, separately for each column. The symbols are the
     # residual r, z = M r with the preconditioner M, and the slope r'z. The residual uses the exact
@@ -428,7 +428,9 @@ def estimate_rounding(equations: NormalEquations) -> float:
     return max(len(equations.gram) * float(np.finfo(np.float64).eps), 4 * equations.eps)
 
 
-def residual_sum_of_squares(equations: NormalEquations, coef: Array, intercept: Array) -> Array:
+def compute_residual_sum_of_squares(
+    equations: NormalEquations, coef: Array, intercept: Array
+) -> Array:
     """Return the residual sum of squares, computed from the normal equations of the rows.
 
     Parameters

@@ -20,7 +20,7 @@ def find_thread_pools(modules: int) -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def one_thread(wanted: bool) -> AbstractContextManager[Any]:
+def limit_to_one_thread(wanted: bool) -> AbstractContextManager[Any]:
     """Return a context in which BLAS uses one thread if `wanted` is True."""
     if not wanted:
         return nullcontext()

@@ -130,10 +130,10 @@ def from_document(
         raise ConfigError(explain(error, document)) from None
     except RfbenchError as error:
         raise ConfigError(f"{document.source}: {error}") from None
-    experiment.changed.extend(_list_changes(document))
+    experiment.changed_settings.extend(_list_changes(document))
     _check_permission(experiment, document, allow_imports)
     for spec in (*experiment.dataset, *experiment.samplers, experiment.solver):
-        spec.came_from(Path(document.source).parent.absolute())
+        spec.set_folder(Path(document.source).parent.absolute())
     if combinations:
         from rfbench.config.combinations import check_combinations
 
@@ -207,5 +207,5 @@ def from_manifest(
         ) from error
     _check_permission(experiment, yamlfile.Document(content, source), allow_imports)
     for spec in (*experiment.dataset, *experiment.samplers, experiment.solver):
-        spec.came_from(Path.cwd())
+        spec.set_folder(Path.cwd())
     return experiment

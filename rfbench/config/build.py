@@ -62,11 +62,11 @@ def get_solver_properties(experiment: Experiment) -> dict[str, Any]:
     ``uses_features`` is True if the solver is fitted on features, and False if it is fitted on the
     rows themselves.
     """
-    solver = asked_solver(experiment)
-    return {"selection": solver.chosen_selection(), "uses_features": solver.uses_features}
+    solver = make_first_solver(experiment)
+    return {"selection": solver.resolve_selection(), "uses_features": solver.uses_features}
 
 
-def asked_solver(experiment: Experiment) -> FittedModel:
+def make_first_solver(experiment: Experiment) -> FittedModel:
     """Return an unfitted solver of the experiment, whose properties can be read.
 
     The solver is built for the first task that it supports.
@@ -113,7 +113,7 @@ def make_solver(
     spec = experiment.solver
     if spec.name == NO_SOLVER:
         return NoSolver()
-    own = _with_threads(spec.parameters, experiment) if spec.imported else spec.keywords()
+    own = _with_threads(spec.parameters, experiment) if spec.imported else spec.list_arguments()
     if spec.imported:
         cls = plugins.load_class(spec.name, spec.folder)
     else:
@@ -141,7 +141,7 @@ def _with_threads(parameters: dict[str, Any], experiment: Experiment) -> dict[st
     return {**parameters, "n_jobs": experiment.threads} if some else parameters
 
 
-def chooses_on_training_rows(experiment: Experiment) -> bool:
+def has_selection_on_training_rows(experiment: Experiment) -> bool:
     """Return True if the solver selects its penalty on held-out rows of the training set.
 
     The rows are held out for validation or in folds. Leave-one-out does not count, because it is

@@ -15,7 +15,7 @@ from rfbench.config.specs import (
     BandwidthGrid,
     CheckSpec,
     DatasetSpec,
-    KeptBy,
+    SameSizeAs,
     SamplerSpec,
 )
 from rfbench.datasets.dataset import check_parameters
@@ -39,7 +39,7 @@ def check_combinations(experiment: Experiment, document: yamlfile.Document) -> N
     tasks = set()
     for spec in experiment.dataset:
         with raise_as_config_error(document, "dataset"):
-            if not spec.own:
+            if not spec.is_user_data:
                 check_parameters(spec.entry, spec.parameters)
             tasks.add("regression" if spec.entry.task == "regression" else "classification")
         _check_rows(experiment, spec, document)
@@ -165,7 +165,7 @@ def _check_bandwidths(experiment: Experiment) -> None:
         f"{solver.name} does not select a penalty": solver.imported
         and get_solver_properties(experiment)["selection"] == "fixed",
         "M is kept_by a sampler, which has to have the same bandwidth": isinstance(
-            experiment.M, KeptBy
+            experiment.M, SameSizeAs
         ),
         f"the kernel {experiment.kernel} has none": not (
             KERNELS.find(experiment.kernel).has_bandwidth
@@ -181,7 +181,7 @@ def _check_bandwidths(experiment: Experiment) -> None:
 
 
 def _check_sizes(experiment: Experiment) -> None:
-    if not isinstance(experiment.M, KeptBy):
+    if not isinstance(experiment.M, SameSizeAs):
         return
     kept_by = experiment.M.kept_by
     specs = {spec.label: spec for spec in experiment.samplers}
@@ -205,7 +205,7 @@ def _check_kept_features(experiment: Experiment) -> None:
         return
     if not any(map(_keeps_some, experiment.samplers)):
         raise ConfigError("no sampler selects the features that it keeps.", "", "Use lkrf.")
-    d = max(experiment.shape(spec)[1] for spec in experiment.dataset)
+    d = max(experiment.estimate_shape(spec)[1] for spec in experiment.dataset)
     if d > MOST_DIMENSIONS and KERNELS.find(experiment.kernel).feature != "coordinate":
         raise ConfigError(
             f"the data have {d} columns, but kept.csv has at most {MOST_DIMENSIONS}.",
@@ -216,7 +216,7 @@ def _check_kept_features(experiment: Experiment) -> None:
 def _built(experiment: Experiment, sampler: SamplerSpec) -> Any:
     """Build a sampler for every size and data set, and return the last built sampler."""
     sizes = sorted(size or 1 for size in experiment.sizes)
-    shapes = {experiment.shape(spec) for spec in experiment.dataset}
+    shapes = {experiment.estimate_shape(spec) for spec in experiment.dataset}
     for size, (n, d) in itertools.product(sizes, sorted(shapes)):
         built = make_sampler(experiment, sampler, M=size, d=d, n=n, random_state=0)
     return built

@@ -25,7 +25,7 @@ from typing import Any
 from rfbench import yamlfile
 from rfbench.config.axes import AXES, DATASETS, EXCEPTIONS, PROTOCOLS
 from rfbench.config.messages import format_location
-from rfbench.config.overrides import change
+from rfbench.config.overrides import set_key
 from rfbench.errors import ConfigError, suggest_nearest
 
 AXIS_PATHS = {(axis,) for axis in AXES}
@@ -105,17 +105,17 @@ def _run(
     for axis, name, word in ((DATASETS, dataset, "dataset"), (PROTOCOLS, protocol, "protocol")):
         if name:
             run.value[word] = name
-            run.put((word,), document.below((axis, name)))
+            run.set_places((word,), document.find_places_below((axis, name)))
     entries = []
     for axis, name in ((PROTOCOLS, protocol), (DATASETS, dataset), (EXCEPTIONS, key)):
         entries.append(axes[axis].get(name, {}))
         for word, value in entries[-1].items():
             if word not in JOINED and (axis, word) != (PROTOCOLS, FOR):
                 source = (axis, name, word)
-                path = change(
+                path = set_key(
                     run, word, copy.deepcopy(value), f"{format_location(document, source)}: {word}"
                 )
-                run.put(path, document.below(source))
+                run.set_places(path, document.find_places_below(source))
     of_protocol, of_dataset, _ = entries
     titles = [of_dataset.get("title", dataset), of_protocol.get("title", protocol)]
     texts = [entry.get("description") for entry in entries]

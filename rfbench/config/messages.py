@@ -22,7 +22,7 @@ SHARED_KEYS = ("kernel", "bandwidth", "feature_map")
 
 def format_location(document: yamlfile.Document, path: tuple[Any, ...]) -> str:
     """Return the file and line of a key in the document, or the ``--set`` option that set it."""
-    position = document.place_of(path)
+    position = document.find_place(path)
     if position.startswith("--set"):
         return position
     return f"{document.source}, {position}" if position else document.source
@@ -74,15 +74,19 @@ def _short(value: Any) -> str:
 def _is_branch(part: Any) -> bool:
     """Return True if a part of an error location in pydantic is a branch of a union, not a key."""
     return isinstance(part, str) and (
-        part in ("KeptBy", "int", "float", "str", "none") or "[" in part
+        part in ("SameSizeAs", "int", "float", "str", "none") or "[" in part
     )
 
 
 def _keys_at(path: tuple[Any, ...]) -> list[str]:
     from rfbench.config.schema import Experiment
-    from rfbench.config.specs import CheckSpec, KeptBy, SolverSpec
+    from rfbench.config.specs import CheckSpec, SameSizeAs, SolverSpec
 
-    models: dict[str, type[BaseModel]] = {"solver": SolverSpec, "checks": CheckSpec, "M": KeptBy}
+    models: dict[str, type[BaseModel]] = {
+        "solver": SolverSpec,
+        "checks": CheckSpec,
+        "M": SameSizeAs,
+    }
     if path:
         return list(models.get(str(path[0]), Experiment).model_fields)
     return [key for key in (*Experiment.model_fields, *AXES) if key != "name"]
@@ -100,7 +104,9 @@ def raise_as_config_error(document: yamlfile.Document, *path: Any) -> Iterator[N
         yield
     except RfbenchError as error:
         terms = re.findall(r"[\w-]+", error.what)
-        below = {path + rest: position for rest, position in document.below(path).items()}
+        below = {
+            path + rest: position for rest, position in document.find_places_below(path).items()
+        }
         named = [p for word in terms for p in below if p[-1] == word]
         named = named or [
             (key,) for key in SHARED_KEYS if key in terms and (key,) in document.places

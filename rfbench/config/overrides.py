@@ -25,10 +25,10 @@ def override(document: yamlfile.Document, text: str) -> None:
 
 def assign(document: yamlfile.Document, key: str, value: Any, text: str) -> None:
     """Set the key `a.b.c` of a document; `text` is shown in the error for an invalid path."""
-    document.put(change(document, key, value, f"--set {text}"), {(): f"--set {key}"})
+    document.set_places(set_key(document, key, value, f"--set {text}"), {(): f"--set {key}"})
 
 
-def change(document: yamlfile.Document, key: str, value: Any, text: str) -> tuple[Any, ...]:
+def set_key(document: yamlfile.Document, key: str, value: Any, text: str) -> tuple[Any, ...]:
     """Set a key of a document and return its path; line numbers in the document are not changed."""
     *parts, last = key.split(".")
     path: tuple[Any, ...] = ()
@@ -58,7 +58,7 @@ def _entry_of_list(
     entries: list[Any], part: str, text: str
 ) -> tuple[dict[str, Any], tuple[Any, ...]]:
     """Return the parameters of a list's entry with a given name or label, and the path to them."""
-    part = SAMPLERS.published(part)
+    part = SAMPLERS.find_published_name(part)
     names = []
     for position, entry in enumerate(entries):
         if isinstance(entry, str):
@@ -72,7 +72,9 @@ def _entry_of_list(
         own = [first, str(entry.get("name"))]
         own += [str(inner["label"])] if isinstance(inner, dict) and "label" in inner else []
         names.append(first)
-        if part in own + [SAMPLERS.published(name) for name in own] and isinstance(inner, dict):
+        if part in own + [SAMPLERS.find_published_name(name) for name in own] and isinstance(
+            inner, dict
+        ):
             return inner, (position,) if inner is entry else (position, first)
     raise ConfigError(
         f"{text}: the list does not contain '{part}'.{suggest_nearest(part, names)}",

@@ -16,13 +16,13 @@ from rfbench.config.specs import (
     BandwidthGrid,
     CheckSpec,
     DatasetSpec,
-    KeptBy,
+    SameSizeAs,
     SamplerSpec,
     Section,
     SolverSpec,
     Split,
     as_list,
-    expanded,
+    expand_grids,
     format_in_results,
 )
 from rfbench.datasets import split
@@ -40,7 +40,7 @@ def _sizes(value: Any) -> Any:
     """Expand the values of M into a list; `{kept_by: sampler}` is returned unchanged."""
     if isinstance(value, dict) and set(value) == {"kept_by"}:
         return value
-    sizes = expanded(value)
+    sizes = expand_grids(value)
     counts = isinstance(sizes, list) and all(type(size) is int and size >= 1 for size in sizes)
     if not counts or not sizes:
         raise ValueError(
@@ -56,7 +56,7 @@ def _bandwidth(value: Any) -> Any:
         return {"cv": list(bandwidths.BANDWIDTH_GRID)}
     if not isinstance(value, dict):
         return value
-    listed = expanded(value.get("cv"))
+    listed = expand_grids(value.get("cv"))
     good = isinstance(listed, list) and all(map(bandwidths.ALLOWED.holds, listed))
     widen = value.get("widen", False)
     if not {"cv"} <= set(value) <= {"cv", "widen"} or not good or not listed:
@@ -90,7 +90,7 @@ class Experiment(Section):
     kernel: Annotated[str, BeforeValidator(_kernel)] = "gaussian"
     bandwidth: Annotated[float | str | BandwidthGrid, BeforeValidator(_bandwidth)] = "median"
     feature_map: Literal["offset", "paired"] = "offset"
-    M: Annotated[KeptBy | list[int], BeforeValidator(_sizes)]
+    M: Annotated[SameSizeAs | list[int], BeforeValidator(_sizes)]
     samplers: Annotated[list[SamplerSpec], Field(min_length=1), BeforeValidator(as_list)]
     solver: SolverSpec = SolverSpec()
     settings_from: str = ""
@@ -115,16 +115,16 @@ class Experiment(Section):
         return isinstance(other, Experiment) and dict(self) == dict(other)
 
     @property
-    def changed(self) -> list[str]:
+    def changed_settings(self) -> list[str]:
         """Settings that `--set` changed, except `trials`, as texts ``key = value``."""
         return self._changed
 
     @property
     def sizes(self) -> list[int | None]:
         """Distinct numbers of features; None means the number of features that a sampler keeps."""
-        return [None] if isinstance(self.M, KeptBy) else list(dict.fromkeys(self.M))
+        return [None] if isinstance(self.M, SameSizeAs) else list(dict.fromkeys(self.M))
 
-    def shape(self, spec: DatasetSpec, entry: Entry | None = None) -> tuple[int, int]:
+    def estimate_shape(self, spec: DatasetSpec, entry: Entry | None = None) -> tuple[int, int]:
         """Return the approximate shape of the training set, (rows, columns)."""
         entry = entry or spec.entry
         n, given, d = entry.rows, entry.train_rows, entry.columns
@@ -187,11 +187,11 @@ class Experiment(Section):
 
 def _every_combination(spec: DatasetSpec) -> list[DatasetSpec]:
     """Return a data set for each combination of listed parameter values, such as d: 2:15."""
-    if spec.own:
+    if spec.is_user_data:
         return [spec]
     keys = list(spec.parameters)
     choices = [
-        as_list(expanded(value)) if isinstance(value, str | list) else [value]
+        as_list(expand_grids(value)) if isinstance(value, str | list) else [value]
         for value in spec.parameters.values()
     ]
     if math.prod(map(len, choices)) > grids.MAX_POINTS:

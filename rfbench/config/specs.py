@@ -18,7 +18,7 @@ from pydantic import (
 )
 
 from rfbench import datasets, grids
-from rfbench.datasets import catalog, own, split
+from rfbench.datasets import catalog, split, user_data
 from rfbench.datasets.catalog import SOURCES
 from rfbench.errors import ConfigError, DataError, suggest_nearest
 from rfbench.escaping import escape_line
@@ -29,13 +29,13 @@ NO_SOLVER = "none"
 ANSWERS = "answers"  # key of imported classes in the manifests of earlier versions
 
 
-def expanded(value: Any) -> Any:
+def expand_grids(value: Any) -> Any:
     """Expand numbers that are written in the grammar of `rfbench.grids` into a list."""
     try:
         if isinstance(value, str):
             return grids.expand(value)
         if isinstance(value, list):
-            return grids.join_lists(as_list(expanded(part)) for part in value)
+            return grids.join_lists(as_list(expand_grids(part)) for part in value)
     except ConfigError as error:
         raise ValueError(str(error)) from None  # pydantic adds the key and the line to this error
     return [value] if isinstance(value, int | float) else value
@@ -75,7 +75,7 @@ class Located(Section):
         """Folder of the configuration file, to which relative paths refer."""
         return self._folder
 
-    def came_from(self, folder: Path) -> None:
+    def set_folder(self, folder: Path) -> None:
         """Store the folder of the configuration file.
 
         The folder does not change the identity of a trial.
@@ -100,7 +100,7 @@ class MethodSpec(Located):
         return self.name if self.imported else None
 
 
-class OwnData(BaseModel):
+class UserData(BaseModel):
     """Location of a user's data set, and the options for reading it."""
 
     model_config = ConfigDict(extra="allow", frozen=True, strict=True)
@@ -132,7 +132,7 @@ class DatasetSpec(Located):
     parameters: dict[str, Any] = Field(default_factory=dict)
 
     @property
-    def own(self) -> bool:
+    def is_user_data(self) -> bool:
         """True for a user's data set, which is not in the catalog."""
         return bool(set(self.parameters) & set(SOURCES))
 
@@ -150,9 +150,13 @@ class DatasetSpec(Located):
     @classmethod
     def _gather(cls, value: Any) -> Any:
         if isinstance(value, dict) and "parameters" in value:
-            own = value["parameters"]
-            if isinstance(own, dict) and set(own) & set(SOURCES) and set(value) <= _AS_READ:
-                _own({**own, "name": value.get("name")})
+            user_data = value["parameters"]
+            if (
+                isinstance(user_data, dict)
+                and set(user_data) & set(SOURCES)
+                and set(value) <= _AS_READ
+            ):
+                _own({**user_data, "name": value.get("name")})
             return value
         if isinstance(value, dict) and set(value) & set(SOURCES):
             return _own(value)
@@ -170,11 +174,11 @@ def _own(value: dict[str, Any]) -> dict[str, Any]:
         sources.remove("path")  # in this case, `path` is an argument of the function
     if value[sources[0]] is None:
         raise ValueError(f"`{sources[0]}` has no value")
-    allowed = [key for key in OwnData.model_fields if key not in SOURCES]
+    allowed = [key for key in UserData.model_fields if key not in SOURCES]
     if sources[0] == "path":
         allowed = ["name", "task"]
     elif sources[0] != "file":
-        allowed = [key for key in allowed if key not in own.READING_KEYS]
+        allowed = [key for key in allowed if key not in user_data.READING_KEYS]
     for key in value:
         if len(sources) > 1 or (key not in (*sources, *allowed, "part") and "load" not in value):
             raise ValueError(
@@ -182,13 +186,13 @@ def _own(value: dict[str, Any]) -> dict[str, Any]:
                 f"Allowed: {', '.join(allowed)}"
             )
     try:
-        OwnData.model_validate(value)
+        UserData.model_validate(value)
     except ValidationError as error:
         first = error.errors()[0]
         raise ValueError(f"{first['loc'][0]} is {first['input']!r}: {first['msg']}") from None
     absent = {"name", *(("drop",) if value.get("drop") is None else ())}
     parameters = {key: given for key, given in value.items() if key not in absent}
-    name = value.get("name") or own.make_default_name(parameters)
+    name = value.get("name") or user_data.make_default_name(parameters)
     if name in catalog.list_names():
         raise ValueError(
             f"'{name}' is a data set of the catalog. Rename your data: `name: my-{name}`"
@@ -227,10 +231,10 @@ class SamplerSpec(MethodSpec):
         name = flat.pop("class") if imported else flat.pop("name", None)
         given = {}
         if imported and not isinstance(name, str) and (callable(name) or hasattr(name, "fit")):
-            given = {"given": GivenObject.of(name)}
+            given = {"given": GivenObject.from_object(name)}
             name = f"{GIVEN}:{getattr(name, '__name__', type(name).__name__)}"
         if isinstance(name, str) and not imported:
-            name = SAMPLERS.published(name)
+            name = SAMPLERS.find_published_name(name)
         label = flat.pop("label", None)
         role = {"role": flat.pop("role")} if "role" in flat else {}
         return {
@@ -252,7 +256,7 @@ class SolverSpec(MethodSpec):
 
     name: str = "ridge"
     imported: bool = False
-    alphas: Annotated[list[float], Field(min_length=1), BeforeValidator(expanded)] = [1.0]
+    alphas: Annotated[list[float], Field(min_length=1), BeforeValidator(expand_grids)] = [1.0]
     alpha_convention: Literal["absolute", "per-sample"] = "absolute"
     selection: str | None = None
     intercept: bool = True
@@ -269,7 +273,7 @@ class SolverSpec(MethodSpec):
         grouped = {key: flat.pop(key) for key in [*flat] if key in cls.model_fields}
         return {**grouped, "parameters": flat}
 
-    def keywords(self) -> dict[str, Any]:
+    def list_arguments(self) -> dict[str, Any]:
         """Return the arguments of the solver's constructor that differ from the defaults.
 
         The defaults are the defaults of the constructors. A solver that has no penalties therefore
@@ -289,7 +293,7 @@ class BandwidthGrid(Section):
         return "cv: " + ", ".join(map(str, self.cv)) + ("; widened" if self.widen else "")
 
 
-class KeptBy(Section):
+class SameSizeAs(Section):
     """Value of M that is copied from the number of features that a sampler keeps."""
 
     kept_by: str

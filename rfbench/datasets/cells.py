@@ -19,8 +19,8 @@ from rfbench.datasets.values import (
     find_columns,
     format_names,
     has_decimal_comma,
+    has_numbers,
     has_parts,
-    holds_numbers,
     infer_kind,
     is_dash,
     is_number,
@@ -149,7 +149,7 @@ def _plain(
     numbers = as_numbers(text, comma=comma)
     # New files may have few rows, so that all of their numbers may be in accounting notation.
     if 2 * np.isfinite(numbers).sum() > there.sum() and (
-        units is not None or holds_numbers(text[there], numbers[there])
+        units is not None or has_numbers(text[there], numbers[there])
     ):
         plain = pd.Series(numbers, index=text.index, dtype=object).map(repr)
         text = text.where(~is_dash(text), None)
@@ -199,7 +199,7 @@ def to_target_words(text: pd.Series[Any], missing: Collection[str], comma: bool)
     numbers, unit = parse_measures(some, comma=comma)
     numbers = numbers if unit else as_numbers(some, comma=comma)
     # `rfbench.datasets.columns.Table` handles numbers with a few strings among them.
-    return some if holds_numbers(some[there], numbers[there]) else text
+    return some if has_numbers(some[there], numbers[there]) else text
 
 
 def describe_markers(text: Mapping[str, pd.Series[Any]]) -> str:

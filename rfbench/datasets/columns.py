@@ -163,7 +163,7 @@ def parse_columns(
     `name` is the name of the data in error messages. X, of shape (n, d), is a table or a sparse
     matrix. If y is None, the target is the column `target` of X. Otherwise `target` has to be None.
     `labels` are the names of the classes 0, 1, ..., if the names are known. The other parameters
-    are the keys of `rfbench.config.schema.OwnData`. `part` is the column with the values `train`
+    are the keys of `rfbench.config.schema.UserData`. `part` is the column with the values `train`
     and `test`.
 
     The attribute `about` of the result has the known fields of a catalog entry. Its field `note`
@@ -186,11 +186,11 @@ def parse_table(table: Table, task: str | None = None, labels: Sequence[Any] = (
             "Learning needs more rows or columns.",
             "Check the file, its separator, and that each line is a row.",
         )
-    codes, classes, kind = table.target_codes(task, labels)
+    codes, classes, kind = table.encode_target(task, labels)
     table.check_guesses()
     table.forget_target()
     rows, columns, notes = _rows(name, table.X)
-    subjects, n_given_train, order = table.arranged()
+    subjects, n_given_train, order = table.arrange_rows()
     if n_given_train is not None:
         rows = rows.iloc[order] if isinstance(rows, pd.DataFrame) else rows[order]
         codes = codes[order]
@@ -443,7 +443,7 @@ class Table:
         )
         return pd.Series(days, index=y.index), days
 
-    def target_codes(
+    def encode_target(
         self, task: str | None, labels: Sequence[Any]
     ) -> tuple[NDArray[Any], list[str], str]:
         """Return the target, the labels of its classes and the task.
@@ -505,7 +505,7 @@ class Table:
         fact = f"{self.target_name}: {different} different whole numbers"
         self.assume(fact, taken, f"--task {other}")
 
-    def arranged(self) -> tuple[NDArray[np.int64] | None, int | None, NDArray[np.int64]]:
+    def arrange_rows(self) -> tuple[NDArray[np.int64] | None, int | None, NDArray[np.int64]]:
         """Return the group numbers, the size of the training set, and the order of the rows.
 
         The rows of the training set are first in this order.

@@ -13,10 +13,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from rfbench.datasets import cache, catalog, own, readers
+from rfbench.datasets import cache, catalog, readers, user_data
 from rfbench.datasets.catalog import Entry, find_source
 from rfbench.datasets.columns import Parsed
-from rfbench.datasets.fetch import FileCheck, check_files, obtain
+from rfbench.datasets.fetch import FileCheck, check_files, ensure_downloaded
 from rfbench.datasets.synthetic import PROBLEMS
 from rfbench.errors import DataError
 
@@ -93,7 +93,7 @@ def find_entry(
         If the data set is unknown.
     """
     if find_source(parameters):
-        return own.recall_entry(name, parameters or {}, folder, sha256)[0]
+        return user_data.recall_entry(name, parameters or {}, folder, sha256)[0]
     return catalog.find_entry(name)
 
 
@@ -112,7 +112,8 @@ def load(
     name : str
         Name in the catalog, or a name for user data.
     parameters : mapping, optional
-        Parameters of a synthetic problem, or the location of user data (`rfbench.datasets.own`).
+        Parameters of a synthetic problem, or the location of user data
+        (`rfbench.datasets.user_data`).
     generator : numpy.random.Generator, optional
         Random generator for a synthetic problem, which requires one.
     folder : Path, optional
@@ -132,10 +133,10 @@ def load(
         parameter is wrong.
     """
     if find_source(parameters):
-        entry, parsed, identity = own.read(name, parameters or {}, folder, sha256)
+        entry, parsed, identity = user_data.read(name, parameters or {}, folder, sha256)
     else:
         entry = catalog.find_entry(name)
-        checks = [] if parameters else obtain(entry)
+        checks = [] if parameters else ensure_downloaded(entry)
         identity = _sha256(entry, parameters, checks)
         if entry.kind == "synthetic":
             parsed = _generate(entry, parameters, generator)
@@ -195,7 +196,7 @@ def hash_data(name: str, parameters: Parameters = None, folder: Path | None = No
         If a file is missing or wrong, or a parameter is unknown.
     """
     if find_source(parameters):
-        return own.recall_entry(name, parameters or {}, folder)[1]
+        return user_data.recall_entry(name, parameters or {}, folder)[1]
     entry = catalog.find_entry(name)
     return _sha256(entry, parameters, check_files(entry))
 

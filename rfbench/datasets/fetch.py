@@ -245,11 +245,13 @@ def fetch(name: str, *, progress: bool = False) -> list[Path]:
     DataError
         If a file cannot be downloaded, or has the wrong content.
     """
-    sources = [each.source for each in obtain(catalog.find_entry(name), progress=progress)]
+    sources = [
+        each.source for each in ensure_downloaded(catalog.find_entry(name), progress=progress)
+    ]
     return list(dict.fromkeys(path for source in sources if source for path in source.paths))
 
 
-def obtain(entry: Entry, *, progress: bool = False) -> list[FileCheck]:
+def ensure_downloaded(entry: Entry, *, progress: bool = False) -> list[FileCheck]:
     """Download missing files of a catalog entry, and return the check of each file."""
     done: set[str | None] = set()
     for member, source in zip(entry.files, locate(entry), strict=True):
@@ -270,7 +272,7 @@ def _download(entry: Entry, member: Member, progress: bool) -> None:
         try:
             with files.make_scratch_folder(folder, ".part-") as stage:
                 path = stage / download.name
-                _bring(download, url, path, progress)
+                _download_or_assemble(download, url, path, progress)
                 source = FoundFiles((path,), member.pattern, member.count)
                 _refuse_mismatch(entry, check(entry, member, source))
                 files.move(path, folder / download.name)
@@ -282,7 +284,7 @@ def _download(entry: Entry, member: Member, progress: bool) -> None:
     raise _missing(entry, member, f"The download failed ({'; '.join(reasons)}).")
 
 
-def _bring(download: Download, url: str, path: Path, progress: bool) -> None:
+def _download_or_assemble(download: Download, url: str, path: Path, progress: bool) -> None:
     """Download a file. If it has parts, build it from their distinct lines, in order."""
     if not download.parts:
         return _copy(url, path, progress)

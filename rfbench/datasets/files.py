@@ -97,7 +97,7 @@ def find(path: str, folder: Path | None) -> Path:
 
 
 @dataclass(frozen=True)
-class Reading:
+class ReadOptions:
     """Options with which a file was read, so that another file can be read in the same way.
 
     The values of the fields can be stored as JSON. A field is None if the format does not have it,
@@ -124,17 +124,17 @@ class Reading:
     dates: str | None = None  # format of a target of dates, which is learned as days
 
 
-class Read(NamedTuple):
-    """The columns of a file and the `Reading`. Some formats store the target separately."""
+class ParsedFile(NamedTuple):
+    """The columns of a file and the `ReadOptions`. Some formats store the target separately."""
 
     X: pd.DataFrame | Rows
     y: pd.Series[Any] | None
-    how: Reading
+    how: ReadOptions
     notes: tuple[str, ...] = ()  # sentences that describe the conversion
     groups: NDArray[Any] | None = None  # for svmlight with queries: the query of each row
 
 
-def read(path: Path, *, like: Reading | None = None, **options: Any) -> Read:
+def read(path: Path, *, like: ReadOptions | None = None, **options: Any) -> ParsedFile:
     """Read a CSV, TSV (also compressed), Parquet, NPY, NPZ, svmlight, ARFF or Excel file.
 
     Every command reads files with this function. In the returned table, numbers in text columns
@@ -182,16 +182,16 @@ def read(path: Path, *, like: Reading | None = None, **options: Any) -> Read:
     if y is not None:
         y = _target(y, how)
     if like is not None:
-        return Read(_alike(path.name, X, like), y, how, notes, groups)
+        return ParsedFile(_alike(path.name, X, like), y, how, notes, groups)
     width, target = X.shape[1], how.target
     target = target % width if isinstance(target, int) else target
-    return Read(X, y, replace(how, width=width, target=target), notes, groups)
+    return ParsedFile(X, y, replace(how, width=width, target=target), notes, groups)
 
 
 def read_table(
     path: Path, *, dense: bool = False, special: Mapping[str, Any], **options: Any
-) -> tuple[columns.Table, Reading, pd.DataFrame | Rows]:
-    """Read a file for training. Return its `Table`, the `Reading`, and all columns.
+) -> tuple[columns.Table, ReadOptions, pd.DataFrame | Rows]:
+    """Read a file for training. Return its `Table`, the `ReadOptions`, and all columns.
 
     If `dense` is True, sparse rows become a table. `special` are the keys of
     `rfbench.datasets.columns.choose_columns`. Further options are passed to `read`. The table has
@@ -224,8 +224,8 @@ def read_table(
 
 
 def _settled(
-    path: Path, table: pd.DataFrame, how: Reading, *, new: bool
-) -> tuple[pd.DataFrame, Reading, list[str]]:
+    path: Path, table: pd.DataFrame, how: ReadOptions, *, new: bool
+) -> tuple[pd.DataFrame, ReadOptions, list[str]]:
     """Return the columns as converted by `rfbench.datasets.cells`, and the target as written."""
     named = table.set_axis([str(column).strip() for column in table.columns], axis=1)
     target, place, notes = None, None, []
@@ -261,7 +261,7 @@ def _settled(
     return table, how, [*notes, *said]
 
 
-def _target(y: pd.Series[Any], how: Reading) -> pd.Series[Any]:
+def _target(y: pd.Series[Any], how: ReadOptions) -> pd.Series[Any]:
     """Return a target with strings as written in the file and gaps for missing values."""
     if not cells.is_words(y.dtype) or has_parts(y):
         return cells.without(y, how.missing)
@@ -277,13 +277,13 @@ def detect_reading(
     header: bool | None = None,
     missing: tuple[str, ...] = (),
     target: str | int | None = None,
-) -> Reading:
+) -> ReadOptions:
     """Return the options for reading a file. Given options are not detected.
 
     Raise UnicodeDecodeError or LookupError if the given encoding is wrong.
     """
     form = detect_format(path)
-    how = Reading(form, None, header=header is not False, missing=missing, target=target)
+    how = ReadOptions(form, None, header=header is not False, missing=missing, target=target)
     if form not in TEXT:
         return how
     how = replace(how, encoding=encoding)
@@ -469,7 +469,7 @@ def _has_words(field: str) -> bool:
     return len(words) > 1 and not any(_NUMBER_FIELD.fullmatch(word) for word in words)
 
 
-def _alike(name: str, X: Any, like: Reading) -> Any:
+def _alike(name: str, X: Any, like: ReadOptions) -> Any:
     """Check that a file has the columns of another reading. The target may be absent."""
     if not isinstance(X, pd.DataFrame):
         return X
@@ -565,11 +565,11 @@ def read_svmlight(stream: Any, **options: Any) -> tuple[Any, ...]:
     return load_svmlight_file(stream, **options)  # type: ignore[no-any-return]
 
 
-# Each of the following readers reads a file with the options in its `Reading`, and adds the
+# Each of the following readers reads a file with the options in its `ReadOptions`, and adds the
 # detected options to it.
 
 
-def _text(path: Path, how: Reading, **options: Any) -> pd.DataFrame:
+def _text(path: Path, how: ReadOptions, **options: Any) -> pd.DataFrame:
     encoding = how.encoding or detect_encoding(path)
     lines, start, mark = _top(path, encoding)
     separator, header = mark or how.separator or ",", 0 if how.header else None
@@ -717,7 +717,7 @@ def _names(what: str, lines: list[str], separator: str, quote: str) -> list[str]
     return names
 
 
-def _csv(path: Path, how: Reading) -> Read:
+def _csv(path: Path, how: ReadOptions) -> ParsedFile:
     table = _text(path, how, na_values=["?", *how.missing], low_memory=False)
     if table.shape[1] == 1 and not how.width:
         raise DataError(
@@ -725,10 +725,10 @@ def _csv(path: Path, how: Reading) -> Read:
             f"The separator of the file is not {how.separator!r}.",
             "Name the separator: `separator: ';'`.",
         )
-    return Read(table, None, how)
+    return ParsedFile(table, None, how)
 
 
-def _as_written(path: Path, how: Reading, places: list[int]) -> dict[int, pd.Series[Any]]:
+def _as_written(path: Path, how: ReadOptions, places: list[int]) -> dict[int, pd.Series[Any]]:
     """Return the columns at `places` of a CSV or Excel file, as written: NA and None are text.
 
     Empty cells are None.
@@ -744,16 +744,16 @@ def _as_written(path: Path, how: Reading, places: list[int]) -> dict[int, pd.Ser
     return {place: table.iloc[:, at] for at, place in enumerate(places)}
 
 
-def _parquet(path: Path, how: Reading) -> Read:
+def _parquet(path: Path, how: ReadOptions) -> ParsedFile:
     # The error message of pandas names the package to install.
     with contextlib.suppress(ImportError):
         from pyarrow import parquet
 
         check_names(path.name, parquet.read_schema(path).names)
-    return Read(pd.read_parquet(path), None, how)
+    return ParsedFile(pd.read_parquet(path), None, how)
 
 
-def _sheet(path: Path, how: Reading) -> pd.DataFrame:
+def _sheet(path: Path, how: ReadOptions) -> pd.DataFrame:
     """Return the first sheet of an Excel file, with the cells as stored."""
     cells_of: dict[str, Any] = {"dtype": object, "keep_default_na": False, "na_values": [""]}
     with pd.ExcelFile(path) as book:
@@ -765,27 +765,27 @@ def _sheet(path: Path, how: Reading) -> pd.DataFrame:
     return table
 
 
-def _excel(path: Path, how: Reading) -> Read:
+def _excel(path: Path, how: ReadOptions) -> ParsedFile:
     table = _sheet(path, how)
-    return Read(table.where(~table.isin(list(MISSING_MARKERS))).infer_objects(), None, how)
+    return ParsedFile(table.where(~table.isin(list(MISSING_MARKERS))).infer_objects(), None, how)
 
 
-def _npy(path: Path, how: Reading) -> Read:
+def _npy(path: Path, how: ReadOptions) -> ParsedFile:
     array = np.load(path, allow_pickle=False)
-    return Read(*columns.to_table(path.name, array, None), how)
+    return ParsedFile(*columns.to_table(path.name, array, None), how)
 
 
-def _npz(path: Path, how: Reading) -> Read:
+def _npz(path: Path, how: ReadOptions) -> ParsedFile:
     with np.load(path, allow_pickle=False) as stored:
         if "X" not in stored or ("y" not in stored and not how.width):
             raise ValueError(
                 f"The file contains the arrays {', '.join(stored)}, but X and y are required"
             )
         # A file that is read like a training file may lack the target.
-        return Read(*columns.to_table(path.name, stored["X"], stored.get("y")), how)
+        return ParsedFile(*columns.to_table(path.name, stored["X"], stored.get("y")), how)
 
 
-def _svmlight(path: Path, how: Reading) -> Read:
+def _svmlight(path: Path, how: ReadOptions) -> ParsedFile:
     known = {} if how.index_base is None else {"n_features": how.width + how.index_base}
     with open_unpacked(path) as stream:
         X, y, queries = read_svmlight(stream, zero_based=True, query_id=True, **known)
@@ -799,18 +799,18 @@ def _svmlight(path: Path, how: Reading) -> Read:
         X = columns.to_dense_table(X)
     rows, target = columns.to_table(path.name, X, y)
     groups = queries if len(queries) and len(np.unique(queries)) > 1 else None
-    return Read(rows, target, replace(how, index_base=first), groups=groups)
+    return ParsedFile(rows, target, replace(how, index_base=first), groups=groups)
 
 
-def _arff(path: Path, how: Reading) -> Read:
+def _arff(path: Path, how: ReadOptions) -> ParsedFile:
     with open_unpacked(path) as stream:
         content = stream.read()
     encoding = str(how.encoding)
     X, notes = read_arff(content.decode(encoding, errors=_errors(encoding)))
-    return Read(X, None, how, tuple(notes))
+    return ParsedFile(X, None, how, tuple(notes))
 
 
-_READERS: dict[str, Callable[[Path, Reading], Read]] = {
+_READERS: dict[str, Callable[[Path, ReadOptions], ParsedFile]] = {
     "csv": _csv,
     "tsv": _csv,
     "parquet": _parquet,

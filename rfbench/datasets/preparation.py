@@ -28,6 +28,7 @@ from rfbench.datasets.values import (
     as_dates,
     as_numbers,
     as_table,
+    can_name_rows,
     format_names,
     has_decimal_comma,
     infer_kind,
@@ -35,7 +36,6 @@ from rfbench.datasets.values import (
     is_missing,
     is_number,
     list_others,
-    may_name_rows,
     to_text,
 )
 from rfbench.errors import DataError
@@ -70,7 +70,7 @@ class Note(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Differences:
+class SchemaChanges:
     """Differences between a table and the training set. `Preparation` accepts all of them.
 
     A missing column counts as a column of gaps, and a new column is not used. A new category is
@@ -95,7 +95,7 @@ class Differences:
         return any(vars(self).values())
 
     @property
-    def odd(self) -> set[str]:
+    def unusual_columns(self) -> set[str]:
         """Columns with values outside the range of the training set, or with non-numeric values."""
         return {*self.outside, *self.other_types}
 
@@ -164,7 +164,7 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     ['area', 'area=missing', 'town=Ulm']
     >>> preparation.transform(table).tolist()
     [[1.0, 0.0, 0.0], [2.0, 1.0, 1.0], [3.0, 0.0, 0.0]]
-    >>> seen = preparation.differences(pd.DataFrame({"town": ["Bonn"]}))
+    >>> seen = preparation.find_differences(pd.DataFrame({"town": ["Bonn"]}))
     >>> seen.missing_columns, seen.unseen_words
     (('area',), {'town': {'Bonn': 1}})
     """
@@ -194,7 +194,7 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.n_features_in_ = table.shape[1]
         if given is None:
             kinds = dict.fromkeys(table.columns, NUMBER)
-            unclear = {*other, *filter(may_name_rows, table.columns)}
+            unclear = {*other, *filter(can_name_rows, table.columns)}
             kinds |= {column: infer_kind(column, table[column]) for column in unclear}
         else:
             kinds = dict(given.kinds)
@@ -315,8 +315,8 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "notes_")
         return np.array(self._names_out, dtype=object)
 
-    def differences(self, X: Any) -> Differences:
-        """Return a `Differences` object that compares a table with the training set."""
+    def find_differences(self, X: Any) -> SchemaChanges:
+        """Return a `SchemaChanges` object that compares a table with the training set."""
         check_is_fitted(self, "notes_")
         table = as_table(X)
         used = [c for c in self.feature_names_in_ if self.kinds_[c] in (NUMBER, DATE, WORDS)]
@@ -353,7 +353,7 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             and before is not None
             and is_day_first(to_text(table[column]), before) != before
         )
-        return Differences(missing, extra, unseen, other, outside, gaps, turned)
+        return SchemaChanges(missing, extra, unseen, other, outside, gaps, turned)
 
     def _find_unchanged(self, table: pd.DataFrame) -> set[str]:
         """Return the numeric columns whose values are all numbers within the training range."""

@@ -186,7 +186,7 @@ def _take(dataset: Dataset, index: Index, *, on_disk: bool) -> Rows:
     """
     X: Rows = dataset.X
     if isinstance(X, RowSource) and on_disk:
-        return X.take(index).mapped(partial(_finite, name=dataset.name))
+        return X.select_rows(index).map_blocks(partial(_finite, name=dataset.name))
     if hasattr(X, "indptr"):
         chosen = sparse.csr_array(X[index])
         chosen.data = _finite(chosen.data.astype(np.float64), dataset.name)
@@ -218,7 +218,7 @@ def _scaled(X: Rows, scale: Scale, name: str, dtype: str) -> Rows:
     """Scale rows in place. For rows on disk, add the scaling to the source of the rows."""
     cast = partial(_cast, name=name, dtype=dtype)
     if isinstance(X, RowSource):
-        return X.mapped(scale).mapped(cast).astype(dtype)
+        return X.map_blocks(scale).map_blocks(cast).astype(dtype)
     values = X if isinstance(X, np.ndarray) else X.data
     for block in _blocks(values):
         values[block] = scale(values[block])

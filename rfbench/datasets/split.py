@@ -142,16 +142,16 @@ def _published(dataset: Dataset, rule: Mapping[str, Any], generator: np.random.G
         raise DataError(what, todo="Use a split such as {test_size: 0.5}.")
     train, test = np.split(np.arange(len(dataset.y)), [dataset.n_given_train])
     if "train_size" in rule:
-        size = min(len(train), _amount(rule["train_size"], len(train)))
+        size = min(len(train), _resolve_size(rule["train_size"], len(train)))
         train = generator.choice(train, size, replace=False)
     return train, test
 
 
 def _random(dataset: Dataset, rule: Mapping[str, Any], generator: np.random.Generator) -> Sides:
     n = len(dataset.y)
-    n_test = _amount(rule["test_size"], n)
+    n_test = _resolve_size(rule["test_size"], n)
     rest = max(0, n - n_test)
-    n_train = _amount(rule["train_size"], n) if "train_size" in rule else rest
+    n_train = _resolve_size(rule["train_size"], n) if "train_size" in rule else rest
     if n_train + n_test > n:
         raise DataError(
             f"{n_train} training and {n_test} test rows are more than the {n} rows of "
@@ -170,14 +170,14 @@ def _held_out(dataset: Dataset, rule: Mapping[str, Any], generator: np.random.Ge
     classes = np.zeros(n) if dataset.task == "regression" else np.asarray(dataset.y)
     order = generator.permutation(n)
     key = "held_out" if "held_out" in rule else "stratified"
-    n_test = min(n, _amount(rule[key], n))
+    n_test = min(n, _resolve_size(rule[key], n))
     if dataset.groups is None:
-        test = order[_evenly(classes[order], 0.5)[:n_test]]
+        test = order[_order_evenly(classes[order], 0.5)[:n_test]]
     else:
         test = _whole_groups(dataset, n_test, generator)
     rest = order[~np.isin(order, test)]
-    wanted = _amount(rule["train_size"], n) if "train_size" in rule else n
-    return rest[_evenly(classes[rest], 0.0)[:wanted]], test
+    wanted = _resolve_size(rule["train_size"], n) if "train_size" in rule else n
+    return rest[_order_evenly(classes[rest], 0.0)[:wanted]], test
 
 
 def _whole_groups(dataset: Dataset, n_test: int, generator: np.random.Generator) -> Index:
@@ -189,7 +189,7 @@ def _whole_groups(dataset: Dataset, n_test: int, generator: np.random.Generator)
     return np.flatnonzero(np.isin(dataset.groups, groups[drawn[:left]]))
 
 
-def _evenly(classes: NDArray[Any], offset: float) -> Index:
+def _order_evenly(classes: NDArray[Any], offset: float) -> Index:
     """Return an order of the rows in which each class is spread evenly.
 
     The first row of a class is at offset / class size.
@@ -203,7 +203,7 @@ def _evenly(classes: NDArray[Any], offset: float) -> Index:
 
 def _last(dataset: Dataset, rule: Mapping[str, Any], generator: np.random.Generator) -> Sides:
     n = len(dataset.y)
-    ((train, test),) = split_by_time(np.arange(n), _amount(rule["last"], n))
+    ((train, test),) = split_by_time(np.arange(n), _resolve_size(rule["last"], n))
     return train, test
 
 
@@ -255,7 +255,7 @@ def _folds(dataset: Dataset, rule: Mapping[str, Any], generator: np.random.Gener
 def _some_of(numbers: Index, size: float, generator: np.random.Generator) -> Sides:
     """Draw groups for the test set. `numbers` contains the group of each row."""
     groups = np.unique(numbers)
-    in_test = np.isin(numbers, generator.permutation(groups)[: _amount(size, len(groups))])
+    in_test = np.isin(numbers, generator.permutation(groups)[: _resolve_size(size, len(groups))])
     return np.flatnonzero(~in_test), np.flatnonzero(in_test)
 
 
@@ -294,13 +294,13 @@ def count_training_rows(n: int, n_given: int | None, rule: Rule) -> int:
             return n
         if "blocks" in sizes and not isinstance(size, float):
             size *= n // int(sizes["blocks"])
-        rest = n - min(n, _amount(size, n))
+        rest = n - min(n, _resolve_size(size, n))
     if "train_size" in sizes:
-        rest = min(rest, _amount(sizes["train_size"], n))
+        rest = min(rest, _resolve_size(sizes["train_size"], n))
     return rest
 
 
-def _amount(size: float, n: int) -> int:
+def _resolve_size(size: float, n: int) -> int:
     """Return a size, given as a number or as a share of n, as a number of rows or groups."""
     return size if isinstance(size, int) else max(1, round(size * n))
 

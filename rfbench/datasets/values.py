@@ -142,7 +142,7 @@ def infer_kind(name: str, column: pd.Series[Any]) -> str:
         return NUMBER  # a column without values
     if pd.api.types.is_datetime64_any_dtype(column.dtype):
         return DATE
-    if holds_numbers(present, as_numbers(present, comma=has_decimal_comma(present))):
+    if has_numbers(present, as_numbers(present, comma=has_decimal_comma(present))):
         return NUMBER
     if 2 * present.str.fullmatch(_DATE).sum() > len(present):
         dates = as_dates(present)
@@ -160,7 +160,7 @@ def infer_row_names(name: str, column: pd.Series[Any]) -> str:
     A column identifies rows if it contains distinct whole numbers, and has no name or the name of
     an identifier.
     """
-    if not may_name_rows(name):
+    if not can_name_rows(name):
         return ""
     values = column.to_numpy(dtype=np.float64, na_value=np.nan)
     integral = np.isfinite(values).all() and (values == np.round(values)).all()
@@ -169,7 +169,7 @@ def infer_row_names(name: str, column: pd.Series[Any]) -> str:
     return INDEX if _UNLABELLED.fullmatch(name) else IDENTIFIER
 
 
-def may_name_rows(name: str) -> bool:
+def can_name_rows(name: str) -> bool:
     """Return True if a name is typical of a column of row numbers: id, index, or empty."""
     return bool(_UNLABELLED.fullmatch(name) or _IDENTIFIER.fullmatch(name))
 
@@ -200,7 +200,7 @@ def has_decimal_comma(text: pd.Series[Any]) -> bool:
     )
 
 
-def holds_numbers(text: pd.Series[Any], numbers: Array) -> bool:
+def has_numbers(text: pd.Series[Any], numbers: Array) -> bool:
     """Return True if more than half of the strings are numbers.
 
     The result is False if all numbers are in accounting notation.

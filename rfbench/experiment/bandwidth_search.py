@@ -51,18 +51,18 @@ def search_bandwidth(resolved: ResolvedTrial, clock: Clock, shared: Shared) -> B
     edge. `rfbench.bandwidths.choose_nearest_to_rule` then selects the bandwidth.
     """
     trial = resolved.trial
-    grid, rule = resolved.context.bandwidths(trial), trial.experiment.bandwidth
+    grid, rule = resolved.context.list_bandwidths(trial), trial.experiment.bandwidth
     if grid is None:
         return BandwidthChoice(None)
     widened = isinstance(rule, BandwidthGrid) and rule.widen
-    if not trial.heeds_bandwidth or (len(grid.values) < 2 and not widened):
+    if not trial.uses_bandwidth or (len(grid.values) < 2 and not widened):
         return BandwidthChoice(grid.values[0])
     spent = Clock()
     losses: dict[float, float] = {}
     folds: dict[float, Any] = {}
 
     def measure_loss(value: float) -> None:
-        model = resolved.model(value)
+        model = resolved.make_model(value)
         fit = fit_features(resolved, model, value, spent, shared)
         refit = refit_in_folds(resolved, model, value, shared)
         report = fit_model(resolved, model, fit.features, spent, refit).report_
@@ -75,7 +75,7 @@ def search_bandwidth(resolved: ResolvedTrial, clock: Clock, shared: Shared) -> B
     best = _best_of(losses)
     # If the best bandwidth is at an edge, the loss may be even smaller beyond this edge. The grid
     # is extended only at this edge, because the loss at the other edge is larger.
-    while widened and (further := grid.wider(best)) is not None:
+    while widened and (further := grid.widen(best)) is not None:
         measure_loss(further)
         grid, best = grid.with_value(further), _best_of(losses)
     # Among candidates whose losses differ by less than the standard error over the folds, the
@@ -84,7 +84,7 @@ def search_bandwidth(resolved: ResolvedTrial, clock: Clock, shared: Shared) -> B
         best = choose_nearest_to_rule(folds, grid.rule)
     # The time of all candidates is charged to the row. The selection is a part of the fit, like the
     # selection of a penalty.
-    clock.charge(spent, to="train")
+    clock.add(spent, to="train")
     notes = (f"{len(losses)} {BANDWIDTHS_TRIED}",) if len(losses) > listed else ()
     return BandwidthChoice(best, best in (grid.values[0], grid.values[-1]), notes)
 

@@ -32,11 +32,11 @@ class Context:
     def __init__(self) -> None:
         self._held: dict[str, tuple[object, Any]] = {}
 
-    def prepared(self, trial: Trial) -> Prepared:
+    def prepare(self, trial: Trial) -> Prepared:
         """Return the training set and the test set of a trial, scaled, encoded and read-only."""
         return self._last("rows", _rows_of(trial), lambda: make_read_only(_prepare(trial)))
 
-    def bandwidths(self, trial: Trial) -> Candidates | None:
+    def list_bandwidths(self, trial: Trial) -> Candidates | None:
         """Return the candidate bandwidths of a trial, or None for a kernel without a bandwidth."""
         experiment = trial.experiment
         if not KERNELS.find(experiment.kernel).has_bandwidth:
@@ -47,10 +47,10 @@ class Context:
         return self._last(
             "bandwidth",
             (_rows_of(trial), trial.number, rules),
-            lambda: bandwidths.list_candidates(rules, self.prepared(trial).X_train, generator),
+            lambda: bandwidths.list_candidates(rules, self.prepare(trial).X_train, generator),
         )
 
-    def exact_kernel(
+    def compute_exact_kernel(
         self, trial: Trial, kernel: Kernel, count: int
     ) -> tuple[Rows, ExactKernel | CrossKernel]:
         """Return random training rows and their kernel matrix.
@@ -64,7 +64,7 @@ class Context:
         draws = trial.experiment.kernel_error_draws
 
         def make() -> tuple[Rows, ExactKernel | CrossKernel]:
-            X, solver = self.prepared(trial).X_train, trial.experiment.solver
+            X, solver = self.prepare(trial).X_train, trial.experiment.solver
             generator = make_generator(trial.experiment.seed, "kernel rows", trial.number)
             size = min(count, X.shape[0])
             some = [
@@ -77,7 +77,7 @@ class Context:
             penalty = sorted(solver.alphas)[len(solver.alphas) // 2] * rows.shape[0]
             if solver.alpha_convention == "absolute":
                 penalty /= X.shape[0]
-            return rows, make_read_only(ExactKernel.of(kernel(rows, rows), penalty))
+            return rows, make_read_only(ExactKernel.from_matrix(kernel(rows, rows), penalty))
 
         key = (_rows_of(trial), trial.number, count, draws, kernel)
         return self._last("kernel", key, make)

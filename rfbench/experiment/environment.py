@@ -46,7 +46,7 @@ def list_blas() -> list[dict[str, Any]]:
     ]
 
 
-def threads_are_verified() -> bool:
+def has_verified_threads() -> bool:
     """Return True if `threadpoolctl` controls the number of BLAS threads of numpy and of scipy.
 
     `threadpoolctl` does not support the library Accelerate of Apple, which numpy or scipy may use.
@@ -76,7 +76,7 @@ def describe_machine() -> dict[str, Any]:
     import psutil
 
     memory = psutil.virtual_memory()
-    threads = {} if threads_are_verified() else {"blas_threads": "not verified"}
+    threads = {} if has_verified_threads() else {"blas_threads": "not verified"}
     return {
         "system": f"{platform.system()} {platform.machine()}",
         "cpu": platforms.read_cpu_name(),

@@ -54,9 +54,11 @@ def measure_kernel_errors(fitted: Fitted) -> dict[str, Any]:
     count = trial.experiment.kernel_error_rows
     if not count or not features.approximates_kernel:
         return {}
-    rows, exact = fitted.resolved.context.exact_kernel(trial, features.kernel_, count)
+    rows, exact = fitted.resolved.context.compute_exact_kernel(trial, features.kernel_, count)
     every = [
-        exact.errors(np.asarray(drawn.transform(rows), dtype=np.float64), drawn.kernel_constant)
+        exact.compute_errors(
+            np.asarray(drawn.transform(rows), dtype=np.float64), drawn.kernel_constant
+        )
         for drawn in (features, *_drawn_again(fitted))
     ]
     return {name: float(np.mean([errors[name] for errors in every])) for name in every[0]}
@@ -65,10 +67,10 @@ def measure_kernel_errors(fitted: Fitted) -> dict[str, Any]:
 def _drawn_again(fitted: Fitted) -> Iterator[FittedFeatures]:
     """Yield the additional draws of features over which the kernel errors are averaged."""
     resolved = fitted.resolved
-    trial, seed = resolved.trial, resolved.seed_of_features
+    trial, seed = resolved.trial, resolved.features_seed
     for repeat in range(1, trial.experiment.kernel_error_repeats):
         own = int(np.random.SeedSequence([seed, repeat]).generate_state(1)[0])
-        sampler = resolved.sampler(trial.sampler, fitted.M or 1, fitted.bandwidth, own)
+        sampler = resolved.make_sampler(trial.sampler, fitted.M or 1, fitted.bandwidth, own)
         if sampler.needs_target:
             raise MethodError(
                 f"{trial.sampler.name} uses the target.",
@@ -117,7 +119,7 @@ def store_predictions(fitted: Fitted) -> dict[str, Any]:
     if data.task == "regression":
         return {predictions_file.PREDICTIONS_KEY: predictions_file.encode_arrays(arrays)}
     codes = model.predict_codes(fitted.decisions)
-    shares = model.probabilities(data.X_test, data.y_test, fitted.decisions)
+    shares = model.compute_probabilities(data.X_test, data.y_test, fitted.decisions)
     arrays["probabilities"] = np.eye(len(data.classes))[codes] if shares is None else shares
     found = metrics.compute_probabilistic(arrays["probabilities"], codes, data.y_test)
     return {**found, predictions_file.PREDICTIONS_KEY: predictions_file.encode_arrays(arrays)}
@@ -146,7 +148,7 @@ def measure_training_error(fitted: Fitted) -> dict[str, Any]:
     data, model = fitted.resolved.data, fitted.model
     if not fitted.resolved.trial.experiment.train_error or not model.predicts:
         return {}
-    values = model.decisions(data.X_train)
+    values = model.compute_decisions(data.X_train)
     if data.task == "regression":
         error = metrics.compute_regression(values[:, 0], data.y_train)["relative_squared_error"]
     else:

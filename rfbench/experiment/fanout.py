@@ -27,9 +27,15 @@ from joblib import Parallel, delayed, parallel_config
 from rfbench import source, usable
 from rfbench.errors import ConfigError, ExecutorError, RfbenchError
 from rfbench.experiment import environment
-from rfbench.experiment.children import Child, Died, Row, acquire_child, release_child
 from rfbench.experiment.plan import Job, Trial, describe
 from rfbench.experiment.worker import Limits, call_safely
+from rfbench.experiment.worker_process import (
+    Row,
+    WorkerDiedError,
+    WorkerProcess,
+    acquire_child,
+    release_child,
+)
 from rfbench.results.manifest import MEASURING
 
 
@@ -78,7 +84,7 @@ class FanOut:
     ) -> None:
         self.limits, self.begin, self._record = limits, begin, record
         self.stopping = self.killed = False
-        self.at_work: set[Child] = set()
+        self.running: set[WorkerProcess] = set()
         self._lock = threading.Lock()
         self._error: BaseException | None = None
 
@@ -95,7 +101,7 @@ class FanOut:
             with parallel_config(backend="threading"):
                 for died in self._parallel(self._guarded, ((job,) for job in jobs), n_jobs):
                     left += died
-            while left and self.goes_on():
+            while left and self.can_start_trial():
                 self._guarded((left.popleft(),), alone=True)
         except BaseException:
             self.kill()
@@ -135,9 +141,9 @@ class FanOut:
                 "All returned rows are stored. Run the same command again.",
             ) from error
 
-    def goes_on(self) -> bool:
+    def can_start_trial(self) -> bool:
         """Return True if another trial may start."""
-        return not self.stopping and self.limits.seconds() != 0
+        return not self.stopping and self.limits.compute_time_limit() != 0
 
     def record(self, row: Row) -> None:
         """Pass a row to the function `record`. Rows are ignored after a call of `kill`."""
@@ -149,7 +155,7 @@ class FanOut:
         """End the running child processes."""
         with self._lock:  # wait until a row that is being written is complete
             self.killed = self.stopping = True
-        for child in list(self.at_work):
+        for child in list(self.running):
             child.kill()
 
     def _parallel(self, function: Callable[..., Any], calls: Iterable[Any], n: int) -> Any:
@@ -175,15 +181,15 @@ class FanOut:
         crashed instead.
         """
         left, suspects = deque(job), []
-        while left and self.goes_on():
+        while left and self.can_start_trial():
             child = acquire_child(left[0].code)
-            self.at_work.add(child)
+            self.running.add(child)
             try:
-                while left and child.is_sound() and self.goes_on():
+                while left and child.is_sound() and self.can_start_trial():
                     self.begin(left[0].id)
                     self.record(child.measure(left[0], self.limits))
                     left.popleft()
-            except Died as death:
+            except WorkerDiedError as death:
                 if self.killed:
                     break
                 trial = left.popleft()
@@ -197,11 +203,11 @@ class FanOut:
             else:
                 release_child(child)
             finally:
-                self.at_work.discard(child)
+                self.running.discard(child)
         return suspects
 
     @contextlib.contextmanager
-    def heeding_signals(self, say: Callable[[], None]) -> Iterator[None]:
+    def stop_on_signals(self, say: Callable[[], None]) -> Iterator[None]:
         """Stop on the first SIGINT or SIGTERM, and call `say` in the main thread.
 
         The second signal raises KeyboardInterrupt.
@@ -238,7 +244,7 @@ def call(name: str, calls: Sequence[tuple[Any, ...]], n_jobs: int) -> Iterator[t
     if n_jobs == 1:
         yield from (call_safely(name, words) for words in calls)
         return
-    at_work: set[Child] = set()
+    at_work: set[WorkerProcess] = set()
     stopping = threading.Event()
 
     def call_one(words: tuple[Any, ...]) -> tuple[Any, str]:
@@ -251,7 +257,7 @@ def call(name: str, calls: Sequence[tuple[Any, ...]], n_jobs: int) -> Iterator[t
         at_work.add(child)
         try:
             answer = child.call(name, words)
-        except Died as death:
+        except WorkerDiedError as death:
             return None, str(death)
         finally:
             at_work.discard(child)

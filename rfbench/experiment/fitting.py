@@ -37,14 +37,14 @@ class ResolvedTrial:
     methods: Mapping[str, Method]
 
     @classmethod
-    def of(cls, trial: Trial, context: Context) -> ResolvedTrial:
+    def resolve(cls, trial: Trial, context: Context) -> ResolvedTrial:
         """Prepare the rows of a trial and look up the classes of its methods.
 
         Measurements that the methods require are also performed here.
         """
         specs = [trial.sampler, *([trial.reference] if trial.M is None else [])]
         methods = {spec.label: make_method(spec) for spec in specs}
-        data = context.prepared(trial)
+        data = context.prepare(trial)
         for method in methods.values():  # import the classes before any clock runs
             method.formula  # noqa: B018
             method.find_length_scale(data.X_train.shape[1])
@@ -55,11 +55,11 @@ class ResolvedTrial:
         return replace(self, trial=replace(self.trial, M=M))
 
     @property
-    def seed_of_features(self) -> int:
+    def features_seed(self) -> int:
         """The random seed of the features. It is the same for all samplers of the trial."""
         return draw_integer(self.trial.experiment.seed, "features", self.trial.number)
 
-    def sampler(
+    def make_sampler(
         self, spec: SamplerSpec, M: int, bandwidth: float | None, seed: int
     ) -> RandomFeatures:
         """Return an unfitted sampler with M features."""
@@ -75,7 +75,7 @@ class ResolvedTrial:
             method=self.methods[spec.label],
         )
 
-    def model(self, bandwidth: float | None) -> FittedModel:
+    def make_model(self, bandwidth: float | None) -> FittedModel:
         """Return the unfitted model. A kernel solver gets the bandwidth."""
         return make_solver(
             self.trial.experiment,
@@ -107,18 +107,18 @@ def fit_features(
     first. Its time is not counted, because M is an input of this method, as in rows with a number
     for M.
     """
-    trial, seed = resolved.trial, resolved.seed_of_features
+    trial, seed = resolved.trial, resolved.features_seed
     if not model.uses_features:
         return FeaturesFit(NoFeatures(), trial.M)
     X, y = rows or (resolved.data.X_train, resolved.data.y_train)
     M = trial.M
     if M is None:
-        reference = resolved.sampler(trial.reference, 1, bandwidth, seed)
+        reference = resolved.make_sampler(trial.reference, 1, bandwidth, seed)
         M = reference._fit(X, y, Shared(shared.metrics)).n_kept
         assert M is not None
-    features = resolved.sampler(trial.sampler, M, bandwidth, seed)
+    features = resolved.make_sampler(trial.sampler, M, bandwidth, seed)
     # Only samplers that declare that they use the target get the target.
-    with clock.part("pp"):
+    with clock.time_part("pp"):
         features._fit(X, y if features.needs_target else None, shared)
     return FeaturesFit(features, M)
 

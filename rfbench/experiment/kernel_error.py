@@ -46,7 +46,7 @@ class ExactKernel:
     factor: NDArray[np.float64] | None
 
     @classmethod
-    def of(cls, matrix: NDArray[np.float64], penalty: float) -> ExactKernel:
+    def from_matrix(cls, matrix: NDArray[np.float64], penalty: float) -> ExactKernel:
         """Return the kernel matrix with its penalty lambda, which is at least 1e-10 |K|."""
         norm = abs(_largest(matrix))
         if len(matrix) > DELTA_ROWS:
@@ -55,7 +55,9 @@ class ExactKernel:
         shifted[np.diag_indices_from(shifted)] += max(penalty, MIN_RELATIVE_PENALTY * norm)
         return cls(matrix, norm, linalg.cholesky(shifted, lower=True, overwrite_a=True))
 
-    def errors(self, features: NDArray[np.float64], constant: float = 0.0) -> dict[str, float]:
+    def compute_errors(
+        self, features: NDArray[np.float64], constant: float = 0.0
+    ) -> dict[str, float]:
         r"""Return the errors of the kernel estimate ZZ' + constant for features Z of shape (n, p).
 
         Let K~ = ZZ' + constant. The spectral and the Frobenius error are |K - K~| / |K|. delta1 and
@@ -96,7 +98,9 @@ class CrossKernel:
 
     matrix: NDArray[np.float64]  # the kernel matrix K
 
-    def errors(self, features: NDArray[np.float64], constant: float = 0.0) -> dict[str, float]:
+    def compute_errors(
+        self, features: NDArray[np.float64], constant: float = 0.0
+    ) -> dict[str, float]:
         """Return |K - XY' - constant| / |K| in the Frobenius norm for features X and Y.
 
         `features` contains the features X of the first draw of rows, followed by the features Y of

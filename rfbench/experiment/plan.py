@@ -14,17 +14,17 @@ import numpy as np
 from rfbench import datasets, papers, plugins, solvers
 from rfbench._version import __version__
 from rfbench.config.build import (
-    asked_solver,
-    chooses_on_training_rows,
     get_sampler_properties,
     get_solver_properties,
+    has_selection_on_training_rows,
+    make_first_solver,
     make_method,
 )
 from rfbench.config.schema import Experiment
-from rfbench.config.specs import BandwidthGrid, DatasetSpec, KeptBy, SamplerSpec
+from rfbench.config.specs import BandwidthGrid, DatasetSpec, SameSizeAs, SamplerSpec
 from rfbench.experiment.environment import hash_machine
 from rfbench.parameters import is_path
-from rfbench.permissions import listed
+from rfbench.permissions import list_allowed
 from rfbench.registry import SAMPLERS
 from rfbench.solvers.folds import NESTED
 
@@ -44,7 +44,7 @@ IN_FOLDS = "features_in_folds"
 # Chosen without a measurement. With three jobs per worker, the last worker is idle for at most a
 # third of its time. With twice the value, more jobs prepare the same rows.
 JOBS_A_WORKER = 3
-SPOILED = "spoiled"  # key of a row after which the worker must not run another trial
+RAN_USER_CODE = "spoiled"  # key of a row after which the worker must not run another trial
 LISTED = ("dataset", "samplers", "M", "trials")
 
 
@@ -80,7 +80,7 @@ class Trial:
             mode="json", exclude={*DESCRIPTIVE, *LISTED, IN_FOLDS}, exclude_defaults=True
         )
         shared["timing"] = "isolated"  # rows of versions before 0.2 had other values
-        if isinstance(self.experiment.bandwidth, BandwidthGrid) and not self.heeds_bandwidth:
+        if isinstance(self.experiment.bandwidth, BandwidthGrid) and not self.uses_bandwidth:
             shared["bandwidth"].pop("widen", None)
         sampler = identify_sampler(self.sampler)
         # Settings of all trial numbers, so that the setting is the same for all.
@@ -95,13 +95,13 @@ class Trial:
             "version": IDENTITY_VERSION,
             "shared": shared,
             # User data are identified by their content instead of their name.
-            "dataset": {} if self.dataset.own else self.dataset.model_dump(mode="json"),
+            "dataset": {} if self.dataset.is_user_data else self.dataset.model_dump(mode="json"),
             "data": self.data_sha256,
             "sampler": sampler,
         }
         if given:
             identity["settings"] = given
-        if self.dataset.own and (preparation := self.entry.preparation):
+        if self.dataset.is_user_data and (preparation := self.entry.preparation):
             identity["preparation"] = preparation
         solver = self.experiment.solver
         revision = solvers.get_revision(solver.name)
@@ -109,7 +109,7 @@ class Trial:
             identity["solver_revision"] = revision
         if self.features_in_folds == NESTED:
             identity[IN_FOLDS] = NESTED
-        if self.folds_of_groups:
+        if self.has_folds_of_groups:
             identity["folds"] = "groups"
         if self.entry.equal_rows_together:
             identity["split"] = "equal rows together"
@@ -121,7 +121,7 @@ class Trial:
 
     @property
     def settings(self) -> tuple[dict[str, Any], ...]:
-        """Settings of each trial number, read from rows of a paper (see `numbered`).
+        """Settings of each trial number, read from rows of a paper (see `with_number`).
 
         Empty by default.
         """
@@ -132,7 +132,7 @@ class Trial:
             else ()
         )
 
-    def numbered(self, number: int) -> Trial:
+    def with_number(self, number: int) -> Trial:
         """Return the trial with a different number.
 
         Its fold determines M, penalty and parameters.
@@ -167,7 +167,7 @@ class Trial:
         None if no rows of the training set are held out, or if the features do not use the target.
         The features also use the target if a sampler that uses the target determines their number.
         """
-        if not self.uses_features or not chooses_on_training_rows(self.experiment):
+        if not self.uses_features or not has_selection_on_training_rows(self.experiment):
             return None
         specs = [self.sampler] if self.M is not None else [self.sampler, self.reference]
         looks = any(
@@ -176,13 +176,13 @@ class Trial:
         return self.experiment.features_in_folds if looks else None
 
     @property
-    def folds_of_groups(self) -> bool:
+    def has_folds_of_groups(self) -> bool:
         """True if the folds of the selection consist of complete groups of rows."""
         entry = self.entry
         if not (entry.groups or entry.equal_rows_together):
             return False
-        rows, _ = self.experiment.shape(self.dataset, entry)
-        return asked_solver(self.experiment).holds_out_rows(rows)
+        rows, _ = self.experiment.estimate_shape(self.dataset, entry)
+        return make_first_solver(self.experiment).uses_held_out_rows(rows)
 
     @property
     def uses_features(self) -> bool:
@@ -190,7 +190,7 @@ class Trial:
         return bool(get_solver_properties(self.experiment)["uses_features"])
 
     @property
-    def heeds_bandwidth(self) -> bool:
+    def uses_bandwidth(self) -> bool:
         """True if the bandwidth affects the measurement."""
         if not self.uses_features:
             return True
@@ -205,7 +205,9 @@ class Trial:
         kept_by = [self.reference] if self.M is None else []
         specs = (self.dataset, self.sampler, self.experiment.solver, *kept_by)
         names = {
-            f"{s.folder or ''} {s.code}" for s in specs if s.code and s.code not in listed()[0]
+            f"{s.folder or ''} {s.code}"
+            for s in specs
+            if s.code and s.code not in list_allowed()[0]
         }
         names |= {self.experiment.kernel} if is_path(self.experiment.kernel) else set()
         return "; ".join(sorted(names))
@@ -214,7 +216,7 @@ class Trial:
     def reference(self) -> SamplerSpec:
         """The sampler that determines the number of features."""
         kept_by = self.experiment.M
-        assert isinstance(kept_by, KeptBy)
+        assert isinstance(kept_by, SameSizeAs)
         return next(s for s in self.experiment.samplers if s.label == kept_by.kept_by)
 
 
@@ -325,7 +327,7 @@ def plan(experiment: Experiment, variant: str = "") -> list[Trial]:
         for sampler in experiment.samplers
         for size in experiment.sizes
     ]
-    return [trial.numbered(number) for number in range(experiment.trials) for trial in first]
+    return [trial.with_number(number) for number in range(experiment.trials) for trial in first]
 
 
 def group_into_jobs(trials: list[Trial], n_jobs: int = 1) -> list[Job]:

@@ -11,14 +11,14 @@ from typing import Any
 from rfbench import datasets
 from rfbench.config import from_manifest
 from rfbench.config.schema import Experiment
-from rfbench.config.specs import KeptBy
+from rfbench.config.specs import SameSizeAs
 from rfbench.errors import ResultsError, RfbenchError
 from rfbench.experiment.environment import list_blas
 from rfbench.experiment.fanout import FanOut
 from rfbench.experiment.plan import Trial, plan
 from rfbench.experiment.worker import Limits
 from rfbench.results import manifest as manifests
-from rfbench.results.maintenance import find_differences, read_whole_rows
+from rfbench.results.merging import find_differences, read_whole_rows
 
 # Smallest number of leading digits of a trial_id that identify a row. Shorter decimal numbers are
 # row numbers. In a folder of 1,000 rows, two rows share six hexadecimal digits with a probability
@@ -48,10 +48,10 @@ def list_similar_trials(
             "dataset": [spec for spec in experiment.dataset if spec.name == get_dataset_name(row)],
             "trials": 1,
         }
-        if not isinstance(experiment.M, KeptBy):
+        if not isinstance(experiment.M, SameSizeAs):
             update["M"] = [int(row["M"])] if row["M"] else []
         first = plan(experiment.model_copy(update=update))
-        trials += [trial.numbered(int(row["trial"])) for trial in first if row["trial"]]
+        trials += [trial.with_number(int(row["trial"])) for trial in first if row["trial"]]
     return trials
 
 
@@ -103,13 +103,13 @@ class Replay:
     cores: tuple[str, str]
 
     @property
-    def agrees(self) -> bool:
+    def is_reproduced(self) -> bool:
         """True if the new and the stored row have the same status and the same metrics."""
         return not self.differences and self.row["status"] == self.again["status"]
 
 
 @dataclass(frozen=True)
-class Passed:
+class SkippedRow:
     """A row that was skipped, because it cannot be measured again."""
 
     folder: Path
@@ -144,7 +144,7 @@ def replay_any(
     *,
     seed: int = 0,
     allow_imports: bool = False,
-) -> Iterator[Replay | Passed]:
+) -> Iterator[Replay | SkippedRow]:
     """Measure `count` random rows of results folders again, with equal probability per row.
 
     Nothing is downloaded. A row that cannot be repeated on this machine is skipped, and another row
@@ -167,7 +167,7 @@ def replay_any(
         try:
             trial = _trial_here(row, read[folder], allow_imports)
         except RfbenchError as error:
-            yield Passed(folder, row, error.why or error.what)
+            yield SkippedRow(folder, row, error.why or error.what)
         else:
             count -= 1
             yield _repeated(folder, row, trial, read[folder])
@@ -178,7 +178,7 @@ def _trial_here(row: dict[str, str], manifest: dict[str, Any], allow_imports: bo
     if row["status"] != "ok":
         raise ResultsError(ENDED_BADLY)
     specs = [spec for each in read_experiments(manifest, allow_imports) for spec in each.dataset]
-    own = {spec.name for spec in specs if spec.own}
+    own = {spec.name for spec in specs if spec.is_user_data}
     if get_dataset_name(row) not in own and not datasets.is_on_disk(get_dataset_name(row)):
         raise ResultsError(NO_DATA)
     return find_trial(row, manifest, allow_imports)

@@ -10,7 +10,7 @@ from typing import Any
 
 from rfbench import datasets, source
 from rfbench.config.schema import Experiment
-from rfbench.config.specs import KeptBy
+from rfbench.config.specs import SameSizeAs
 from rfbench.errors import ConfigError, suggest_nearest
 from rfbench.experiment import environment
 from rfbench.experiment.plan import Trial, plan
@@ -37,7 +37,7 @@ class RunPlan:
     # True for a small and fast run without meaningful results, which are stored separately.
     smoke: bool = False
 
-    def only(self, conditions: Sequence[str]) -> RunPlan:
+    def select(self, conditions: Sequence[str]) -> RunPlan:
         """Return a plan with only the trials that satisfy the conditions (see `filter_trials`)."""
         return replace(self, trials=filter_trials(self.trials, conditions))
 
@@ -99,7 +99,7 @@ def plan_run(
 ) -> RunPlan:
     """Return the trials of the experiments. Data that are not on disk are downloaded first."""
     chosen = [make_smoke_variant(e) for e in experiments] if smoke else list(experiments)
-    for name in dict.fromkeys(s.name for e in chosen for s in e.dataset if not s.own):
+    for name in dict.fromkeys(s.name for e in chosen for s in e.dataset if not s.is_user_data):
         datasets.fetch(name, progress=progress)
     suffixes = list(variants) or [""] * len(chosen)
     trials = [t for e, word in zip(chosen, suffixes, strict=True) for t in plan(e, word)]
@@ -129,7 +129,7 @@ def make_smoke_variant(experiment: Experiment) -> Experiment:
                 parameters[word] = min(parameters[word], most)
         samplers.append(spec.model_copy(update={"parameters": parameters}))
     size = experiment.M
-    if not isinstance(size, KeptBy):
+    if not isinstance(size, SameSizeAs):
         size = sorted({min(m, SMOKE_SIZE) for m in size})[:2]
     return experiment.model_copy(
         update={
@@ -148,7 +148,7 @@ def make_manifest(plan: RunPlan) -> dict[str, Any]:
     first = plan.experiments[0]
     swept = any(trial.variant for trial in plan.planned)
     return {
-        **({"changed": first.changed} if first.changed and not swept else {}),
+        **({"changed": first.changed_settings} if first.changed_settings and not swept else {}),
         "config": first.model_dump(mode="json"),
         "variants": [e.model_dump(mode="json") for e in plan.experiments[1:]],
         "settings": sorted({trial.setting for trial in plan.planned}),

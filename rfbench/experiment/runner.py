@@ -17,7 +17,7 @@ from rfbench.experiment.run_plan import RunPlan, make_manifest
 from rfbench.experiment.worker import Limits
 from rfbench.results import kept_features, predictions
 from rfbench.results import manifest as manifests
-from rfbench.results.store import Store, note
+from rfbench.results.store import Store, log_event
 
 log = logging.getLogger(__name__)
 
@@ -48,7 +48,7 @@ def find_missing(
     """Return the trials of a plan without a row, or with a status in `retry`.
 
     `done` contains the status of each trial, by trial identity (see
-    `rfbench.results.store.Store.done`).
+    `rfbench.results.store.Store.read_statuses`).
     """
     return [t for t in plan.trials if t.id not in done or done[t.id] in retry]
 
@@ -96,29 +96,29 @@ def run(
             on_interrupt()
 
     limits = limits or Limits()
-    if limits.memory and not platforms.limits_memory():
+    if limits.memory and not platforms.can_limit_memory():
         log.warning(NO_LIMIT)
-    fan_out = FanOut(record, limits, store.begin)
-    with store.lock(), fan_out.heeding_signals(interrupted):
-        done = store.mend()
+    fan_out = FanOut(record, limits, store.mark_started)
+    with store.lock(), fan_out.stop_on_signals(interrupted):
+        done = store.repair()
         missing = find_missing(plan, done, retry)
         if on_begin:
             on_begin(missing)
-        suspects = store.begun() & {trial.id for trial in plan.planned} - done.keys()
+        suspects = store.read_started() & {trial.id for trial in plan.planned} - done.keys()
         summary.found = summary.planned - len(missing)
         content = make_manifest(plan)
-        if missing or not manifests.matches_manifest(plan.folder, content):
+        if missing or not manifests.has_same_configuration(plan.folder, content):
             earlier = manifests.list_machines(manifests.read_if_sound(plan.folder, []))
             content["machines"] = earlier | content["machines"]
             manifests.write(plan.folder, content)
         machines |= content["machines"]
         versions = ", ".join(f"{name} {version}" for name, version in content["versions"].items())
-        note(plan.folder, f"started: {shlex.join(sys.argv)}; {versions}")
-        note(plan.folder, f"to run: {len(missing)} of {summary.planned}, {n_jobs} workers")
+        log_event(plan.folder, f"started: {shlex.join(sys.argv)}; {versions}")
+        log_event(plan.folder, f"to run: {len(missing)} of {summary.planned}, {n_jobs} workers")
         if suspects:
             text = f"{len(suspects)} trials had begun when a run was cut off"
             log.warning("%s: these trials are run last.", text)
-            note(plan.folder, f"last: {text}")
+            log_event(plan.folder, f"last: {text}")
         first = [trial for trial in missing if trial.id not in suspects]
         last = [trial for trial in missing if trial.id in suspects]
         try:
@@ -128,7 +128,7 @@ def run(
                 fan_out.run_on(client, [*first, *last], n_jobs)
                 left = []
         except BaseException as error:
-            note(plan.folder, f"cut off: {error!r}")
+            log_event(plan.folder, f"cut off: {error!r}")
             raise
         finally:
             if client is not None:
@@ -136,7 +136,7 @@ def run(
         store.keep_begun((suspects | {trial.id for trial in left}) - recorded)
         summary.left = len(missing) - summary.done
         counts = f"{summary.done} run, {summary.failed} failed, {summary.left} left"
-        note(plan.folder, f"{'interrupted' if summary.interrupted else 'ended'}: {counts}")
+        log_event(plan.folder, f"{'interrupted' if summary.interrupted else 'ended'}: {counts}")
     return summary
 
 
@@ -160,4 +160,4 @@ def _record(store: Store, summary: Summary, row: dict[str, Any], machines: dict[
         size = "" if row.get("M") is None else f" M={row['M']}"
         text = f"{row['label']}{size}, trial {row['trial']}: {row['status']}: {row['message']}"
         summary.messages.append(text)
-        note(store.folder, f"{row['status']}: {row['dataset']}, {text}")
+        log_event(store.folder, f"{row['status']}: {row['dataset']}, {text}")

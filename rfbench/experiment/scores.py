@@ -18,14 +18,14 @@ from rfbench.solvers.fitted_model import FittedModel
 CHANCE_ERRORS = 2
 
 
-def decide(model: FittedModel, data: Prepared, clock: Clock) -> Array:
+def compute_decisions(model: FittedModel, data: Prepared, clock: Clock) -> Array:
     """Return the decision values of the test set, from the fit if it has computed them."""
     if not model.predicts:
         return np.empty((0, 0))
     if model.report_.evaluation_decisions is not None:
         return np.asarray(model.report_.evaluation_decisions)
-    with clock.part("test"):
-        return np.asarray(model.decisions(data.X_test))
+    with clock.time_part("test"):
+        return np.asarray(model.compute_decisions(data.X_test))
 
 
 def score(model: FittedModel, data: Prepared, values: Array) -> dict[str, Any]:
@@ -36,7 +36,7 @@ def score(model: FittedModel, data: Prepared, values: Array) -> dict[str, Any]:
         result = metrics.compute_regression(values[:, 0], data.y_test)
     else:
         result = metrics.compute_classification(model.predict_codes(values), data.y_test)
-        coded = model.coded(data.y_test)
+        coded = model.encode_labels(data.y_test)
         if coded is not None:
             result.update(metrics.compute_regression(values, coded))
     return {**result, "at_chance": bool(note_chance(result, data))}

@@ -23,12 +23,13 @@ FILE = "settings.json"
 
 
 def find_stored_settings(several: Sequence[Results]) -> list[frozenset[str] | None]:
-    """Return the result of `rfbench.experiment.today.find_settings` for each of several results.
+    """Return the result of `rfbench.experiment.current_settings.find_settings` for each of several
+    results.
 
     Results that the cache has are not planned again. An entry is valid for the same rfbench and
     scikit-learn, the same configurations with this name, and the same data. Settings that depend
     on other files are computed at each call, see
-    `rfbench.experiment.today.depends_on_shipped_files`.
+    `rfbench.experiment.current_settings.depends_on_shipped_files`.
     """
     contents = {path.stem: path.read_bytes() for path in shipped.list_configurations()}
     file = find_user_folder() / FILE
@@ -54,9 +55,11 @@ def find_stored_settings(several: Sequence[Results]) -> list[frozenset[str] | No
 
 def _plan(results: Results) -> tuple[frozenset[str] | None, bool]:
     """Return the settings of results, and True if these may be stored."""
-    from rfbench.experiment import today
+    from rfbench.experiment import current_settings
 
-    return today.find_settings(results), today.depends_on_shipped_files(results.name)
+    return current_settings.find_settings(results), current_settings.depends_on_shipped_files(
+        results.name
+    )
 
 
 def _make_key(results: Results, contents: Mapping[str, bytes]) -> str | None:

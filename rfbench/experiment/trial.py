@@ -22,13 +22,13 @@ from rfbench import platforms
 from rfbench.clock import CLOCK_PARTS, Clock
 from rfbench.compute import waves
 from rfbench.compute.threads import find_thread_pools
-from rfbench.errors import MemoryLimit, RfbenchError
+from rfbench.errors import MemoryLimitError, RfbenchError
 from rfbench.experiment.bandwidth_search import search_bandwidth
 from rfbench.experiment.context import Context
 from rfbench.experiment.extras import EXTRAS, Fitted
 from rfbench.experiment.fitting import ResolvedTrial, fit_features, fit_model, refit_in_folds
-from rfbench.experiment.plan import SPOILED, Job, Trial, describe, draw_integer
-from rfbench.experiment.scores import decide, note_chance, score
+from rfbench.experiment.plan import RAN_USER_CODE, Job, Trial, describe, draw_integer
+from rfbench.experiment.scores import compute_decisions, note_chance, score
 from rfbench.results import kept_features, predictions
 from rfbench.rows import RowSource
 from rfbench.samplers.base import Shared
@@ -40,7 +40,7 @@ from rfbench.solvers.fitted_model import FitReport
 LONGEST_MESSAGE, LONGEST_TRACEBACK = 2000, 100_000
 
 
-def refuse_complex_numbers() -> None:
+def raise_on_complex_cast() -> None:
     """Turn numpy's warning about a discarded imaginary part into an error in this process.
 
     Otherwise complex features would be replaced by their real parts without notice.
@@ -57,7 +57,7 @@ def run_job(job: Job, context: Context | None = None) -> Iterator[dict[str, Any]
     The global random generators of Python and numpy have the same state at the start of each trial,
     so that code that uses them is repeatable. `context` contains the objects that the trials share.
     """
-    refuse_complex_numbers()
+    raise_on_complex_cast()
     waves.warm_up()  # load compiled functions before any clock runs
     libraries = find_thread_pools(len(sys.modules))
     context = context or Context()
@@ -89,7 +89,7 @@ def run_trial(trial: Trial, context: Context) -> dict[str, Any]:
         }
         row.update({column: to_plain_value(value) for column, value in measured.items()})
         row.update({key: content for key, content in beside.items() if content}, status="ok")
-    except MemoryLimit as error:
+    except MemoryLimitError as error:
         row.update(status="memory", message=read_message(error))
     except RfbenchError as error:
         row.update(status="failed", message=read_message(error))
@@ -103,7 +103,7 @@ def run_trial(trial: Trial, context: Context) -> dict[str, Any]:
     row.setdefault("peak_rss_mb", round(platforms.read_peak_rss_mb(), 1))
     if rows_before and _hash_of_rows(trial, context) != rows_before:
         what = f"{trial.code} changed the prepared rows, so its results belong to different data."
-        row = describe(trial) | {"status": "failed", "message": what, SPOILED: True}
+        row = describe(trial) | {"status": "failed", "message": what, RAN_USER_CODE: True}
     return row
 
 
@@ -126,7 +126,7 @@ def to_plain_value(value: Any) -> Any:
 
 def _hash_of_rows(trial: Trial, context: Context) -> str:
     """Return a hash of the prepared rows of a trial. Rows on disk are not read."""
-    rows = context.prepared(trial)
+    rows = context.prepare(trial)
     parts = (rows.X_train, rows.y_train, rows.X_test, rows.y_test)
     return str(joblib.hash([part for part in parts if not isinstance(part, RowSource)]))
 
@@ -141,12 +141,12 @@ def measure(trial: Trial, context: Context) -> dict[str, Any]:
     clock excludes loading, splitting and scaling rows, scores and extras.
     """
     # Load, split and scale the rows, and import the methods, before any clock runs.
-    resolved, clock = ResolvedTrial.of(trial, context), Clock()
+    resolved, clock = ResolvedTrial.resolve(trial, context), Clock()
     data, shared = resolved.data, Shared(metrics={}, keeps_columns=True)
     # Features and model are fitted for each candidate as in a trial, including the selection of the
     # penalty. Candidates share metrics that are learned from the same rows.
     choice = search_bandwidth(resolved, clock, shared)
-    model = resolved.model(choice.bandwidth)
+    model = resolved.make_model(choice.bandwidth)
     # A metric that the search has already learned is learned again here, so that t_pp is the time
     # of a single fit.
     fit = fit_features(resolved, model, choice.bandwidth, clock)
@@ -155,7 +155,7 @@ def measure(trial: Trial, context: Context) -> dict[str, Any]:
     # without the held-out rows that select the penalty.
     refit = refit_in_folds(resolved, model, choice.bandwidth, shared)
     model = fit_model(resolved, model, features, clock, refit)
-    decisions = decide(model, data, clock)
+    decisions = compute_decisions(model, data, clock)
     measured: dict[str, Any] = {
         "n_train": data.X_train.shape[0],
         "n_test": data.X_test.shape[0],

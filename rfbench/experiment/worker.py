@@ -1,8 +1,8 @@
 """The code of a worker process, which runs trials and calls one at a time, within limits.
 
-`rfbench.experiment.children` starts the worker process. The worker reads pickles from its parent
-and writes lines of JSON. The parent never executes output of the worker, whatever the code of a
-trial does.
+`rfbench.experiment.worker_process` starts the worker process. The worker reads pickles from its
+parent and writes lines of JSON. The parent never executes output of the worker, whatever the code
+of a trial does.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Limits:
     # after this time.
     deadline: float | None = None
 
-    def seconds(self) -> float | None:
+    def compute_time_limit(self) -> float | None:
         """Return the time limit in seconds for a trial that starts now, or None without a limit."""
         left = None if self.deadline is None else max(0.0, self.deadline - time.monotonic())
         return min((each for each in (self.timeout, left) if each is not None), default=None)
@@ -175,7 +175,7 @@ def _serve(orders: IO[bytes], answers: IO[bytes], trace: int) -> None:
             continue
         trial, limits, surrounding = order
         apply_limits(limits, *surrounding)
-        if seconds := limits.seconds():
+        if seconds := limits.compute_time_limit():
             faulthandler.dump_traceback_later(seconds, file=trace)
         (row,) = run_job((trial,), context)
         if os.getpid() != owner:  # this process is a fork that the trial has made

@@ -6,11 +6,11 @@ setting, a style for each method). It yields the name of a file and a matplotlib
 if there is nothing to show::
 
     def kept_vs_M(measured: Measured) -> Iterator[tuple[str, Figure]]:
-        figure = new_figure(6.0, 4.0)
+        figure = make_figure(6.0, 4.0)
         figure.subplots().plot(measured.table["M"], measured.table["kept_max"])
         yield "kept_vs_M", figure
 
-`rfbench.figures.curves.line_figure` draws the usual figure of two columns of the summary, with a
+`rfbench.figures.curves.draw_lines` draws the usual figure of two columns of the summary, with a
 caption and one line per method. Fonts, widths and the grid are set by
 `rfbench.figures.style.apply_style`, so that the user's styles apply to them.
 """
@@ -156,7 +156,8 @@ def _source(results: Results, formats: Sequence[str], width: float | None) -> st
     paper = find_paper(results)
     parts = (
         pd.util.hash_pandas_object(results.rows).tolist(), list(results.rows), results.config,
-        results.smoke, kept_features.read_frame(results.folder, []), paper and paper.model_dump(),
+        results.is_smoke_run, kept_features.read_frame(results.folder, []),
+        paper and paper.model_dump(),
         list(formats), width, sorted(now.items()), matplotlib.__version__,
         [figure.__qualname__ for figure in FIGURES], source.hash_code(),
     )  # fmt: skip

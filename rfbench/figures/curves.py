@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from rfbench.analysis.frame import SUMS, estimates_kernel
+from rfbench.analysis.frame import SUMS, has_kernel_estimate
 from rfbench.analysis.naming import format_dataset_title
 from rfbench.analysis.summary import BASELINE, SMALLER_IS_BETTER, summarise
 from rfbench.figures.measured import Measured, list_paper_protocols
@@ -44,7 +44,7 @@ KERNEL_ERROR, BYTES = "kernel_error_spectral", "feature_bytes"
 
 def error(measured: Measured) -> Iterator[tuple[str, Figure]]:
     """Draw the error, or another metric, over the varied setting."""
-    yield from line_figure(
+    yield from draw_lines(
         f"{_kind(measured)}_vs_{escape_file_name(measured.varied)}", measured, measured.table, "x"
     )
 
@@ -57,7 +57,7 @@ def error_over_time(measured: Measured) -> Iterator[tuple[str, Figure]]:
     if measured.varied != "d":
         time = _clock(measured.table, "t_total")
         cost = "in at most this time"
-        yield from line_figure(
+        yield from draw_lines(
             f"{_kind(measured)}_vs_time", measured, measured.table, time, cost=cost
         )
 
@@ -70,14 +70,14 @@ def error_over_bytes(measured: Measured) -> Iterator[tuple[str, Figure]]:
         sizes = rows.groupby(by)[BYTES].mean().reset_index()
         table = measured.table.merge(sizes, how="left", on=by)
         cost = "with at most this number of bytes"
-        yield from line_figure(f"{_kind(measured)}_vs_bytes", measured, table, BYTES, cost=cost)
+        yield from draw_lines(f"{_kind(measured)}_vs_bytes", measured, table, BYTES, cost=cost)
 
 
 def time(measured: Measured) -> Iterator[tuple[str, Figure]]:
     """Draw the time over the varied setting; a paper may define which time is drawn."""
     if measured.table["x"].nunique() > 1:
         y = _clock(measured.table, measured.paper.time_axis if measured.paper else "t_total")
-        yield from line_figure(
+        yield from draw_lines(
             f"time_vs_{escape_file_name(measured.varied)}", measured, measured.table, "x", y
         )
 
@@ -88,7 +88,7 @@ def kernel_error(measured: Measured) -> Iterator[tuple[str, Figure]]:
         return
     if measured.results.rows[KERNEL_ERROR].notna().any():
         table = summarise(measured.results, KERNEL_ERROR)
-        yield from line_figure(
+        yield from draw_lines(
             f"kernel_error_vs_{escape_file_name(measured.varied)}", measured, table, "x"
         )
 
@@ -105,7 +105,7 @@ def _clock(table: pd.DataFrame, wall: str) -> str:
     return wall if (ended[cpu].isna() & ended[wall].notna()).any() else cpu
 
 
-def line_figure(
+def draw_lines(
     stem: str, measured: Measured, lines: pd.DataFrame, x: str, y: str = "mean", cost: str = ""
 ) -> Iterator[tuple[str, Figure]]:
     """Yield a figure of two columns of a summary, unless no line has values in both columns.
@@ -121,7 +121,7 @@ def line_figure(
     left_out: list[str] = []
     if y == "mean":
         other = drawn["metric"].str.startswith("kernel_error")
-        other &= ~drawn["parameters"].map(estimates_kernel).astype("bool")
+        other &= ~drawn["parameters"].map(has_kernel_estimate).astype("bool")
         left_out = list(dict.fromkeys(drawn.loc[other, "method"]))
         drawn = drawn[~other]
     if drawn.empty:
@@ -132,7 +132,7 @@ def line_figure(
         if sizes.over_d:
             drawn = drawn.assign(x=drawn["x"] / drawn["d"].astype("float64"))
     curves = Curves(drawn, x, y, measured.varied, titles, cost, failed)
-    settings = drawn["x"].unique() if curves.words else ()
+    settings = drawn["x"].unique() if curves.has_named_places else ()
     longest = max(len(str(name)) for name in (*settings, *drawn["method"]))
     if len(settings) > MAX_LEGEND_ENTRIES or longest > MAX_LABEL_LENGTH:
         return  # names would leave no space for a panel; the values are in the table
@@ -142,10 +142,12 @@ def line_figure(
     shown = {name: format_dataset_title(part) for name, part in drawn.groupby("dataset")}
     datasets = [shown[name] for name in dict.fromkeys(drawn["dataset"])]
     if len(datasets) > MOST_DATASETS:
-        lines = relative(drawn, y) if x == "x" else drawn[:0]
+        lines = compute_relative(drawn, y) if x == "x" else drawn[:0]
         if lines.empty:
             return
-        what = "error" if y == "mean" and drawn["metric"].nunique() > 1 else curves.title(y)
+        what = (
+            "error" if y == "mean" and drawn["metric"].nunique() > 1 else curves.make_axis_title(y)
+        )
         titles[y] = (
             f"{re.sub(r' [(](%|s)[)]$', '', what)} / that of {find_displayed_name(BASELINE)}"
         )
@@ -155,7 +157,7 @@ def line_figure(
         lines = drawn.assign(dataset=drawn["dataset"].map(shown))
         caption = _caption(curves, left_out)
     curves = replace(curves, table=lines)
-    title = measured.title(datasets[0] if len(datasets) == 1 else "", drawn["protocol"])
+    title = measured.make_title(datasets[0] if len(datasets) == 1 else "", drawn["protocol"])
     if measured.width:
         caption = f"{', '.join([*datasets, *list_paper_protocols(drawn['protocol'])])}. {caption}"
     yield stem, draw(curves, measured.styles, title, caption, measured.width)
@@ -183,7 +185,7 @@ def find_nothing_to_show(table: pd.DataFrame, x: str, y: str, varied: str) -> st
     return "" if (apart > SAME_LINE * height).any() else "all lines are one"
 
 
-def relative(table: pd.DataFrame, y: str) -> pd.DataFrame:
+def compute_relative(table: pd.DataFrame, y: str) -> pd.DataFrame:
     """Return the median over data sets, relative to the baseline, for each method and x.
 
     Only data sets with a positive value for each method and x are used, so that lines do not differ

@@ -10,7 +10,7 @@ import pandas as pd
 
 from rfbench.analysis.kept import CORNER_RADIUS, is_near_offsets
 from rfbench.figures.measured import Measured
-from rfbench.figures.panels import escape_file_name, new_figure, write_caption
+from rfbench.figures.panels import escape_file_name, make_figure, write_caption
 from rfbench.figures.style import BLUE, VERMILLION, get_text_color
 from rfbench.results import kept_features
 
@@ -39,7 +39,7 @@ def features(measured: Measured) -> Iterator[tuple[str, Figure]]:
     several = [name for name in ("dataset", "label") if kept[name].nunique() > 1]
     for (dataset, label), own in kept.groupby(["dataset", "label"]):
         own = own[own["M"] == own.groupby(["dataset", "d", "trial"])["M"].transform("max")]
-        title = measured.title(f"{dataset}, {label}", own["protocol"])
+        title = measured.make_title(f"{dataset}, {label}", own["protocol"])
         stem = "".join(f"_{escape_file_name(own[name].iloc[0])}" for name in several)
         if "w1" not in own:
             yield f"kept_weights{stem}", _weights(own, title, measured.width)
@@ -51,7 +51,7 @@ def _frequencies(kept: pd.DataFrame, title: str, width: float | None = None) -> 
     """Draw frequencies as dots whose areas are proportional to their weights, and offsets."""
     from matplotlib.patches import Circle
 
-    figure = new_figure(width or 8.2, 4.4 * (width or 8.2) / 8.2)
+    figure = make_figure(width or 8.2, 4.4 * (width or 8.2) / 8.2)
     plane, offsets = figure.subplots(1, 2, width_ratios=(1.25, 1))
     black = get_text_color()
     b = np.mod(kept["b"], 2 * np.pi)
@@ -96,7 +96,7 @@ def _frequencies(kept: pd.DataFrame, title: str, width: float | None = None) -> 
 
 def _weights(kept: pd.DataFrame, title: str, width: float | None = None) -> Figure:
     """Draw the weight of each coordinate, for every trial and averaged over the trials."""
-    figure = new_figure(width or 6.0, 4.0 * (width or 6.0) / 6.0)
+    figure = make_figure(width or 6.0, 4.0 * (width or 6.0) / 6.0)
     panel, black = figure.subplots(), get_text_color()
     trials = kept["trial_id"].nunique()
     dots: dict[str, Any] = {"color": BLUE, "alpha": 0.2, "markersize": 3}

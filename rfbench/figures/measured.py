@@ -26,13 +26,13 @@ class Measured:
     width: float | None = None  # width of the figures in inches; None for figures on a screen
     not_drawn: list[str] = field(default_factory=list)  # names of omitted figures, with the reasons
 
-    def title(self, what: str, protocols: pd.Series[str]) -> str:
+    def make_title(self, what: str, protocols: pd.Series[str]) -> str:
         """Return the title of a figure: the configuration's title, or the subject and protocols.
 
         The title of a smoke run has a mark. Figures for an article have no title, except smoke
         runs, because the caption has this information.
         """
-        smoke = "SMOKE RUN" * self.results.smoke
+        smoke = "SMOKE RUN" * self.results.is_smoke_run
         if self.width:
             return smoke
         own = " ".join(str(self.results.config.get("title") or "").split())

@@ -77,7 +77,7 @@ class Curves:
     cost: str = ""
     failed: tuple[str, ...] = ()  # methods without any value, which are listed in the legend
 
-    def title(self, column: str) -> str:
+    def make_axis_title(self, column: str) -> str:
         """Return the title of the axis that shows a column."""
         if column in self.titles:
             return self.titles[column]
@@ -91,14 +91,14 @@ class Curves:
         return f"{TIMED_PARTS[part].format(CLOCKS[clock])} (s)"
 
     @property
-    def side_by_side(self) -> bool:
+    def is_side_by_side(self) -> bool:
         """True if no setting is varied, so that methods are next to each other on the axis."""
         return self.x == "x" and self.table["x"].nunique() == 1
 
     @property
-    def words(self) -> bool:
+    def has_named_places(self) -> bool:
         """True if the labels below the axis are names of methods, or settings without a number."""
-        return self.side_by_side or (self.x == "x" and self.table["x"].dtype.kind not in "fi")
+        return self.is_side_by_side or (self.x == "x" and self.table["x"].dtype.kind not in "fi")
 
     @property
     def has_frontier(self) -> bool:
@@ -134,10 +134,10 @@ def draw(
     place: dict[str, Any]
     size = PAGE_WIDTH, (2.5 if columns > 1 else 3.4) * rows + 0.6 * (1 + several)
     if width:
-        named = 0 if curves.side_by_side else len(methods) + len(curves.failed)
+        named = 0 if curves.is_side_by_side else len(methods) + len(curves.failed)
         legend = 0.16 * -(-named // _abreast(width, methods))
         size = width, max(min(width / columns, WIDEST) * 0.72, LOWEST) * rows + legend
-    figure = new_figure(*size)
+    figure = make_figure(*size)
     share: Literal["row", "none"] = "row" if several else "none"
     axes = figure.subplots(rows, columns, squeeze=False, sharex=share, sharey=share)
     shown_by: dict[int, list[Axes]] = {}
@@ -170,7 +170,7 @@ def draw(
             ncols = 2 if max(map(len, names)) <= SHORT_NAME else 1
             place = {"loc": "lower left", "bbox_to_anchor": (0, 1.1), "ncols": ncols}
             alike[0].legend(handles, names, columnspacing=1.0, handletextpad=0.4, **place)
-    elif not curves.side_by_side:
+    elif not curves.is_side_by_side:
         place = {"loc": "outside right center"}
         if width:
             place = {"loc": "outside lower center", "ncols": _abreast(width, methods)}
@@ -193,7 +193,11 @@ def _broken(title: str, room: float) -> str:
 def _with_bars(curves: Curves, table: pd.DataFrame) -> str:
     """Return the title of the y-axis, with the meaning of the error bars if there are any."""
     bars = table["se" if curves.y == "mean" else f"{curves.y}_se"].notna().any()
-    return f"{curves.title(curves.y)}, mean\u00a0±\u00a0s.e." if bars else curves.title(curves.y)
+    return (
+        f"{curves.make_axis_title(curves.y)}, mean\u00a0±\u00a0s.e."
+        if bars
+        else curves.make_axis_title(curves.y)
+    )
 
 
 def escape_file_name(name: str) -> str:
@@ -201,7 +205,7 @@ def escape_file_name(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9]+", "_", name).strip("_")
 
 
-def new_figure(width: float, height: float) -> Figure:
+def make_figure(width: float, height: float) -> Figure:
     """Return an empty figure that needs no display; `width` and `height` are in inches."""
     import_matplotlib()
     from matplotlib.figure import Figure
@@ -231,7 +235,7 @@ def _named(
     shown = [handles[name] for name in names]
     for name in failed:
         dash: Any = styles[name].dash
-        shown.append(Line2D([], [], linestyle=dash, **styles[name].marks(panels[0])))
+        shown.append(Line2D([], [], linestyle=dash, **styles[name].make_marks(panels[0])))
     said = [find_displayed_name(name) for name in names] + [
         f"{find_displayed_name(name)} (failed)" for name in failed
     ]
@@ -240,7 +244,7 @@ def _named(
 
 def _groups(curves: Curves, methods: list[str]) -> list[list[str]]:
     """Return groups of methods that share a panel; the groups have nearly equal sizes."""
-    if len(methods) <= MOST_TOGETHER or curves.side_by_side:
+    if len(methods) <= MOST_TOGETHER or curves.is_side_by_side:
         return [methods]
     others = [name for name in methods if name != BASELINE]
     count = -(-len(others) // MOST_APART)
@@ -258,25 +262,25 @@ def _draw(
     from matplotlib.ticker import MaxNLocator
 
     x, y = curves.x, curves.y
-    placed = every_row["method" if curves.side_by_side else x]
+    placed = every_row["method" if curves.is_side_by_side else x]
     places = {str(name): i for i, name in enumerate(dict.fromkeys(placed))}
     for method, line in table.groupby("method", sort=False):
         style = styles[str(method)]
         panel.errorbar(
-            line[placed.name].map(places) if curves.words else line[x],
+            line[placed.name].map(places) if curves.has_named_places else line[x],
             line[y],
             yerr=line["se" if y == "mean" else f"{y}_se"],
             xerr=line.get(f"{x}_se"),
             label=str(method),
             elinewidth=0.8,
             # settings that are not numbers have no order, so their points are not joined
-            linestyle="" if curves.words else style.dash,
-            **style.marks(panel),
+            linestyle="" if curves.has_named_places else style.dash,
+            **style.make_marks(panel),
         )
-    if curves.words:
+    if curves.has_named_places:
         fits = len("".join(places)) <= ROOM
         turned: dict[str, Any] = {} if fits else {"rotation": 30, "ha": "right"}
-        words = map(find_displayed_name, places) if curves.side_by_side else places
+        words = map(find_displayed_name, places) if curves.is_side_by_side else places
         panel.set_xticks(list(places.values()), list(words), **turned)
         panel.set_xlim(-0.5, len(places) - 0.5)
     else:
@@ -287,16 +291,16 @@ def _draw(
         panel.yaxis.set_major_locator(MaxNLocator(LINEAR_TICKS, steps=STEPS))
     if curves.has_frontier:
         better = every_row["metric"].iloc[0] in SMALLER_IS_BETTER
-        times, best = frontier(every_row[x], every_row[y], larger_is_better=better)
+        times, best = find_frontier(every_row[x], every_row[y], larger_is_better=better)
         steps = [*times, every_row[x].max()], [*best, best[-1]]
         thin: dict[str, Any] = {"color": GREY, "linewidth": 0.8, "marker": ""}
         panel.step(*steps, where="post", zorder=0, **thin)
-    panel.set_ylabel(curves.title(y))
+    panel.set_ylabel(curves.make_axis_title(y))
     value = table["x"].iloc[0]
-    if not curves.side_by_side:
-        panel.set_xlabel(curves.title(x))
+    if not curves.is_side_by_side:
+        panel.set_xlabel(curves.make_axis_title(x))
     elif not isinstance(value, str):
-        panel.set_xlabel(f"{curves.title(x)} = {value:g}")
+        panel.set_xlabel(f"{curves.make_axis_title(x)} = {value:g}")
 
 
 def _scale(panel: Axes, which: Literal["x", "y"], values: pd.Series[Any]) -> None:
@@ -330,7 +334,7 @@ def set_log_ticks(panel: Axes, which: Literal["x", "y"], ticks: Sequence[float])
     axis.set_major_formatter("{x:g}")
 
 
-def frontier(
+def find_frontier(
     costs: ArrayLike, values: ArrayLike, *, larger_is_better: bool = False
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the points for which no other point is better in both cost and value, cheapest first.
@@ -349,7 +353,7 @@ def frontier(
 
     Examples
     --------
-    >>> frontier([1.0, 2.0, 3.0, 2.0], [9.0, 5.0, 6.0, 7.0])
+    >>> find_frontier([1.0, 2.0, 3.0, 2.0], [9.0, 5.0, 6.0, 7.0])
     (array([1., 2.]), array([9., 5.]))
     """
     sign = -1.0 if larger_is_better else 1.0

@@ -111,7 +111,7 @@ class Style(NamedTuple):
     filled: bool = True
     dash: Dash = "-"
 
-    def marks(self, panel: Axes) -> dict[str, Any]:
+    def make_marks(self, panel: Axes) -> dict[str, Any]:
         """Return color and marker as arguments of matplotlib.
 
         Open markers are filled with the background color of the panel.

@@ -22,7 +22,7 @@ from rfbench.leaderboard.rows import (
     TRIAL,
     compute_log_quotients,
     select_counted,
-    summarise_ratio,
+    summarize_ratio,
 )
 from rfbench.leaderboard.rule import MIN_RATIOS, p_value
 from rfbench.pages.templates import render
@@ -39,14 +39,14 @@ LOWER, HIGHER, OPEN = "lower", "higher", "not shown"
 
 
 @dataclass(frozen=True)
-class Side:
+class Arm:
     """One side of a comparison: method, number of features, and scaling of the rows."""
 
     method: str
     M: int = LARGEST_M
     scaling: str = STANDARD
 
-    def errors(self, rows: pd.DataFrame) -> pd.Series[float]:
+    def get_errors(self, rows: pd.DataFrame) -> pd.Series[float]:
         """Return the errors per trial, indexed by data set, table and trial.
 
         The errors of a reference model do not depend on M.
@@ -62,11 +62,11 @@ class Side:
         return name if self.M == LARGEST_M else f"{name}, M = {self.M}"
 
 
-Pair = tuple[Side, Side]
+Pair = tuple[Arm, Arm]
 
 
 @dataclass(frozen=True)
-class Compared:
+class AnswerComparison:
     """Comparison of two sides over data sets: the ratio of their errors, and a p-value."""
 
     ratio: Ratio
@@ -85,7 +85,7 @@ class Compared:
 class Answer:
     """Answer to a question: a comparison for each option in the question."""
 
-    compared: Mapping[str, Compared]
+    compared: Mapping[str, AnswerComparison]
 
     @property
     def verdict(self) -> str:
@@ -100,14 +100,14 @@ class Answer:
         return min(among, key=lambda name: among[name].ratio.median)
 
     @property
-    def best(self) -> Compared:
+    def best(self) -> AnswerComparison:
         """Comparison of the option `name`, which the answer reports."""
         return self.compared[self.name]
 
 
 def pair_with_baseline(baseline: str, *methods: str) -> list[Pair]:
     """Return a pair of sides for each method: the method, and the baseline."""
-    return [(Side(name), Side(baseline)) for name in methods]
+    return [(Arm(name), Arm(baseline)) for name in methods]
 
 
 # Comparisons for each question; the template has the text. A paired feature has two columns, so
@@ -119,13 +119,13 @@ QUESTIONS: dict[str, list[Pair]] = {
     ),
     "orthogonal": pair_with_baseline("rks", "orf", "qmc"),
     # both sides have the same number of columns
-    "pair": [(Side("rks-pair", LARGEST_M // 2), Side("rks"))],
+    "pair": [(Arm("rks-pair", LARGEST_M // 2), Arm("rks"))],
     "nystroem": pair_with_baseline("rks", "nystroem"),
     "target": pair_with_baseline("rks", "eerf", "lkrf", "surrogate-leverage-kept", "varpro"),
-    "size": [(Side(name), Side(name, LARGEST_M // 2)) for name in ("rks", "nystroem")],
+    "size": [(Arm(name), Arm(name, LARGEST_M // 2)) for name in ("rks", "nystroem")],
     "bandwidth": pair_with_baseline("rks", "rks-half-median", "rks-median", "rks-double-median"),
     "scaling": [
-        (Side(name, scaling=scaling), Side(name))
+        (Arm(name, scaling=scaling), Arm(name))
         for name in ("rks", "nystroem", "swim")
         for scaling in ("robust", "rank")
     ],
@@ -160,26 +160,28 @@ def gather(collection: Collection) -> dict[str, Answer]:
     `adjust_p_values`.
     """
     rows, _ = select_counted(collection, OWN)
-    made: dict[str, dict[str, Compared]] = {}
+    made: dict[str, dict[str, AnswerComparison]] = {}
     for key, pairs in QUESTIONS.items():
         every = {
-            f"{one} / {other}": compute_log_quotients(one.errors(rows), other.errors(rows))
+            f"{one} / {other}": compute_log_quotients(one.get_errors(rows), other.get_errors(rows))
             for one, other in pairs
         }
         measured = {name: logs for name, logs in every.items() if len(logs)}
         common = pd.DataFrame(measured).dropna().index
         if len(common):
             made[key] = {
-                name: Compared(summarise_ratio(logs[common]), p_value(logs[common]))
+                name: AnswerComparison(summarize_ratio(logs[common]), p_value(logs[common]))
                 for name, logs in measured.items()
             }
     answered = {key: Answer(compared) for key, compared in adjust_p_values(made).items()}
     if "orthogonal" in made and (kernel := compare_kernel_errors(collection)) is not None:
-        answered["kernel"] = Answer({"ORF / RKS, error of the kernel": Compared(kernel)})
+        answered["kernel"] = Answer({"ORF / RKS, error of the kernel": AnswerComparison(kernel)})
     return answered
 
 
-def adjust_p_values(made: Mapping[str, Mapping[str, Compared]]) -> dict[str, dict[str, Compared]]:
+def adjust_p_values(
+    made: Mapping[str, Mapping[str, AnswerComparison]],
+) -> dict[str, dict[str, AnswerComparison]]:
     """Adjust all p-values so that the probability of any wrong verdict is at most `ALPHA`.
 
     Holm's method is applied to the options of each question, and then to the smallest p-value of
@@ -189,7 +191,7 @@ def adjust_p_values(made: Mapping[str, Mapping[str, Compared]]) -> dict[str, dic
     within = {key: holm([one.p for one in compared.values()]) for key, compared in made.items()}
     smallest = [p.min() for p in within.values()]
     over, factors = holm(smallest), len(made) - np.argsort(np.argsort(smallest, kind="stable"))
-    final: dict[str, dict[str, Compared]] = {}
+    final: dict[str, dict[str, AnswerComparison]] = {}
     for i, (key, compared) in enumerate(made.items()):
         p = np.maximum(over[i], np.minimum(1.0, factors[i] * within[key]))
         final[key] = {
@@ -206,7 +208,7 @@ def compare_kernel_errors(collection: Collection) -> Ratio | None:
     have the same rows. Several runs on one data set, with different rows or bandwidths, are
     averaged. Returns None if there are no rows.
     """
-    rows = collection.counted
+    rows = collection.valid_rows
     if rows.empty:
         return None
     taken = (rows["solver"] == NO_SOLVER) & (rows["kernel"] == "gaussian")
@@ -219,7 +221,7 @@ def compare_kernel_errors(collection: Collection) -> Ratio | None:
     left = (rows["label"] == "orf") & (rows["protocol"] == PRINTED)
     errors = rows["kernel_error_frobenius"]
     logs = compute_log_quotients(errors[left], errors[rows["label"] == "rks"])
-    return summarise_ratio(logs) if len(logs) else None
+    return summarize_ratio(logs) if len(logs) else None
 
 
 def render_files(collection: Collection) -> dict[str, Any]:

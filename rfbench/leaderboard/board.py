@@ -9,7 +9,7 @@ import pandas as pd
 
 from rfbench.analysis.findings import Bar, Finding
 from rfbench.analysis.frame import Collection
-from rfbench.leaderboard.facts import Leaderboard, Line, Ratio, Size
+from rfbench.leaderboard.facts import Leaderboard, MethodResult, Ratio, SizeResult
 from rfbench.leaderboard.rows import (
     HELD_OUT,
     STANDARD,
@@ -17,7 +17,7 @@ from rfbench.leaderboard.rows import (
     find_baseline,
     read_trials,
     select_counted,
-    summarise_ratio,
+    summarize_ratio,
 )
 from rfbench.leaderboard.rule import find_differing
 from rfbench.registry import find_displayed_name
@@ -55,7 +55,7 @@ def gather(collection: Collection) -> Leaderboard | None:
     )
 
 
-def compare_at_size(rows: pd.DataFrame, M: int) -> Size | None:
+def compare_at_size(rows: pd.DataFrame, M: int) -> SizeResult | None:
     """Compare the methods at M features; None if no method can be compared with the baseline.
 
     First, each method without a value on one in ten data sets or more is dropped. Then each data
@@ -74,12 +74,12 @@ def compare_at_size(rows: pd.DataFrame, M: int) -> Size | None:
     timed = timed.dropna(axis=1, how="all").dropna()
     costs = np.exp(timed.mean())
     lines = [
-        Line(
-            name, roles.get(name, METHOD), summarise_ratio(values), float(costs.get(name, math.nan))
+        MethodResult(
+            name, roles.get(name, METHOD), summarize_ratio(values), float(costs.get(name, math.nan))
         )
         for name, values in zip(names, logs.to_numpy(dtype=np.float64).T, strict=True)
     ]
-    return Size(
+    return SizeResult(
         M=M,
         datasets=len(logs),
         timed=len(timed) if len(timed.columns) else 0,
@@ -92,22 +92,24 @@ def compare_at_size(rows: pd.DataFrame, M: int) -> Size | None:
 def compare_held_out(collection: Collection, best: str) -> Ratio | None:
     """Return the ratio of errors of a method on the held-out tables at the largest M, or None."""
     every = collection.experiments
-    apart = {each.path for each in every if each.name.startswith(HELD_OUT) and not each.smoke}
+    apart = {
+        each.path for each in every if each.name.startswith(HELD_OUT) and not each.is_smoke_run
+    }
     rows = read_trials(collection, apart)
     logs = (
         compute_log_ratios(rows, rows.loc[~rows["reference"], "M"].max())
         .get(best, pd.Series())
         .dropna()
     )
-    return summarise_ratio(logs) if len(logs) else None
+    return summarize_ratio(logs) if len(logs) else None
 
 
 def list_findings(board: Leaderboard | None) -> list[Finding]:
     """Return the finding on the best method, or an empty list if there are too few data sets."""
-    if board is None or not board.largest.enough:
+    if board is None or not board.largest.has_enough_datasets:
         return []
     size = board.largest
-    alike = [line.method for line in size.methods if line.method in size.alike(size.best)]
+    alike = [line.method for line in size.methods if line.method in size.list_undecided(size.best)]
     facts = {"size": size, "best": size.methods[0], "alike": alike,
              "others": len(size.methods) - 1, "plain": board.baseline in alike}  # fmt: skip
     ratios = [(find_displayed_name(line.method), line.ratio) for line in size.methods]

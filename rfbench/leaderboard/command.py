@@ -11,7 +11,7 @@ from rfbench.cli.options import OUT, POSITIVE_INTEGER, make_setting_option, pars
 from rfbench.cli.terminal import echo
 
 if TYPE_CHECKING:
-    from rfbench.leaderboard.rank import Ranked
+    from rfbench.leaderboard.rank import RankTarget
 
 
 @click.command(short_help="Rank a method among the published methods.")
@@ -70,8 +70,8 @@ def rank(
 
     say = partial(echo, err=True)
 
-    def before(named: Ranked) -> None:
-        for line in slices.ask("check", named.thing, named.parameters):
+    def before(named: RankTarget) -> None:
+        for line in slices.call_hooks("check", named.thing, named.parameters):
             say(line)
 
     found = ranking.rank(

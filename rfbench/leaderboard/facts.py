@@ -44,7 +44,7 @@ class Ratio:
 
 
 @dataclass(frozen=True)
-class Line:
+class MethodResult:
     """Errors and costs of one method at one number of features.
 
     Attributes
@@ -68,7 +68,7 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Size:
+class SizeResult:
     """The leaderboard at one number of features.
 
     Attributes
@@ -90,17 +90,17 @@ class Size:
     M: int
     datasets: int
     timed: int
-    lines: tuple[Line, ...]
+    lines: tuple[MethodResult, ...]
     apart: tuple[tuple[str, str], ...]
     left_out: tuple[str, ...]
 
     @property
-    def enough(self) -> bool:
+    def has_enough_datasets(self) -> bool:
         """True if there are enough data sets to name a best method."""
         return self.datasets >= MIN_DATASETS
 
     @property
-    def methods(self) -> list[Line]:
+    def methods(self) -> list[MethodResult]:
         """Lines of the methods with random features."""
         return [line for line in self.lines if line.role != MODEL]
 
@@ -116,18 +116,18 @@ class Size:
         Otherwise, or if there are too few data sets, it is an empty string.
         """
         others = [line.method for line in self.methods[1:]]
-        sole = others and all(self.verdict(self.best, name) == "better" for name in others)
-        return self.best if sole and self.enough else ""
+        sole = others and all(self.find_verdict(self.best, name) == "better" for name in others)
+        return self.best if sole and self.has_enough_datasets else ""
 
-    def verdict(self, method: str, other: str) -> str:
+    def find_verdict(self, method: str, other: str) -> str:
         """Return the verdict on `method` compared with `other`: better, worse or open."""
         signs = {(method, other): "better", (other, method): "worse"}
         return next((signs[pair] for pair in signs if pair in self.apart), "open")
 
-    def alike(self, method: str) -> list[str]:
+    def list_undecided(self, method: str) -> list[str]:
         """Return the methods that do not differ significantly from `method`."""
         others = [line.method for line in self.lines if line.method != method]
-        return [name for name in others if self.verdict(method, name) == "open"]
+        return [name for name in others if self.find_verdict(method, name) == "open"]
 
 
 @dataclass(frozen=True)
@@ -154,11 +154,11 @@ class Leaderboard:
     folders: tuple[str, ...]
     trials: tuple[int, int]
     unlearnt: tuple[str, ...]
-    sizes: tuple[Size, ...]
+    sizes: tuple[SizeResult, ...]
     held_out: Ratio | None = None
 
     @property
-    def largest(self) -> Size:
+    def largest(self) -> SizeResult:
         """Results at the largest number of features, at which the page names a best method."""
         return self.sizes[-1]
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rfbench.figures import render_figure
-from rfbench.figures.panels import PAGE_WIDTH, frontier, new_figure, set_log_ticks
+from rfbench.figures.panels import PAGE_WIDTH, find_frontier, make_figure, set_log_ticks
 from rfbench.figures.style import (
     BLACK,
     BLUE,
@@ -24,7 +24,7 @@ from rfbench.figures.style import (
     apply_style,
     get_text_color,
 )
-from rfbench.leaderboard.facts import Line, Ratio, Size
+from rfbench.leaderboard.facts import MethodResult, Ratio, SizeResult
 from rfbench.registry import find_displayed_name
 from rfbench.results.schema import BASELINE, MODEL
 
@@ -67,7 +67,7 @@ REACHES = (4, 12, 20, 30)
 DIRECTIONS = ((1, 0), (0, -1), (0, 1), (-1, 0), (1, -1), (1, 1), (-1, -1), (-1, 1))
 
 
-def find_family(line: Line) -> str:
+def find_family(line: MethodResult) -> str:
     """Return the family of a method, a key of `FAMILIES`; an empty string for the baseline."""
     if line.role in (BASELINE, MODEL):
         return REFERENCES if line.role == MODEL else ""
@@ -81,7 +81,7 @@ def find_family(line: Line) -> str:
     )
 
 
-def assign_looks(sizes: Sequence[Size], own: str) -> dict[str, tuple[str, Style]]:
+def assign_looks(sizes: Sequence[SizeResult], own: str) -> dict[str, tuple[str, Style]]:
     """Return the family and the style (color and marker) of each method."""
     looks: dict[str, tuple[str, Style]] = {}
     lines = {line.method: line for size in sizes for line in size.lines}
@@ -94,7 +94,7 @@ def assign_looks(sizes: Sequence[Size], own: str) -> dict[str, tuple[str, Style]
     return looks
 
 
-def draw_costs(sizes: Sequence[Size], own: str = "") -> Figure:
+def draw_costs(sizes: Sequence[SizeResult], own: str = "") -> Figure:
     """Draw the error of each method against its search time, relative to the baseline.
 
     The smallest and the largest number of features have a panel. Points are medians over data sets,
@@ -105,7 +105,7 @@ def draw_costs(sizes: Sequence[Size], own: str = "") -> Figure:
     """
     sizes = [sizes[0], sizes[-1]] if len(sizes) > 1 else sizes
     alone = len(sizes) == 1
-    figure = new_figure(COLUMN if alone else PAGE_WIDTH, 4.4 if alone else 4.3)
+    figure = make_figure(COLUMN if alone else PAGE_WIDTH, 4.4 if alone else 4.3)
     panels = list(figure.subplots(1, len(sizes), squeeze=False, sharex=True).flat)
     looks = assign_looks(sizes, own)
     plain = next((line.method for line in sizes[-1].lines if line.role == BASELINE), "")
@@ -118,7 +118,7 @@ def draw_costs(sizes: Sequence[Size], own: str = "") -> Figure:
                 of = line.ratio  # an error without an interval has no bar
                 gaps = np.nan_to_num([[of.median - of.low], [of.high - of.median]])
                 look: dict[str, Any] = {"linestyle": "", "elinewidth": 0.6, "capsize": 0}
-                look |= {"label": find_displayed_name(line.method), **style.marks(panel)}
+                look |= {"label": find_displayed_name(line.method), **style.make_marks(panel)}
                 panel.errorbar([line.search], [of.median], gaps, **look)
             elif line.method == own:
                 name = f"{find_displayed_name(own)} (time not compared)"
@@ -126,7 +126,7 @@ def draw_costs(sizes: Sequence[Size], own: str = "") -> Figure:
                 if of.low <= of.high:
                     panel.axhspan(of.low, of.high, color=VERMILLION, alpha=0.15, linewidth=0)
                 panel.axhline(of.median, color=VERMILLION, label=name)
-        on = frontier([line.search for line in timed], [line.ratio.median for line in timed])
+        on = find_frontier([line.search for line in timed], [line.ratio.median for line in timed])
         if timed:
             panel.plot(*on, color=GREY, linewidth=0.8, zorder=0)
         for value, draw_line in ((1.0, panel.axhline), (1.0, panel.axvline)):
@@ -144,7 +144,7 @@ def draw_costs(sizes: Sequence[Size], own: str = "") -> Figure:
     return figure
 
 
-def _limit(panel: Axes, lines: Sequence[Line]) -> None:
+def _limit(panel: Axes, lines: Sequence[MethodResult]) -> None:
     """Limit the range of the error axis; methods beyond the limit are drawn as arrows.
 
     Without the limit, methods that differ by a few percent would overlap.
@@ -165,7 +165,7 @@ def _limit(panel: Axes, lines: Sequence[Line]) -> None:
                            fontsize=SMALLEST_POINTS)  # fmt: skip
 
 
-def _name_marks(panel: Axes, lines: Sequence[Line]) -> None:
+def _name_marks(panel: Axes, lines: Sequence[MethodResult]) -> None:
     """Write the names of methods next to their markers, where there is enough space.
 
     Methods on the frontier are named first, and then methods without a marker nearby. The layout of
@@ -180,7 +180,9 @@ def _name_marks(panel: Axes, lines: Sequence[Line]) -> None:
     inside, point = panel.get_window_extent(), panel.figure.dpi / 72
     to_shares = panel.figure.transFigure.inverted()
     taken = [Bbox.from_bounds(x - 3 * point, y - 3 * point, 6 * point, 6 * point) for x, y in at]
-    _, reached = frontier([line.search for line in lines], [line.ratio.median for line in lines])
+    _, reached = find_frontier(
+        [line.search for line in lines], [line.ratio.median for line in lines]
+    )
     gaps = np.hypot(*((at[:, None] - at) / inside.size).transpose(2, 0, 1))
     np.fill_diagonal(gaps, math.inf)
     far = gaps.min(axis=1) > FREE_AROUND
@@ -235,7 +237,7 @@ def _add_legend(figure: Figure, looks: Mapping[str, tuple[str, Style]], columns:
             text.set_fontweight("bold")
 
 
-def render_costs(sizes: Sequence[Size], own: str = "", form: str = "png") -> bytes:
+def render_costs(sizes: Sequence[SizeResult], own: str = "", form: str = "png") -> bytes:
     """Return the figure of errors against costs as PNG or PDF.
 
     The same input gives the same bytes.
@@ -256,7 +258,7 @@ def draw_ratios(questions: Mapping[str, Mapping[str, Ratio]], apart: Sequence[st
     ]
     panels = [each for each in panels if each]
     counts = [sum(1 + len(bars) for bars in each.values()) for each in panels]
-    figure = new_figure(PAGE_WIDTH, MARGIN + 0.5 * (len(panels) - 1) + LINE_HEIGHT * sum(counts))
+    figure = make_figure(PAGE_WIDTH, MARGIN + 0.5 * (len(panels) - 1) + LINE_HEIGHT * sum(counts))
     ratios = [LINE_HEIGHT * count + 0.1 for count in counts]
     grid = figure.subplots(len(panels), 1, squeeze=False, height_ratios=ratios).flat
     for panel, each in zip(grid, panels, strict=True):

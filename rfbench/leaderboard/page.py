@@ -10,11 +10,11 @@ from typing import Any
 from rfbench.analysis.verdicts import ALPHA, POWER
 from rfbench.datasets import catalog
 from rfbench.leaderboard import figure
-from rfbench.leaderboard.facts import Leaderboard, Line, Ratio, Size, collect_facts
+from rfbench.leaderboard.facts import Leaderboard, MethodResult, Ratio, SizeResult, collect_facts
 from rfbench.leaderboard.rule import MIN_DATASETS, MIN_RATIOS, SIGNS
+from rfbench.pages.formatting import DASH, format_number, format_significant, is_missing, join_names
 from rfbench.pages.grids import Grid
 from rfbench.pages.templates import render
-from rfbench.pages.words import DASH, absent, listing, number, significant
 from rfbench.registry import find_displayed_name
 from rfbench.results.schema import MODEL
 
@@ -45,7 +45,7 @@ def render_page(board: Leaderboard | None, out: Path) -> str:
     return render("leaderboard/which_method.md.j2", board=board, run=RUN_COMMAND, out=out, **facts)
 
 
-def _by_mean(size: Size) -> Line | None:
+def _by_mean(size: SizeResult) -> MethodResult | None:
     """Return the method with the smallest geometric mean; None if it also has the best median."""
     by_mean = min(size.methods, key=lambda line: line.ratio.mean)
     return by_mean if by_mean.method != size.best else None
@@ -63,18 +63,18 @@ def render_files(board: Leaderboard | None, out: Path) -> dict[str, Any]:
     return written
 
 
-def _winners(sizes: Sequence[Size]) -> Grid:
+def _winners(sizes: Sequence[SizeResult]) -> Grid:
     """Return the table of the best method at each number of features, with the verdict."""
     rows = []
-    for size in (size for size in sizes if size.enough):
+    for size in (size for size in sizes if size.has_enough_datasets):
         best, models = size.methods[0], {line.method for line in size.lines if line.role == MODEL}
-        alike = [name for name in size.alike(best.method) if name not in models]
+        alike = [name for name in size.list_undecided(best.method) if name not in models]
         rows.append(
             [
                 str(size.M),
                 find_displayed_name(best.method),
                 format_ratio(best.ratio),
-                significant(best.search),
+                format_significant(best.search),
                 "yes" if size.leader else f"no: not better than {_join(alike)}",
                 str(size.datasets),
             ]
@@ -87,22 +87,22 @@ def _winners(sizes: Sequence[Size]) -> Grid:
 
 
 def _join(methods: Sequence[str]) -> str:
-    return listing(map(find_displayed_name, methods))
+    return join_names(map(find_displayed_name, methods))
 
 
-def _list_methods(sizes: Sequence[Size]) -> list[str]:
+def _list_methods(sizes: Sequence[SizeResult]) -> list[str]:
     """Return the names of the methods in the order in which the table of errors lists them."""
     return list(dict.fromkeys(line.method for size in reversed(sizes) for line in size.lines))
 
 
-def _errors(sizes: Sequence[Size], baseline: str) -> Grid:
+def _errors(sizes: Sequence[SizeResult], baseline: str) -> Grid:
     """Return the table of errors: one line per method, with its errors at each number of features.
 
     The last columns have further summaries and the time at the largest number of features.
     """
     cells = {
         (size.M, line.method): format_ratio(line.ratio)
-        + VERDICT_MARKS[size.verdict(line.method, baseline)]
+        + VERDICT_MARKS[size.find_verdict(line.method, baseline)]
         for size in sizes
         for line in size.lines
     }
@@ -113,9 +113,9 @@ def _errors(sizes: Sequence[Size], baseline: str) -> Grid:
         last_ratio = line.ratio if line else None
         beside = [
             str(last_ratio.better) if last_ratio else DASH,
-            number(last_ratio and last_ratio.mean, 2),
-            number(last_ratio and last_ratio.trimmed, 2),
-            significant(line and line.search),
+            format_number(last_ratio and last_ratio.mean, 2),
+            format_number(last_ratio and last_ratio.trimmed, 2),
+            format_significant(line and line.search),
         ]
         rows.append(
             [
@@ -131,5 +131,9 @@ def _errors(sizes: Sequence[Size], baseline: str) -> Grid:
 
 def format_ratio(ratio: Ratio) -> str:
     """Return the median of a ratio as text, followed by its interval if it has one."""
-    known = "" if absent(ratio.low) else f" ({number(ratio.low, 2)}{DASH}{number(ratio.high, 2)})"
-    return number(ratio.median, 2) + known
+    known = (
+        ""
+        if is_missing(ratio.low)
+        else f" ({format_number(ratio.low, 2)}{DASH}{format_number(ratio.high, 2)})"
+    )
+    return format_number(ratio.median, 2) + known

@@ -17,10 +17,10 @@ from rfbench import config, grids, shipped, yamlfile
 from rfbench.analysis import frame
 from rfbench.config.schema import Experiment
 from rfbench.errors import ConfigError, ResultsError
-from rfbench.experiment import today
+from rfbench.experiment import current_settings
 from rfbench.kernels import Kernel
 from rfbench.leaderboard.board import compare_at_size
-from rfbench.leaderboard.facts import Line, Ratio, Size
+from rfbench.leaderboard.facts import MethodResult, Ratio, SizeResult
 from rfbench.leaderboard.rows import (
     NAME,
     STANDARD,
@@ -29,12 +29,12 @@ from rfbench.leaderboard.rows import (
     find_baseline,
     read_trials,
     select_counted,
-    summarise_ratio,
+    summarize_ratio,
 )
 from rfbench.parameters import is_path, list_taken_parameters
 from rfbench.results import Results, manifest, reader
 from rfbench.results.schema import METHOD
-from rfbench.samplers.elsewhere import UNKNOWN_SCALE, Method, depends_on_scale
+from rfbench.samplers.elsewhere import UNKNOWN_SCALE, Method, is_scale_dependent
 from rfbench.solvers import Solver
 
 BASELINE_SAMPLER = "rks"
@@ -49,7 +49,7 @@ SOLVER_KEYS = (
 
 
 @dataclass(frozen=True)
-class Ranked:
+class RankTarget:
     """The method that is to be ranked.
 
     Attributes
@@ -92,21 +92,21 @@ class Ranked:
         method = Method(self.thing, self.label, self.parameters)
         searched = method.has_bandwidth and not (
             method.is_sampler
-            and ("bandwidth" in self.parameters or "bandwidth" not in method.taken)
+            and ("bandwidth" in self.parameters or "bandwidth" not in method.parameter_names)
         )
         # A class with `_draw`, or the user, declares whether there is a bandwidth. For other maps
         # this is measured.
-        said = method.is_sampler or method.varied is not None
+        said = method.is_sampler or method.bandwidth_name is not None
         if not (searched and said) and not _heeds_rows(method):
             return NO_BANDWIDTH
         return SEARCHED if searched else NOT_SEARCHED
 
-    def fits(self, document: Mapping[str, Any]) -> bool:
+    def supports_task(self, document: Mapping[str, Any]) -> bool:
         """Return True if the method supports the task of a configuration."""
         other = ClassifierMixin if "metric" in document else RegressorMixin
         return self.kind != "solver" or not issubclass(self.thing, other)
 
-    def changes(self, document: Mapping[str, Any]) -> dict[str, Any]:
+    def list_changes(self, document: Mapping[str, Any]) -> dict[str, Any]:
         """Return the keys that put this method into a configuration of the leaderboard.
 
         Raises ConfigError if a kernel has parameters.
@@ -144,7 +144,7 @@ class Ranked:
 def _heeds_rows(method: Method) -> bool:
     """Return True if features depend on the scale of the rows, or if the method cannot be tried."""
     try:
-        return depends_on_scale(method)
+        return is_scale_dependent(method)
     except Exception:  # the error is reported by the trials
         return True
 
@@ -165,7 +165,7 @@ def read_published_rows(folder: Path) -> tuple[pd.DataFrame, int]:
             for path, asked in named.items()
             if asked.get("scaling") == STANDARD and not asked.get("paper")
         ],
-        today=today.find_settings_of_each,
+        today=current_settings.find_settings_of_each,
     )
     fresh = frame.build_collection(
         [collection.without_stale(each) for each in collection.experiments]
@@ -177,11 +177,11 @@ def read_published_rows(folder: Path) -> tuple[pd.DataFrame, int]:
             "A method is compared with published rows of the current configuration.",
             "Install rfbench again, or measure the rows with `rfbench run leaderboard`.",
         )
-    return rows, sum(collection.stale.values())
+    return rows, sum(collection.stale_counts.values())
 
 
 def make_experiments(
-    target: Ranked,
+    target: RankTarget,
     M: int,
     tables: Collection[str],
     *,
@@ -198,9 +198,9 @@ def make_experiments(
         value = document.value
         names = [each for each in value["dataset"] if each in tables]
         here = value["scaling"] == STANDARD and names and M in grids.expand(value["M"])
-        if not here or not target.fits(value):
+        if not here or not target.supports_task(value):
             continue
-        asked = [target.changes(value)]
+        asked = [target.list_changes(value)]
         if times:
             asked.append({"samplers": value["samplers"][:1]})
         for changes in asked:
@@ -220,7 +220,7 @@ def make_experiments(
 
 
 @dataclass(frozen=True)
-class Standing:
+class RankResult:
     """Place of a method on the leaderboard, and its comparison with the published methods.
 
     Attributes
@@ -247,8 +247,8 @@ class Standing:
         Messages of the trials in which the length scale of the features could not be measured.
     """
 
-    size: Size
-    own: Line
+    size: SizeResult
+    own: MethodResult
     place: int
     plain: Ratio
     best: Ratio
@@ -258,16 +258,16 @@ class Standing:
     bandwidth: str = SEARCHED
     unknown_scales: tuple[str, ...] = ()
 
-    def those(self, verdict: str) -> list[str]:
+    def list_methods(self, verdict: str) -> list[str]:
         """Return the methods compared with which the ranked method has this verdict.
 
         The verdict is better, worse or open.
         """
         others = [line.method for line in self.size.lines if line is not self.own]
-        return [name for name in others if self.size.verdict(self.own.method, name) == verdict]
+        return [name for name in others if self.size.find_verdict(self.own.method, name) == verdict]
 
 
-def find_place(others: pd.DataFrame, own: Results, label: str, M: int) -> Standing:
+def find_place(others: pd.DataFrame, own: Results, label: str, M: int) -> RankResult:
     """Compare the rows of a method with the published rows of the same trials.
 
     Raises ResultsError if no successful trial has a published counterpart.
@@ -299,12 +299,12 @@ def find_place(others: pd.DataFrame, own: Results, label: str, M: int) -> Standi
     lines = [replace(x, search=cost) if x.method == label else x for x in size.lines]
     logs = compute_log_ratios(both, M)[[line.method for line in lines]].dropna()
     rival = next(name for name in ranked if name != label)
-    return Standing(
+    return RankResult(
         size=replace(size, lines=tuple(lines)),
         own=next(line for line in lines if line.method == label),
         place=1 + ranked.index(label),
-        plain=summarise_ratio(logs[label] - logs[baseline]),
-        best=summarise_ratio(logs[label] - logs[rival]),
+        plain=summarize_ratio(logs[label] - logs[baseline]),
+        best=summarize_ratio(logs[label] - logs[rival]),
         rival=rival,
         tables=tuple((str(n), float(np.exp(log))) for n, log in logs[label].sort_values().items()),
         left_out=asked - len(paired),

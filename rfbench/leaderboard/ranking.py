@@ -17,24 +17,25 @@ from rfbench.clock import CLOCK_PARTS
 from rfbench.errors import ConfigError
 from rfbench.escaping import escape_latex
 from rfbench.experiment import runner
-from rfbench.experiment.run_plan import plan_run
+from rfbench.experiment.plan import Trial
+from rfbench.experiment.run_plan import RunPlan, plan_run
 from rfbench.leaderboard import figure, quick
 from rfbench.leaderboard.page import format_ratio
 from rfbench.leaderboard.rank import (
     NOT_SEARCHED,
-    Ranked,
-    Standing,
+    RankResult,
+    RankTarget,
     find_place,
     make_experiments,
     read_published_rows,
 )
 from rfbench.leaderboard.rows import NAME, find_baseline
 from rfbench.leaderboard.rule import MIN_DATASETS
+from rfbench.pages.formatting import DASH, format_seconds
 from rfbench.pages.templates import render
-from rfbench.pages.words import DASH, seconds
 from rfbench.parameters import is_path
 from rfbench.permissions import check_permission
-from rfbench.registry import KERNELS, SAMPLERS, find_row_name, unknown_name
+from rfbench.registry import KERNELS, SAMPLERS, find_row_name, make_unknown_name_error
 from rfbench.results import reader
 from rfbench.results.store import Store
 from rfbench.samplers.elsewhere import PARAMETER, TO_STATE
@@ -66,7 +67,7 @@ class Ranking:
         Messages of failed trials.
     """
 
-    standing: Standing | None
+    standing: RankResult | None
     folder: Path
     text: str
     messages: tuple[str, ...] = ()
@@ -87,7 +88,7 @@ def rank(
     out: str | Path = "results",
     allow_imports: bool = False,
     say: Callable[[str], None] = log.info,
-    before: Callable[[Ranked], None] | None = None,
+    before: Callable[[RankTarget], None] | None = None,
     watch: Watch | None = None,
 ) -> Ranking:
     """Rank a sampler, a kernel or a solver among the published methods.
@@ -117,7 +118,7 @@ def rank(
     say : callable
         Function that is called with lines of text about the progress.
     before : callable, optional
-        Function that is called with the `Ranked` object before it is measured.
+        Function that is called with the `RankTarget` object before it is measured.
     watch : callable, optional
         Function of the name of the folder, the number of trials to run, and the number of trials
         that have a row. It returns a context manager, whose value is called with each new row.
@@ -153,8 +154,7 @@ def rank(
         say(f"its bandwidth is not selected, so it does not get a rank. {_to_state(named)}")
     folder = Path(out) / f"rank-{named.label}"
     plan = plan_run(asked, folder)
-    done = Store(folder).done()
-    missing = [trial for trial in plan.trials if trial.id not in done]
+    missing = _list_missing(plan)
     pace = Pace(here, baseline, say)
     if missing:
         if before:
@@ -192,32 +192,38 @@ def rank(
     return Ranking(found, folder, text.rstrip("\n"), messages)
 
 
+def _list_missing(plan: RunPlan) -> list[Trial]:
+    """Return the trials of a plan that have no row."""
+    done = Store(plan.folder).read_statuses()
+    return [trial for trial in plan.trials if trial.id not in done]
+
+
 def find_target(
     target: Any, parameters: dict[str, Any], label: str | None, allow_imports: bool
-) -> Ranked:
+) -> RankTarget:
     """Return the method to rank, given its name, import path or object.
 
     Raises MethodError if the method does not exist, or if it may not be imported.
     """
     if not isinstance(target, str):
         name = getattr(target, "__name__", type(target).__name__)
-        named = Ranked(target, target, parameters, label or name)
+        named = RankTarget(target, target, parameters, label or name)
         if named.kind == "sampler":
             return named
         return replace(named, path=f"{target.__module__}.{target.__qualname__}")
     if is_path(target):
         check_permission(target, parameters, anything=allow_imports)
         thing = plugins.load_object(target)
-        return Ranked(target, thing, parameters, label or target.split(".")[-1].split(":")[-1])
+        return RankTarget(target, thing, parameters, label or target.split(".")[-1].split(":")[-1])
     variant = _variants().get(find_row_name(target), {})
     name = variant.get("name", target)
     for registry in (KERNELS, SAMPLERS):
-        if (own := registry.published(name)) in registry:
+        if (own := registry.find_published_name(name)) in registry:
             rest = {key: value for key, value in variant.items() if key != "name"}
-            return Ranked(
+            return RankTarget(
                 own, registry[own], {**rest, **parameters}, label or find_row_name(target)
             )
-    raise unknown_name((SAMPLERS, KERNELS), target)
+    raise make_unknown_name_error((SAMPLERS, KERNELS), target)
 
 
 def _variants() -> dict[str, dict[str, Any]]:
@@ -233,7 +239,7 @@ def _variants() -> dict[str, dict[str, Any]]:
     return found
 
 
-def _to_state(named: Ranked) -> str:
+def _to_state(named: RankTarget) -> str:
     """Return the advice on how to declare the bandwidth so that it can be searched."""
     if "bandwidth" in named.parameters:
         return "Remove the bandwidth from its parameters."
@@ -261,8 +267,8 @@ class Pace:
         spent = share * self._methods
         dearest = str(spent.idxmax())
         return (
-            f"about {seconds(spent[self._baseline])} of CPU time if it is as fast as "
-            f"{self._baseline}, {seconds(spent[dearest])} if it is as slow as {dearest}"
+            f"about {format_seconds(spent[self._baseline])} of CPU time if it is as fast as "
+            f"{self._baseline}, {format_seconds(spent[dearest])} if it is as slow as {dearest}"
         )
 
     def renew(self, row: Mapping[str, Any], asked: list[tuple[str, int]]) -> None:
@@ -278,11 +284,11 @@ class Pace:
             left = max(0.0, sum(self._usual.get(each, 0.0) for each in asked) - self._ended)
             self._say(
                 f"after {self._count} trials: {ratio:.1f} times the CPU time of {self._baseline}, "
-                f"about {seconds(ratio * left)} of CPU time left"
+                f"about {format_seconds(ratio * left)} of CPU time left"
             )
 
 
-def _write(found: Standing, folder: Path, label: str) -> None:
+def _write(found: RankResult, folder: Path, label: str) -> None:
     """Write the figure and the LaTeX line of a ranked method.
 
     If its bandwidth was not searched, these files are removed instead.
@@ -296,7 +302,7 @@ def _write(found: Standing, folder: Path, label: str) -> None:
     files.replace(folder / "rank.tex", f"{_row(found)}\n".encode())
 
 
-def _row(found: Standing) -> str:
+def _row(found: RankResult) -> str:
     numbers = format_ratio(found.plain).replace(DASH, "--")
     ranked = f"{found.place} of {len(found.size.methods)}"
     return rf"{escape_latex(found.own.method)} & {numbers} & {ranked} & {found.plain.datasets} \\"

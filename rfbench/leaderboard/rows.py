@@ -67,7 +67,7 @@ def _folders(experiments: Iterable[Results], names: tuple[str, ...]) -> tuple[se
     number of trials. If a method is imported, the bandwidth may also differ, because an imported
     method may have no bandwidth.
     """
-    every = [each for each in experiments if not (each.smoke or each.config.get("paper"))]
+    every = [each for each in experiments if not (each.is_smoke_run or each.config.get("paper"))]
     every = [each for each in every if not each.name.startswith(HELD_OUT)]
     own = {each.path: each.config for each in every if each.name.startswith((NAME, *names))}
     asked = [
@@ -160,7 +160,7 @@ def compute_log_quotients(above: Any, below: Any) -> pd.Series[float]:
     return logs.groupby("dataset").mean()
 
 
-def summarise_ratio(logs: pd.Series[float] | Values) -> Ratio:
+def summarize_ratio(logs: pd.Series[float] | Values) -> Ratio:
     """Summarize ratios of errors over data sets, given one logarithm per data set."""
     values: Values = np.asarray(logs, dtype=np.float64)
     n, kept = len(values), np.argsort(np.abs(values), kind="stable")[:-EXTREME]

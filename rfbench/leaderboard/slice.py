@@ -27,7 +27,7 @@ def report(verification: Verification, out: Path) -> Addition:
     from rfbench.leaderboard import answers, page
     from rfbench.leaderboard.board import gather
     from rfbench.pages.additions import Addition
-    from rfbench.pages.words import link
+    from rfbench.pages.formatting import link
 
     collection = verification.selection.collection
     board = gather(collection)

@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rfbench import papers
-from rfbench.analysis import ledger, verdicts
+from rfbench.analysis import verdict_counts, verdicts
 from rfbench.analysis.published import Line
 from rfbench.pages import scoreboard
+from rfbench.pages.formatting import format_number, format_signed
 from rfbench.pages.templates import render, wrap_line
-from rfbench.pages.words import number, signed
 from rfbench.papers.cells import format_item
 from rfbench.papers.models import Published
 
@@ -52,8 +52,8 @@ def render_cell(
         lines={name: [_gather(line) for line in here] for name, here in lines.items()},
         left=left,
         again=again,
-        outside=folder.outside,
-        called=ledger.CLASS_LABELS,
+        outside=folder.is_external,
+        called=verdict_counts.CLASS_LABELS,
         settings={name: papers.find_settings_class(first.paper, name) for name in lines},
         contradicts=folder.paper.provenance.contradicts,
         readings=folder.paper.readings,
@@ -80,12 +80,12 @@ def _gather(line: Line) -> dict[str, Any]:
     half = t.ppf(1 - verdicts.ALPHA, n - 1) * error if n > 1 else math.nan
     decimals = scoreboard.UNIT_DECIMALS.get(line["unit"])
     ends = (line["measured"] - half, line["measured"] + half)
-    low, high, width = (number(value, decimals) for value in (*ends, line["half_width"]))
+    low, high, width = (format_number(value, decimals) for value in (*ends, line["half_width"]))
     away = (line["difference"], decimals or 0)
     return {
         **line,
-        "mean": number(line["measured"], decimals),
+        "mean": format_number(line["measured"], decimals),
         "interval": "" if math.isnan(half) else f" (90 % interval {low} to {high})",
-        "distance": f"{line['difference']:+.3g}" if decimals is None else signed(*away),
+        "distance": f"{line['difference']:+.3g}" if decimals is None else format_signed(*away),
         "width": "" if math.isnan(line["half_width"]) else f" ± {width}",
     }

@@ -10,9 +10,9 @@ from rfbench.analysis.outcomes import Outcome
 from rfbench.analysis.verdicts import FAILS, IN_PART
 from rfbench.analysis.verification import Verification
 from rfbench.pages.claims import format_verdict
+from rfbench.pages.formatting import join_names
 from rfbench.pages.grids import Grid
 from rfbench.pages.templates import render
-from rfbench.pages.words import listing
 from rfbench.papers.models import Change
 
 PAGE = "changed_claims.md"
@@ -59,7 +59,7 @@ def _rows(name: str, every: Sequence[Change], verification: Verification) -> lis
                 first,
                 "; ".join(dict.fromkeys(p.says for p in claim.parts)) if claim else "withdrawn",
                 _present(outcomes) if claim else "withdrawn",
-                f"{listing(change.why)} ({listing(change.changed_by)})",
+                f"{join_names(change.why)} ({join_names(change.changed_by)})",
             ]
         )
     return rows

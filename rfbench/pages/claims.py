@@ -9,14 +9,14 @@ from typing import Any
 import pandas as pd
 
 from rfbench import papers
-from rfbench.analysis import committed, ledger, verdicts
+from rfbench.analysis import committed, verdict_counts, verdicts
 from rfbench.analysis.comparisons import ClaimComparison
 from rfbench.analysis.outcomes import Outcome
 from rfbench.escaping import as_csv
+from rfbench.pages.formatting import DASH, format_number, join_names
 from rfbench.pages.grids import Grid
 from rfbench.pages.paper_numbers import find_label
 from rfbench.pages.templates import render_lines
-from rfbench.pages.words import DASH, listing, number
 from rfbench.papers.models import Claim, Committed, Part
 
 # Largest number of comparisons that the page lists for each claim and protocol; the CSV file has
@@ -81,17 +81,17 @@ def select_worst(outcome: Outcome) -> list[ClaimComparison]:
     At most `MAX_COUNTEREXAMPLES` are returned, or one if the claim is only displayed under this
     protocol.
     """
-    displayed = outcome.claim.judged and outcome.verdict == verdicts.SHOWN
-    return outcome.least_favourable[: 1 if displayed else MAX_COUNTEREXAMPLES]
+    displayed = outcome.claim.is_judged and outcome.verdict == verdicts.SHOWN
+    return outcome.sorted_comparisons[: 1 if displayed else MAX_COUNTEREXAMPLES]
 
 
 def format_verdict(outcome: Outcome) -> str:
     """Return the verdict on a claim as text, with the number and size of failures or its limits."""
-    mark = verdicts.UNVARIED * outcome.unvaried
+    mark = verdicts.UNVARIED * outcome.is_unvaried
     if outcome.verdict == verdicts.DEPENDS:
-        return f"depends on: {listing(outcome.depends_on)}"
+        return f"depends on: {join_names(outcome.deciding_settings)}"
     if outcome.verdict in (verdicts.FAILS, verdicts.IN_PART):
-        counted = f"{outcome.outside} of {len(outcome.comparisons)}"
+        counted = f"{outcome.n_outside} of {len(outcome.comparisons)}"
         return f"{outcome.verdict} ({counted}, at worst by {_missed(outcome)}){mark}"
     if outcome.verdict == verdicts.HOLDS_TESTED:
         return f"{outcome.verdict} ({outcome.tested} of {outcome.wanted} data sets){mark}"
@@ -139,15 +139,15 @@ def _judge(claim: Claim, every: Sequence[Outcome], protocol: str) -> str:
     The text includes the numbers of comparisons inside and outside their bounds.
     """
     outcome = next((each for each in every if each.protocol == protocol), None)
-    if not claim.judged:
-        return "not judged (run times)" if claim.of_times else "not judged"
+    if not claim.is_judged:
+        return "not judged (run times)" if claim.compares_times else "not judged"
     if outcome is None or outcome.verdict == verdicts.NOT_RUN:
         return "no rows"
     if outcome.verdict == verdicts.SHOWN:
         return "not judged"
     if not outcome.comparisons:
         return format_verdict(outcome)
-    n, inside, outside = len(outcome.comparisons), outcome.inside, outcome.outside
+    n, inside, outside = len(outcome.comparisons), outcome.n_inside, outcome.n_outside
     counted = f"{inside} inside, {outside} outside, {n - inside - outside} open"
     differs = " *" * bool(outcome.differing)
     return f"{format_verdict(outcome)}{differs}; {counted}"
@@ -160,10 +160,10 @@ def _format_worst(claim: Claim, every: Sequence[Outcome], named: bool) -> str:
     times get a dash.
     """
     found = [each for each in every if each.decisive or each.comparisons]
-    if claim.of_times or not found:
+    if claim.compares_times or not found:
         return DASH
     outcome = found[0]
-    worst = outcome.least_favourable[0]
+    worst = outcome.sorted_comparisons[0]
     text = ": ".join(format_comparison(outcome, worst))
     if named:
         settings = papers.find_settings_class(claim.paper, outcome.protocol)
@@ -177,16 +177,16 @@ def list_differing(outcomes: Iterable[Outcome]) -> list[str]:
     """Return the data sets on which published numbers of the claims' methods differ from ours."""
     largest: dict[tuple[str, str], float] = {}
     for outcome in outcomes:
-        if outcome.claim.judged and outcome.verdict not in UNJUDGED:
+        if outcome.claim.is_judged and outcome.verdict not in UNJUDGED:
             for name, size, unit in outcome.differing:
                 largest[name, unit] = max(size, largest.get((name, unit), 0.0))
-    return [f"{name} {number(size, 1)} {unit}" for (name, unit), size in largest.items()]
+    return [f"{name} {format_number(size, 1)} {unit}" for (name, unit), size in largest.items()]
 
 
 def count_verdicts(outcomes: Iterable[Outcome]) -> list[tuple[str, str, dict[str, int]]]:
     """Count verdicts on judged claims, per author of the claim and class of settings."""
     counted: dict[tuple[str, str], dict[str, int]] = {}
-    for each in ledger.count_claims(outcomes):
+    for each in verdict_counts.count_claims(outcomes):
         whose, _, settings = each.of
         of = counted.setdefault((whose, find_label(settings)), {})
         for verdict in verdicts.JUDGED:
@@ -201,7 +201,7 @@ def write_comparisons(outcomes: Iterable[Outcome]) -> str | None:
         [
             _describe(outcome, comparison)
             for outcome in outcomes
-            for comparison in outcome.least_favourable
+            for comparison in outcome.sorted_comparisons
         ]
     )
     return None if table.empty else as_csv(table, float_format="%.6g", lineterminator="\n")
@@ -227,7 +227,7 @@ def _describe(outcome: Outcome, one: ClaimComparison) -> dict[str, Any]:
         "interval_high": one.high,
         "bound_low": part.low,
         "bound_high": part.high,
-        "side": verdicts.find_side(one) if outcome.claim.judged else "not judged",
+        "side": verdicts.find_side(one) if outcome.claim.is_judged else "not judged",
         "trials": one.trials,
         "lowest_over_unstated_settings": known.low if known else math.nan,
         "highest_over_unstated_settings": known.high if known else math.nan,

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from rfbench.analysis.findings import Finding
 from rfbench.errors import ResultsError, make_unknown_error
 from rfbench.pages import grids
+from rfbench.pages.formatting import format_number
 from rfbench.pages.grids import Grid
 from rfbench.pages.templates import render_lines
-from rfbench.pages.words import number
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ def render_text(every: Sequence[Statement], key: str, width: int | None = None) 
         raise make_unknown_error("finding for these rows", key, by_key, ResultsError)
     shown, width = by_key[key], width or shutil.get_terminal_size().columns
     rows = [
-        [bar.name, *(number(float(f"{x:.3g}")) for x in (bar.value, bar.low, bar.high))]
+        [bar.name, *(format_number(float(f"{x:.3g}")) for x in (bar.value, bar.low, bar.high))]
         for bar in shown.finding.bars
     ]
     table = grids.render_text(Grid(["", "value", "from", "to"], rows), width)

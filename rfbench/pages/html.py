@@ -26,7 +26,7 @@ from rfbench.analysis.frame import build_collection
 from rfbench.errors import ResultsError, WriteError
 from rfbench.figures.style import apply_style
 from rfbench.pages import summary_table
-from rfbench.pages.front import format_machine
+from rfbench.pages.index_page import format_machine
 from rfbench.pages.scoreboard import make_anchor
 from rfbench.pages.templates import make_bare_environment, render
 from rfbench.results import Results
@@ -48,7 +48,7 @@ def write_page(folders: Sequence[str | Path], file: Path) -> list[Path]:
     pictures: dict[str, bytes] = {}
     others, texts = list(folders), []
     for place, folder in enumerate(folders):
-        for made in filter(None, slices.ask("section", Path(folder), f"{place}-")):
+        for made in filter(None, slices.call_hooks("section", Path(folder), f"{place}-")):
             others.remove(folder)
             texts.append(made[0])
             pictures |= made[1]

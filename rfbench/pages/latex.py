@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 
 from rfbench.escaping import escape_latex
+from rfbench.pages.formatting import DASH
 from rfbench.pages.grids import Grid, pack_columns
-from rfbench.pages.words import DASH
 
 PREAMBLE = r"% needs \usepackage{booktabs,siunitx}"
 # Widths in points of one column and of both columns of a two-column article, in the class `article`

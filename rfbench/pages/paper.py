@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 
 from rfbench import papers, shipped, slices
-from rfbench.analysis import committed, ledger
+from rfbench.analysis import committed, verdict_counts
 from rfbench.analysis.outcomes import Outcome
 from rfbench.analysis.verification import Verification
 from rfbench.escaping import Markdown
-from rfbench.pages import authors_rows, claims, front, paper_figure, paper_numbers
+from rfbench.pages import authors_rows, claims, index_page, paper_figure, paper_numbers
+from rfbench.pages.formatting import count, format_span, format_spread, join_names, link
 from rfbench.pages.grids import Grid
 from rfbench.pages.paper_numbers import find_label
 from rfbench.pages.templates import render
-from rfbench.pages.words import count, link, listing, span, spread
 from rfbench.papers.models import PERCENT
 
 NUMBERS_FILE, CLAIMS_FILE = "{}_numbers.csv", "{}_claims.csv"
@@ -50,7 +50,7 @@ def render_page(
 
     `added` is Markdown from `gather_additions`, and `picture` is the PNG from `render_figure`.
     """
-    own, pictured = verification.of_papers(name), picture is not None
+    own, pictured = verification.select_papers(name), picture is not None
     sentences = _write_counts(own, link(out.parent / "glossary.md", out, "compared"))
     facts: dict[str, Any] = {"added": Markdown(added), "pictured": pictured}
     facts["sentences"] = sentences
@@ -60,14 +60,14 @@ def render_page(
 
 def render_figure(verification: Verification, name: str) -> bytes | None:
     """Return the figure of a paper as PNG; None if no number of the paper is compared."""
-    return paper_figure.render_png(verification.of_papers(name))
+    return paper_figure.render_png(verification.select_papers(name))
 
 
 def render_csv_files(verification: Verification, name: str) -> dict[str, str | None]:
     """Return the CSV files of a paper's page: all numbers, and all comparisons of its claims."""
-    own = verification.of_papers(name)
+    own = verification.select_papers(name)
     numbers = paper_numbers.write_authors(own) or paper_numbers.write_numbers(
-        own, slices.ask("numbers", own)
+        own, slices.call_hooks("numbers", own)
     )
     return dict(
         zip(list_files(name), (numbers, claims.write_comparisons(own.outcomes)), strict=True)
@@ -82,7 +82,7 @@ def list_files(name: str) -> tuple[str, str]:
 def gather_additions(verification: Verification, out: Path) -> dict[str, str]:
     """Return for each paper the Markdown text that slices add to its page."""
     added: dict[str, str] = {}
-    for texts in slices.ask("of_papers", verification, out):
+    for texts in slices.call_hooks("describe_papers", verification, out):
         for name, text in texts.items():
             added[name] = added.get(name, "") + text
     return added
@@ -101,27 +101,29 @@ def gather_facts(own: Verification, name: str) -> dict[str, Any]:
     folds = next(iter(authors_rows.gather_facts(own.authors)), None)
     return {
         "paper": paper,
-        "outside": papers.find_folder(name).outside,
+        "outside": papers.find_folder(name).is_external,
         "readings": Grid(READINGS_HEAD, [list(each) for each in paper.readings.items()]),
         "about": paper.about.partition(";")[0],
         "folds": folds,
         "result": paper.result.format_map(_Filled(own)),
         "totals": paper_numbers.lay_out_totals(own),
         "not_compared": paper_numbers.list_not_compared(own),
-        "left_out": ledger.list_left_out(own),
-        "why": front.WHY_LEFT,
+        "left_out": verdict_counts.list_left_out(own),
+        "why": index_page.WHY_LEFT,
         "settings_label": find_label,
         "counted_claims": claims.count_verdicts(own.outcomes),
-        "holding": [outcome for outcome in own.outcomes if ledger.holds(outcome)],
+        "holding": [outcome for outcome in own.outcomes if verdict_counts.is_holding(outcome)],
         "label": lambda outcome: find_label(
             papers.find_settings_class(outcome.claim.paper, outcome.protocol)
         ),
         "name": papers.format_claim_name,
         "numbers": paper_numbers.lay_out_numbers(own),
         "each": compared["number"].nunique() <= paper_numbers.MAX_NUMBERS,
-        "measures": listing(compared["metric"].unique()),
+        "measures": join_names(compared["metric"].unique()),
         "percent": bool((compared["unit"] == PERCENT).any()),
-        "trials": span(compared["trials"].min(), compared["trials"].max()) if len(compared) else "",
+        "trials": format_span(compared["trials"].min(), compared["trials"].max())
+        if len(compared)
+        else "",
         "spreads": {papers.list_published()[i].spread_kind for i in compared["number"].unique()}
         - {""},
         "other_names": paper_numbers.list_other_names(own),
@@ -149,18 +151,18 @@ def _write_counts(own: Verification, compared: Markdown) -> Markdown:
 
     `compared` is a link to the glossary with the text "compared".
     """
-    restored = ledger.count_with_left_out(own)
+    restored = verdict_counts.count_with_left_out(own)
     clauses: list[str] = []
-    for each in sorted(ledger.count_numbers(own), key=lambda each: -each.compared):
+    for each in sorted(verdict_counts.count_numbers(own), key=lambda each: -each.n_compared):
         phrase = SETTINGS_PHRASES.get(label := find_label(each.of[1]), label)
-        near = f"**{each.near} of {each.compared}**"
+        near = f"**{each.n_near} of {each.n_compared}**"
         text = f"{near} {compared} numbers agree or are close" if not clauses else near
         text += f" {phrase} ({_write_others(each)}"
         every = restored[each.of]
-        if every.compared != each.compared:
+        if every.n_compared != each.n_compared:
             text += (
                 "; with the numbers that left this count after results were known "
-                f"{every.near} of {every.compared}, {_write_others(every)}"
+                f"{every.n_near} of {every.n_compared}, {_write_others(every)}"
             )
         clauses.append(f"{text})")
     if not clauses:
@@ -169,7 +171,7 @@ def _write_counts(own: Verification, compared: Markdown) -> Markdown:
     return Markdown(f"{items}: {'; '.join(clauses)}.")
 
 
-def _write_others(each: ledger.Count) -> str:
+def _write_others(each: verdict_counts.Count) -> str:
     """Return a text with the numbers of undecided and of differing numbers."""
     return f"{count(each['undecided'], 'is undecided', 'are undecided')}, " + count(
         each["differs"], "differs", "differ"
@@ -178,7 +180,7 @@ def _write_others(each: ledger.Count) -> str:
 
 def _list_without(outcomes: Sequence[Outcome]) -> list[str]:
     """Return the names of the data sets on which no claim of the paper can be compared."""
-    judged = [each for each in outcomes if each.claim.judged and each.protocol]
+    judged = [each for each in outcomes if each.claim.is_judged and each.protocol]
     missing = dict.fromkeys(name for each in judged for name in each.missing)
     compared = {one.target for each in judged for one in each.comparisons}
     return [name for name in missing if name not in compared]
@@ -202,7 +204,7 @@ class _Filled(dict[str, str]):
         if asked:
             return _average(outcomes[0])
         n = count(len(outcomes[0].comparisons), "comparison")
-        return f"{outcomes[0].inside} of {n}"
+        return f"{outcomes[0].n_inside} of {n}"
 
 
 def _average(outcome: Outcome) -> str:
@@ -220,8 +222,8 @@ def _average(outcome: Outcome) -> str:
             written.append(f"{math.exp(np.log(effects).mean()):.2f}")
             continue
         error = math.sqrt(sum(one.spread**2 / one.trials for one in here)) / len(here)
-        written.append(spread(effects.mean(), error))
-    return listing(written)
+        written.append(format_spread(effects.mean(), error))
+    return join_names(written)
 
 
 def _list_order(name: str) -> list[str]:
@@ -230,14 +232,14 @@ def _list_order(name: str) -> list[str]:
     for each in committed.list_settings_order(name):
         groups = list(dict.fromkeys(f"`{'.'.join(key.split('.')[:2])}`" for key in each.later))
         more = len(groups) - MAX_KEYS
-        listed = listing(groups[:MAX_KEYS]) + (f" and {more} more" if more > 0 else "")
+        listed = join_names(groups[:MAX_KEYS]) + (f" and {more} more" if more > 0 else "")
         counts = [
             f"{each.counts[order]} {word}"
             for order, word in COMMIT_WORDS.items()
             if each.counts[order]
         ]
         named = f"`{each.protocol}`" if each.protocol else "other runs"
-        text = f"{named}: {listing(counts)}"
+        text = f"{named}: {join_names(counts)}"
         lines.append(f"{text} ({listed})" if groups else text)
     return lines
 
@@ -254,10 +256,11 @@ def _group_added(own: Verification, name: str) -> list[str]:
     These trials were added after the results had been seen.
     """
     groups: dict[tuple[str, Any, int], list[str]] = {}
-    for line in ledger.list_added_trials(own.selection.collection):
+    for line in verdict_counts.list_added_trials(own.selection.collection):
         if line["paper"] == name:
             key = (line["experiment"], line["M"], line["added"])
             groups.setdefault(key, []).append(line["method"])
     return [
-        f"{n} of {listing(methods)} at M = {M} in {run}" for (run, M, n), methods in groups.items()
+        f"{n} of {join_names(methods)} at M = {M} in {run}"
+        for (run, M, n), methods in groups.items()
     ]

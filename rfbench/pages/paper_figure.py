@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from rfbench.analysis import ledger
+from rfbench.analysis import verdict_counts
 from rfbench.analysis.verdicts import CLOSE_POINTS, CLOSE_RATIO, COMPARED
 from rfbench.analysis.verification import Verification
 from rfbench.figures import render_figure
-from rfbench.figures.panels import PAGE_WIDTH, new_figure, set_log_ticks
+from rfbench.figures.panels import PAGE_WIDTH, make_figure, set_log_ticks
 from rfbench.figures.style import (
     BLUE,
     BROWN,
@@ -90,7 +90,7 @@ def render_png(own: Verification) -> bytes | None:
 
 def select_pictured(own: Verification) -> pd.DataFrame:
     """Return the compared numbers that the figure of a paper shows."""
-    numbers = ledger.list_numbers(own)
+    numbers = verdict_counts.list_numbers(own)
     return numbers[
         numbers["verdict"].isin(COMPARED) & numbers["settings"].isin(list(SETTINGS_MARKS))
     ]
@@ -121,7 +121,7 @@ def draw_numbers(numbers: pd.DataFrame) -> Figure:
     from matplotlib.patches import Patch
 
     most = max(part["number"].nunique() + len(list(_tables(part))) for part in parts)
-    figure = new_figure(PAGE_WIDTH, 1.3 + ROW_HEIGHT * most)
+    figure = make_figure(PAGE_WIDTH, 1.3 + ROW_HEIGHT * most)
     panels = figure.subplots(1, len(parts), squeeze=False).flat
     for panel, part in zip(panels, parts, strict=True):
         _draw_forest(panel, part)
@@ -254,7 +254,7 @@ def _draw_curves(numbers: pd.DataFrame) -> Figure:
     from matplotlib.lines import Line2D
 
     items, datasets = (list(numbers[name].unique()) for name in ("item", "dataset"))
-    figure = new_figure(PAGE_WIDTH, 1.2 + CURVE * len(items))
+    figure = make_figure(PAGE_WIDTH, 1.2 + CURVE * len(items))
     grid = figure.subplots(len(items), len(datasets), squeeze=False, sharey="row")
     styles = assign_styles({name: name for name in numbers["method"].unique()})
     for row, item in zip(grid, items, strict=True):
@@ -309,7 +309,7 @@ def _name_marks(numbers: pd.DataFrame, more: dict[str, Any]) -> tuple[list[Any],
             # in a figure of curves, the color of a marker is the color of the method
             colour = colour if BAND in more else get_text_color()
             look: dict[str, Any] = {"color": colour, "linestyle": "", "markersize": MARK_SIZE}
-            handles[f"settings: {ledger.CLASS_LABELS[kind]}"] = Line2D(
+            handles[f"settings: {verdict_counts.CLASS_LABELS[kind]}"] = Line2D(
                 [], [], marker=marker, **look
             )
     if not _find_solid(numbers).all():

@@ -10,16 +10,16 @@ import numpy as np
 import pandas as pd
 
 from rfbench import papers
-from rfbench.analysis import ledger, verdicts
+from rfbench.analysis import verdict_counts, verdicts
 from rfbench.analysis.authors_rows import AuthorsRuns
-from rfbench.analysis.ledger import OWN_SETTINGS
 from rfbench.analysis.published import Line
+from rfbench.analysis.verdict_counts import OWN_SETTINGS
 from rfbench.analysis.verification import Verification
 from rfbench.escaping import Markdown, as_csv, escape_markdown
 from rfbench.pages.additions import AddedColumn
+from rfbench.pages.formatting import DASH, format_number, format_signed
 from rfbench.pages.grids import Grid
 from rfbench.pages.scoreboard import format_measured, format_published
-from rfbench.pages.words import DASH, number, signed
 from rfbench.papers.models import PERCENT, PLAIN, PRINTED, SECONDS, TUNED_TO_MATCH
 from rfbench.registry import find_displayed_name
 
@@ -100,7 +100,7 @@ def join_items(items: Iterable[str]) -> str:
 
 def select_compared(own: Verification) -> pd.DataFrame:
     """Return the numbers that have a verdict, one line per number and class of settings."""
-    numbers = ledger.list_numbers(own)
+    numbers = verdict_counts.list_numbers(own)
     return numbers[numbers["verdict"].isin(verdicts.COMPARED)]
 
 
@@ -115,13 +115,13 @@ def list_other_names(own: Verification) -> list[str]:
 def lay_out_totals(own: Verification) -> Grid:
     """Return the table of verdict counts, one line per class of settings."""
     rows = []
-    for each in ledger.count_numbers(own):
-        label, words = find_label(each.of[1]), each.called[1]
+    for each in verdict_counts.count_numbers(own):
+        label, words = find_label(each.of[1]), each.class_label[1]
         name = label if each.of[1] in (*TUNED_TO_MATCH, "code") else f"{label}: {words}"
-        of = each.of_decidable
+        of = each.decidable_count
         seen = [each[verdict] for verdict in verdicts.COMPARED]
-        decided = [of.compared, of.near, of[verdicts.UNDECIDED], of[verdicts.DIFFERS]]
-        rows.append([name, *map(str, [each.compared, *seen, *decided, each.unspread])])
+        decided = [of.n_compared, of.n_near, of[verdicts.UNDECIDED], of[verdicts.DIFFERS]]
+        rows.append([name, *map(str, [each.n_compared, *seen, *decided, each.unspread])])
     head = ["our settings", "compared", *verdicts.COMPARED, "decidable"]
     decidable = [f"decidable: {word}" for word in ("near", "undecided", "differs")]
     return Grid([*head, *decidable, "unknown spread"], rows)
@@ -172,7 +172,9 @@ def lay_out_numbers(own: Verification) -> list[tuple[str, Grid]]:
 def _lay_out_each(own: Verification, numbers: pd.DataFrame) -> Grid:
     """Return a table with one line per published number, and one column per class of settings."""
     several = numbers["metric"].nunique() > 1
-    every = own.own[own.own["number"].isin(set(numbers["number"])) & (own.own["trials"] > 0)]
+    every = own.own_numbers[
+        own.own_numbers["number"].isin(set(numbers["number"])) & (own.own_numbers["trials"] > 0)
+    ]
     shown = every[every["settings"] == OWN_SETTINGS]
     ordered = pd.concat([numbers, shown]).sort_values("number", kind="stable")
     classes = [*numbers["settings"].unique(), *shown["settings"].unique()]
@@ -241,7 +243,7 @@ def _pair_cell(lines: pd.DataFrame | None) -> str:
 
 
 def _format_short(value: float, unit: str) -> str:
-    return number(value, 2) if unit == PERCENT else f"{value:.{SHORT_DIGITS}g}"
+    return format_number(value, 2) if unit == PERCENT else f"{value:.{SHORT_DIGITS}g}"
 
 
 def _mark_pair(published: str, measured: str, verdict: str) -> Markdown:
@@ -263,7 +265,7 @@ def _lay_out_counts(numbers: pd.DataFrame) -> Grid:
     ):
         seen = [str(int((here["verdict"] == verdict).sum())) for verdict in verdicts.COMPARED]
         ratio = (here["measured"] / here["published"]).median()
-        size = number(ratio, 2) if plain else signed(here["difference"].median())
+        size = format_number(ratio, 2) if plain else format_signed(here["difference"].median())
         methods = here["method"].unique()
         who = find_displayed_name(methods[0]) if len(methods) == 1 else f"{len(methods)} methods"
         name = f"{format_item(str(item))}, {dataset}"

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rfbench import files, papers, slices
-from rfbench.analysis import ledger, verdicts
+from rfbench.analysis import verdict_counts, verdicts
 from rfbench.analysis.contents import Configurations
 from rfbench.analysis.frame import Today
 from rfbench.analysis.verification import Verification, verify, verify_outside
 from rfbench.errors import ResultsError, raise_as_write_error
-from rfbench.pages import changed_claims, front, paper, totals
+from rfbench.pages import changed_claims, index_page, paper, totals
 from rfbench.pages.additions import Addition
 from rfbench.pages.templates import render
 
@@ -113,7 +113,7 @@ def render_pages(
     """
     paths = list(map(Path, folders))
     verification = verify(paths, today=today, needed=True)
-    additions: list[Addition] = slices.ask("report", verification, out)
+    additions: list[Addition] = slices.call_hooks("report", verification, out)
     added = {out / name: content for each in additions for name, content in each.files.items()}
     of_papers = out / PAPERS
     on_papers = paper.gather_additions(verification, of_papers)
@@ -143,8 +143,8 @@ def render_pages(
         **added,
         out / changed_claims.PAGE: changed_claims.render_page(verification, with_pages),
         out / GLOSSARY: render("glossary.md.j2", rules=verdicts),
-        out / LEDGER: ledger.as_json(verification),
-        out / "README.md": front.render_page(
+        out / LEDGER: verdict_counts.render_json(verification),
+        out / "README.md": index_page.render_page(
             verification, paths, out, with_pages, additions, outside
         ),
         out / totals.TOTALS: totals.render_page(verification, configured),

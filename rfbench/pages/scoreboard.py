@@ -10,12 +10,19 @@ import pandas as pd
 
 from rfbench import papers, slices
 from rfbench.analysis import verdicts
-from rfbench.analysis.ledger import TABLE_KEYS, count_by_table
 from rfbench.analysis.published import BEST, Line, group_by_data_set
+from rfbench.analysis.verdict_counts import TABLE_KEYS, count_by_table
 from rfbench.analysis.verification import Verification
 from rfbench.pages.additions import AddedColumn
+from rfbench.pages.formatting import (
+    DASH,
+    format_number,
+    format_plus_minus,
+    format_span,
+    format_spread,
+    is_missing,
+)
 from rfbench.pages.grids import Grid
-from rfbench.pages.words import DASH, absent, number, plus_minus, span, spread
 from rfbench.papers.models import PERCENT, PLAIN, SECONDS
 from rfbench.registry import find_displayed_name
 
@@ -67,11 +74,13 @@ class TablePart:
 
 def arrange_parts(verification: Verification) -> list[TablePart]:
     """Return a `TablePart` per measured data set of each table, followed by its substitutes."""
-    columns: list[AddedColumn] = slices.ask("numbers", verification)
+    columns: list[AddedColumn] = slices.call_hooks("numbers", verification)
     parts = group_by_data_set(verification.numbers[verification.numbers["trials"] > 0])
     return [
         _measured(lines, numbers, columns)
-        for key, (numbers,) in group_by_data_set(verification.own.drop_duplicates("number")).items()
+        for key, (numbers,) in group_by_data_set(
+            verification.own_numbers.drop_duplicates("number")
+        ).items()
         for lines in parts.get(key, ())
     ]
 
@@ -99,7 +108,7 @@ def _measured(lines: list[Line], numbers: list[Line], columns: Sequence[AddedCol
         bool(first["stand_in"]),
         str(first["source"]),
         {str(entries[line["number"]].spread_kind) for line in numbers} - {""},
-        {p: span(min(many), max(many)) for p, many in trials.items()},
+        {p: format_span(min(many), max(many)) for p, many in trials.items()},
         {p: int(n) for p, n in failed.items() if n},
         sorted({line["error_metric"] for line in lines if line["metric"] == "error"} - {"error"}),
         any(line["M"] == BEST for line in lines),
@@ -151,8 +160,8 @@ def format_measured(line: Line) -> str:
     """Return the measured mean and its standard error as text."""
     value, error = line["measured"], line["standard_error"]
     if line["unit"] == PLAIN:
-        return spread(value, error, MAX_VALUES)
-    return plus_minus(value, error, UNIT_DECIMALS[line["unit"]])
+        return format_spread(value, error, MAX_VALUES)
+    return format_plus_minus(value, error, UNIT_DECIMALS[line["unit"]])
 
 
 def _cell(line: Line) -> str:
@@ -164,10 +173,14 @@ def format_published(value: float, error: float, unit: str = PERCENT) -> str:
     """Return a published number as text, followed by its spread if it has one."""
     if unit == PLAIN and not pd.isna(error):
         return f"{value:.3g} ± {error:.2g}"
-    return number(value) if pd.isna(error) else f"{number(value, 2)} ± {number(error)}"
+    return (
+        format_number(value)
+        if pd.isna(error)
+        else f"{format_number(value, 2)} ± {format_number(error)}"
+    )
 
 
-def numbers_grid(verification: Verification) -> Grid:
+def make_numbers_grid(verification: Verification) -> Grid:
     """Return the table of verdict counts: a line per table and data set, a column per protocol.
 
     A cell has the number of each verdict, and the mean absolute difference in points or in percent
@@ -189,7 +202,9 @@ def _outcome(line: Mapping[Any, Any]) -> str:
     remarks = [] if line["decidable"] == line["compared"] else [f"{line['decidable']} decidable"]
     remarks += [f"{line['at_chance']} at chance"] if line["at_chance"] else []
     sizes = {"distance": "", "away": " %"}
-    written = [f"{line[name]:.2f}{unit}" for name, unit in sizes.items() if not absent(line[name])]
+    written = [
+        f"{line[name]:.2f}{unit}" for name, unit in sizes.items() if not is_missing(line[name])
+    ]
     distance = ", ".join(written)
     shown = f"{line['shown']} shown, {distance}" if line["shown"] else ""
     parts = [f"{seen}, {distance}" if line["compared"] else shown, *remarks]

@@ -9,18 +9,18 @@ from typing import Any
 
 import pandas as pd
 
-from rfbench.analysis import faults, frame
-from rfbench.analysis.best import TIE_LEVEL, best_or_tied, list_answers
-from rfbench.analysis.faults import evaluate_checks
-from rfbench.analysis.frame import Collection, follows_other_size
+from rfbench.analysis import data_issues, frame
+from rfbench.analysis.best import TIE_LEVEL, is_best_or_tied, list_answers
+from rfbench.analysis.data_issues import evaluate_checks
+from rfbench.analysis.frame import Collection, has_dependent_size
 from rfbench.analysis.naming import format_dataset_name, format_dataset_title
-from rfbench.analysis.summary import TIME_COLUMNS, find_axis, summarise, summarise_collection
+from rfbench.analysis.summary import TIME_COLUMNS, find_axis, summarise, summarize_collection
 from rfbench.errors import ResultsError, make_unknown_error
 from rfbench.escaping import as_csv, escape_latex, escape_markdown
 from rfbench.pages import grids, latex
+from rfbench.pages.formatting import DASH, format_number, format_span, format_spread, is_missing
 from rfbench.pages.grids import Grid
 from rfbench.pages.templates import render_lines
-from rfbench.pages.words import DASH, absent, number, span, spread
 from rfbench.registry import find_displayed_name, find_row_name
 from rfbench.results import Results
 from rfbench.results.schema import METRICS
@@ -97,7 +97,7 @@ def render(
 
 def write_sentences(collection: Collection, results: Results) -> list[str]:
     """Return for each data set a sentence on the best method, or on the best two if tied."""
-    if results.smoke:
+    if results.is_smoke_run:
         return []
     facts = [(answer, METRICS[answer.metric]) for answer in list_answers(collection, results)]
     return render_lines("first.j2", "lines", answers=facts)
@@ -120,7 +120,7 @@ def _csv(several: Sequence[Results], methods: Sequence[str]) -> str:
     for table in several:
         summary = _of_methods(summarise(table), methods)
         summary.insert(0, "experiment", table.name)
-        summary.insert(1, "run", SMOKE if table.smoke else "full")
+        summary.insert(1, "run", SMOKE if table.is_smoke_run else "full")
         frames.append(summary)
     return as_csv(pd.concat(frames)) if frames else ""
 
@@ -153,7 +153,7 @@ def _notes(results: Results) -> list[str]:
         TEMPLATE,
         "notes",
         read=results.notes,
-        faults=faults.find_faults(results),
+        faults=data_issues.find_data_issues(results),
         checks=evaluate_checks(results),
     )
 
@@ -161,16 +161,16 @@ def _notes(results: Results) -> list[str]:
 def _latex(results: Results, methods: Sequence[str]) -> str:
     """Return the LaTeX table for an article, a row per method; notes are comments above it."""
     collection = frame.build_collection([results])
-    table = summarise_collection(collection, results)
+    table = summarize_collection(collection, results)
     text = ""
     if len(table) and table["x"].notna().any():
-        table = _of_methods(table.assign(best=best_or_tied(collection, table)), methods)
+        table = _of_methods(table.assign(best=is_best_or_tied(collection, table)), methods)
         grid = _across(table, find_axis(results))
         (caption,) = render_lines(
             TEMPLATE,
             "caption",
             f=_facts(table, results),
-            smoke=results.smoke,
+            smoke=results.is_smoke_run,
             metrics=[METRICS[name] for name in dict.fromkeys(table["metric"])],
             datasets=[
                 format_dataset_title(part) for _, part in table.groupby("dataset", sort=False)
@@ -260,23 +260,23 @@ def _costs(last_lines: Sequence[Line | None], varied: str) -> dict[str, list[str
     rows = {
         name: [_range(line, name) for line in last_lines] for name in SIZE_COLUMNS if name != varied
     }
-    times = [line["t_total"] for line in last_lines if line and not absent(line["t_total"])]
+    times = [line["t_total"] for line in last_lines if line and not is_missing(line["t_total"])]
     fast = max(times, default=1) < 1
     scale, unit = (1000, "ms") if fast else (1, "s")
     for name in TIME_COLUMNS:
         rows[f"{name} ({unit})"] = [
-            spread(scale * line[name], scale * line[f"{name}_se"]) if line else ""
+            format_spread(scale * line[name], scale * line[f"{name}_se"]) if line else ""
             for line in last_lines
         ]
     penalties = [line["alpha_scale_free"] if line else None for line in last_lines]
-    rows["scale-free alpha, median"] = [DASH if absent(x) else f"{x:.4g}" for x in penalties]
+    rows["scale-free alpha, median"] = [DASH if is_missing(x) else f"{x:.4g}" for x in penalties]
     return {name: cells for name, cells in rows.items() if set(cells) - {"", DASH}}
 
 
 def _range(line: Line | None, name: str) -> str:
-    if line is None or absent(line[f"{name}_min"]):
+    if line is None or is_missing(line[f"{name}_min"]):
         return ""
-    return span(line[f"{name}_min"], line[f"{name}_max"])
+    return format_span(line[f"{name}_min"], line[f"{name}_max"])
 
 
 def score(line: Line | None, usual: int) -> str:
@@ -287,26 +287,28 @@ def score(line: Line | None, usual: int) -> str:
         return f"failed ({line['failed']})"
     unusual = f" (n = {line['trials']})" if line["trials"] < usual else ""
     decimals = 3 if METRICS[line["metric"]].endswith("(%)") else 4
-    return spread(line["mean"], line["se"], decimals) + unusual
+    return format_spread(line["mean"], line["se"], decimals) + unusual
 
 
 def _facts(table: pd.DataFrame, results: Results) -> dict[str, Any]:
     """Return the facts about a data set for the heading of its table."""
     ranges = {
-        name: span(table[f"{name}_min"].min(), table[f"{name}_max"].max())
+        name: format_span(table[f"{name}_min"].min(), table[f"{name}_max"].max())
         for name in ("n_train", "n_test", "M", "bandwidth")
     }
     numeric = pd.to_numeric(table["bandwidth_rule"], errors="coerce").notna().all()
     if numeric or ranges["bandwidth"] == DASH:
         ranges["bandwidth"] = ""
-    ranges["d"] = span(table["d"].min(), table["d"].max()) if table["d"].notna().any() else ""
+    ranges["d"] = (
+        format_span(table["d"].min(), table["d"].max()) if table["d"].notna().any() else ""
+    )
     return {
         "dataset": format_dataset_name(table),
         "ranges": ranges,
-        "follows": follows_other_size(results),
+        "follows": has_dependent_size(results),
         # A protocol belongs to a paper, so rows with changed settings have no protocol.
         "settings": {name: _setting(table, name) for name in SHOWN_SETTINGS}
-        | ({"protocol": {}} if results.changed else {}),
+        | ({"protocol": {}} if results.changed_settings else {}),
         "selections": list(filter(None, dict.fromkeys(table["selection"]))),
         "trials": table["trials"].max(),
         "unequal": table["trials"].nunique() > 1,
@@ -332,4 +334,4 @@ def format_cell(value: Any) -> str:
         return value
     if pd.api.types.is_bool(value):
         return str(value).lower()
-    return "" if absent(value) else number(value)
+    return "" if is_missing(value) else format_number(value)

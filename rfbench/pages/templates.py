@@ -8,13 +8,21 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from rfbench.escaping import Markdown, escape_line, escape_markdown
-from rfbench.pages import grids, words
+from rfbench.pages import formatting, grids
 from rfbench.registry import find_displayed_name
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-FILTERS = ("number", "signed", "significant", "p_value", "seconds", "count", "listing")
+FILTERS = (
+    "format_number",
+    "format_signed",
+    "format_significant",
+    "format_p_value",
+    "format_seconds",
+    "count",
+    "join_names",
+)
 
 
 def render(template: str, form: str = "markdown", width: int = 0, **facts: Any) -> str:
@@ -51,7 +59,8 @@ def _tidy(text: str) -> str:
 
 @cache
 def make_environment(escaped: bool = False) -> Environment:
-    """Return the Jinja environment of the templates, with the filters of `rfbench.pages.words`.
+    """Return the Jinja environment of the templates, with the filters of
+    `rfbench.pages.formatting`.
 
     With `escaped`, every value in a template is escaped as Markdown, unless it is an instance of
     `rfbench.escaping.Markdown`, such as a link, a table, or the result of a macro.
@@ -63,13 +72,16 @@ def make_environment(escaped: bool = False) -> Environment:
     # A code block has no markup, and a backslash in it is literal.
     made.filters["code"] = lambda text: Markdown(escape_line(text))
     made.globals.update(
-        spread=words.spread, span=words.span, link=words.link, printed=find_displayed_name
+        format_spread=formatting.format_spread,
+        format_span=formatting.format_span,
+        link=formatting.link,
+        printed=find_displayed_name,
     )
     return made
 
 
 def make_bare_environment(**kwargs: Any) -> Environment:
-    """Return a Jinja environment with the filters of `rfbench.pages.words`.
+    """Return a Jinja environment with the filters of `rfbench.pages.formatting`.
 
     The keyword arguments are passed to Jinja.
     """
@@ -83,7 +95,7 @@ def make_bare_environment(**kwargs: Any) -> Environment:
         **kwargs,
     )
     made.filters.update(
-        {name: getattr(words, name) for name in FILTERS}, printed=find_displayed_name
+        {name: getattr(formatting, name) for name in FILTERS}, printed=find_displayed_name
     )
     return made
 

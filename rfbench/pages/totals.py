@@ -4,31 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from rfbench.analysis import ledger, verdicts
-from rfbench.analysis.contents import Configurations, Coverage, count_missing, cover
-from rfbench.analysis.ledger import Count
+from rfbench.analysis import verdict_counts, verdicts
+from rfbench.analysis.contents import Configurations, Coverage, compute_coverage, count_missing
+from rfbench.analysis.verdict_counts import Count
 from rfbench.analysis.verification import Verification
-from rfbench.pages.front import classes_grid, gather_totals, totals_grid
+from rfbench.pages.formatting import DASH, format_span, join_names
 from rfbench.pages.grids import Grid
+from rfbench.pages.index_page import gather_totals, make_classes_grid, make_totals_grid
 from rfbench.pages.templates import render
-from rfbench.pages.words import DASH, listing, span
 
 TOTALS = "totals.md"
 
 
 def render_page(verification: Verification, configured: Configurations | None = None) -> str:
     """Return the page of totals; `configured` has the configurations shipped with rfbench."""
-    claims = ledger.list_judged_claims(verification.outcomes)
-    numbers = ledger.list_numbers(verification)
+    claims = verdict_counts.list_judged_claims(verification.outcomes)
+    numbers = verdict_counts.list_numbers(verification)
     collection = verification.selection.collection
     return render(
         "totals.md.j2",
         **gather_totals(verification),
         by_paper=[
-            add_papers(totals_grid, ledger.count_by_paper(numbers, ledger.OF_NUMBERS)),
-            add_papers(classes_grid, ledger.count_by_paper(claims, ledger.OF_CLAIMS)),
+            add_papers(
+                make_totals_grid, verdict_counts.count_by_paper(numbers, verdict_counts.OF_NUMBERS)
+            ),
+            add_papers(
+                make_classes_grid, verdict_counts.count_by_paper(claims, verdict_counts.OF_CLAIMS)
+            ),
         ],
-        contents=contents_grid(cover(verification, configured or {})),
+        contents=make_contents_grid(compute_coverage(verification, configured or {})),
         rules=verdicts,
         short={r.name: short for r in collection.experiments if (short := count_missing(r))[0]},
         collection=collection,
@@ -42,7 +46,7 @@ def add_papers(lay: Callable[[Sequence[Count]], Grid], counts: Sequence[tuple[st
     return Grid(["paper", *grid.head], [[paper, *row] for (paper, _), row in named])
 
 
-def contents_grid(every: Sequence[Coverage]) -> Grid:
+def make_contents_grid(every: Sequence[Coverage]) -> Grid:
     """Return the table of the measured share of each table and figure of the papers."""
     head = [
         "paper", "item", "measured", "data sets", "substitutes (training rows)", "no rows",
@@ -58,16 +62,16 @@ def _covered(each: Coverage) -> list[str]:
     runs = [f"{name} ({n} of {planned})" for name, (n, planned) in each.short.items()]
     runs += [f"{name} (all)" for name in each.not_run]
     replaced = [
-        f"{name}: {listing(f'{used} ({span(*rows, 0)})' for used, rows in of_data.items())}"
-        for name, of_data in each.replaced.items()
+        f"{name}: {join_names(f'{used} ({format_span(*rows, 0)})' for used, rows in data.items())}"
+        for name, data in each.replaced.items()
     ]
     return [
         each.paper,
         each.item,
-        "complete" if each.complete else state,
-        listing(each.measured, DASH),
+        "complete" if each.is_complete else state,
+        join_names(each.measured, DASH),
         "; ".join(replaced) or DASH,
-        listing(each.absent, DASH),
+        join_names(each.absent, DASH),
         f"{each.numbers[0]} of {each.numbers[1]}" if each.numbers[1] else DASH,
-        listing((run.removeprefix(f"{each.paper}_") for run in runs), DASH),
+        join_names((run.removeprefix(f"{each.paper}_") for run in runs), DASH),
     ]

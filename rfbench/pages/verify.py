@@ -11,10 +11,10 @@ from rfbench import papers
 from rfbench.analysis.outcomes import Outcome
 from rfbench.analysis.uncompared import list_uncompared
 from rfbench.analysis.verification import Verification
-from rfbench.pages import claims, front, grids, scoreboard
+from rfbench.pages import claims, grids, index_page, scoreboard
+from rfbench.pages.formatting import DASH
 from rfbench.pages.grids import Grid
 from rfbench.pages.templates import render
-from rfbench.pages.words import DASH
 
 
 def render_text(
@@ -29,7 +29,7 @@ def render_text(
     come last, each with separate totals. By default, `width` is the width of the terminal.
     """
     width = width or shutil.get_terminal_size().columns
-    every = [verification.of_papers(*verification.named), *outside]
+    every = [verification.select_papers(*verification.named_papers), *outside]
     return render(
         "verify.txt.j2",
         uncompared=list_uncompared(verification, outside),
@@ -42,13 +42,13 @@ def render_text(
 
 
 def _gather(verification: Verification, width: int) -> dict[str, Any]:
-    grid = scoreboard.numbers_grid(verification)
+    grid = scoreboard.make_numbers_grid(verification)
     measured = [row for row in grid.rows if any(cell != DASH for cell in row[2:])]
     names = verification.numbers["paper"].unique()
     return {
-        "outside": [name for name in names if papers.find_folder(str(name)).outside],
+        "outside": [name for name in names if papers.find_folder(str(name)).is_external],
         "every": scoreboard.arrange_parts(verification),
-        **front.gather_totals(verification, partial(grids.render_text, width=width)),
+        **index_page.gather_totals(verification, partial(grids.render_text, width=width)),
         "counted": Grid(grid.head, measured),
         "claims": [
             (claim, here)

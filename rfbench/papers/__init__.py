@@ -80,12 +80,12 @@ def include(paths: Iterable[Path], *, allow_imports: bool = False) -> Iterator[l
 
 def list_papers() -> list[str]:
     """Return the short names of the papers of rfbench, the newest first."""
-    return [name for name, folder in read_library().items() if not folder.outside]
+    return [name for name, folder in read_library().items() if not folder.is_external]
 
 
 def list_outside() -> list[str]:
     """Return the short names of the papers that `include` has added to the papers of rfbench."""
-    return [name for name, folder in read_library().items() if folder.outside]
+    return [name for name, folder in read_library().items() if folder.is_external]
 
 
 def check_paper(name: str) -> str:

@@ -167,7 +167,7 @@ class AuthorsRow(_PaperSection):
         return {key: value for key, value in given.items() if value is not None}
 
 
-class ShownBeside(_PaperSection):
+class DisplayedComparison(_PaperSection):
     """Rows of rows.csv that are shown next to results of another protocol, without a verdict."""
 
     rows: str  # name of the method in rows.csv
@@ -208,7 +208,7 @@ class Content(_PaperSection):
     nothing: str = ""  # content of a table or figure that reports no measurements
 
 
-class Doubt(_PaperSection):
+class Inconsistency(_PaperSection):
     """An inconsistency between published numbers, described in a text."""
 
     item: str
@@ -276,7 +276,7 @@ class Provenance(_PaperSection):
     strongest_answer: str = ""  # strongest possible reply of the paper's authors, in one sentence
 
     @property
-    def earlier(self) -> str:
+    def earlier_protocol(self) -> str:
         """Protocol with the earlier interpretation of the text, which `corrected` corrects."""
         return MATCHED if self.settings.get(CORRECTED) == "rematched" else PRINTED
 
@@ -325,7 +325,7 @@ class Paper(_PaperSection):
     gains: dict[str, list[tuple[str, str]]] = {}
     added: Added = Added()
     provenance: Provenance = Provenance()
-    beside: list[ShownBeside] = []
+    beside: list[DisplayedComparison] = []
     # tables and figures of the paper
     contents: list[Content] = []
     # Sentences after the counts on the paper's page: the settings that matter, and the settings
@@ -338,7 +338,7 @@ class Paper(_PaperSection):
     # True if the settings were checked against the paper's text
     text_at_hand: bool = True
     # inconsistencies between the published numbers
-    doubts: list[Doubt] = []
+    doubts: list[Inconsistency] = []
     # source of numbers that are computed from the authors' own runs
     rows_source: SourceOfRows | None = None
 
@@ -398,7 +398,7 @@ class Part(_PaperSection):
     values: int = 1
 
     @property
-    def of_times(self) -> bool:
+    def compares_times(self) -> bool:
         """True if times are compared, or errors at equal times."""
         return self.metric.startswith("t_") or self.at == "equal-time"
 
@@ -442,23 +442,23 @@ class Claim(_PaperSection):
         return self.paper, self.id
 
     @property
-    def of_times(self) -> bool:
+    def compares_times(self) -> bool:
         """True if the claim depends on times, and therefore on the software and the machine."""
-        return any(part.of_times for part in self.parts)
+        return any(part.compares_times for part in self.parts)
 
     @property
-    def judged(self) -> bool:
+    def is_judged(self) -> bool:
         """True if the claim gets a verdict under at least one protocol."""
-        return self.kind == "judged" and not self.of_times
+        return self.kind == "judged" and not self.compares_times
 
-    def judged_under(self, protocol: str) -> bool:
+    def is_judged_under(self, protocol: str) -> bool:
         """Return True if the claim gets a verdict under a protocol.
 
         Under the protocol `TUNED`, whose settings are not the paper's settings, only claims that
         list this protocol get a verdict.
         """
         named = any(TUNED in part.protocols for part in self.parts)
-        return self.judged and (protocol != TUNED or named)
+        return self.is_judged and (protocol != TUNED or named)
 
 
 class Committed(_PaperSection):
@@ -527,6 +527,6 @@ class Folder(_PaperSection):
     withheld: bool = False  # True if the paper has a claims.py that may not be run
 
     @property
-    def outside(self) -> bool:
+    def is_external(self) -> bool:
         """True if the paper is not part of rfbench."""
         return self.folder is not None

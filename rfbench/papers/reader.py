@@ -53,12 +53,12 @@ def read(folder: Traversable) -> Folder:
                 document = left_open
             case "changes", *_:
                 document = changed
-        return f"{document.source}, {document.place_of(path) or 'line 1'}"
+        return f"{document.source}, {document.find_place(path) or 'line 1'}"
 
     for document, only in ((listed, "claims"), (changed, "changes")):
         if others := sorted(document.value.keys() - {only}):
             raise ConfigError(
-                f"{document.source}, {document.place_of((others[0],))}: unknown key {others[0]}.",
+                f"{document.source}, {document.find_place((others[0],))}: unknown key {others[0]}.",
                 f"The only allowed key is {only}.",
             )
     content = {

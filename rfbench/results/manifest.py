@@ -138,7 +138,7 @@ def read_if_sound(folder: Path, notes: list[str]) -> dict[str, Any]:
     return {}
 
 
-def matches_manifest(folder: Path, content: Mapping[str, Any]) -> bool:
+def has_same_configuration(folder: Path, content: Mapping[str, Any]) -> bool:
     """Return True if the manifest of a folder has this configuration and these data.
 
     A run without new measurements does not replace such a manifest, so that it keeps the machine

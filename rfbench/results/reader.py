@@ -98,12 +98,12 @@ class Results:
         return [(str(name).partition("[")[0], d, str(data)) for name, d, data in lines if data]
 
     @property
-    def changed(self) -> tuple[str, ...]:
+    def changed_settings(self) -> tuple[str, ...]:
         """The settings that the option `--set` changed, as ``key = value``."""
         return tuple(self.manifest.get("changed", ()))
 
     @property
-    def smoke(self) -> bool:
+    def is_smoke_run(self) -> bool:
         """True if the results are from a smoke run, whose numbers are meaningless."""
         return bool(self.manifest.get("smoke"))
 
@@ -118,7 +118,7 @@ class TrialRows:
     # Content of each invalid line and the reason, by line number in the file.
     broken: dict[int, tuple[bytes, str]]
 
-    def named(self) -> Iterator[dict[str, str]]:
+    def iterate_named(self) -> Iterator[dict[str, str]]:
         """Yield the rows as dicts by column name."""
         return (dict(zip(self.header, parse_cells(line), strict=True)) for line in self.lines)
 
@@ -419,7 +419,7 @@ def _values(
     kinds = {name: SCHEMA[name].kind if name in SCHEMA else TEXT for name in header}
     numbers = [name for name in header if kinds[name] in (INTEGER, NUMBER)]
     if not lines:
-        return {name: column.missing(0) for name, column in SCHEMA.items()}
+        return {name: column.make_missing(0) for name, column in SCHEMA.items()}
     if not looked_at and (b"\0" in text or NAN.search(text.lower())):
         return None
     try:
@@ -443,12 +443,12 @@ def _values(
         if len(frame) != len(lines) or list(frame[CHECK]) != ends:
             return None
         read = {
-            name: SCHEMA[name].typed(frame[name].array) if name in SCHEMA else frame[name].array
+            name: SCHEMA[name].convert(frame[name].array) if name in SCHEMA else frame[name].array
             for name in header
         }
     except (ValueError, pd.errors.ParserWarning):
         return None
-    absent = {name: SCHEMA[name].missing(len(lines)) for name in SCHEMA.keys() - read}
+    absent = {name: SCHEMA[name].make_missing(len(lines)) for name in SCHEMA.keys() - read}
     return {name: absent.get(name, read.get(name)) for name in SCHEMA} | read
 
 
@@ -490,7 +490,7 @@ def _fault(header: list[str], cells: list[str]) -> str:
         return "The row contains a NUL byte."
     for name, cell in zip(header, cells, strict=True):
         column = SCHEMA.get(name)
-        if column is not None and not column.accepts(cell):
+        if column is not None and not column.is_valid(cell):
             return f"Column {name} has the value '{cell[:40]}' (expected: {column.form})."
     return ""
 

@@ -46,13 +46,13 @@ class Column:
         """Expected form of a cell, for an error message."""
         return "name of 16 hexadecimal digits" if self.pattern else self.kind
 
-    def missing(self, n: int) -> Any:
+    def make_missing(self, n: int) -> Any:
         """Return n missing values as an array of the column's type."""
         texts = self.kind in (TEXT, BOOLEAN)
         values = pd.array([""] * n, dtype=STRING) if texts else np.full(n, np.nan)
-        return values if self.kind == TEXT else self.typed(values)
+        return values if self.kind == TEXT else self.convert(values)
 
-    def typed(self, values: Any) -> Any:
+    def convert(self, values: Any) -> Any:
         """Convert strings, or float64 numbers with NaN, to an array of the column's type.
 
         Raise ValueError if a value has a different type.
@@ -78,7 +78,7 @@ class Column:
             raise ValueError("The value is not a whole number.")
         return pd.arrays.IntegerArray(filled.astype(np.int64), missing)
 
-    def accepts(self, cell: str) -> bool:
+    def is_valid(self, cell: str) -> bool:
         """Return True if a cell has the type of the column.
 
         Each row is checked twice, by its worker and when it is stored. An array per cell would need

@@ -25,7 +25,7 @@ MAX_MESSAGE_LENGTH = 100_000  # maximum number of characters of a cell; the csv 
 log = logging.getLogger(__name__)
 
 
-def note(folder: Path, event: str) -> None:
+def log_event(folder: Path, event: str) -> None:
     """Append an event to the log of a folder. Errors of writing are ignored."""
     now = datetime.datetime.now().astimezone().isoformat(" ", timespec="seconds")
     line = f"{now} {' '.join(event.split())}\n"
@@ -74,7 +74,7 @@ class Store:
             finally:
                 files.remove(owner)
 
-    def begun(self) -> set[str]:
+    def read_started(self) -> set[str]:
         """Return the trials that had started when a run was interrupted. Requires the lock.
 
         One of these trials may have caused the interruption, for example by exhausting the memory.
@@ -83,7 +83,7 @@ class Store:
         there = os.path.lexists(self._begun)
         return set(files.read(self._begun).decode(errors="replace").split()) if there else set()
 
-    def begin(self, trial_id: str) -> None:
+    def mark_started(self, trial_id: str) -> None:
         """Record the start of a trial.
 
         The record is not forced to disk, but it survives a crash of the process.
@@ -102,27 +102,27 @@ class Store:
         target = self.folder / "failures" / f"{trial_id}.txt"
         files.replace(target, text.encode(errors="backslashreplace"), self.folder)
 
-    def mend(self) -> dict[str, str]:
+    def repair(self) -> dict[str, str]:
         """Move invalid rows to `trials.csv.torn`, and add missing columns to an older file.
 
         Requires the lock. The trials of the invalid rows are measured again. Return the status of
-        each trial, as `done` does. Raise ResultsError if the file has unknown columns. The file is
-        then not changed.
+        each trial, as `read_statuses` does. Raise ResultsError if the file has unknown columns. The
+        file is then not changed.
         """
         if not self._has_header():
             if self.csv.exists() and self.csv.stat().st_size:
-                self._set_aside([files.read(self.csv)])
+                self._quarantine([files.read(self.csv)])
                 files.replace(self.csv, b"")
             return {}
         table = parse(self.csv)
         check_columns(self.csv, table.header)
         if table.broken:
-            self._set_aside([line for line, _ in table.broken.values()])
+            self._quarantine([line for line, _ in table.broken.values()])
             for what in describe_broken(table.broken):
                 log.warning("%s: %s It is in %s.", self.folder, what, TORN)
-                note(self.folder, f"mended: {what} It is in {TORN}.")
+                log_event(self.folder, f"mended: {what} It is in {TORN}.")
         if table.broken or tuple(table.header) != COLUMNS:
-            rows = self._with_machine(table.named())
+            rows = self._with_machine(table.iterate_named())
             files.replace(self.csv, b"".join([_HEADER, *(encode_row(row) + b"\n" for row in rows)]))
         return dict(zip(table.values["trial_id"], table.values["status"], strict=True))
 
@@ -132,20 +132,20 @@ class Store:
         with files.open_checked(self.csv) as file:
             return file.readline().endswith(b"\n")
 
-    def _set_aside(self, lines: Sequence[bytes]) -> None:
+    def _quarantine(self, lines: Sequence[bytes]) -> None:
         torn = b"".join(line.rstrip(b"\n") + b"\n" for line in lines)
         files.append(self.folder / TORN, torn)
 
-    def rows(self) -> list[dict[str, str]]:
+    def read_rows(self) -> list[dict[str, str]]:
         """Return the last valid row of each trial as strings. Invalid rows are skipped.
 
         Raise ResultsError if the file has unknown columns.
         """
-        rows = parse(self.csv).named() if self._has_header() else ()
+        rows = parse(self.csv).iterate_named() if self._has_header() else ()
         return self._with_machine({row["trial_id"]: row for row in rows}.values())
 
-    def done(self) -> dict[str, str]:
-        """Return the status of each trial that has a row, by trial_id. See `rows`."""
+    def read_statuses(self) -> dict[str, str]:
+        """Return the status of each trial that has a row, by trial_id. See `read_rows`."""
         done: dict[str, str] = {}
         for piece in iterate_pieces(self.csv) if self._has_header() else ():
             done |= zip(piece.values["trial_id"], piece.values["status"], strict=True)
@@ -186,7 +186,7 @@ def encode_row(row: Mapping[str, Any]) -> bytes:
     cells = {name: _cell(row.get(name)) for name in COLUMNS if name != CHECK}
     faults = [f"There is no column {name} in results/schema.py." for name in row.keys() - SCHEMA]
     for name, cell in cells.items():
-        if not SCHEMA[name].accepts(cell):
+        if not SCHEMA[name].is_valid(cell):
             faults.append(
                 f"Column {name} cannot contain {cell[:40]} (expected: {SCHEMA[name].form})."
             )

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
-    return SAMPLERS.of_module(__name__, name, RandomFeatures="base")
+    return SAMPLERS.find_in_module(__name__, name, RandomFeatures="base")
 
 
 def __dir__() -> list[str]:

@@ -36,14 +36,14 @@ from rfbench.parameters import (
 )
 from rfbench.registry import KERNELS
 from rfbench.rows import RowSource
-from rfbench.samplers.declaration import Declaration
+from rfbench.samplers.declaration import SamplerInfo
 from rfbench.samplers.feature_map import (
     OFFSET,
     PAIRED,
     PLAIN,
     FeatureMap,
     FittedMap,
-    FormedFeatures,
+    PrecomputedFeatures,
     Projection,
 )
 
@@ -51,7 +51,7 @@ RandomState = int | np.random.Generator | np.random.RandomState | np.random.Seed
 
 
 @dataclass(frozen=True)
-class Streams:
+class RandomStreams:
     """Independent random generators, one for each purpose.
 
     Frequencies and offsets have separate generators. With the same seed, the first draws for a
@@ -66,11 +66,11 @@ class Streams:
     bandwidth: np.random.Generator
 
 
-def streams(random_state: RandomState) -> Streams:
+def make_streams(random_state: RandomState) -> RandomStreams:
     """Return the random generators of a sampler, given a random state of any accepted type."""
     if isinstance(random_state, np.random.RandomState):
         random_state = int(random_state.randint(2**31 - 1))
-    return Streams(*np.random.default_rng(random_state).spawn(5))
+    return RandomStreams(*np.random.default_rng(random_state).spawn(5))
 
 
 @dataclass(frozen=True)
@@ -200,11 +200,11 @@ class RandomFeatures(
     feature_map_ : FittedMap
     notes_ : list of str
         Notes about the fit for readers of the results.
-    formed_ : FormedFeatures or None
+    formed_ : PrecomputedFeatures or None
         Features that were computed during the fit (see `Shared.keeps_columns`).
     """
 
-    declaration: ClassVar[Declaration]  # the decorator `sampler` sets this attribute
+    declaration: ClassVar[SamplerInfo]  # the decorator `sampler` sets this attribute
     # True if `_draw` uses the target. Cross-validation then fits the features without the held-out
     # fold.
     needs_target: ClassVar[bool] = False
@@ -280,24 +280,24 @@ class RandomFeatures(
                     "The sampler selects its features with the target.",
                 )
             targets = make_target_columns(y, X.shape[0])
-        random = streams(self.random_state)
+        random = make_streams(self.random_state)
         rule = self.bandwidth if self.has_bandwidth else 1.0
         self.kernel_: Any = bandwidths.make_kernel(X, self.kernel, rule, random.bandwidth)
         self.bandwidth_ = self.kernel_.bandwidth
         self.notes_: list[str] = []
-        self.formed_: FormedFeatures | None = None
+        self.formed_: PrecomputedFeatures | None = None
         self.feature_map_ = self._draw_sharing(X, y, targets, random, shared).astype(X.dtype)
         self._n_features_out = self.feature_map_.n_columns
         return self
 
     def _draw_sharing(
-        self, X: Rows, y: Any, targets: Array | None, random: Streams, shared: Shared
+        self, X: Rows, y: Any, targets: Array | None, random: RandomStreams, shared: Shared
     ) -> FittedMap:
         """Return the feature map. Subclasses that use y or `shared` override this method."""
         return self._draw(X, targets, random)
 
     @abstractmethod
-    def _draw(self, X: Rows, targets: Array | None, random: Streams) -> FittedMap:
+    def _draw(self, X: Rows, targets: Array | None, random: RandomStreams) -> FittedMap:
         """Return the feature map. `targets` has shape (n, k) if the method uses the target."""
 
     @property
@@ -335,7 +335,7 @@ class RandomFeatures(
             skip_check_array=isinstance(X, RowSource),
         )
 
-    def draw_unit_map(self, random: Streams, d: int, m: int) -> FeatureMap:
+    def draw_unit_map(self, random: RandomStreams, d: int, m: int) -> FeatureMap:
         """Draw m i.i.d. features of the kernel with scale sqrt(2) or 1, not divided by sqrt(M).
 
         The mean of their products is the kernel: ``E[z_m(x) z_m(y)] = k(x, y)``. In the paired map,
@@ -344,7 +344,7 @@ class RandomFeatures(
         return self._unit_map(self.kernel_.frequencies(random.frequencies, d, m), random, None)
 
     def unit_map(
-        self, frequencies: NDArray[Any], random: Streams, projection: Projection | None = None
+        self, frequencies: NDArray[Any], random: RandomStreams, projection: Projection | None = None
     ) -> FeatureMap:
         """Return the map with the given frequencies, shape (m, d). Offsets are drawn if needed.
 
@@ -358,7 +358,7 @@ class RandomFeatures(
         return self._unit_map(frequencies, random, projection)
 
     def _unit_map(
-        self, frequencies: NDArray[Any], random: Streams, projection: Projection | None
+        self, frequencies: NDArray[Any], random: RandomStreams, projection: Projection | None
     ) -> FeatureMap:
         kernel = self.kernel_
         if kernel.feature == "coordinate":

@@ -24,17 +24,17 @@ DOT_PRODUCTS = ("softmax", "polynomial")
 ANY = tuple(name for name in KERNELS if name not in DOT_PRODUCTS)
 
 
-class Form(NamedTuple):
+class CheckCase(NamedTuple):
     """Parameters of a sampler that is checked. They are small enough for 60 rows.
 
-    `contract` contains the attributes of `MapSubject` that differ for these parameters.
+    `contract` contains the attributes of `FeatureMapUnderTest` that differ for these parameters.
     """
 
     options: Mapping[str, Any] = NO_OPTIONS
     contract: Mapping[str, Any] = NO_OPTIONS
 
 
-class Declaration(NamedTuple):
+class SamplerInfo(NamedTuple):
     """The arguments of the decorator `sampler`.
 
     Attributes
@@ -49,7 +49,7 @@ class Declaration(NamedTuple):
     labels : mapping of str to str
         Descriptions of variants that have their own label in a shipped comparison.
     contract : mapping
-        Attributes of `MapSubject` that differ for this sampler.
+        Attributes of `FeatureMapUnderTest` that differ for this sampler.
     forms : sequence of Form
         Sets of parameters for the checks. By default the defaults of the class are checked.
     """
@@ -59,20 +59,20 @@ class Declaration(NamedTuple):
     about: str = ""
     labels: Mapping[str, str] = NO_OPTIONS
     contract: Mapping[str, Any] = NO_OPTIONS
-    forms: Sequence[Form] = (Form(),)
+    forms: Sequence[CheckCase] = (CheckCase(),)
 
 
 @dataclass_transform(eq_default=False, kw_only_default=True, field_specifiers=(field,))
 def sampler(name: str, **said: Any) -> Callable[[type[Class]], type[Class]]:
     """Return a decorator that declares a class as a sampler and a `rfbench.parameters.estimator`.
 
-    The parameters are the fields of `Declaration`. The docstring of the class names the source
+    The parameters are the fields of `SamplerInfo`. The docstring of the class names the source
     under References.
     """
 
     def declare(cls: type[Class]) -> type[Class]:
         made = estimator(cls)
-        made.declaration = Declaration(name, **said)  # type: ignore[attr-defined]
+        made.declaration = SamplerInfo(name, **said)  # type: ignore[attr-defined]
         return made
 
     return declare

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from rfbench.arrays import Array, Rows
 from rfbench.parameters import one_of, parameter
-from rfbench.samplers.base import Streams
-from rfbench.samplers.declaration import ANY, Form, sampler
+from rfbench.samplers.base import RandomStreams
+from rfbench.samplers.declaration import ANY, CheckCase, sampler
 from rfbench.samplers.feature_map import FeatureMap
 from rfbench.samplers.pool import (
     CENTRING,
@@ -20,7 +20,7 @@ from rfbench.samplers.pool import (
     PooledFeatures,
     PoolScores,
     argsort_descending,
-    centers_target,
+    is_target_centered,
     sum_cos_sin,
 )
 
@@ -30,9 +30,9 @@ from rfbench.samplers.pool import (
     kernels=ANY,
     about="the M features of a random pool that correlate most with the target",
     forms=(
-        Form({"pool_size": 40, "score_rows": 1.0}),
-        Form({"pool_size": 40, "score_rows": 0.5, "center_target": True, "multiclass": "max"}),
-        Form({"pool_size": 40, "score_rows": 30, "multiclass": "per-class"}),
+        CheckCase({"pool_size": 40, "score_rows": 1.0}),
+        CheckCase({"pool_size": 40, "score_rows": 0.5, "center_target": True, "multiclass": "max"}),
+        CheckCase({"pool_size": 40, "score_rows": 30, "multiclass": "per-class"}),
     ),
 )
 class EERF(PooledFeatures):
@@ -101,12 +101,12 @@ class EERF(PooledFeatures):
     center_target: bool | str = parameter("auto", CENTRING)
     multiclass: str = parameter("norm", one_of("norm", "max", "per-class"))
 
-    def _draw(self, X: Rows, targets: Array | None, random: Streams) -> FeatureMap:
+    def _draw(self, X: Rows, targets: Array | None, random: RandomStreams) -> FeatureMap:
         assert targets is not None
         pool = self.draw_pool(random, X.shape[1])
-        scored = PoolScores.of(pool, *self.scoring_rows(X, targets, random))
-        centred = centers_target(self.center_target, targets)
-        moments = scored.target_moments(centred=centred) / scored.n
+        scored = PoolScores.from_rows(pool, *self.draw_scoring_rows(X, targets, random))
+        centred = is_target_centered(self.center_target, targets)
+        moments = scored.compute_target_moments(centred=centred) / scored.n
         energy = np.stack([sum_cos_sin(pool, column**2) for column in moments.T], axis=1)
         errors = scored.rounding / scored.n
         joined = np.sqrt(energy.max(axis=1) if self.multiclass == "max" else energy.sum(axis=1))
@@ -116,7 +116,7 @@ class EERF(PooledFeatures):
             order = argsort_descending(joined, float(np.linalg.norm(errors)))
         chosen = order[: self.n_components]
         self.scores_ = joined[chosen]
-        return pool.take(chosen).times(self.n_components**-0.5)
+        return pool.select(chosen).times(self.n_components**-0.5)
 
 
 def _best_of_each_class_in_turn(scores: Array, errors: Array) -> NDArray[np.intp]:

@@ -22,7 +22,7 @@ from rfbench.arrays import Array, FloatArray, Rows
 from rfbench.errors import MethodError
 from rfbench.parameters import build, estimator, list_taken_parameters, resolve_parameters
 from rfbench.rows import RowSource
-from rfbench.samplers.base import NOTHING_SHARED, RandomFeatures, Shared, Streams, uses_target
+from rfbench.samplers.base import NOTHING_SHARED, RandomFeatures, RandomStreams, Shared, uses_target
 from rfbench.samplers.feature_map import FittedMap, check_columns, to_matrix
 from rfbench.samplers.length_scale import PAIRS, compute_products, measure_length_scale
 
@@ -69,7 +69,7 @@ class Formula:
         return float(self.factor * s**self.power)
 
     @classmethod
-    def parsed(cls, text: Any) -> Formula:
+    def parse(cls, text: Any) -> Formula:
         """Parse a formula: ``s``, ``2*s^2``, ``1/s`` or ``1/(2*s^2)``.
 
         Raise MethodError for other formulas.
@@ -141,20 +141,20 @@ class Method:
         return _fault_of_call(self.thing, {}) is None
 
     @property
-    def own(self) -> dict[str, Any]:
+    def own_parameters(self) -> dict[str, Any]:
         """The parameters of the method, without the two keys that describe its bandwidth."""
         return {k: v for k, v in self.parameters.items() if k not in (PARAMETER, FORMULA)}
 
     @property
-    def varied(self) -> str | None:
+    def bandwidth_name(self) -> str | None:
         """Stated name of the bandwidth parameter, or ``rows`` or ``none``. None if not stated."""
         return self.parameters.get(PARAMETER)
 
     @property
-    def takes_size(self) -> bool:
+    def has_size_parameter(self) -> bool:
         """True if one of the parameters of the method sets the number of features."""
-        named = any(isinstance(v, str) and _SIZE.fullmatch(v) for v in self.own.values())
-        return self.is_function or named or any(name in SIZES for name in self.taken)
+        named = any(isinstance(v, str) and _SIZE.fullmatch(v) for v in self.own_parameters.values())
+        return self.is_function or named or any(name in SIZES for name in self.parameter_names)
 
     @property
     def has_bandwidth(self) -> bool:
@@ -165,7 +165,9 @@ class Method:
         """
         if self.is_sampler:
             return bool(self.thing.has_bandwidth)
-        return self.varied != NOT_VARIED and (self.takes_size or self.varied is not None)
+        return self.bandwidth_name != NOT_VARIED and (
+            self.has_size_parameter or self.bandwidth_name is not None
+        )
 
     @functools.cached_property
     def formula(self) -> Formula | None:
@@ -173,12 +175,12 @@ class Method:
 
         If no formula is stated, the exponent is measured by running the method.
         """
-        if self.varied in (None, NOT_VARIED, ROWS_VARIED):
+        if self.bandwidth_name in (None, NOT_VARIED, ROWS_VARIED):
             return None
         if (text := self.parameters.get(FORMULA)) is not None:
-            return Formula.parsed(text)
-        value = self.own.get(self.varied, self.default(self.varied))
-        return Formula(float(value), measure_power(self, self.varied, value))
+            return Formula.parse(text)
+        value = self.own_parameters.get(self.bandwidth_name, self.get_default(self.bandwidth_name))
+        return Formula(float(value), measure_power(self, self.bandwidth_name, value))
 
     def find_length_scale(self, d: int) -> tuple[float, str]:
         """Return the length scale of the method with its own parameters for d columns, and a note.
@@ -189,7 +191,7 @@ class Method:
         if not self.has_bandwidth or self.is_sampler or FORMULA in self.parameters:
             return 1.0, ""
         if d not in self._length_scales:
-            own = resolve_parameters(self.own, M=2 * PAIRS, d=d, n=2 * PAIRS)
+            own = resolve_parameters(self.own_parameters, M=2 * PAIRS, d=d, n=2 * PAIRS)
             make = functools.partial(self.make, 2 * PAIRS, **own)
             try:
                 if uses_target(make(0)):
@@ -202,7 +204,7 @@ class Method:
         return self._length_scales[d]
 
     @property
-    def taken(self) -> list[str]:
+    def parameter_names(self) -> list[str]:
         """Names of the parameters that the method accepts."""
         if isinstance(self.thing, type):
             cls: Any = self.thing
@@ -211,7 +213,7 @@ class Method:
             return list(self.thing.get_params(deep=False))
         return list(inspect.signature(self.thing).parameters)[3:] if self.is_function else []
 
-    def default(self, name: str) -> Any:
+    def get_default(self, name: str) -> Any:
         """Return the default value of a parameter, or None if there is none."""
         if isinstance(self.thing, type) or self.is_function:
             found = inspect.signature(self.thing).parameters.get(name)
@@ -224,13 +226,13 @@ class Method:
         Parameters in `own` override the parameters of the method. A wrong parameter raises a
         MethodError with the name of the method.
         """
-        words = {**self.own, **own}
+        words = {**self.own_parameters, **own}
         if self.is_function:
             if (fault := _fault_of_call(self.thing, words)) is not None:
                 raise MethodError(f"{self.name} does not have this parameter.", f"{fault}.")
             return FunctionFeatures(self.thing, M, seed, words)
         for names, value in ((SIZES, M), (SEED_NAMES, seed)):
-            if first := next((name for name in names if name in self.taken), None):
+            if first := next((name for name in names if name in self.parameter_names), None):
                 words.setdefault(first, value)
         if isinstance(self.thing, type):
             return build(self.thing, self.name, words)
@@ -259,9 +261,9 @@ class Method:
             words = {word: value for word, value in shared.items() if word in taken}
             sampler: RandomFeatures = build(self.thing, self.name, {**words, **own})
             return sampler
-        own = {name: value for name, value in own.items() if name in self.own}
+        own = {name: value for name, value in own.items() if name in self.own_parameters}
         made = ForeignFeatures(**{**shared, "method": self, "own": own})
-        made.unfitted()  # raises an error for a wrong parameter before anything is fitted
+        made.make_unfitted()  # raises an error for a wrong parameter before anything is fitted
         made.check_parameters()
         return made
 
@@ -325,17 +327,17 @@ class ForeignFeatures(RandomFeatures):
     @property
     def needs_target(self) -> bool:  # type: ignore[override]
         """True if the method declares that it uses the target."""
-        return uses_target(self.unfitted())
+        return uses_target(self.make_unfitted())
 
-    def unfitted(self, **own: Any) -> Any:
+    def make_unfitted(self, **own: Any) -> Any:
         """Return a new object of the method. Each fit uses its own object."""
         return self.method.make(self.n_components, self.random_state, **{**self.own, **own})
 
-    def _draw(self, X: Rows, targets: Array | None, random: Streams) -> ForeignMap:
+    def _draw(self, X: Rows, targets: Array | None, random: RandomStreams) -> ForeignMap:
         return self._draw_sharing(X, targets, targets, random, NOTHING_SHARED)
 
     def _draw_sharing(
-        self, X: Rows, y: Any, targets: Array | None, random: Streams, shared: Shared
+        self, X: Rows, y: Any, targets: Array | None, random: RandomStreams, shared: Shared
     ) -> ForeignMap:
         """Fit the method on the rows.
 
@@ -346,15 +348,15 @@ class ForeignFeatures(RandomFeatures):
         self.notes_ += [note] if note else []
         s = self.bandwidth_ / length_scale
         scale = s if self.has_bandwidth and formula is None else 1.0
-        varied = {} if formula is None else {self.method.varied: formula(s)}
-        fitted = self.unfitted(**varied)
+        varied = {} if formula is None else {self.method.bandwidth_name: formula(s)}
+        fitted = self.make_unfitted(**varied)
         # Rows on disk are passed to the method unchanged. Methods that need all rows at once raise
         # an error with advice.
         rows = X if isinstance(X, RowSource) else _divided(X, scale)
         fitted.fit(rows, *(() if targets is None else (y,)))
         if self.approximates_kernel:  # the kernel is an attribute of the fitted method
             self.kernel_ = fitted.kernel_
-        return ForeignMap.checked(fitted, scale, X)
+        return ForeignMap.from_fitted(fitted, scale, X)
 
 
 @dataclass(frozen=True, eq=False)
@@ -366,7 +368,7 @@ class ForeignMap(FittedMap):
     width: int
 
     @classmethod
-    def checked(cls, fitted: Any, scale: float, X: Rows) -> ForeignMap:
+    def from_fitted(cls, fitted: Any, scale: float, X: Rows) -> ForeignMap:
         """Return the feature map of a fitted method, after a check that rows are independent.
 
         Raise MethodError if the features of a row depend on the other rows.
@@ -478,7 +480,7 @@ ERRORS = 4.0
 
 
 def _resolved(method: Method) -> dict[str, Any]:
-    return resolve_parameters(method.own, M=FEATURES, d=COLUMNS, n=2 * N_PAIRS)
+    return resolve_parameters(method.own_parameters, M=FEATURES, d=COLUMNS, n=2 * N_PAIRS)
 
 
 def _products(fitted: Callable[[], Any], rows: Array) -> Array:
@@ -487,7 +489,7 @@ def _products(fitted: Callable[[], Any], rows: Array) -> Array:
     return compute_products(made, rows, *((LABELS,) if uses_target(made) else ()))[0]
 
 
-def depends_on_scale(method: Method) -> bool:
+def is_scale_dependent(method: Method) -> bool:
     """Return True if the products of features change when all rows are divided by 4.
 
     A method whose products do not change has no bandwidth. The method is run on the rows

@@ -89,7 +89,7 @@ class FittedMap(ABC):
     def astype(self, dtype: Any) -> FittedMap:
         """Return the map with its arrays converted to the floating-point type `dtype`."""
 
-    def unprojected(self, coefficients: FloatArray) -> tuple[FittedMap, FloatArray]:
+    def unproject(self, coefficients: FloatArray) -> tuple[FittedMap, FloatArray]:
         """Return a map and coefficients that give the same predictions with less computation.
 
         If the last step of a map is a product with a matrix, the product of the matrix and the
@@ -135,7 +135,7 @@ class Projection(ABC):
     """Frequencies that are defined by a fast product with rows instead of an explicit matrix."""
 
     @abstractmethod
-    def explicit(self) -> Array:
+    def compute_frequencies(self) -> Array:
         """Return all frequencies as a matrix, shape (d, n_frequencies)."""
 
     @abstractmethod
@@ -196,33 +196,33 @@ class FeatureMap(FittedMap):
         """Number of real-valued columns of the features."""
         return self.n_frequencies * (2 if self.layout == PAIRED else 1)
 
-    def columns_of(self, chosen: NDArray[np.intp]) -> NDArray[np.intp]:
+    def find_columns(self, chosen: NDArray[np.intp]) -> NDArray[np.intp]:
         """Return the column indices of the chosen frequencies."""
         if self.layout == PAIRED:
             return np.concatenate([chosen, chosen + self.n_frequencies])
         return chosen
 
-    def take(self, chosen: NDArray[np.intp]) -> FeatureMap:
+    def select(self, chosen: NDArray[np.intp]) -> FeatureMap:
         """Return a map with only the chosen frequencies. The scale and the weights are kept."""
         return replace(
             self,
             frequencies=self.frequencies[..., chosen],
             offsets=None if self.offsets is None else self.offsets[chosen],
-            weights=None if self.weights is None else self.weights[self.columns_of(chosen)],
+            weights=None if self.weights is None else self.weights[self.find_columns(chosen)],
         )
 
     def times(self, factor: float) -> FeatureMap:
         """Return a map with every column multiplied by `factor`."""
         return replace(self, scale=self.scale * factor)
 
-    def weighted_by(self, weights: Array) -> FeatureMap:
+    def with_weights(self, weights: Array) -> FeatureMap:
         """Return a map with the columns of frequency m multiplied by weights[m]."""
         # The cosine and the sine of a frequency share a weight. With different weights, the sum of
         # their products would not be proportional to cos(w'(x - y)).
         columns = np.tile(weights, 2) if self.layout == PAIRED else weights
         return replace(self, weights=columns if self.weights is None else self.weights * columns)
 
-    def columns_apart(self) -> FeatureMap:
+    def to_offset(self) -> FeatureMap:
         """Convert a paired map to an offset map with the same columns, by sin t = cos(t - pi/2)."""
         if self.layout != PAIRED:
             return self
@@ -252,10 +252,10 @@ class FeatureMap(FittedMap):
         waves.cos_inplace(slopes, self.offsets + 0.5 * np.pi, self.scale)
         return columns, slopes
 
-    def pieces(self, size: int) -> Iterator[FeatureMap]:
+    def split(self, size: int) -> Iterator[FeatureMap]:
         """Yield maps with at most ``size`` consecutive frequencies each."""
         for start in range(0, self.n_frequencies, size):
-            yield self.take(np.arange(start, min(start + size, self.n_frequencies)))
+            yield self.select(np.arange(start, min(start + size, self.n_frequencies)))
 
     def astype(self, dtype: Any) -> FeatureMap:
         """Return the map with its arrays converted to the floating-point type `dtype`."""
@@ -308,7 +308,7 @@ class FeatureMap(FittedMap):
         own = type(self).transform_into is not FeatureMap.transform_into
         return super().as_torch() if own else make_torch_map(self)
 
-    def equations(self, rows: Rows, targets: Array | None = None) -> NormalEquations:
+    def accumulate_equations(self, rows: Rows, targets: Array | None = None) -> NormalEquations:
         """Return the normal equations of the features of rows, for targets of shape (n, k)."""
         from rfbench.compute.gram import accumulate
 
@@ -353,7 +353,7 @@ def make_torch_map(features: FeatureMap, matrix: FloatArray | None = None) -> An
 
 
 @dataclass(frozen=True, eq=False)
-class FormedFeatures:
+class PrecomputedFeatures:
     """Features of the training set that were computed for the scores and can be reused.
 
     Attributes

@@ -8,8 +8,8 @@ import numpy as np
 
 from rfbench.arrays import Array, Rows
 from rfbench.parameters import BOOLEAN, one_of, parameter
-from rfbench.samplers.base import Streams
-from rfbench.samplers.declaration import ANY, Form, sampler
+from rfbench.samplers.base import RandomStreams
+from rfbench.samplers.declaration import ANY, CheckCase, sampler
 from rfbench.samplers.feature_map import FeatureMap
 from rfbench.samplers.pool import PooledFeatures, sum_cos_sin
 
@@ -20,7 +20,7 @@ from rfbench.samplers.pool import PooledFeatures, sum_cos_sin
     about=(
         "the M features of a random pool that orthogonal matching pursuit selects, one at a time"
     ),
-    forms=(Form({"pool_size": 40}), Form({"pool_size": 40, "center_target": True})),
+    forms=(CheckCase({"pool_size": 40}), CheckCase({"pool_size": 40, "center_target": True})),
 )
 class Greedy(PooledFeatures):
     r"""The M features of a pool that orthogonal matching pursuit selects, one at a time.
@@ -88,13 +88,13 @@ class Greedy(PooledFeatures):
     normalize: bool = parameter(False, one_of(False))
     center_target: bool = parameter(False, BOOLEAN)
 
-    def _draw(self, X: Rows, targets: Array | None, random: Streams) -> FeatureMap:
+    def _draw(self, X: Rows, targets: Array | None, random: RandomStreams) -> FeatureMap:
         assert targets is not None
         pool = self.draw_pool(random, X.shape[1])
-        rows, y = self.scoring_rows(X, targets, random)
+        rows, y = self.draw_scoring_rows(X, targets, random)
         if self.center_target:
             y = y - y.mean(axis=0)
-        equations = pool.equations(rows, y)
+        equations = pool.accumulate_equations(rows, y)
         most = self.n_components * pool.n_columns // pool.n_frequencies
         pursuit = Pursuit(equations.gram, equations.moment, most)
         self.chosen_ = np.empty(self.n_components, dtype=np.intp)
@@ -103,14 +103,14 @@ class Greedy(PooledFeatures):
         rounding = 4 * float(np.finfo(rows.dtype).eps * np.linalg.norm(y))
         rounding *= float(np.diag(equations.gram).max()) ** 0.5
         for step in range(self.n_components):
-            energy = sum_cos_sin(pool, pursuit.energies())
+            energy = sum_cos_sin(pool, pursuit.compute_energies())
             sizes = np.where(free, np.sqrt(energy), -np.inf)
             taken = int(np.flatnonzero(sizes >= sizes.max() - 2 * rounding)[0])
-            for column in pool.columns_of(np.array([taken])):
-                pursuit.take(int(column))
+            for column in pool.find_columns(np.array([taken])):
+                pursuit.add_column(int(column))
             free[taken] = False
             self.chosen_[step] = taken
-        return pool.take(self.chosen_).times(self.n_components**-0.5)
+        return pool.select(self.chosen_).times(self.n_components**-0.5)
 
 
 class Pursuit:
@@ -143,11 +143,11 @@ class Pursuit:
         self._basis = np.empty((most, len(gram)))
         self._size = 0
 
-    def energies(self) -> Array:
+    def compute_energies(self) -> Array:
         """Return the squared correlation |z_m'R|^2 of every column, shape (p,)."""
         return np.asarray((self._correlations**2).sum(axis=1))
 
-    def take(self, column: int) -> None:
+    def add_column(self, column: int) -> None:
         """Add a column to the fit, and update the correlations of all columns."""
         basis = self._basis[: self._size]
         projected = self._gram[column] - basis[:, column] @ basis

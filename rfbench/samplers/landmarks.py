@@ -169,7 +169,7 @@ def choose_pivots(
 
     Raises
     ------
-    MemoryLimit
+    MemoryLimitError
         If the factor, which has 8 m n bytes, does not fit into memory.
     """
     n = X.shape[0]

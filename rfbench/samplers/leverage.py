@@ -13,10 +13,10 @@ from scipy.linalg import lapack
 from rfbench.arrays import Array, FloatArray, Rows
 from rfbench.memory import can_hold
 from rfbench.parameters import BOOLEAN, NONE, estimator, number, one_of, parameter, whole
-from rfbench.samplers.base import NOTHING_SHARED, Shared, Streams
-from rfbench.samplers.declaration import ANY, Form, sampler
-from rfbench.samplers.feature_map import FeatureMap, FormedFeatures
-from rfbench.samplers.pool import ScoredFeatures, sum_cos_sin, target_moments
+from rfbench.samplers.base import NOTHING_SHARED, RandomStreams, Shared
+from rfbench.samplers.declaration import ANY, CheckCase, sampler
+from rfbench.samplers.feature_map import FeatureMap, PrecomputedFeatures
+from rfbench.samplers.pool import ScoredFeatures, compute_target_moments, sum_cos_sin
 
 INVERSE = "inverse"
 
@@ -82,16 +82,16 @@ class WeightedPool(ScoredFeatures):
     resample: bool = parameter(True, BOOLEAN)
     per_column: bool = parameter(False, BOOLEAN)
 
-    def _draw(self, X: Rows, targets: Array | None, random: Streams) -> FeatureMap:
+    def _draw(self, X: Rows, targets: Array | None, random: RandomStreams) -> FeatureMap:
         return self._draw_sharing(X, None, targets, random, NOTHING_SHARED)
 
     def _draw_sharing(
-        self, X: Rows, y: Any, targets: Array | None, random: Streams, shared: Shared
+        self, X: Rows, y: Any, targets: Array | None, random: RandomStreams, shared: Shared
     ) -> FeatureMap:
         size = self.n_components if self.pool_size is None else self.pool_size
         pool = self.draw_unit_map(random, X.shape[1], size)
         none = np.empty((X.shape[0], 0))
-        rows, own = self.scoring_rows(X, none if targets is None else targets, random)
+        rows, own = self.draw_scoring_rows(X, none if targets is None else targets, random)
         formed = self._room_for(pool, X) if rows is X and shared.keeps_columns else None
         scores = self._column_scores(pool, rows, own, formed)
         if not self.per_column:
@@ -104,15 +104,17 @@ class WeightedPool(ScoredFeatures):
             weights = np.tile(weights, 2)
         kept, columns = pool, np.arange(pool.n_columns)
         if self.resample:
-            candidates = pool.columns_apart() if self.per_column else pool
+            candidates = pool.to_offset() if self.per_column else pool
             count = self.n_components * (len(q) // pool.n_frequencies)
             chosen = random.selection.choice(len(q), size=count, p=q)
-            columns = chosen if self.per_column else pool.columns_of(chosen)
-            kept = candidates.take(chosen)
+            columns = chosen if self.per_column else pool.find_columns(chosen)
+            kept = candidates.select(chosen)
         scale = (self.n_components if self.resample else pool.n_frequencies) ** -0.5
         weights = weights[columns]
         if formed is not None:
-            self.formed_ = FormedFeatures(X, formed, columns, (scale * weights).astype(X.dtype))
+            self.formed_ = PrecomputedFeatures(
+                X, formed, columns, (scale * weights).astype(X.dtype)
+            )
         return replaced(kept.times(scale), weights=weights)
 
     def _room_for(self, pool: FeatureMap, X: Rows) -> FloatArray | None:
@@ -141,8 +143,8 @@ class WeightedPool(ScoredFeatures):
     # tests/samplers/test_leverage.py checks these forms.
     contract={"unbiased": False},
     forms=(
-        Form({"pool_size": 30}),
-        Form(
+        CheckCase({"pool_size": 30}),
+        CheckCase(
             {"resample": False, "per_column": True, "reweight": "inverse"},
             {"float32_tolerance": 1e-3},
         ),
@@ -249,8 +251,8 @@ class LeverageRFF(WeightedPool):
     # tests/samplers/test_leverage.py checks these forms.
     contract={"unbiased": False},
     forms=(
-        Form({"pool_size": 30, "center_target": True}, {"float32_tolerance": 1e-3}),
-        Form({"pool_size": 30, "equation": 12, "per_column": True}),
+        CheckCase({"pool_size": 30, "center_target": True}, {"float32_tolerance": 1e-3}),
+        CheckCase({"pool_size": 30, "equation": 12, "per_column": True}),
     ),
 )
 class SurrogateLeverage(WeightedPool):
@@ -344,7 +346,9 @@ class SurrogateLeverage(WeightedPool):
         if self.center_target:
             targets = targets - targets.mean(axis=0)
         squares = np.zeros(pool.n_columns) if self.equation == 12 else None
-        scores = np.asarray((target_moments(pool, rows, targets, formed, squares) ** 2).sum(axis=1))
+        scores = np.asarray(
+            (compute_target_moments(pool, rows, targets, formed, squares) ** 2).sum(axis=1)
+        )
         return scores if squares is None else scores + rows.shape[0] * squares
 
 

@@ -13,14 +13,14 @@ from rfbench.arrays import Array, Rows
 from rfbench.errors import MethodError
 from rfbench.parameters import BOOLEAN, NONE, number, one_of, parameter
 from rfbench.rows import select_rows
-from rfbench.samplers.base import Streams, streams
-from rfbench.samplers.declaration import ANY, Form, sampler
+from rfbench.samplers.base import RandomStreams, make_streams
+from rfbench.samplers.declaration import ANY, CheckCase, sampler
 from rfbench.samplers.feature_map import FeatureMap
 from rfbench.samplers.pool import (
     CENTRING,
     PooledFeatures,
     PoolScores,
-    centers_target,
+    is_target_centered,
     iterate_ridge_fits,
     sum_cos_sin,
 )
@@ -44,10 +44,12 @@ RIDGE_ALPHAS = np.array([float(f"1e{power}") for power in range(-6, 1)])
         )
     },
     forms=(
-        Form({"pool_size": 40, "rho": 2.0}),
-        Form({"pool_size": 40, "rho": 2.0, "estimator": "draw", "score_rows": 0.5}),
-        Form({"pool_size": 40, "penalty": 0.5, "weighted": False}),
-        Form({"pool_size": 40, "penalty": "validation", "estimator": "draw", "score_rows": 0.5}),
+        CheckCase({"pool_size": 40, "rho": 2.0}),
+        CheckCase({"pool_size": 40, "rho": 2.0, "estimator": "draw", "score_rows": 0.5}),
+        CheckCase({"pool_size": 40, "penalty": 0.5, "weighted": False}),
+        CheckCase(
+            {"pool_size": 40, "penalty": "validation", "estimator": "draw", "score_rows": 0.5}
+        ),
     ),
 )
 class LKRF(PooledFeatures):
@@ -56,7 +58,7 @@ class LKRF(PooledFeatures):
     Candidate m of the pool gets the score :math:`v_m = (\sum_i y_i \phi(x_i, w_m))^2`. The
     distribution q maximizes :math:`q^\top v` within the ball :math:`N_w |q|^2 - 1 \le \rho`
     (problem 4, see `chi_square_weights`). If a `penalty` lambda is given, lambda times the
-    divergence is subtracted instead (see `penalised_weights`).
+    divergence is subtracted instead (see `penalized_weights`).
 
     Parameters
     ----------
@@ -137,15 +139,15 @@ class LKRF(PooledFeatures):
     center_target: bool | str = parameter("auto", CENTRING)
 
     @property
-    def selects(self) -> bool:
+    def has_selection(self) -> bool:
         """True if M different candidates are selected."""
         return self.estimator == "top"
 
-    def _draw(self, X: Rows, targets: Array | None, random: Streams) -> FeatureMap:
+    def _draw(self, X: Rows, targets: Array | None, random: RandomStreams) -> FeatureMap:
         assert targets is not None
         pool = self.draw_pool(random, X.shape[1])
-        rows, y = self.scoring_rows(X, targets, random)
-        scored = PoolScores.of(pool, rows, y)
+        rows, y = self.draw_scoring_rows(X, targets, random)
+        scored = PoolScores.from_rows(pool, rows, y)
         self.penalty_: float | None = None
         if self.penalty == VALIDATION:
             self.penalty_ = self._validated_penalty(scored, rows, y, random.selection.spawn(1)[0])
@@ -160,8 +162,10 @@ class LKRF(PooledFeatures):
         return self._taken(pool, v, q, random.selection)
 
     def _alignments(self, scored: PoolScores) -> Array:
-        centred = centers_target(self.center_target, scored.moments)
-        return sum_cos_sin(scored.pool, (scored.target_moments(centred=centred) ** 2).sum(axis=1))
+        centred = is_target_centered(self.center_target, scored.moments)
+        return sum_cos_sin(
+            scored.pool, (scored.compute_target_moments(centred=centred) ** 2).sum(axis=1)
+        )
 
     def _taken(
         self, pool: FeatureMap, v: Array, q: Array, generator: np.random.Generator
@@ -170,11 +174,11 @@ class LKRF(PooledFeatures):
         kept = int(np.count_nonzero(q))
         if self.estimator == "draw" or (self.estimator == "paper" and self.n_components < kept):
             chosen = generator.choice(len(q), size=self.n_components, p=q)
-            return pool.take(chosen).times(self.n_components**-0.5)
+            return pool.select(chosen).times(self.n_components**-0.5)
         chosen = np.lexsort((-v, -q))[: self.n_components if self.estimator == "top" else kept]
         if not self.weighted:
-            return pool.take(chosen).times(len(chosen) ** -0.5)
-        return pool.take(chosen).weighted_by(np.sqrt(q[chosen]))
+            return pool.select(chosen).times(len(chosen) ** -0.5)
+        return pool.select(chosen).with_weights(np.sqrt(q[chosen]))
 
     def _validated_penalty(
         self, scored: PoolScores, rows: Rows, targets: Array, generator: np.random.Generator
@@ -186,7 +190,7 @@ class LKRF(PooledFeatures):
             self.notes_.append("too few rows to choose the penalty by validation")
             return DIVERGENCE_PENALTIES[-1]
         validation, training = ((select_rows(rows, p), targets[p]) for p in (held, used))
-        v = self._alignments(scored.less(PoolScores.of(scored.pool, *validation)))
+        v = self._alignments(scored.subtract(PoolScores.from_rows(scored.pool, *validation)))
 
         def error(penalty: float) -> float:
             q = self._distribution(v, penalty)
@@ -205,13 +209,13 @@ class LKRF(PooledFeatures):
         again. Therefore `random_state` has to be a number.
         """
         check_is_fitted(self, "pool_weights_")
-        pool = self.draw_pool(streams(self.random_state), self.n_features_in_)
+        pool = self.draw_pool(make_streams(self.random_state), self.n_features_in_)
         order = np.argsort(-self.pool_weights_, kind="stable")[: self.kept_]
-        return order, pool.take(order), self.pool_weights_[order]
+        return order, pool.select(order), self.pool_weights_[order]
 
     def _distribution(self, scores: Array, penalty: float | None) -> Array:
         if penalty is not None:
-            return penalised_weights(scores, penalty)
+            return penalized_weights(scores, penalty)
         return chi_square_weights(scores, self.rho)
 
 
@@ -278,7 +282,7 @@ def chi_square_weights(scores: Array, rho: float) -> Array:
     return q
 
 
-def penalised_weights(scores: Array, penalty: float) -> Array:
+def penalized_weights(scores: Array, penalty: float) -> Array:
     r"""Return the distribution q that maximizes q'v minus a penalized divergence.
 
     .. math:: \max_q q^\top v - \lambda (N |q|^2 - 1)

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from rfbench.arrays import Array, FloatArray, Rows
 from rfbench.kernels import to_dense
 from rfbench.parameters import one_of, parameter
-from rfbench.samplers.base import RandomFeatures, Streams
-from rfbench.samplers.declaration import WAVES, Form, sampler
+from rfbench.samplers.base import RandomFeatures, RandomStreams
+from rfbench.samplers.declaration import WAVES, CheckCase, sampler
 from rfbench.samplers.feature_map import FeatureMap
 
 # Number of rows whose random numbers are computed at once. Measured by `python -m
@@ -79,7 +79,7 @@ def _row_keys(rows: Any) -> NDArray[np.uint64]:
     about="the features of rks, rounded to a few bits without bias",
     # The tolerance is one step of 8 bits, because float32 rows get different random numbers.
     contract={"float32_tolerance": 1.01 / 255},
-    forms=(Form({"bits": 8}),),
+    forms=(CheckCase({"bits": 8}),),
 )
 class LowPrecision(RandomFeatures):
     r"""Random kitchen sinks with columns that are rounded to b bits, without bias.
@@ -134,7 +134,7 @@ class LowPrecision(RandomFeatures):
 
     bits: int = parameter(4, one_of(1, 2, 4, 8))
 
-    def _draw(self, X: Rows, targets: Array | None, random: Streams) -> FeatureMap:
+    def _draw(self, X: Rows, targets: Array | None, random: RandomStreams) -> FeatureMap:
         unit = self.draw_unit_map(random, X.shape[1], self.n_components)
         key = int(random.rows.integers(2**62))
         return RoundedMap(**vars(unit.times(self.n_components**-0.5)), bits=self.bits, key=key)

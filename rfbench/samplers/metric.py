@@ -22,12 +22,12 @@ from rfbench.rows import RowSource
 from rfbench.samplers.base import (
     NOTHING_SHARED,
     RandomState,
+    RandomStreams,
     Shared,
-    Streams,
+    make_streams,
     make_target_columns,
-    streams,
 )
-from rfbench.samplers.declaration import GAUSSIAN, Form, sampler
+from rfbench.samplers.declaration import GAUSSIAN, CheckCase, sampler
 from rfbench.samplers.feature_map import FeatureMap
 from rfbench.samplers.nystroem import NystroemMap
 from rfbench.samplers.pool import SCORE_ROWS, ScoredFeatures, iterate_ridge_fits
@@ -168,7 +168,7 @@ class LearnedMetric(Checked, BaseEstimator):  # type: ignore[misc]
         ------
         MethodError
             If a parameter is not allowed.
-        MemoryLimit
+        MemoryLimitError
             If the rows have too many columns for a full metric.
         """
         self.check_parameters()
@@ -179,7 +179,7 @@ class LearnedMetric(Checked, BaseEstimator):  # type: ignore[misc]
                 f"A full metric of {d:,} columns",
                 "Use fewer columns, or a diagonal metric.",
             )
-        random = streams(self.random_state)
+        random = make_streams(self.random_state)
         taken = np.arange(n)
         if n > self.n_rows:
             taken = np.sort(random.rows.choice(n, self.n_rows, replace=False))
@@ -392,7 +392,7 @@ def gradient_outer_product(
     kernels=GAUSSIAN,
     about="random Fourier features of a metric that is learned from the gradients of a few fits",
     contract={"float32_tolerance": 1e-3},
-    forms=(Form({"rounds": 2}), Form({"metric": "full", "score_rows": 40})),
+    forms=(CheckCase({"rounds": 2}), CheckCase({"metric": "full", "score_rows": 40})),
 )
 class RFMFeatures(ScoredFeatures):
     r"""Random Fourier features of a Mahalanobis kernel whose metric is learned from gradients.
@@ -459,7 +459,7 @@ class RFMFeatures(ScoredFeatures):
     score_rows: int | float = parameter(3000, SCORE_ROWS)
 
     def _metric_of(
-        self, X: Rows, targets: Array | None, random: Streams, known: dict[str, Any] | None
+        self, X: Rows, targets: Array | None, random: RandomStreams, known: dict[str, Any] | None
     ) -> LearnedMetric:
         """Return the learned metric of these rows. Use the cache `known` if it has the metric.
 
@@ -471,7 +471,7 @@ class RFMFeatures(ScoredFeatures):
             kind=self.metric,
             kernel=self.kernel,
             rounds=self.rounds,
-            n_rows=max(2, self.n_scored(X.shape[0])),
+            n_rows=max(2, self.count_scored(X.shape[0])),
             random_state=random.selection,
         )
         if known is None or isinstance(X, RowSource):
@@ -487,11 +487,11 @@ class RFMFeatures(ScoredFeatures):
             known[key] = metric
         return metric
 
-    def _draw(self, X: Rows, targets: Array | None, random: Streams) -> FeatureMap:
+    def _draw(self, X: Rows, targets: Array | None, random: RandomStreams) -> FeatureMap:
         return self._draw_sharing(X, None, targets, random, NOTHING_SHARED)
 
     def _draw_sharing(
-        self, X: Rows, y: Any, targets: Array | None, random: Streams, shared: Shared
+        self, X: Rows, y: Any, targets: Array | None, random: RandomStreams, shared: Shared
     ) -> FeatureMap:
         learned = self._metric_of(X, targets, random, shared.metrics)
         self.metric_, self.losses_ = learned.metric_, learned.losses_

@@ -14,8 +14,8 @@ from rfbench.arrays import Array, FloatArray, Rows
 from rfbench.compute.products import matmul
 from rfbench.kernels import Kernel
 from rfbench.parameters import one_of, parameter
-from rfbench.samplers.base import NOTHING_SHARED, RandomFeatures, Shared, Streams
-from rfbench.samplers.declaration import ANY, Form, sampler
+from rfbench.samplers.base import NOTHING_SHARED, RandomFeatures, RandomStreams, Shared
+from rfbench.samplers.declaration import ANY, CheckCase, sampler
 from rfbench.samplers.feature_map import FittedMap
 from rfbench.samplers.landmarks import (
     choose_pivots,
@@ -79,8 +79,8 @@ class NystroemMap(KernelColumns):
         basis = vectors[:, kept]
         return np.asarray((basis / np.sqrt(eigenvalues[kept])) @ basis.T)
 
-    def unprojected(self, coefficients: FloatArray) -> tuple[FittedMap, FloatArray]:
-        """Return the map of kernel values and their coefficients. See `FittedMap.unprojected`."""
+    def unproject(self, coefficients: FloatArray) -> tuple[FittedMap, FloatArray]:
+        """Return the map of kernel values and their coefficients. See `FittedMap.unproject`."""
         return KernelColumns(self.kernel, self.landmarks), self.matrix @ coefficients
 
     def _columns(self, rows: Rows) -> Array:
@@ -97,10 +97,10 @@ class NystroemMap(KernelColumns):
         "nystroem-recursive-rls": "as nystroem, with landmarks drawn by recursive leverage scores",
     },
     forms=(
-        Form(),
-        Form({"landmarks": "kmeans"}),
-        Form({"landmarks": "rpcholesky"}),
-        Form({"landmarks": "recursive-rls"}),
+        CheckCase(),
+        CheckCase({"landmarks": "kmeans"}),
+        CheckCase({"landmarks": "rpcholesky"}),
+        CheckCase({"landmarks": "recursive-rls"}),
     ),
 )
 class Nystroem(RandomFeatures):
@@ -169,11 +169,11 @@ class Nystroem(RandomFeatures):
         self._fit(X, y, Shared(delays_root=True))
         return self
 
-    def _draw(self, X: Rows, targets: Array | None, random: Streams) -> NystroemMap:
+    def _draw(self, X: Rows, targets: Array | None, random: RandomStreams) -> NystroemMap:
         return self._draw_sharing(X, None, targets, random, NOTHING_SHARED)
 
     def _draw_sharing(
-        self, X: Rows, y: Any, targets: Array | None, random: Streams, shared: Shared
+        self, X: Rows, y: Any, targets: Array | None, random: RandomStreams, shared: Shared
     ) -> NystroemMap:
         self.landmark_rows_ = None
         if X.shape[0] < self.n_components:
@@ -192,7 +192,7 @@ class Nystroem(RandomFeatures):
             fitted.matrix  # noqa: B018 - computed here so that it counts as time of drawing
         return fitted
 
-    def _rows(self, X: Rows, random: Streams) -> NDArray[np.intp]:
+    def _rows(self, X: Rows, random: RandomStreams) -> NDArray[np.intp]:
         """Return the row indices of the different landmarks, at most m."""
         n = X.shape[0]
         m = min(self.n_components, n)
@@ -203,7 +203,7 @@ class Nystroem(RandomFeatures):
             return chosen
         return np.asarray(random.selection.choice(n, size=m, replace=False))
 
-    def _pivots(self, X: Rows, random: Streams) -> NDArray[np.intp]:
+    def _pivots(self, X: Rows, random: RandomStreams) -> NDArray[np.intp]:
         n, m = X.shape[0], self.n_components
         sample = np.arange(n)
         if n > count_pivot_rows(m):

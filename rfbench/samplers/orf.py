@@ -9,7 +9,7 @@ import numpy as np
 from rfbench.arrays import Array, Rows
 from rfbench.kernels import GaussianMeasure, ScaleMixture
 from rfbench.parameters import BOOLEAN, parameter
-from rfbench.samplers.base import RandomFeatures, Streams
+from rfbench.samplers.base import RandomFeatures, RandomStreams
 from rfbench.samplers.declaration import ISOTROPIC, MIXTURES, sampler
 from rfbench.samplers.feature_map import FeatureMap
 
@@ -68,11 +68,11 @@ class ORF(RandomFeatures):
 
     padded: bool = parameter(False, BOOLEAN)
 
-    def _draw(self, X: Rows, targets: Array | None, random: Streams) -> FeatureMap:
-        from rfbench.compute.hadamard import padded_length
+    def _draw(self, X: Rows, targets: Array | None, random: RandomStreams) -> FeatureMap:
+        from rfbench.compute.hadamard import compute_padded_length
 
         d, m = X.shape[1], self.n_components
-        p = padded_length(d) if self.padded else d
+        p = compute_padded_length(d) if self.padded else d
         counts = [min(p, m - start) for start in range(0, m, p)]
         blocks = [self._directions(random.frequencies, p, count)[:, :d] for count in counts]
         # Lengths have a separate generator, so that a truncated block does not change later
@@ -133,7 +133,7 @@ class ColumnORF(RandomFeatures):
 
     kernels_served: ClassVar[Any] = (GaussianMeasure, ScaleMixture)
 
-    def _draw(self, X: Rows, targets: Array | None, random: Streams) -> FeatureMap:
+    def _draw(self, X: Rows, targets: Array | None, random: RandomStreams) -> FeatureMap:
         d, m = X.shape[1], self.n_components
         if m > d:
             rows = haar_rows(random.frequencies, m, d).T

@@ -14,8 +14,8 @@ from rfbench.arrays import Array, FloatArray, Rows
 from rfbench.compute.products import matmul
 from rfbench.errors import MethodError
 from rfbench.parameters import Rule, estimator, one_of, parameter, whole
-from rfbench.samplers.base import RandomFeatures, Streams
-from rfbench.samplers.declaration import ANY, Form, sampler
+from rfbench.samplers.base import RandomFeatures, RandomStreams
+from rfbench.samplers.declaration import ANY, CheckCase, sampler
 from rfbench.samplers.feature_map import PAIRED, FeatureMap, FittedMap
 
 # Blocks of 1 MiB. Measured by `python -m scripts.bench.doubled`, as relative CPU time: with half of
@@ -26,7 +26,7 @@ BLOCK_FREQUENCIES = 256
 CENTRING = one_of("auto", True, False)
 
 
-def target_moments(
+def compute_target_moments(
     unit: FeatureMap,
     X: Rows,
     targets: Array,
@@ -41,7 +41,7 @@ def target_moments(
     """
     total = np.zeros((unit.n_columns, targets.shape[1]))
     coded = targets.astype(X.dtype)
-    pieces = [piece.astype(X.dtype) for piece in unit.pieces(BLOCK_FREQUENCIES)]
+    pieces = [piece.astype(X.dtype) for piece in unit.split(BLOCK_FREQUENCIES)]
     buffers: dict[tuple[int, int], FloatArray] = {}
     for start in range(0, X.shape[0], BLOCK_ROWS):
         picked = slice(start, min(start + BLOCK_ROWS, X.shape[0]))
@@ -51,7 +51,7 @@ def target_moments(
             features = buffers.setdefault(shape, np.empty(shape, dtype=X.dtype))
             piece.transform_into(rows, features)
             count = piece.n_frequencies
-            columns = unit.columns_of(np.arange(first, first + count))
+            columns = unit.find_columns(np.arange(first, first + count))
             first += count
             total[columns] += matmul(features.T, coded[picked])
             if squares is not None:
@@ -70,7 +70,7 @@ def sum_cos_sin(unit: FeatureMap, columns: Array) -> Array:
     return columns
 
 
-def centers_target(choice: bool | str, targets: Array) -> bool:
+def is_target_centered(choice: bool | str, targets: Array) -> bool:
     """Return True if the target is centered. 'auto' centers a target with several columns."""
     return targets.shape[1] > 1 if choice == "auto" else bool(choice)
 
@@ -112,7 +112,7 @@ def iterate_ridge_fits(
     skipped.
     """
     from rfbench.compute.gram import accumulate
-    from rfbench.compute.ridge import residual_sum_of_squares, solve_ridge
+    from rfbench.compute.ridge import compute_residual_sum_of_squares, solve_ridge
 
     unit = features.astype(training[0].dtype)
     fitted, judged = (
@@ -120,7 +120,7 @@ def iterate_ridge_fits(
         for rows, y in (training, held)
     )
     path = solve_ridge(fitted, len(training[1]) * alphas, intercept=True)
-    losses = residual_sum_of_squares(judged, path.coef, path.intercept).sum(axis=1)
+    losses = compute_residual_sum_of_squares(judged, path.coef, path.intercept).sum(axis=1)
     for loss, coef in zip(losses / len(held[1]), path.coef, strict=True):
         if np.isfinite(loss):
             yield float(loss), coef
@@ -160,9 +160,9 @@ class PoolScores:
     rounding: Array
 
     @classmethod
-    def of(cls, pool: FeatureMap, rows: Rows, y: Array) -> PoolScores:
+    def from_rows(cls, pool: FeatureMap, rows: Rows, y: Array) -> PoolScores:
         """Compute the sums of a pool's features over rows, for targets of shape (n, k)."""
-        sums = target_moments(pool, rows, np.column_stack([y, np.ones(len(y))]))
+        sums = compute_target_moments(pool, rows, np.column_stack([y, np.ones(len(y))]))
         means = y.mean(axis=0)
         # The sum over a block is in the dtype of the rows, in which errors accumulate like a random
         # walk. The sums of the blocks are added in float64.
@@ -171,13 +171,13 @@ class PoolScores:
         rounding = errors[:-1] + errors[-1] * np.abs(means)
         return cls(pool, sums[:, :-1], sums[:, -1], means, len(y), rounding)
 
-    def target_moments(self, *, centred: bool) -> Array:
+    def compute_target_moments(self, *, centred: bool) -> Array:
         """Return Z'Y, or Z'(Y - mean Y) for a centered target."""
         if not centred:
             return self.moments
         return self.moments - np.outer(self.sums, self.target_means)
 
-    def less(self, part: PoolScores) -> PoolScores:
+    def subtract(self, part: PoolScores) -> PoolScores:
         """Return the sums over the rows that are not in `part`."""
         n = self.n - part.n
         means = (self.n * self.target_means - part.n * part.target_means) / n
@@ -209,15 +209,17 @@ class ScoredFeatures(RandomFeatures):
 
     score_rows: int | float = parameter(1.0, SCORE_ROWS)
 
-    def n_scored(self, n: int) -> int:
+    def count_scored(self, n: int) -> int:
         """Return the number of rows, out of n, from which the scores are computed."""
         asked: Any = self.score_rows
         return min(n, int(asked) if not isinstance(asked, float) else max(1, round(asked * n)))
 
-    def scoring_rows(self, X: Rows, targets: Array, random: Streams) -> tuple[Rows, Array]:
+    def draw_scoring_rows(
+        self, X: Rows, targets: Array, random: RandomStreams
+    ) -> tuple[Rows, Array]:
         """Return the random rows from which the scores are computed, with their targets."""
         n = X.shape[0]
-        count = self.n_scored(n)
+        count = self.count_scored(n)
         if count == n:
             return X, targets
         chosen = np.sort(random.rows.choice(n, size=count, replace=False))
@@ -252,7 +254,7 @@ class PooledFeatures(ScoredFeatures):
     pool_size: int = parameter(1000, whole(1))
 
     @property
-    def selects(self) -> bool:
+    def has_selection(self) -> bool:
         """True if M different candidates are selected, so that the pool needs at least M."""
         return True
 
@@ -262,7 +264,7 @@ class PooledFeatures(ScoredFeatures):
         self._check_pool_holds_components(self.pool_size)
 
     def _check_pool_holds_components(self, size: int) -> None:
-        if self.selects and self.n_components > size:
+        if self.has_selection and self.n_components > size:
             raise MethodError(
                 f"M = {self.n_components} features cannot be selected from a pool of {size}.",
                 f"{type(self).__name__} keeps M of the candidates, and a linear kernel "
@@ -270,7 +272,7 @@ class PooledFeatures(ScoredFeatures):
                 "Decrease M, or increase pool_size.",
             )
 
-    def draw_pool(self, random: Streams, d: int) -> FeatureMap:
+    def draw_pool(self, random: RandomStreams, d: int) -> FeatureMap:
         """Draw the candidates: i.i.d. features with scale sqrt(2) or 1.
 
         The linear kernel has only d different features. If pool_size is at least d, the pool
@@ -287,7 +289,7 @@ class PooledFeatures(ScoredFeatures):
     kernels=ANY,
     about="M features drawn uniformly from a random pool: the control for methods with a pool",
     contract={"kernel_sizes": (4, 40)},
-    forms=(Form({"pool_size": 40}),),
+    forms=(CheckCase({"pool_size": 40}),),
 )
 class UniformPool(PooledFeatures):
     r"""M features drawn uniformly, without replacement, from a pool. No scores are computed.
@@ -325,7 +327,7 @@ class UniformPool(PooledFeatures):
     (20, 10)
     """
 
-    def _draw(self, X: Rows, targets: Array | None, random: Streams) -> FeatureMap:
+    def _draw(self, X: Rows, targets: Array | None, random: RandomStreams) -> FeatureMap:
         pool = self.draw_pool(random, X.shape[1])
         chosen = random.selection.permutation(pool.n_frequencies)[: self.n_components]
-        return pool.take(chosen).times(self.n_components**-0.5)
+        return pool.select(chosen).times(self.n_components**-0.5)

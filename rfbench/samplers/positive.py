@@ -12,8 +12,8 @@ from rfbench.arrays import Array, FloatArray, Rows
 from rfbench.kernels import Gaussian, to_dense
 from rfbench.parameters import one_of, parameter
 from rfbench.registry import SAMPLERS
-from rfbench.samplers.base import RandomFeatures, Streams
-from rfbench.samplers.declaration import GAUSSIAN, Form, sampler
+from rfbench.samplers.base import RandomFeatures, RandomStreams
+from rfbench.samplers.declaration import GAUSSIAN, CheckCase, sampler
 from rfbench.samplers.feature_map import PAIRED, PLAIN, FeatureMap
 from rfbench.samplers.projected import iterate_row_blocks
 
@@ -97,7 +97,7 @@ class PositiveFeatures(RandomFeatures):
 
     base: str = parameter("rks", one_of(*BASES))
 
-    def _draw(self, X: Rows, targets: Array | None, random: Streams) -> FeatureMap:
+    def _draw(self, X: Rows, targets: Array | None, random: RandomStreams) -> FeatureMap:
         m, spread = self.n_components, self.kernel_.spread
         base = SAMPLERS[self.base](m, kernel=self.kernel, feature_map=PAIRED)
         base.kernel_ = self.kernel_
@@ -125,7 +125,7 @@ class PositiveFeatures(RandomFeatures):
     "oprf",
     kernels=GAUSSIAN,
     about="as positive, with the smallest variance",
-    forms=(Form({"base": "orf"}),),
+    forms=(CheckCase({"base": "orf"}),),
 )
 class OptimalPositiveFeatures(PositiveFeatures):
     r"""Positive features with the smallest variance at the mean distance from the origin.

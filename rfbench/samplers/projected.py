@@ -12,7 +12,7 @@ from rfbench.compute.products import matmul
 from rfbench.errors import MethodError
 from rfbench.parameters import NONE, estimator, parameter, whole
 from rfbench.registry import KERNELS
-from rfbench.samplers.base import RandomFeatures, Streams
+from rfbench.samplers.base import RandomFeatures, RandomStreams
 from rfbench.samplers.feature_map import PAIRED, FeatureMap, FittedMap, make_torch_map
 
 # Memory of a block of features in bytes. Measured by `python -m scripts.bench.doubled`: half the
@@ -50,8 +50,8 @@ class ProjectedMap(FittedMap):
         """Return the map with its arrays converted to the floating-point type `dtype`."""
         return ProjectedMap(self.inner.astype(dtype), self.matrix.astype(dtype, copy=False))
 
-    def unprojected(self, coefficients: FloatArray) -> tuple[FittedMap, FloatArray]:
-        """Return the inner map and coefficients for its columns. See `FittedMap.unprojected`."""
+    def unproject(self, coefficients: FloatArray) -> tuple[FittedMap, FloatArray]:
+        """Return the inner map and coefficients for its columns. See `FittedMap.unproject`."""
         return self.inner, matmul(self.matrix, coefficients)
 
     def transform_into(self, rows: Rows, out: FloatArray) -> None:
@@ -104,7 +104,7 @@ class ProjectedFeatures(RandomFeatures):
                 "Increase base_size, or decrease n_components.",
             )
 
-    def _draw(self, X: Rows, targets: Array | None, random: Streams) -> FittedMap:
+    def _draw(self, X: Rows, targets: Array | None, random: RandomStreams) -> FittedMap:
         size = self.n_drawn
         base = self.draw_unit_map(random, X.shape[1], size).times(size**-0.5)
         return ProjectedMap(base, self._projection(base, X, random))
@@ -115,5 +115,5 @@ class ProjectedFeatures(RandomFeatures):
         return 4 * self.n_components if self.base_size is None else self.base_size
 
     @abstractmethod
-    def _projection(self, base: FeatureMap, X: Rows, random: Streams) -> Array:
+    def _projection(self, base: FeatureMap, X: Rows, random: RandomStreams) -> Array:
         """Return the matrix by which F is multiplied, shape (D, l)."""

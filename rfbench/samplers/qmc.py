@@ -12,8 +12,8 @@ from rfbench.arrays import Array, Rows
 from rfbench.errors import MethodError
 from rfbench.kernels import Kernel
 from rfbench.parameters import BOOLEAN, one_of, parameter
-from rfbench.samplers.base import RandomFeatures, Streams
-from rfbench.samplers.declaration import MIXTURES, PRODUCT, Form, sampler
+from rfbench.samplers.base import RandomFeatures, RandomStreams
+from rfbench.samplers.declaration import MIXTURES, PRODUCT, CheckCase, sampler
 from rfbench.samplers.feature_map import FeatureMap
 
 logger = logging.getLogger(__name__)
@@ -33,11 +33,11 @@ _EDGE = 2.0**-31
     kernels=(*PRODUCT, *MIXTURES),
     about="frequencies from a low-discrepancy sequence instead of independent draws",
     forms=(
-        Form(),
-        Form({"sequence": "halton"}),
-        Form({"sequence": "generalized-halton"}, {"unbiased": False}),
+        CheckCase(),
+        CheckCase({"sequence": "halton"}),
+        CheckCase({"sequence": "generalized-halton"}, {"unbiased": False}),
         # Points of the sequence without scrambling give a biased estimate.
-        Form({"scramble": False}, {"unbiased": False}),
+        CheckCase({"scramble": False}, {"unbiased": False}),
     ),
 )
 class QMC(RandomFeatures):
@@ -106,7 +106,7 @@ class QMC(RandomFeatures):
     sequence: str = parameter("sobol", one_of("sobol", "halton", "generalized-halton"))
     scramble: bool = parameter(True, BOOLEAN)
 
-    def _draw(self, X: Rows, targets: Array | None, random: Streams) -> FeatureMap:
+    def _draw(self, X: Rows, targets: Array | None, random: RandomStreams) -> FeatureMap:
         d, m = X.shape[1], self.n_components
         draw = {"sobol": _sobol, "halton": _halton, "generalized-halton": _generalized_halton}[
             self.sequence

@@ -12,7 +12,7 @@ from rfbench.arrays import Array, Rows
 from rfbench.errors import MethodError
 from rfbench.kernels import GaussianMeasure
 from rfbench.parameters import parameter, whole
-from rfbench.samplers.base import RandomFeatures, Streams
+from rfbench.samplers.base import RandomFeatures, RandomStreams
 from rfbench.samplers.declaration import ISOTROPIC, sampler
 from rfbench.samplers.feature_map import FeatureMap
 from rfbench.samplers.orf import haar_rows
@@ -72,7 +72,7 @@ class GaussianQuadrature(RandomFeatures):
 
     points: int = parameter(3, whole(2))
 
-    def _draw(self, X: Rows, targets: Array | None, random: Streams) -> FeatureMap:
+    def _draw(self, X: Rows, targets: Array | None, random: RandomStreams) -> FeatureMap:
         d, m = X.shape[1], self.n_components
         nodes, weights = hermegauss(self.points)
         drawn = random.frequencies.choice(nodes, size=(m, d), p=weights / weights.sum())
@@ -161,7 +161,7 @@ class SSR(RandomFeatures):
 
     kernels_served: ClassVar[Any] = GaussianMeasure
 
-    def _draw(self, X: Rows, targets: Array | None, random: Streams) -> FeatureMap:
+    def _draw(self, X: Rows, targets: Array | None, random: RandomStreams) -> FeatureMap:
         d, m = X.shape[1], self.n_components
         opposites = self.kernel_.feature == "arc-cosine"
         n_drawn = (m + 1) // 2 if opposites else m
@@ -184,7 +184,7 @@ class SSR(RandomFeatures):
             frequencies = np.repeat(frequencies, 2, axis=0)[:m]
             frequencies[1::2] *= -1.0
             lengths = np.repeat(lengths, 2)[:m]
-        unit = self.unit_map(frequencies, random).weighted_by(d**0.5 / lengths).times(m**-0.5)
+        unit = self.unit_map(frequencies, random).with_weights(d**0.5 / lengths).times(m**-0.5)
         return QuadratureMap(**vars(unit))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rfbench.arrays import Array, Rows
 from rfbench.parameters import number, parameter
-from rfbench.samplers.base import RandomFeatures, Streams
+from rfbench.samplers.base import RandomFeatures, RandomStreams
 from rfbench.samplers.declaration import ANY, sampler
 from rfbench.samplers.feature_map import FeatureMap
 
@@ -59,6 +59,6 @@ class RKS(RandomFeatures):
 
     penalty_divisor: float = parameter(1.0, number(above=0))
 
-    def _draw(self, X: Rows, targets: Array | None, random: Streams) -> FeatureMap:
+    def _draw(self, X: Rows, targets: Array | None, random: RandomStreams) -> FeatureMap:
         unit = self.draw_unit_map(random, X.shape[1], self.n_components)
         return unit.times(self.n_components**-0.5 * self.penalty_divisor**0.5)

@@ -14,7 +14,7 @@ from rfbench.arrays import Array, Rows
 from rfbench.compute.products import matmul, multiply_by_transpose, sum_squares
 from rfbench.kernels import Kernel
 from rfbench.parameters import one_of, parameter, whole
-from rfbench.samplers.base import RandomFeatures, Streams
+from rfbench.samplers.base import RandomFeatures, RandomStreams
 from rfbench.samplers.declaration import ANY, sampler
 from rfbench.samplers.feature_map import PAIRED, FeatureMap
 
@@ -97,18 +97,20 @@ class SES(RandomFeatures):
     weights: str = parameter("nonnegative", one_of("nonnegative"))
     penalty: str = parameter("validated", one_of("validated"))
 
-    def _draw(self, X: Rows, targets: Array | None, random: Streams) -> FeatureMap:
+    def _draw(self, X: Rows, targets: Array | None, random: RandomStreams) -> FeatureMap:
         unit = self.draw_unit_map(random, X.shape[1], self.n_components)
         size = (self.pairs_per_feature * self.n_components, 2)
         pairs = random.rows.integers(0, X.shape[0], size=size)
         held = len(pairs) // 5
         held_out = make_pair_equations(unit, self.kernel_, X, pairs[:held])
         training = make_pair_equations(unit, self.kernel_, X, pairs[held:])
-        solve = training.solver()
-        self.penalty_ = min(SPARSE_PENALTIES, key=lambda penalty: held_out.error(solve(penalty)))
+        solve = training.make_solver()
+        self.penalty_ = min(
+            SPARSE_PENALTIES, key=lambda penalty: held_out.compute_error(solve(penalty))
+        )
         every = PairEquations(*map(operator.add, held_out, training))
-        self.beta_ = every.solver()(self.penalty_)
-        return unit.weighted_by(np.sqrt(self.beta_))
+        self.beta_ = every.make_solver()(self.penalty_)
+        return unit.with_weights(np.sqrt(self.beta_))
 
 
 class PairEquations(NamedTuple):
@@ -131,11 +133,11 @@ class PairEquations(NamedTuple):
     moment: Array
     square: float
 
-    def error(self, beta: Array) -> float:
+    def compute_error(self, beta: Array) -> float:
         """Return the sum of squared residuals for the weights beta."""
         return float(beta @ (self.gram @ beta) - 2.0 * (beta @ self.moment) + self.square)
 
-    def solver(self) -> Callable[[float], Array]:
+    def make_solver(self) -> Callable[[float], Array]:
         """Return a function from penalties to weights, based on a single eigendecomposition.
 
         The penalty is relative to the mean diagonal element of A'A. `scipy.optimize.nnls` is called

@@ -13,7 +13,7 @@ from sklearn.kernel_approximation import PolynomialCountSketch
 from sklearn.utils.extmath import row_norms
 
 from rfbench.arrays import Array, FloatArray, Rows
-from rfbench.compute.hadamard import fwht_inplace, padded_length
+from rfbench.compute.hadamard import compute_padded_length, fwht_inplace
 from rfbench.errors import MethodError
 from rfbench.kernels import DotProduct, Gaussian, Polynomial, Softmax, to_dense
 from rfbench.parameters import (
@@ -27,8 +27,8 @@ from rfbench.parameters import (
     whole,
 )
 from rfbench.samplers.allocation import allocate, compute_moments_of_pairs
-from rfbench.samplers.base import RandomFeatures, Streams
-from rfbench.samplers.declaration import DOT_PRODUCTS, GAUSSIAN, Form, sampler
+from rfbench.samplers.base import RandomFeatures, RandomStreams
+from rfbench.samplers.declaration import DOT_PRODUCTS, GAUSSIAN, CheckCase, sampler
 from rfbench.samplers.feature_map import FittedMap
 from rfbench.samplers.projected import iterate_row_blocks
 
@@ -279,8 +279,8 @@ def draw_sketch(
     factors = [way.draw(generator, d, D) for _ in range(degree)]
     if not tree or degree == 1:
         return ProductSketch(factors, D)
-    width = padded_length(D) if way.projection == "srht" else D
-    levels, count = [], padded_length(degree) // 2
+    width = compute_padded_length(D) if way.projection == "srht" else D
+    levels, count = [], compute_padded_length(degree) // 2
     while count:
         levels.append([way.draw(generator, width, D) for _ in range(count)])
         count //= 2
@@ -407,13 +407,13 @@ class SketchedFeatures(RandomFeatures):
     kernels=("polynomial",),
     about="products of random projections of a row",
     forms=(
-        Form(),
-        Form({"projection": "gaussian"}),
-        Form({"projection": "srht"}),
-        Form({"projection": "countsketch"}),
-        Form({"projection": "srht", "is_complex": True, "full_cov": True}),
-        Form({"projection": "srht", "tree": True}),
-        Form({"projection": "rademacher", "expanded": 64}),
+        CheckCase(),
+        CheckCase({"projection": "gaussian"}),
+        CheckCase({"projection": "srht"}),
+        CheckCase({"projection": "countsketch"}),
+        CheckCase({"projection": "srht", "is_complex": True, "full_cov": True}),
+        CheckCase({"projection": "srht", "tree": True}),
+        CheckCase({"projection": "rademacher", "expanded": 64}),
     ),
 )
 class PolynomialSketch(SketchedFeatures):
@@ -476,19 +476,25 @@ class PolynomialSketch(SketchedFeatures):
     tree: bool = parameter(False, BOOLEAN)
     expanded: int | None = parameter(None, whole(2) | NONE)
 
-    def _draw(self, X: Rows, targets: Array | None, random: Streams) -> DotProductMap:
+    def _draw(self, X: Rows, targets: Array | None, random: RandomStreams) -> DotProductMap:
         return self._draw_power(X, random, self.kernel_.degree, self.kernel_.bias, self._length)
 
     def _draw_power(
-        self, X: Rows, random: Streams, degree: int, bias: float, length: float, decay: float = 0.0
+        self,
+        X: Rows,
+        random: RandomStreams,
+        degree: int,
+        bias: float,
+        length: float,
+        decay: float = 0.0,
     ) -> DotProductMap:
         """Return features of (x'y / length^2 + bias)^degree, times a decay (`DotProductMap`)."""
-        d, generator = padded_length(X.shape[1] + (bias > 0)), random.frequencies
+        d, generator = compute_padded_length(X.shape[1] + (bias > 0)), random.frequencies
         way = Way(self.projection, self.is_complex, self.full_cov)
         if self.expanded is None:
             sketch = draw_sketch(way, degree, d, self._n_features, generator, self.tree)
         else:
-            E = padded_length(max(self.expanded, self.n_components))
+            E = compute_padded_length(max(self.expanded, self.n_components))
             inner = draw_sketch(way, degree, d, E // (1 + self.is_complex), generator, self.tree)
             signs = np.array([-1.0, 1.0])[generator.integers(2, size=(1, E))]
             chosen = generator.permutation(E)[: self.n_components]
@@ -557,7 +563,7 @@ class PowerSketch(PolynomialSketch):
     kernel: str = parameter("gaussian", one_of(*GAUSSIAN, "softmax"))
     power: int = parameter(4, whole(1))
 
-    def _draw(self, X: Rows, targets: Array | None, random: Streams) -> DotProductMap:
+    def _draw(self, X: Rows, targets: Array | None, random: RandomStreams) -> DotProductMap:
         q = self.power
         decay = 0.5 * q if self._decays else 0.0
         return self._draw_power(X, random, q, 1.0, self._length * float(np.sqrt(q)), decay)
@@ -568,10 +574,10 @@ class PowerSketch(PolynomialSketch):
     kernels=SERVED,
     about="sketches of the terms of the kernel's power series, side by side",
     forms=(
-        Form({"degrees": "random"}),
-        Form({"degrees": "random", "projection": "srht", "is_complex": True}),
-        Form({}, {"unbiased": False}),
-        Form({"projection": "srht", "is_complex": True}, {"unbiased": False}),
+        CheckCase({"degrees": "random"}),
+        CheckCase({"degrees": "random", "projection": "srht", "is_complex": True}),
+        CheckCase({}, {"unbiased": False}),
+        CheckCase({"projection": "srht", "is_complex": True}, {"unbiased": False}),
     ),
 )
 class MaclaurinFeatures(SketchedFeatures):
@@ -629,8 +635,8 @@ class MaclaurinFeatures(SketchedFeatures):
     degrees: Any = parameter("optimized", one_of("optimized", "random") | FEATURES_BY_DEGREE)
     least_degree: int = parameter(2, whole(1))
 
-    def _draw(self, X: Rows, targets: Array | None, random: Streams) -> DotProductMap:
-        d, total = padded_length(X.shape[1]), self._n_features - 1
+    def _draw(self, X: Rows, targets: Array | None, random: RandomStreams) -> DotProductMap:
+        d, total = compute_padded_length(X.shape[1]), self._n_features - 1
         kernel = self.kernel_
         series = Softmax(1.0) if self._decays else kernel
         limit = kernel.degree if isinstance(kernel, Polynomial) else None

@@ -17,7 +17,7 @@ from rfbench.arrays import Array, FloatArray, Rows
 from rfbench.compute.products import matmul
 from rfbench.kernels import GaussianMeasure, to_dense
 from rfbench.parameters import parameter, whole
-from rfbench.samplers.base import RandomFeatures, Streams
+from rfbench.samplers.base import RandomFeatures, RandomStreams
 from rfbench.samplers.declaration import ISOTROPIC, MIXTURES, PRODUCT, sampler
 from rfbench.samplers.feature_map import FeatureMap, Projection
 
@@ -68,13 +68,13 @@ class Stacked(Projection):
         return len(self.blocks[0][1])
 
     @abstractmethod
-    def through(self, block: Any, padded: FloatArray) -> FloatArray:
+    def project_block(self, block: Any, padded: FloatArray) -> FloatArray:
         """Return the phases w'x for the frequencies of a block, shape (n, p).
 
         The rows are padded to p columns.
         """
 
-    def explicit(self) -> Array:
+    def compute_frequencies(self) -> Array:
         """Return all frequencies as a matrix, shape (d, p x number of blocks)."""
         total = self.length * len(self.blocks)
         out = np.empty((self.n_features, total))
@@ -84,7 +84,7 @@ class Stacked(Projection):
     @cached_property
     def _matrix(self) -> Array:
         """The matrix of all frequencies. The values of one frequency are consecutive in memory."""
-        return np.asfortranarray(self.explicit())
+        return np.asfortranarray(self.compute_frequencies())
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state for pickling, without the frequencies, which can be computed again."""
@@ -113,13 +113,13 @@ class Stacked(Projection):
             padded[:, : self.n_features] = to_dense(part)
             target = out[start : start + step]
             for number, columns, own in pieces:
-                target[:, columns] = self.through(self.blocks[number], padded)[:, own]
+                target[:, columns] = self.project_block(self.blocks[number], padded)[:, own]
 
 
 class StackedHadamard(Stacked):
     """Stacked blocks of length p, which is the smallest power of two that is at least d."""
 
-    def through(self, block: Block, padded: FloatArray) -> FloatArray:
+    def project_block(self, block: Block, padded: FloatArray) -> FloatArray:
         """Return the phases w'x for the frequencies of a block, shape (n, p)."""
         from rfbench.compute.hadamard import fwht_inplace
 
@@ -157,10 +157,10 @@ class StructuredFeatures(RandomFeatures):
     """
 
     @abstractmethod
-    def _projection(self, random: Streams, d: int) -> Projection:
+    def _projection(self, random: RandomStreams, d: int) -> Projection:
         """Return at least M frequencies for rows with d columns."""
 
-    def _draw(self, X: Rows, targets: Array | None, random: Streams) -> FeatureMap:
+    def _draw(self, X: Rows, targets: Array | None, random: RandomStreams) -> FeatureMap:
         m = self.n_components
         unit = self.unit_map(np.arange(m), random, self._projection(random, X.shape[1]))
         return unit.times(m**-0.5)
@@ -171,7 +171,7 @@ class StructuredFeatures(RandomFeatures):
         check_is_fitted(self, "feature_map_")
         assert isinstance(self.feature_map_, FeatureMap)
         assert self.feature_map_.projection is not None
-        explicit = self.feature_map_.projection.explicit()
+        explicit = self.feature_map_.projection.compute_frequencies()
         return np.ascontiguousarray(explicit[:, self.feature_map_.frequencies].T)
 
 
@@ -189,10 +189,10 @@ class HadamardFeatures(StructuredFeatures):
     def _draw_block(self, generator: np.random.Generator, p: int, spread: float) -> Block:
         """Return a block of p frequencies with coordinates of the standard deviation `spread`."""
 
-    def _projection(self, random: Streams, d: int) -> Projection:
-        from rfbench.compute.hadamard import padded_length
+    def _projection(self, random: RandomStreams, d: int) -> Projection:
+        from rfbench.compute.hadamard import compute_padded_length
 
-        p, spread = padded_length(d), self.kernel_.spread
+        p, spread = compute_padded_length(d), self.kernel_.spread
         count = -(-self.n_components // p)
         blocks = [self._draw_block(random.frequencies, p, spread) for _ in range(count)]
         return StackedHadamard(blocks, d)
@@ -366,7 +366,7 @@ class ROM(SORF):
 class StackedCirculant(Stacked):
     """Stacked blocks ``C(w) diag(signs)``, where ``C(w)_ij = w_(i-j mod d)`` is circulant."""
 
-    def through(self, block: tuple[Array, Array], padded: FloatArray) -> FloatArray:
+    def project_block(self, block: tuple[Array, Array], padded: FloatArray) -> FloatArray:
         """Return the phases w'x for the frequencies of a block, shape (n, p)."""
         first, signs = (part.astype(padded.dtype) for part in block)
         spectrum = fft.rfft(padded * signs, axis=1)
@@ -429,7 +429,7 @@ class Circulant(StructuredFeatures):
 
     features_served: ClassVar[tuple[str, ...]] = ("wave", "arc-cosine")
 
-    def _projection(self, random: Streams, d: int) -> Projection:
+    def _projection(self, random: RandomStreams, d: int) -> Projection:
         blocks = -(-self.n_components // d)
         first = self.kernel_.frequencies(random.frequencies, d, blocks)
         signs = random.selection.choice([-1.0, 1.0], size=(blocks, d))

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from rfbench.arrays import Array, Rows
 from rfbench.kernels import to_dense
 from rfbench.parameters import NONE, number, one_of, parameter, whole
-from rfbench.samplers.base import RandomFeatures, Streams
-from rfbench.samplers.declaration import ANY, Form, sampler
+from rfbench.samplers.base import RandomFeatures, RandomStreams
+from rfbench.samplers.declaration import ANY, CheckCase, sampler
 from rfbench.samplers.feature_map import PLAIN, FeatureMap
 from rfbench.samplers.projected import iterate_row_blocks
 
@@ -87,7 +87,7 @@ class DataPairs(RandomFeatures):
     pairs_per_row: int = parameter(5, whole(1))
     scale: float = parameter(HALF, number(above=0))
 
-    def _draw(self, X: Rows, targets: Array | None, random: Streams) -> FeatureMap:
+    def _draw(self, X: Rows, targets: Array | None, random: RandomStreams) -> FeatureMap:
         n = X.shape[0]
         first = np.tile(np.arange(n), self.pairs_per_row)
         pool = np.stack([first, (first + random.rows.integers(1, max(n, 2), len(first))) % n], 1)
@@ -125,7 +125,7 @@ class DataPairs(RandomFeatures):
         "change of the target; no kernel and no bandwidth"
     ),
     contract={"float32_tolerance": 1e-3},
-    forms=(Form({"pairs_per_row": 3, "target_norm": "l2"}),),
+    forms=(CheckCase({"pairs_per_row": 3, "target_norm": "l2"}),),
 )
 class SWIM(DataPairs):
     r"""Features from pairs of training rows, with a preference for large changes of the target.
@@ -199,7 +199,7 @@ def _distances(X: Rows, pairs: Numbers) -> Array:
     "elm",
     kernels=ANY,
     about="tanh features with independent weights, the layer that swim is compared with",
-    forms=(Form({"scale": 3.0}),),
+    forms=(CheckCase({"scale": 3.0}),),
 )
 class ELM(RandomFeatures):
     r"""Features :math:`\tanh(s (w^\top x + b)) / \sqrt M` with independent random w and b.
@@ -247,7 +247,7 @@ class ELM(RandomFeatures):
     weights: str = parameter("uniform", one_of("uniform"))
     torch_seed: int | None = parameter(None, whole(0) | NONE)
 
-    def _draw(self, X: Rows, targets: Array | None, random: Streams) -> FeatureMap:
+    def _draw(self, X: Rows, targets: Array | None, random: RandomStreams) -> FeatureMap:
         d, m = X.shape[1], self.n_components
         bound = self.scale / np.sqrt(d)
         if self.torch_seed is not None:

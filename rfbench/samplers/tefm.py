@@ -11,7 +11,7 @@ from rfbench.arrays import Array, Rows
 from rfbench.compute.products import matmul
 from rfbench.memory import check_fits
 from rfbench.parameters import one_of, parameter
-from rfbench.samplers.base import Streams
+from rfbench.samplers.base import RandomStreams
 from rfbench.samplers.declaration import ANY, sampler
 from rfbench.samplers.feature_map import FeatureMap
 from rfbench.samplers.projected import ProjectedFeatures, iterate_row_blocks
@@ -84,7 +84,7 @@ class TEFMG(ProjectedFeatures):
 
     power: int = parameter(0, one_of(0))
 
-    def _projection(self, base: FeatureMap, X: Rows, random: Streams) -> Array:
+    def _projection(self, base: FeatureMap, X: Rows, random: RandomStreams) -> Array:
         base = base.astype(X.dtype)
         sketch = np.zeros((base.n_columns, self.n_components))
         for block in iterate_row_blocks(X.shape[0], base.n_columns):
@@ -146,11 +146,11 @@ class TEFMS(ProjectedFeatures):
 
     sketch: str = parameter(HADAMARD, one_of(HADAMARD))
 
-    def _projection(self, base: FeatureMap, X: Rows, random: Streams) -> Array:
-        from rfbench.compute.hadamard import fwht_inplace, padded_length
+    def _projection(self, base: FeatureMap, X: Rows, random: RandomStreams) -> Array:
+        from rfbench.compute.hadamard import compute_padded_length, fwht_inplace
 
         n = X.shape[0]
-        length = padded_length(n)
+        length = compute_padded_length(n)
         # This is the number of frequencies whose features fit into 128 MiB.
         frequencies = int(np.clip(STRIP_BYTES // (2 * X.dtype.itemsize * length), 8, 128))
         check_fits(
@@ -163,8 +163,8 @@ class TEFMS(ProjectedFeatures):
         signs = random.selection.choice([-1.0, 1.0], size=(n, 1)).astype(X.dtype)
         sketched = np.zeros((base.n_columns, self.n_components))
         first = 0
-        for piece in base.astype(X.dtype).pieces(frequencies):
-            columns = base.columns_of(np.arange(first, first + piece.n_frequencies))
+        for piece in base.astype(X.dtype).split(frequencies):
+            columns = base.find_columns(np.arange(first, first + piece.n_frequencies))
             strip = np.zeros((length, piece.n_columns), dtype=X.dtype)
             for rows in iterate_row_blocks(n, piece.n_columns):
                 piece.transform_into(X[rows], strip[rows])
@@ -231,10 +231,10 @@ class TruncatedSVD(ProjectedFeatures):
 
     unbiased: ClassVar[bool] = False
 
-    def _projection(self, base: FeatureMap, X: Rows, random: Streams) -> Array:
+    def _projection(self, base: FeatureMap, X: Rows, random: RandomStreams) -> Array:
         size = base.n_columns
         leading = (size - self.n_components, size - 1)
-        _, vectors = linalg.eigh(base.equations(X).gram, subset_by_index=leading)
+        _, vectors = linalg.eigh(base.accumulate_equations(X).gram, subset_by_index=leading)
         vectors = vectors[:, ::-1]
         largest = np.abs(vectors).argmax(axis=0)
         signs = np.sign(vectors[largest, np.arange(vectors.shape[1])])
@@ -294,6 +294,6 @@ class CompactFeatures(ProjectedFeatures):
 
     projection: str = parameter("gaussian", one_of("gaussian"))
 
-    def _projection(self, base: FeatureMap, X: Rows, random: Streams) -> Array:
+    def _projection(self, base: FeatureMap, X: Rows, random: RandomStreams) -> Array:
         entries = random.selection.standard_normal((base.n_columns, self.n_components))
         return np.asarray(entries * self.n_components**-0.5)

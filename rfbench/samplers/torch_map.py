@@ -29,7 +29,7 @@ class TorchMap(torch.nn.Module):  # type: ignore[misc]
         self.scale, self.order = features.scale, features.order
         frequencies: Any = features.frequencies
         if features.projection is not None:
-            frequencies = features.projection.explicit()[:, frequencies]
+            frequencies = features.projection.compute_frequencies()[:, frequencies]
         arrays = {
             "frequencies": frequencies,
             "offsets": features.offsets,

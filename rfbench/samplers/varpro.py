@@ -15,8 +15,8 @@ from rfbench.compute.ridge import solve_ridge
 from rfbench.kernels import to_float64
 from rfbench.parameters import number, parameter, whole
 from rfbench.rows import select_rows
-from rfbench.samplers.base import Streams
-from rfbench.samplers.declaration import WAVES, Form, sampler
+from rfbench.samplers.base import RandomStreams
+from rfbench.samplers.declaration import WAVES, CheckCase, sampler
 from rfbench.samplers.feature_map import PAIRED, FeatureMap
 from rfbench.samplers.pool import ScoredFeatures
 from rfbench.samplers.projected import iterate_row_blocks
@@ -29,7 +29,7 @@ from rfbench.samplers.projected import iterate_row_blocks
         "random Fourier features with frequencies trained by gradients and coefficients eliminated"
     ),
     contract={"float32_tolerance": 1e-3},
-    forms=(Form({"iterations": 3}),),
+    forms=(CheckCase({"iterations": 3}),),
 )
 class VariableProjection(ScoredFeatures):
     r"""Frequencies trained on the squared loss, with the ridge coefficients eliminated.
@@ -101,10 +101,10 @@ class VariableProjection(ScoredFeatures):
     patience: int = parameter(5, whole(1))
     alpha: float = parameter(1e-3, number(above=0))
 
-    def _draw(self, X: Rows, targets: Array | None, random: Streams) -> FeatureMap:
+    def _draw(self, X: Rows, targets: Array | None, random: RandomStreams) -> FeatureMap:
         assert targets is not None
         d, m = X.shape[1], self.n_components
-        rows, y = self.scoring_rows(X, targets, random)
+        rows, y = self.draw_scoring_rows(X, targets, random)
         known, unknown = hold_out(rows, y, random)
         first = best = self.draw_unit_map(random, d, m).times(m**-0.5)
         losses: list[float] = []
@@ -118,10 +118,10 @@ class VariableProjection(ScoredFeatures):
             nonlocal best
             tried = map_of(point)
             coef, intercept = fit_ridge(tried, *known, self.alpha)
-            losses.append(held_out_loss(tried, *unknown, coef, intercept))
+            losses.append(compute_held_out_loss(tried, *unknown, coef, intercept))
             if losses[-1] <= min(losses):
                 best = tried
-            loss, by_W, by_b = reduced_loss(tried, *known, self.alpha, coef, intercept)
+            loss, by_W, by_b = compute_reduced_loss(tried, *known, self.alpha, coef, intercept)
             return loss, np.append(by_W.ravel() / self.bandwidth_, by_b if len(shifts) else [])
 
         def stop_when_worse(_: Array) -> None:
@@ -146,7 +146,7 @@ class VariableProjection(ScoredFeatures):
 
 
 def hold_out(
-    rows: Rows, targets: Array, random: Streams
+    rows: Rows, targets: Array, random: RandomStreams
 ) -> tuple[tuple[Rows, Array], tuple[Rows, Array]]:
     """Split rows and targets into training rows and a held-out tenth.
 
@@ -171,7 +171,7 @@ def fit_ridge(
     return path.coef[0], path.intercept[0]
 
 
-def held_out_loss(
+def compute_held_out_loss(
     features: FeatureMap, rows: Rows, targets: Array, coef: Array, intercept: Array
 ) -> float:
     """Return the mean squared residual on held-out rows."""
@@ -182,7 +182,7 @@ def held_out_loss(
     return total / len(targets)
 
 
-def reduced_loss(
+def compute_reduced_loss(
     features: FeatureMap, rows: Rows, targets: Array, alpha: float, coef: Array, intercept: Array
 ) -> tuple[float, Array, Array]:
     """Return the loss at the optimal coefficients, with gradients for frequencies and offsets.
@@ -190,7 +190,7 @@ def reduced_loss(
     The gradients have shapes (d, M) and (M,). The gradient for the offsets is meaningful only for
     the offset map.
     """
-    n, apart = len(targets), features.columns_apart()
+    n, apart = len(targets), features.to_offset()
     by_W, by_b, squares = np.zeros(apart.frequencies.shape), np.zeros(apart.n_columns), 0.0
     for block in iterate_row_blocks(n, apart.n_columns):
         X = to_float64(rows[block])

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
-    return SOLVERS.of_module(__name__, name, Solver="base", ExternalSolver="external")
+    return SOLVERS.find_in_module(__name__, name, Solver="base", ExternalSolver="external")
 
 
 def __dir__() -> list[str]:

@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rfbench.arrays import Array, Rows
 from rfbench.clock import Clock
-from rfbench.compute.threads import one_thread
+from rfbench.compute.threads import limit_to_one_thread
 from rfbench.errors import MethodError
 from rfbench.parameters import (
     BOOLEAN,
@@ -38,7 +38,7 @@ from rfbench.rows import RowSource, select_rows
 from rfbench.samplers.base import RandomState, uses_target
 from rfbench.solvers.coding import Targets
 from rfbench.solvers.design import Design, make_design
-from rfbench.solvers.fits import CERTAIN, Fits, Groups, LinearPath, Path
+from rfbench.solvers.fits import CERTAIN, Fits, Groups, LinearPath, RegularizationPath
 from rfbench.solvers.fitted_model import FitReport, FittedModel
 from rfbench.solvers.folds import NESTED, ONCE, Refit, assign_group_folds, make_refit
 
@@ -184,13 +184,15 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
     # True for a real target with one or several columns, False for class labels.
     numeric_target: ClassVar[bool]
 
-    def grid(self) -> Array:
+    def make_grid(self) -> Array:
         """Return the penalties in decreasing order, in the convention `alpha_convention`."""
         return np.unique(np.asarray(self.alphas, dtype=np.float64))[::-1]
 
     def _absolute(self, rows: float) -> Array:
         """Return the absolute penalties for a fit on `rows` rows."""
-        return self.grid() * rows if self.alpha_convention == "per-sample" else self.grid()
+        return (
+            self.make_grid() * rows if self.alpha_convention == "per-sample" else self.make_grid()
+        )
 
     @abstractmethod
     def _targets(self, y: Any) -> Targets:
@@ -217,15 +219,15 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         """Fit all rows. Also fit all rows except group g, for every group g >= 0."""
 
     @abstractmethod
-    def _keep(self, path: Path, best: int) -> None:
+    def _keep(self, path: RegularizationPath, best: int) -> None:
         """Set the attributes of the fit with the selected penalty."""
 
     def check_parameters(self) -> None:
         """Raise MethodError if the parameters are not allowed. This check needs no data."""
         super().check_parameters()
-        if self.selection == "fixed" and len(self.grid()) > 1:
+        if self.selection == "fixed" and len(self.make_grid()) > 1:
             raise MethodError(
-                f"There are {len(self.grid())} alphas, but selection is 'fixed'.",
+                f"There are {len(self.make_grid())} alphas, but selection is 'fixed'.",
                 "The selection 'fixed' requires a single value.",
                 "Use a single value, or selection: cv5, validation or test.",
             )
@@ -235,18 +237,18 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
                 "Only ridge and kernel ridge have a closed form.",
                 "Use selection: cv5.",
             )
-        if self.positive_alphas and (self.grid() == 0).any():
+        if self.positive_alphas and (self.make_grid() == 0).any():
             raise MethodError(
                 f"{type(self).__name__} needs penalties above 0.",
                 "Its fit is not defined without a penalty.",
                 "Use a small penalty instead of 0.",
             )
 
-    def chosen_selection(self) -> str:
+    def resolve_selection(self) -> str:
         """Return the selection method. None becomes 'fixed' for one penalty and 'cv5' otherwise."""
         if self.selection is not None:
             return str(self.selection)
-        return "fixed" if len(self.grid()) == 1 else "cv5"
+        return "fixed" if len(self.make_grid()) == 1 else "cv5"
 
     def fit(
         self,
@@ -292,7 +294,7 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
             multi_output=self.numeric_target,
             skip_check_array=isinstance(X, RowSource),
         )
-        selection = self.chosen_selection()
+        selection = self.resolve_selection()
         notes: list[str] = []
         self.features_ = features if self.uses_features else None
         self._check_selection(selection, groups, evaluation)
@@ -307,7 +309,7 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         # Fit all penalties together, so that a Gram matrix or an eigendecomposition is computed
         # once for all penalties. If folds need their own features, only all rows are fitted here,
         # and `_with_nested` fits the folds.
-        with one_thread(self._is_small(design)):
+        with limit_to_one_thread(self._is_small(design)):
             fits = self._fits(design, targets, None if refit else folds, clock)
         if refit is not None and folds is not None:
             fits = self._with_nested(fits, X, y, targets, folds, refit, clock)
@@ -419,15 +421,15 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
             features = refit(rows, y[rest], spent)
             part = make_design(rows, features)
             part.clock = spent
-            with one_thread(self._is_small(part)):
-                fitted = self._fits(part, targets.take(folds != g), None, spent).path
-            with spent.part("train"):
-                decisions = fitted.decisions(make_design(select_rows(X, held), features))
+            with limit_to_one_thread(self._is_small(part)):
+                fitted = self._fits(part, targets.select_rows(folds != g), None, spent).path
+            with spent.time_part("train"):
+                decisions = fitted.compute_decisions(make_design(select_rows(X, held), features))
                 sums.append(self._summed_losses(decisions, targets.truth[held]))
             partial.append(fitted)
         # Each fold uses a separate clock, because the time of features in the row is for the fit on
         # all rows.
-        clock.charge(spent, to="train")
+        clock.add(spent, to="train")
         return replace(fits, partial=partial, held_loss=np.array(sums))
 
     def _choose_by_evaluation(self, fits: Fits, evaluation: Any, clock: Clock) -> PenaltyChoice:
@@ -438,8 +440,8 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         # Some papers select the penalty by test error: the smallest loss on the evaluation rows
         # over the grid. The result is optimistic. The column `selection` of the row records this.
         design = make_design(self._rows(evaluation[0]), self.features_)
-        with clock.part("test"):
-            decisions = fits.path.decisions(design)
+        with clock.time_part("test"):
+            decisions = fits.path.compute_decisions(design)
             losses = self._losses(decisions, self._truth(evaluation[1]))
             best = int(np.argmin(losses))
             return PenaltyChoice(best, float(losses[best]), decisions=decisions[best].copy())
@@ -459,7 +461,7 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         if sums is None:
             # The time of the selection counts as training time. Otherwise a large grid would seem
             # to cost nothing.
-            with clock.part("train"):
+            with clock.time_part("train"):
                 sums = self._held_losses(fits, design, targets, folds)
         counts = np.array([design.n]) if folds is None else np.bincount(folds[folds >= 0])
         # Losses are summed over rows instead of averaged over folds, so that every row has the same
@@ -478,9 +480,9 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
             loss = np.zeros(len(fitted.intercepts))
             for start in range(0, len(rows), at_once):
                 few = rows[start : start + at_once]
-                part = design.take(few)
+                part = design.select_rows(few)
                 part.clock = design.clock
-                loss += self._summed_losses(fitted.decisions(part), targets.truth[few])
+                loss += self._summed_losses(fitted.compute_decisions(part), targets.truth[few])
             sums.append(loss)
         return np.array(sums)
 
@@ -499,12 +501,12 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
             converged = False
             notes.append(f"the objective may be {gap:.1e} of itself above its optimum")
         folds = [float(part.gaps.max()) for part in fits.partial if part.gaps is not None]
-        stopped = sum(int(np.count_nonzero(~part.reached)) for part in fits.partial)
+        stopped = sum(int(np.count_nonzero(~part.has_converged)) for part in fits.partial)
         if stopped:
             notes.append(f"no convergence in {stopped} of the fits that chose the penalty")
         absolute = float(self._absolute(n)[best])
         return {
-            "alpha": float(self.grid()[best]),
+            "alpha": float(self.make_grid()[best]),
             "alpha_absolute": absolute,
             # Features s z with alpha give the same fit as z with alpha / s^2 (`penalty_degree`):
             # only the ratio is comparable.
@@ -520,12 +522,12 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
             "n_columns": path.n_columns,
         }
 
-    def holds_out_rows(self, n: int) -> bool:
+    def uses_held_out_rows(self, n: int) -> bool:
         """Return True if the penalty is selected on a validation set or on the folds of n rows.
 
         The result is False for leave-one-out selection, which rejects features that use the target.
         """
-        return self.chosen_selection() not in CHOOSE_WITHOUT_FOLDS
+        return self.resolve_selection() not in CHOOSE_WITHOUT_FOLDS
 
     def with_choice(self) -> Solver:
         """Return an unfitted copy of the solver whose only penalty is the selected penalty."""
@@ -560,12 +562,12 @@ class LinearModel(Solver):
     def _is_small(self, design: Design) -> bool:
         return min(design.n, design.n_columns) <= SMALL_SIDE
 
-    def _keep(self, path: Path, best: int) -> None:
+    def _keep(self, path: RegularizationPath, best: int) -> None:
         assert isinstance(path, LinearPath)
         self.coef_ = path.coefficients[best].T.copy()
         self.intercept_ = path.intercepts[best].copy()
 
-    def decisions(self, X: Rows) -> Array:
+    def compute_decisions(self, X: Rows) -> Array:
         """Return the decision values of the rows, shape (n, t)."""
         check_is_fitted(self, "coef_")
         values = make_design(self._rows(X), self.features_).multiply(self.coef_.T)

@@ -40,11 +40,11 @@ class Coding:
         return list(combinations(range(self.k), 2))
 
     @property
-    def by_pairs(self) -> bool:
+    def is_one_vs_one(self) -> bool:
         """True if each column is for a pair of classes."""
         return self.k > 2 and self.scheme == ONE_VS_ONE
 
-    def columns(self, codes: Codes) -> Array:
+    def encode(self, codes: Codes) -> Array:
         """Convert class codes, shape (n,), to columns of -1 and +1, shape (n, t).
 
         The value is 0 for a row whose class is not in the pair of the column.
@@ -54,7 +54,7 @@ class Coding:
         """
         if self.k == 2:
             return np.where(codes == 1, 1.0, -1.0)[:, None]
-        signs = self._signs() if self.by_pairs else 2 * np.eye(self.k) - 1
+        signs = self._signs() if self.is_one_vs_one else 2 * np.eye(self.k) - 1
         return np.asarray(signs.astype(np.int8)[codes])
 
     def decode(self, decisions: Array) -> Codes:
@@ -68,15 +68,15 @@ class Coding:
         """
         if self.k == 2:
             return np.asarray(decisions[..., 0] > 0, dtype=np.intp)
-        return np.asarray(np.argmax(self.scores(decisions), axis=-1), dtype=np.intp)
+        return np.asarray(np.argmax(self.compute_scores(decisions), axis=-1), dtype=np.intp)
 
-    def scores(self, decisions: Array) -> Array:
+    def compute_scores(self, decisions: Array) -> Array:
         """Return decision values with one value per class. Pairs of classes are combined by votes.
 
         The value is the number of votes plus the sum of the values in favor of the class, mapped to
         (-1/3, 1/3).
         """
-        if not self.by_pairs:
+        if not self.is_one_vs_one:
             return decisions
         signs = self._signs().T
         votes = (np.where(decisions > 0, 1.0, -1.0) @ signs + self.k - 1) / 2
@@ -112,7 +112,7 @@ class Targets:
         """The targets to compare predictions with: class codes, or real targets."""
         return self.columns if self.codes is None else self.codes
 
-    def take(self, rows: NDArray[np.bool_]) -> Targets:
+    def select_rows(self, rows: NDArray[np.bool_]) -> Targets:
         """Return the targets of the rows that a mask selects."""
         codes = None if self.codes is None else self.codes[rows]
         return Targets(self.columns[rows], codes, self.coding)

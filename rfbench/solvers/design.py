@@ -18,7 +18,7 @@ from rfbench.compute.products import matmul, sum_squares
 from rfbench.compute.ridge import NormalEquations
 from rfbench.errors import MethodError
 from rfbench.rows import select_rows
-from rfbench.samplers.feature_map import FittedMap, FormedFeatures, check_columns, to_matrix
+from rfbench.samplers.feature_map import FittedMap, PrecomputedFeatures, check_columns, to_matrix
 
 # Size in bytes of a block of features that is multiplied and not stored, half of an L2 cache.
 # Measured by `python -m scripts.bench.doubled`: half the value needs .96 of the CPU time of a ridge
@@ -82,11 +82,11 @@ class Design:
             out[...] = block
         check_finite(out, "The features")
 
-    def take(self, chosen: NDArray[np.intp]) -> Design:
+    def select_rows(self, chosen: NDArray[np.intp]) -> Design:
         """Return the design of the selected rows, without a clock."""
         return Design(select_rows(self.X, chosen), self.features)
 
-    def matrix(self, *, copy: bool = True) -> FloatArray:
+    def compute_matrix(self, *, copy: bool = True) -> FloatArray:
         """Return all features at once, shape (n, n_columns).
 
         Without `copy` and without features, it is the array of the rows, which must not be changed.
@@ -109,13 +109,13 @@ class Design:
         buffer = np.empty((min(step, self.n), self.n_columns), dtype=self.X.dtype)
         for _, rows in iterate_blocks(self.n, None, step):
             assert isinstance(rows, slice)
-            with clock.part("features"):
+            with clock.time_part("features"):
                 block = read_rows(self.X, rows, self.X.dtype)
                 features = buffer[: block.shape[0]]
                 self.transform_into(block, features)
             yield rows, features
 
-    def equations(
+    def accumulate_equations(
         self, targets: Array, groups: NDArray[np.intp], clock: Clock, center: bool
     ) -> list[NormalEquations]:
         """Return the normal equations of the features. See `gram.accumulate_groups`."""
@@ -139,7 +139,7 @@ class Design:
         double = self.X.dtype == np.float64
         few = coefficients.shape[1] < min(self.n, self.n_columns)
         if self._map is not None and double and few:
-            inner, outer = self._map.unprojected(coefficients)
+            inner, outer = self._map.unproject(coefficients)
             if inner is not self._map:
                 plain = Design(self.X, SimpleNamespace(feature_map_=inner))
                 plain.clock = self.clock
@@ -151,7 +151,7 @@ class Design:
         for start in range(0, self.n, step):
             rows = self.X[start : start + step]
             out = buffer[: rows.shape[0]]
-            with Clock.part_of(self.clock, "features"):
+            with Clock.time_part_of(self.clock, "features"):
                 self.transform_into(rows, out)
             result[start : start + step] = matmul(out, coefficients)
         return result
@@ -160,21 +160,21 @@ class Design:
         return max(16, DESIGN_BLOCK_BYTES // (8 * self.n_columns))
 
 
-class FormedDesign(Design):
+class PrecomputedDesign(Design):
     """A design whose features are selected and rescaled columns of a matrix computed earlier.
 
     Parameters
     ----------
-    formed : FormedFeatures
+    formed : PrecomputedFeatures
     """
 
-    def __init__(self, formed: FormedFeatures) -> None:
+    def __init__(self, formed: PrecomputedFeatures) -> None:
         super().__init__(formed.columns, formed)
         self._formed = formed
 
-    def take(self, chosen: NDArray[np.intp]) -> Design:
+    def select_rows(self, chosen: NDArray[np.intp]) -> Design:
         """Return the design of the selected rows."""
-        return FormedDesign(replace(self._formed, columns=self.X[chosen]))
+        return PrecomputedDesign(replace(self._formed, columns=self.X[chosen]))
 
     def multiply(self, coefficients: FloatArray) -> Array:
         """Return Z @ coefficients, shape (n, k), for coefficients of shape (n_columns, k)."""
@@ -183,7 +183,7 @@ class FormedDesign(Design):
         np.add.at(gradient, self._formed.chosen, coefficients * self._formed.factors[:, None])
         return np.asarray(matmul(self.X, gradient), dtype=np.float64)
 
-    def equations(
+    def accumulate_equations(
         self, targets: Array, groups: NDArray[np.intp], clock: Clock, center: bool
     ) -> list[NormalEquations]:
         """Return the normal equations of the features. See `gram.accumulate_groups`.
@@ -192,10 +192,12 @@ class FormedDesign(Design):
         once and then indexed and rescaled. The feature matrix is not computed.
         """
         if self.X.shape[1] > self.n_columns:
-            return super().equations(targets, groups, clock, center)
-        total = Design(self.X).equations(targets, groups, clock, center)
-        with clock.part("train"):
-            return [part.subset(self._formed.chosen, self._formed.factors) for part in total]
+            return super().accumulate_equations(targets, groups, clock, center)
+        total = Design(self.X).accumulate_equations(targets, groups, clock, center)
+        with clock.time_part("train"):
+            return [
+                part.select_columns(self._formed.chosen, self._formed.factors) for part in total
+            ]
 
 
 def check_finite(values: FloatArray, what: str) -> None:
@@ -217,6 +219,6 @@ def check_finite(values: FloatArray, what: str) -> None:
 def make_design(X: Rows, features: Any) -> Design:
     """Return the design of the rows X. Features that `fit` computed for these rows are reused."""
     formed = getattr(features, "formed_", None)
-    if isinstance(formed, FormedFeatures) and formed.rows is X:
-        return FormedDesign(formed)
+    if isinstance(formed, PrecomputedFeatures) and formed.rows is X:
+        return PrecomputedDesign(formed)
     return Design(X, features)

@@ -33,7 +33,7 @@ class Regressor(RegressorMixin, Solver):  # type: ignore[misc]
 
     def predict(self, X: Rows) -> Array:
         """Return the predictions for X of shape (n, d), with the shape of the target y of `fit`."""
-        values = self.decisions(X)
+        values = self.compute_decisions(X)
         return values if self._shape else values[:, 0]
 
     def __sklearn_tags__(self) -> Any:
@@ -73,7 +73,7 @@ class Classifier(ClassifierMixin, Solver):  # type: ignore[misc]
                 "Use for example the solver svm.",
             )
         self.coding_ = Coding(k, getattr(self, "multiclass", ONE_VS_REST))
-        return Targets(self.coding_.columns(codes), codes, self.coding_)
+        return Targets(self.coding_.encode(codes), codes, self.coding_)
 
     def _losses(self, decisions: Array, truth: NDArray[Any]) -> Array:
         return np.asarray(np.mean(self.predict_codes(decisions) != truth, axis=-1))
@@ -88,30 +88,30 @@ class Classifier(ClassifierMixin, Solver):  # type: ignore[misc]
         """Return the class codes for decision values of shape (..., t)."""
         return self.coding_.decode(decisions)
 
-    def coded(self, labels: Any) -> Array | None:
+    def encode_labels(self, labels: Any) -> Array | None:
         """Return labels as target columns of least squares, or None if `fit` used other columns."""
-        if not self.fits_coded_labels or self.coding_.by_pairs:
+        if not self.fits_coded_labels or self.coding_.is_one_vs_one:
             return None
-        return self.coding_.columns(self._truth(labels))
+        return self.coding_.encode(self._truth(labels))
 
-    def probabilities(self, X: Rows, codes: NDArray[Any], decisions: Array) -> Array:
+    def compute_probabilities(self, X: Rows, codes: NDArray[Any], decisions: Array) -> Array:
         """Return calibrated class probabilities from decision values, shape (n, K).
 
         Decision values of least squares are not logits. Each half of the rows is calibrated with
         the other half, so that the class of a row does not affect its own probabilities.
         """
-        return calibrate(self.coding_.scores(decisions), codes)
+        return calibrate(self.coding_.compute_scores(decisions), codes)
 
     def decision_function(self, X: Rows) -> Array:
         """Return the decision values: shape (n,) for two classes, (n, k) for k > 2 classes."""
         # Raises an error if the solver is not fitted and has no coding yet.
-        decisions = self.decisions(X)
-        values = self.coding_.scores(decisions)
+        decisions = self.compute_decisions(X)
+        values = self.coding_.compute_scores(decisions)
         return values[:, 0] if self.coding_.k == 2 else values
 
     def predict(self, X: Rows) -> NDArray[Any]:
         """Return the predicted labels, shape (n,), for X of shape (n, d)."""
-        values = self.decisions(X)
+        values = self.compute_decisions(X)
         return np.asarray(self.classes_[self.predict_codes(values)])
 
     def __sklearn_tags__(self) -> Any:

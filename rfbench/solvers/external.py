@@ -24,7 +24,7 @@ from rfbench.solvers.folds import ONCE, assign_group_folds
 USUAL_FOLDS, MOST_WITHOUT_STOPPING = 5, 10_000
 
 
-def holds_out_rows(estimator: Any, n: int) -> bool:
+def uses_held_out_rows(estimator: Any, n: int) -> bool:
     """Return True if an estimator holds out rows, to select its settings or to stop early."""
     return _has_folds(estimator) or _stops_early(estimator, n)
 
@@ -80,19 +80,19 @@ class ExternalSolver(FittedModel):
             "Use the solver ridge, which processes rows in blocks, or fewer rows or features.",
         )
         notes, in_folds = [], None
-        if uses_target(features) and holds_out_rows(self.estimator, design.n):
+        if uses_target(features) and uses_held_out_rows(self.estimator, design.n):
             in_folds = ONCE
             name = type(self.estimator).__name__
             notes.append(f"{name} chooses by rows whose targets the features have seen")
-        with clock.part("features"):
-            Z = design.matrix()
+        with clock.time_part("features"):
+            Z = design.compute_matrix()
         choice: dict[str, Any] = {}
         if evaluation is not None and getattr(self.estimator, "chooses_by_evaluation", False):
-            with clock.part("features"):
-                held = make_design(evaluation[0], features).matrix()
+            with clock.time_part("features"):
+                held = make_design(evaluation[0], features).compute_matrix()
             choice = self._choose_by_evaluation(Z, np.asarray(y), held, evaluation[1], clock)
         else:
-            with clock.part("train"):
+            with clock.time_part("train"):
                 self._fit(Z, np.asarray(y), given.get("groups"))
         self.report_ = FitReport(
             features_in_folds=in_folds,
@@ -111,7 +111,7 @@ class ExternalSolver(FittedModel):
 
         Return the report of the fit.
         """
-        with clock.part("train"):
+        with clock.time_part("train"):
             self.estimator.fit(Z, y, X_val=held, y_val=np.asarray(y_held))
         said = self.estimator.evaluation_
         self._shares = said if self.classification else None
@@ -124,7 +124,7 @@ class ExternalSolver(FittedModel):
 
     def _fit(self, Z: FloatArray, y: NDArray[Any], groups: NDArray[Any] | None) -> None:
         """Fit the estimator. If the estimator holds out rows, it holds out complete groups."""
-        if groups is None or not holds_out_rows(self.estimator, len(y)):
+        if groups is None or not uses_held_out_rows(self.estimator, len(y)):
             self.estimator.fit(Z, y)
             return
         own = self.estimator.get_params(deep=False)
@@ -142,11 +142,11 @@ class ExternalSolver(FittedModel):
 
         self.estimator.set_params(cv=list(PredefinedSplit(folds).split())).fit(Z, y)
 
-    def decisions(self, X: Rows) -> Array:
+    def compute_decisions(self, X: Rows) -> Array:
         """Return the predictions as decision values, shape (n, 1)."""
         design = make_design(X, self.features_)
         check_columns(design.n_columns, self.n_columns_)
-        values = np.asarray(self.estimator.predict(design.matrix()))
+        values = np.asarray(self.estimator.predict(design.compute_matrix()))
         if len(values) != X.shape[0] or values.ndim > 2:
             raise MethodError(
                 f"{type(self.estimator).__name__} predicted an array of shape {values.shape} "
@@ -155,7 +155,7 @@ class ExternalSolver(FittedModel):
         check_real(values, f"{type(self.estimator).__name__} predicted values")
         return values.astype(np.float64).reshape(len(values), -1)
 
-    def probabilities(self, X: Rows, codes: NDArray[Any], decisions: Array) -> Array | None:
+    def compute_probabilities(self, X: Rows, codes: NDArray[Any], decisions: Array) -> Array | None:
         """Return the class probabilities, shape (n, K), or None if the estimator has none.
 
         If the estimator selected its settings on evaluation rows, X are these rows, and their
@@ -165,15 +165,17 @@ class ExternalSolver(FittedModel):
             return self._shares
         if not hasattr(self.estimator, "predict_proba"):
             return None
-        return np.asarray(self.estimator.predict_proba(make_design(X, self.features_).matrix()))
+        return np.asarray(
+            self.estimator.predict_proba(make_design(X, self.features_).compute_matrix())
+        )
 
     def predict_codes(self, decisions: Array) -> NDArray[np.intp]:
         """Return decision values as class codes."""
         return decisions[:, 0].astype(np.intp)
 
-    def holds_out_rows(self, n: int) -> bool:
+    def uses_held_out_rows(self, n: int) -> bool:
         """Return True if the estimator holds out some of n rows for a selection."""
-        return holds_out_rows(self.estimator, n)
+        return uses_held_out_rows(self.estimator, n)
 
     def with_choice(self) -> ExternalSolver:
         """Return an unfitted copy of the estimator, or of the best estimator of its search."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from rfbench.arrays import Array, Rows
 from rfbench.clock import Clock
 from rfbench.compute.products import matmul
-from rfbench.compute.ridge import NormalEquations, residual_sum_of_squares
+from rfbench.compute.ridge import NormalEquations, compute_residual_sum_of_squares
 from rfbench.kernels import Kernel
 from rfbench.memory import check_fits
 from rfbench.solvers.coding import Coding, Targets
@@ -31,7 +31,7 @@ CERTAIN = 1e-4
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Path(ABC):
+class RegularizationPath(ABC):
     """The solutions for one training set, one per penalty of the grid.
 
     Attributes
@@ -52,12 +52,12 @@ class Path(ABC):
     gaps: Array | None = None
 
     @property
-    def reached(self) -> NDArray[np.bool_]:
+    def has_converged(self) -> NDArray[np.bool_]:
         """For every penalty, True if its fit converged and is proven to be near the optimum."""
         near = np.ones(len(self.notes), bool) if self.gaps is None else self.gaps <= CERTAIN
         return near if self.converged is None else near & self.converged
 
-    def certify(self, i: int, gap: float) -> None:
+    def record_gap(self, i: int, gap: float) -> None:
         """Record a proven distance to the optimum for the penalty i.
 
         The largest distance is kept.
@@ -65,7 +65,7 @@ class Path(ABC):
         assert self.gaps is not None
         self.gaps[i] = max(self.gaps[i], gap) if np.isfinite(gap) else np.inf
 
-    def stopped(self, i: int, text: str) -> None:
+    def mark_unconverged(self, i: int, text: str) -> None:
         """Record that the fit with the penalty i did not reach its tolerance."""
         assert self.converged is not None
         self.converged[i] = False
@@ -78,12 +78,12 @@ class Path(ABC):
         """Number of coefficients per decision column."""
 
     @abstractmethod
-    def decisions(self, design: Design) -> Array:
+    def compute_decisions(self, design: Design) -> Array:
         """Return the decision values of the rows, shape (a, n, t)."""
 
 
 @dataclass(frozen=True, eq=False)
-class LinearPath(Path):
+class LinearPath(RegularizationPath):
     """Fits whose decision values are linear in the features, one per penalty.
 
     Attributes
@@ -99,7 +99,7 @@ class LinearPath(Path):
     kernel_weights: Array | None = None
 
     @classmethod
-    def blank(cls, a: int, p: int, t: int) -> LinearPath:
+    def make_blank(cls, a: int, p: int, t: int) -> LinearPath:
         """Return a path with zero coefficients, to be filled in by a solver."""
         return cls(
             np.zeros((a, p, t)),
@@ -114,7 +114,7 @@ class LinearPath(Path):
         """The number of features p."""
         return int(self.coefficients.shape[1])
 
-    def decisions(self, design: Design) -> Array:
+    def compute_decisions(self, design: Design) -> Array:
         """Return the decision values of the rows, shape (a, n, t)."""
         a, p, t = self.coefficients.shape
         flat = self.coefficients.transpose(1, 0, 2).reshape(p, a * t)
@@ -124,7 +124,7 @@ class LinearPath(Path):
 
 
 @dataclass(frozen=True, eq=False)
-class KernelPath(Path):
+class KernelPath(RegularizationPath):
     """Fits that are linear combinations of kernel functions, one function per training row.
 
     Attributes
@@ -143,7 +143,7 @@ class KernelPath(Path):
         """The number of training rows, each of which has one coefficient."""
         return int(self.duals.shape[1])
 
-    def decisions(self, design: Design) -> Array:
+    def compute_decisions(self, design: Design) -> Array:
         """Return the decision values of the rows, shape (a, n, t), from blocks of kernel values."""
         a, n_train, t = self.duals.shape
         flat = self.duals.transpose(1, 0, 2).reshape(n_train, a * t)
@@ -175,9 +175,9 @@ class Fits:
         and the sum is over all rows.
     """
 
-    path: Path
+    path: RegularizationPath
     row_norm: float
-    partial: list[Path] = field(default_factory=list)
+    partial: list[RegularizationPath] = field(default_factory=list)
     held_loss: Array | None = None
 
 
@@ -197,7 +197,7 @@ def fit_from_gram(
     of the pair (i, j), with +1 for j, are the sum of the equations of j and of i, with the sign of
     the moments of i changed. A pair without rows has the decision value 0.
     """
-    coding = targets.coding if targets.coding is not None and targets.coding.by_pairs else None
+    coding = targets.coding if targets.coding is not None and targets.coding.is_one_vs_one else None
     k = 1 if coding is None else coding.k
     first = 0 if groups is None else int(groups.min())
     n_groups = 1 if groups is None else int(groups.max()) - first + 1
@@ -210,13 +210,13 @@ def fit_from_gram(
     elif center and columns.dtype == np.float64:
         means = columns.mean(axis=0)
         columns = columns - means
-    parts = design.equations(columns, codes, clock, center)
+    parts = design.accumulate_equations(columns, codes, clock, center)
 
     def fit(by_class: list[NormalEquations]) -> LinearPath:
         return solve(by_class[0]) if coding is None else _pairs_path(by_class, coding, solve)
 
-    with clock.part("train"):
-        parts += [parts[0].emptied()] * (n_groups * k - len(parts))
+    with clock.time_part("train"):
+        parts += [parts[0].make_empty()] * (n_groups * k - len(parts))
         total = [_sum(parts[c::k]) for c in range(k)]
         n = sum(equations.n for equations in total)
         held = range(-first, n_groups) if groups is not None else range(0)
@@ -230,14 +230,14 @@ def fit_from_gram(
         loss = None
         if groups is not None and targets.codes is None:
             squares = [
-                residual_sum_of_squares(parts[g], fitted.coefficients, fitted.intercepts)
+                compute_residual_sum_of_squares(parts[g], fitted.coefficients, fitted.intercepts)
                 for g, fitted in zip(held, partial, strict=True)
             ]
             loss = np.mean(squares, axis=2)
         path = fit(total)
         for fitted in (path, *partial) if coding is None else ():
             np.add(fitted.intercepts, means, out=fitted.intercepts)
-        norm = sum(own.n * own.mean_squared_norm() for own in total if own.n) / n
+        norm = sum(own.n * own.compute_mean_squared_norm() for own in total if own.n) / n
         return Fits(path, norm, list(partial), loss)
 
 
@@ -295,14 +295,14 @@ def fit_from_matrix(
         f"The matrix of {p} features of {n} rows, with its copies,",
         "Use the solver ridge, which processes rows in blocks, or fewer rows or features.",
     )
-    with clock.part("features"):
-        Z = design.matrix(copy=False).astype(np.float64, copy=False)
-    with clock.part("train"):
+    with clock.time_part("features"):
+        Z = design.compute_matrix(copy=False).astype(np.float64, copy=False)
+    with clock.time_part("train"):
         path = fit(Z, targets)
-        partial: list[Path] = []
+        partial: list[RegularizationPath] = []
         for g in range(0 if groups is None else int(groups.max()) + 1):
             rest = groups != g
-            partial.append(fit(Z[rest], targets.take(np.asarray(rest))))
+            partial.append(fit(Z[rest], targets.select_rows(np.asarray(rest))))
         return Fits(path, float(np.einsum("ij,ij->", Z, Z) / n), partial)
 
 

@@ -50,7 +50,7 @@ class FitReport:
     arrays: Mapping[str, Array] = field(default_factory=dict)
 
 
-def reported(name: str) -> Any:
+def make_report_property(name: str) -> Any:
     """Return a property of a model that reads the field `name` from the report of the fit."""
 
     def read(model: FittedModel) -> Any:
@@ -86,28 +86,28 @@ class FittedModel(ABC):
 
     report_: FitReport
 
-    alpha_ = reported("alpha")
-    alpha_absolute_ = reported("alpha_absolute")
-    alpha_scale_free_ = reported("alpha_scale_free")
-    selection_loss_ = reported("selection_loss")
-    fold_losses_ = reported("fold_losses")
-    features_in_folds_ = reported("features_in_folds")
-    converged_ = reported("converged")
-    gap_ = reported("gap")
-    gap_folds_ = reported("gap_folds")
-    notes_ = reported("notes")
-    n_columns_ = reported("n_columns")
-    evaluation_decisions_ = reported("evaluation_decisions")
+    alpha_ = make_report_property("alpha")
+    alpha_absolute_ = make_report_property("alpha_absolute")
+    alpha_scale_free_ = make_report_property("alpha_scale_free")
+    selection_loss_ = make_report_property("selection_loss")
+    fold_losses_ = make_report_property("fold_losses")
+    features_in_folds_ = make_report_property("features_in_folds")
+    converged_ = make_report_property("converged")
+    gap_ = make_report_property("gap")
+    gap_folds_ = make_report_property("gap_folds")
+    notes_ = make_report_property("notes")
+    n_columns_ = make_report_property("n_columns")
+    evaluation_decisions_ = make_report_property("evaluation_decisions")
 
     @abstractmethod
     def fit(self, X: Rows, y: Any, **given: Unpack[FitOptions]) -> Self:
         """Fit the model on the features of the rows X, shape (n, d). See `Solver.fit`."""
 
-    def chosen_selection(self) -> str:
+    def resolve_selection(self) -> str:
         """Return the method that selects the penalty, which is 'fixed' for at most one penalty."""
         return "fixed"
 
-    def holds_out_rows(self, n: int) -> bool:
+    def uses_held_out_rows(self, n: int) -> bool:
         """Return True if `fit` holds out some of the n rows for the selection."""
         return False
 
@@ -116,18 +116,18 @@ class FittedModel(ABC):
         """Return an unfitted copy of the model with the settings that this fit has selected."""
 
     @abstractmethod
-    def decisions(self, X: Rows) -> Array:
+    def compute_decisions(self, X: Rows) -> Array:
         """Return the decision values of the rows, shape (n, t)."""
 
     def predict_codes(self, decisions: Array) -> NDArray[np.intp]:
         """Return decision values as class codes. Raise MethodError if there are no classes."""
         raise MethodError(f"{type(self).__name__} is not fitted on classes.")
 
-    def coded(self, labels: Any) -> Array | None:
+    def encode_labels(self, labels: Any) -> Array | None:
         """Return labels as target columns of least squares, or None if `fit` used other columns."""
         return None
 
-    def probabilities(self, X: Rows, codes: NDArray[Any], decisions: Array) -> Array | None:
+    def compute_probabilities(self, X: Rows, codes: NDArray[Any], decisions: Array) -> Array | None:
         """Return the class probabilities of rows that were not fitted, shape (n, K).
 
         Return None if the model predicts classes without probabilities.
@@ -150,7 +150,7 @@ class FittedModel(ABC):
         saved = {name: state.pop(f"{name}_") for name in names if f"{name}_" in state}
         self.__dict__.update(state)
         if saved:
-            self.report_ = FitReport(selection=self.chosen_selection(), **saved)
+            self.report_ = FitReport(selection=self.resolve_selection(), **saved)
 
 
 class NoSolver(FittedModel):
@@ -161,8 +161,8 @@ class NoSolver(FittedModel):
     def fit(self, X: Rows, y: Any, **given: Unpack[FitOptions]) -> Self:
         """Compute the features of the rows X, shape (n, d). The time counts as time of features."""
         design = make_design(X, given.get("features"))
-        with (given.get("clock") or Clock()).part("features"):
-            design.matrix()
+        with (given.get("clock") or Clock()).time_part("features"):
+            design.compute_matrix()
         self.report_ = FitReport(n_columns=design.n_columns)
         return self
 
@@ -170,6 +170,6 @@ class NoSolver(FittedModel):
         """Return a new `NoSolver`."""
         return NoSolver()
 
-    def decisions(self, X: Rows) -> Array:
+    def compute_decisions(self, X: Rows) -> Array:
         """Raise MethodError, because no model is fitted."""
         raise MethodError("The solver 'none' does not fit a model, so there are no predictions.")

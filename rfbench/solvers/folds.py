@@ -42,7 +42,7 @@ def make_refit(asked: str | Refit, features: Any) -> Refit | None:
 
     def refit(rows: Rows, targets: NDArray[Any], clock: Clock) -> Any:
         copy = clone(features)
-        with clock.part("pp"):
+        with clock.time_part("pp"):
             copy.fit(rows, targets)
         return copy
 

@@ -18,7 +18,7 @@ from rfbench.solvers.base import LinearModel
 from rfbench.solvers.coding import Targets
 from rfbench.solvers.design import Design
 from rfbench.solvers.estimators import Classifier
-from rfbench.solvers.fits import Fits, Groups, LinearPath, Path, fit_from_matrix
+from rfbench.solvers.fits import Fits, Groups, LinearPath, RegularizationPath, fit_from_matrix
 
 # Share of the longest feasible step that is used. Measured on 300 rows in four columns, for C from
 # .1 to 1,000: fits need 17 to 30 steps with 200 features, and 19 to 46 steps with 600. With half
@@ -67,7 +67,7 @@ class Saddle:
         return (self.upper - self.lower) / abs(self.upper) if self.upper else 0.0
 
 
-def lower_bound(A: Array, a: Array, rho: float) -> float:
+def compute_lower_bound(A: Array, a: Array, rho: float) -> float:
     """Return 1'a - max_q q'g^2 / 2, g = A'a: a lower bound of the value for every feasible a."""
     # For a fixed a, the best response of the minimizing player maximizes q'v over the ball; it is
     # available in closed form. Any other q would give a number above the bound, so the gap would
@@ -76,7 +76,7 @@ def lower_bound(A: Array, a: Array, rho: float) -> float:
     return float(a.sum() - (chi_square_weights(v, rho) * v).sum() / 2)
 
 
-def best_constant(values: Array, y: Array, near: float) -> float:
+def find_best_constant(values: Array, y: Array, near: float) -> float:
     """Return the b nearest to `near` that minimizes sum_i max(0, 1 - y_i (values_i + b))."""
     # The loss is piecewise linear in b, with a kink at y_i - values_i. The slope is the number of
     # active negative rows minus the number of active positive rows. The slope is 0 between the two
@@ -136,12 +136,12 @@ def _better(best: Saddle | None, point: _Point, iteration: int) -> Saddle:
     # convergence.
     weights = point.q * point.g
     values = point.y * point.margins
-    b = best_constant(values, point.y, point.b) if point.intercept else 0.0
+    b = find_best_constant(values, point.y, point.b) if point.intercept else 0.0
     hinge = np.maximum(0.0, 1.0 - point.margins - point.y * b).sum()
     upper = float((point.g * weights).sum() / 2 + point.C * hinge)
     # Dual side: a has to satisfy y'a = 0 exactly, otherwise its value is not a bound.
     a = point.feasible()
-    lower = lower_bound(point.A, a, point.rho)
+    lower = compute_lower_bound(point.A, a, point.rho)
     # The two bounds do not improve in every step, so the best value of each bound is kept.
     q = point.q
     if best is not None and best.upper < upper:
@@ -175,23 +175,23 @@ class _System:
         matrix[np.diag_indices(len(matrix))] += diagonal
         self.factor = linalg.cholesky(matrix, lower=True, overwrite_a=True, check_finite=False)
 
-    def solve(self, sides: Array) -> Array:
+    def solve(self, rhs: Array) -> Array:
         """Solve the system for every column of `sides`. Return the solutions as columns."""
         if self.by_rows:
-            return self._inner(sides)
-        solved = self._woodbury(sides)
+            return self._inner(rhs)
+        solved = self._woodbury(rhs)
         for _ in range(REFINEMENTS):
             image = self.D * solved + matmul(self.B, matmul(self.B.T, solved))
-            solved = solved + self._woodbury(sides - image)
+            solved = solved + self._woodbury(rhs - image)
         return solved
 
-    def _woodbury(self, sides: Array) -> Array:
-        scaled = sides / self.D
+    def _woodbury(self, rhs: Array) -> Array:
+        scaled = rhs / self.D
         lifted: Array = matmul(self.B, self._inner(matmul(self.B.T, scaled)))
         return scaled - lifted / self.D
 
-    def _inner(self, sides: Array) -> Array:
-        solved: Array = linalg.cho_solve((self.factor, True), sides, check_finite=False)
+    def _inner(self, rhs: Array) -> Array:
+        solved: Array = linalg.cho_solve((self.factor, True), rhs, check_finite=False)
         return solved
 
 
@@ -422,7 +422,7 @@ class JointClassifier(Classifier, LinearModel):
     def _path(self, Z: Array, targets: Targets) -> LinearPath:
         y, alphas, N = targets.columns[:, 0], self._absolute(len(Z)), Z.shape[1]
         weights = np.full((len(alphas), N), 1.0 / N)
-        path = replace(LinearPath.blank(len(alphas), N, 1), kernel_weights=weights)
+        path = replace(LinearPath.make_blank(len(alphas), N, 1), kernel_weights=weights)
         if len(np.unique(y)) == 1:
             path.intercepts[:] = y[0]
             return path
@@ -442,12 +442,12 @@ class JointClassifier(Classifier, LinearModel):
             path.intercepts[i, 0], weights[i] = saddle.b, saddle.q
             gap = f"relative duality gap {max(saddle.relative_gap, 0.0):.1e}"
             path.notes[i].append(f"{gap} after {saddle.iterations} iterations")
-            path.certify(i, max(saddle.relative_gap, 0.0))
+            path.record_gap(i, max(saddle.relative_gap, 0.0))
             if not saddle.relative_gap <= self.tol:
-                path.stopped(i, path.notes[i][0])
+                path.mark_unconverged(i, path.notes[i][0])
         return path
 
-    def _keep(self, path: Path, best: int) -> None:
+    def _keep(self, path: RegularizationPath, best: int) -> None:
         super()._keep(path, best)
         assert isinstance(path, LinearPath)
         assert path.kernel_weights is not None

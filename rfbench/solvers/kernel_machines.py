@@ -16,18 +16,18 @@ from sklearn.utils.validation import check_is_fitted
 from rfbench import bandwidths
 from rfbench.arrays import Array, Rows
 from rfbench.clock import Clock
+from rfbench.compute.dual_ridge import KernelEigendecomposition, solve_dual
 from rfbench.compute.ridge import RidgePath
-from rfbench.compute.row_side import RowSpectrum, solve_dual
 from rfbench.errors import MethodError
 from rfbench.memory import check_fits
 from rfbench.parameters import IMPORT_PATH, WITH_PARAMETERS, estimator, number, one_of, parameter
 from rfbench.registry import KERNELS
-from rfbench.samplers.base import streams
+from rfbench.samplers.base import make_streams
 from rfbench.solvers.base import LOO, Solver
 from rfbench.solvers.coding import ONE_VS_ONE, Targets
 from rfbench.solvers.design import Design, check_finite
 from rfbench.solvers.estimators import Classifier, Regressor
-from rfbench.solvers.fits import Fits, Groups, KernelPath, Path
+from rfbench.solvers.fits import Fits, Groups, KernelPath, RegularizationPath
 
 
 @estimator
@@ -85,20 +85,20 @@ class KernelModel(Solver):
             f"The exact kernel method on {n} rows ({self.matrices:g} matrices of {n} x {n})",
             "Use fewer rows (the key rows), or random features.",
         )
-        with clock.part("pp"):
-            generator = streams(self.random_state).bandwidth
+        with clock.time_part("pp"):
+            generator = make_streams(self.random_state).bandwidth
             self.kernel_ = bandwidths.make_kernel(design.X, self.kernel, self.bandwidth, generator)
             self.bandwidth_ = self.kernel_.bandwidth
-        with clock.part("features"):
+        with clock.time_part("features"):
             K = np.asarray(self.kernel_(design.X, design.X), dtype=np.float64)
             check_finite(K, f"The values of the kernel {self.kernel}")
-        with clock.part("train"):
-            partial: list[Path] = []
+        with clock.time_part("train"):
+            partial: list[RegularizationPath] = []
             for g in range(0 if groups is None else int(groups.max()) + 1):
                 mask = np.asarray(groups != g)
                 rest = np.flatnonzero(mask)
                 block = K[np.ix_(rest, rest)]
-                partial.append(self._path(block, design.X[rest], targets.take(mask)))
+                partial.append(self._path(block, design.X[rest], targets.select_rows(mask)))
             norm = float(np.trace(K) / design.n)
             path, loss = self._all_rows(K, design.X, targets)
             return Fits(path, norm, partial, loss)
@@ -107,18 +107,18 @@ class KernelModel(Solver):
         """Return the fits of all rows, and `Fits.held_loss` if the selection uses it."""
         return self._path(K, rows, targets), None
 
-    def _keep(self, path: Path, best: int) -> None:
+    def _keep(self, path: RegularizationPath, best: int) -> None:
         assert isinstance(path, KernelPath)
         self.dual_coef_ = path.duals[best].copy()
         self.intercept_ = path.intercepts[best].copy()
         self.rows_ = path.rows
 
-    def decisions(self, X: Rows) -> Array:
+    def compute_decisions(self, X: Rows) -> Array:
         """Return the decision values of the rows, shape (n, t)."""
         check_is_fitted(self, "dual_coef_")
         intercepts = self.intercept_[None]
         path = KernelPath(self.dual_coef_[None], self.rows_, self.kernel_, intercepts=intercepts)
-        return np.asarray(path.decisions(Design(self._rows(X)))[0])
+        return np.asarray(path.compute_decisions(Design(self._rows(X)))[0])
 
 
 class _KernelRidge(KernelModel):
@@ -131,11 +131,13 @@ class _KernelRidge(KernelModel):
         return self._of_rows(solved, rows)
 
     def _all_rows(self, K: Array, rows: Rows, targets: Targets) -> tuple[KernelPath, Array | None]:
-        if self.chosen_selection() != LOO:
+        if self.resolve_selection() != LOO:
             return super()._all_rows(K, rows, targets)
-        spectrum = RowSpectrum(K, targets.columns, intercept=self.intercept, noise=_noise(K))
-        decisions = spectrum.left_out(self._absolute(len(K) - 1))
-        path = self._of_rows(spectrum.path(self._absolute(len(K))), rows)
+        spectrum = KernelEigendecomposition(
+            K, targets.columns, intercept=self.intercept, noise=_noise(K)
+        )
+        decisions = spectrum.predict_left_out(self._absolute(len(K) - 1))
+        path = self._of_rows(spectrum.compute_path(self._absolute(len(K))), rows)
         return path, self._summed_losses(decisions, targets.truth)[None]
 
     def _of_rows(self, solved: RidgePath, rows: Rows) -> KernelPath:

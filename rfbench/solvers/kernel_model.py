@@ -242,8 +242,8 @@ class KernelClassifier(ClassifierMixin, _KernelModel):  # type: ignore[misc]
         coding, held, columns = Coding(len(self.classes_)), None, None
         if X_val is not None:
             held = np.searchsorted(self.classes_, y_val)
-            columns = coding.columns(held)
-        return self._fit(X, coding.columns(codes).astype(np.float64), X_val, held, columns)
+            columns = coding.encode(held)
+        return self._fit(X, coding.encode(codes).astype(np.float64), X_val, held, columns)
 
     def _said(self, scores: Array) -> Array:
         return apply_link(scores, self.link_)

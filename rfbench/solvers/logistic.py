@@ -107,14 +107,14 @@ class LogisticClassifier(Classifier, LinearModel):
         p, t = Z.shape[1], targets.columns.shape[1]
         theta = np.zeros((p + self.intercept, t))
         alphas = self._absolute(len(Z))
-        path = LinearPath.blank(len(alphas), p, t)
+        path = LinearPath.make_blank(len(alphas), p, t)
         loose = self._is_loose()
         gap = np.inf if loose else CERTAIN / 10
         for i, alpha in enumerate(alphas):
             if first is not None:
                 theta[:p] = first[0].coefficients[i]
                 theta[p:] = first[0].intercepts[i]
-            result = newton.minimise(
+            result = newton.minimize(
                 alpha,
                 theta,
                 tol=self.tol,
@@ -124,10 +124,12 @@ class LogisticClassifier(Classifier, LinearModel):
                 sample=loose,
             )
             theta = result.theta
-            path.certify(i, result.gap)
+            path.record_gap(i, result.gap)
             if not result.converged:
                 text = f"no convergence in {self.max_iter} iterations"
-                path.stopped(i, f"{text}: the gradient is {result.gradient:.1e} of that at zero")
+                path.mark_unconverged(
+                    i, f"{text}: the gradient is {result.gradient:.1e} of that at zero"
+                )
             path.coefficients[i], path.intercepts[i] = theta[:p], theta[p:].sum(axis=0)
         return path, newton.hessian
 

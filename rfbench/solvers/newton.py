@@ -64,7 +64,7 @@ class Minimum(NamedTuple):
     gap: float
 
 
-class Slope(NamedTuple):
+class Derivatives(NamedTuple):
     """Derivatives of a loss with respect to the decision values.
 
     Attributes
@@ -88,15 +88,15 @@ class TwoClasses:
     def __init__(self, signs: Array) -> None:
         self.signs = signs
 
-    def value(self, decisions: Array) -> float:
+    def compute_value(self, decisions: Array) -> float:
         """Return the sum of the losses over all rows."""
         return -float(log_expit(self.signs * decisions).sum())
 
-    def slope(self, decisions: Array) -> Slope:
+    def compute_derivatives(self, decisions: Array) -> Derivatives:
         """Return the derivatives of the loss with respect to the decision values."""
         wrong = expit(-self.signs * decisions)
         weights = wrong * expit(self.signs * decisions)
-        return Slope(-self.signs * wrong, lambda v: weights * v, weights[:, 0])
+        return Derivatives(-self.signs * wrong, lambda v: weights * v, weights[:, 0])
 
 
 class Multinomial:
@@ -105,12 +105,12 @@ class Multinomial:
     def __init__(self, codes: NDArray[np.intp]) -> None:
         self.rows, self.codes = np.arange(len(codes)), codes
 
-    def value(self, decisions: Array) -> float:
+    def compute_value(self, decisions: Array) -> float:
         """Return the sum of the losses over all rows."""
         own = decisions[self.rows, self.codes]
         return float((logsumexp(decisions, axis=1) - own).sum())
 
-    def slope(self, decisions: Array) -> Slope:
+    def compute_derivatives(self, decisions: Array) -> Derivatives:
         """Return the derivatives of the loss. The weight of a row is its mean curvature."""
         chances = softmax(decisions, axis=1)
         gradient = chances.copy()
@@ -121,7 +121,7 @@ class Multinomial:
             return np.asarray(moved - chances * moved.sum(axis=1, keepdims=True))
 
         spread = (chances * (1.0 - chances)).sum(axis=1)
-        return Slope(gradient, curvature, spread / (chances.shape[1] - 1))
+        return Derivatives(gradient, curvature, spread / (chances.shape[1] - 1))
 
 
 class SquaredHinge:
@@ -130,15 +130,15 @@ class SquaredHinge:
     def __init__(self, signs: Array) -> None:
         self.signs = signs
 
-    def value(self, decisions: Array) -> float:
+    def compute_value(self, decisions: Array) -> float:
         """Return the sum of the losses over all rows."""
         return float((np.maximum(0.0, 1.0 - self.signs * decisions) ** 2).sum())
 
-    def slope(self, decisions: Array) -> Slope:
+    def compute_derivatives(self, decisions: Array) -> Derivatives:
         """Return the derivatives of the loss. At the kink, the second derivative is 0."""
         slack = np.maximum(0.0, 1.0 - self.signs * decisions)
         bent = np.where(slack > 0, 2.0, 0.0)
-        return Slope(-2.0 * self.signs * slack, lambda v: bent * v, bent[:, 0])
+        return Derivatives(-2.0 * self.signs * slack, lambda v: bent * v, bent[:, 0])
 
 
 # A loss is the sum over n rows, as a function of the decision values, shape (n, t).
@@ -176,7 +176,7 @@ class Newton:
         self._rows: FloatArray = Z
         self._single: FloatArray | None = None
 
-    def minimise(
+    def minimize(
         self,
         alpha: float,
         start: Array,
@@ -204,20 +204,20 @@ class Newton:
         )
         current = self._value(decisions, theta, alpha)
         if self._at_zero is None:
-            zero = self.loss.slope(np.zeros_like(decisions)).gradient
+            zero = self.loss.compute_derivatives(np.zeros_like(decisions)).gradient
             self._at_zero = self._back(zero, np.zeros_like(start), 0.0)
         scale = float(np.abs(self._at_zero).max()) or 1.0
         promised, size, slow = np.inf, np.inf, False
         precondition: Linear | None = None
         for steps in range(max_iter):
-            slope = self.loss.slope(decisions)
+            slope = self.loss.compute_derivatives(decisions)
             begins = steps == 0 and not start.any()
             gradient = self._at_zero if begins else self._back(slope.gradient, theta, alpha)
             size = float(np.abs(gradient).max()) / scale
             if size <= tol and promised <= promise * current:
                 if sample:  # the steps have added rounding errors of float32
                     decisions = self._decisions(theta)
-                certified = self.relative_gap(alpha, theta, decisions)
+                certified = self.compute_relative_gap(alpha, theta, decisions)
                 if certified <= gap:
                     return Minimum(theta, True, size, certified)
             if self.hessian is None and sample and len(self.Z) > 2 * SAMPLED * self.Z.shape[1]:
@@ -245,12 +245,14 @@ class Newton:
                     break
                 length /= 2
                 if length < ROUNDING:
-                    return Minimum(theta, False, size, self.relative_gap(alpha, theta, decisions))
+                    return Minimum(
+                        theta, False, size, self.compute_relative_gap(alpha, theta, decisions)
+                    )
             theta, decisions = theta + length * step, decisions + length * along
             current = reached
-        return Minimum(theta, False, size, self.relative_gap(alpha, theta, decisions))
+        return Minimum(theta, False, size, self.compute_relative_gap(alpha, theta, decisions))
 
-    def relative_gap(self, alpha: float, theta: Array, here: Array) -> float:
+    def compute_relative_gap(self, alpha: float, theta: Array, here: Array) -> float:
         r"""Return an upper bound of the distance to the optimum, divided by the objective.
 
         With optimal intercepts the objective is strongly convex in the coefficients. With its
@@ -259,7 +261,7 @@ class Newton:
         """
         p = self.Z.shape[1]
         value = self._value(here, theta, alpha)
-        slope, least = self.loss.slope(here), value
+        slope, least = self.loss.compute_derivatives(here), value
         for _ in range(CONSTANT_STEPS * self.intercept):
             sums = slope.gradient.sum(axis=0)
             bent = [slope.curvature(np.broadcast_to(own, here.shape)) for own in np.eye(len(sums))]
@@ -269,7 +271,7 @@ class Newton:
             if not reached <= least:
                 break
             done = reached == least
-            here, least, slope = moved, reached, self.loss.slope(moved)
+            here, least, slope = moved, reached, self.loss.compute_derivatives(moved)
             if done:
                 break
         gradient = matmul(slope.gradient.T, self.Z).T + alpha * theta[:p]
@@ -291,7 +293,7 @@ class Newton:
 
     def _value(self, decisions: Array, theta: Array, alpha: float) -> float:
         penalised = theta[: self.Z.shape[1]]
-        return self.loss.value(decisions) + alpha * float(np.vdot(penalised, penalised)) / 2
+        return self.loss.compute_value(decisions) + alpha * float(np.vdot(penalised, penalised)) / 2
 
     def _back(
         self, sides: Array, theta: Array, alpha: float, rows: FloatArray | None = None
@@ -304,7 +306,7 @@ class Newton:
         return result
 
     def _step(
-        self, slope: Slope, gradient: Array, alpha: float, precondition: Linear, share: float
+        self, slope: Derivatives, gradient: Array, alpha: float, precondition: Linear, share: float
     ) -> tuple[Array, Array, int]:
         """Return the Newton step, its decision values, and the number of products with the Hessian.
 

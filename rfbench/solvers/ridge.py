@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from rfbench.arrays import Array
 from rfbench.clock import Clock
 from rfbench.compute import gram
-from rfbench.compute.left_out import ColumnSpectrum
+from rfbench.compute.dual_ridge import KernelEigendecomposition, solve_dual
+from rfbench.compute.left_out import GramEigendecomposition
 from rfbench.compute.products import matmul, multiply_by_transpose, multiply_row
 from rfbench.compute.ridge import NormalEquations, RidgePath, solve_ridge
-from rfbench.compute.row_side import RowSpectrum, solve_dual
 from rfbench.errors import MethodError
 from rfbench.memory import check_fits
 from rfbench.parameters import estimator, one_of, parameter
@@ -49,7 +49,7 @@ class _Ridge(LinearModel):
     def _fits(self, design: Design, targets: Targets, groups: Groups, clock: Clock) -> Fits:
         if design.n_columns >= design.n:
             return self._row_side_fits(design, targets, groups, clock)
-        if self.chosen_selection() == LOO:
+        if self.resolve_selection() == LOO:
             return self._left_out_fits(design, targets, clock)
         return fit_from_gram(design, targets, groups, clock, self._solve, self.intercept)
 
@@ -63,18 +63,18 @@ class _Ridge(LinearModel):
         none, columns = np.zeros(design.n, dtype=np.intp), targets.columns.astype(np.float64)
         means = columns.mean(axis=0) * self.intercept
         columns -= means
-        equations = design.equations(columns, none, clock, self.intercept)[0]
-        with clock.part("train"):
-            spectrum = ColumnSpectrum(equations, intercept=self.intercept)
-            solved = spectrum.path(self._absolute(design.n))
+        equations = design.accumulate_equations(columns, none, clock, self.intercept)[0]
+        with clock.time_part("train"):
+            spectrum = GramEigendecomposition(equations, intercept=self.intercept)
+            solved = spectrum.compute_path(self._absolute(design.n))
             alphas = self._absolute(design.n - 1)
             losses = np.zeros(len(alphas))
         for rows, features in design.iterate_blocks(clock):
-            with clock.part("train"):
-                decisions = spectrum.left_out(features, columns[rows], alphas) + means
+            with clock.time_part("train"):
+                decisions = spectrum.predict_left_out(features, columns[rows], alphas) + means
                 losses += self._summed_losses(decisions, targets.truth[rows])
         path = LinearPath(solved.coef, intercepts=solved.intercept + means, notes=solved.notes)
-        return Fits(path, equations.mean_squared_norm(), held_loss=losses[None])
+        return Fits(path, equations.compute_mean_squared_norm(), held_loss=losses[None])
 
     def _row_side_fits(
         self, design: Design, targets: Targets, groups: Groups, clock: Clock
@@ -86,20 +86,22 @@ class _Ridge(LinearModel):
             f"The matrix of {p} features of {n} rows, with the products of the rows,",
             "Use fewer features, or fewer rows.",
         )
-        with clock.part("features"):
-            Z = design.matrix()
-        with clock.part("train"):
+        with clock.time_part("features"):
+            Z = design.compute_matrix()
+        with clock.time_part("train"):
             noise = max(p * float(np.finfo(np.float64).eps), 4 * float(np.finfo(Z.dtype).eps))
             shift = gram.subtract_mean(Z) if self.intercept else np.zeros(p)
             wide = Z.astype(np.float64, copy=False)  # products are accumulated in float64
             K = np.asarray(multiply_by_transpose(wide), np.float64)
             row_norm = float(np.trace(K) / n + shift @ shift)  # shift is the mean of the rows
             loss, dual = None, None
-            if self.chosen_selection() == LOO:
-                spectrum = RowSpectrum(K, targets.columns, intercept=self.intercept, noise=noise)
-                decisions = spectrum.left_out(self._absolute(n - 1))
+            if self.resolve_selection() == LOO:
+                spectrum = KernelEigendecomposition(
+                    K, targets.columns, intercept=self.intercept, noise=noise
+                )
+                decisions = spectrum.predict_left_out(self._absolute(n - 1))
                 loss = self._summed_losses(decisions, targets.truth)[None]
-                dual = spectrum.path(self._absolute(n))
+                dual = spectrum.compute_path(self._absolute(n))
             elif groups is not None:
                 loss, dual = self._group_loss(K, targets, groups, noise)
             if dual is None:
@@ -124,15 +126,17 @@ class _Ridge(LinearModel):
         centred = targets.columns - targets.columns.mean(axis=0) * self.intercept
         sizes = [int((groups != g).sum()) for g in range(int(groups.max()) + 1)]
         spectrum = None
-        by_pairs = targets.coding is not None and targets.coding.by_pairs
+        by_pairs = targets.coding is not None and targets.coding.is_one_vs_one
         if len(sizes) >= FEWEST_GROUPS and not by_pairs:
-            spectrum = RowSpectrum(K, targets.columns, intercept=self.intercept, noise=noise)
-            if not spectrum.serves(self._absolute(min(sizes))):
+            spectrum = KernelEigendecomposition(
+                K, targets.columns, intercept=self.intercept, noise=noise
+            )
+            if not spectrum.is_accurate(self._absolute(min(sizes))):
                 spectrum = None
         for g, size in enumerate(sizes):
             held = np.flatnonzero(groups == g)
             if spectrum is not None:
-                decisions = spectrum.group_left_out(held, self._absolute(size))
+                decisions = spectrum.predict_groups_left_out(held, self._absolute(size))
             else:
                 rest = np.flatnonzero(groups != g)
                 fitted = self._dual(K, targets, rest, noise)
@@ -143,7 +147,7 @@ class _Ridge(LinearModel):
                 # equal.
                 own = np.maximum(own, 10 * noise * float(np.mean(centred[held] ** 2)) * len(held))
             losses.append(own)
-        path = None if spectrum is None else spectrum.path(self._absolute(len(K)))
+        path = None if spectrum is None else spectrum.compute_path(self._absolute(len(K)))
         return np.array(losses), path
 
     def _dual(self, K: Array, targets: Targets, rows: NDArray[np.intp], noise: float) -> RidgePath:
@@ -157,9 +161,9 @@ class _Ridge(LinearModel):
             alphas = self._absolute(len(chosen))
             return solve_dual(part, Y[chosen], alphas, intercept=self.intercept, noise=noise)
 
-        if targets.coding is None or not targets.coding.by_pairs:
+        if targets.coding is None or not targets.coding.is_one_vs_one:
             return fit(targets.columns, rows)
-        a, t = len(self.grid()), targets.columns.shape[1]
+        a, t = len(self.make_grid()), targets.columns.shape[1]
         joined = RidgePath(np.zeros((a, len(K), t)), np.zeros((a, t)), [[] for _ in range(a)])
         for column, signs in enumerate(targets.columns.T):
             inside = rows[signs[rows] != 0]

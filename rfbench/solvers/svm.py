@@ -95,7 +95,7 @@ class SVMClassifier(Classifier, LinearModel):
 
     def _fit_column(self, Z: Array, signs: Array) -> LinearPath:
         alphas, p = self._absolute(len(Z)), Z.shape[1]
-        path = LinearPath.blank(len(alphas), p, 1)
+        path = LinearPath.make_blank(len(alphas), p, 1)
         if len(np.unique(signs)) == 1:
             path.intercepts[:] = signs[0]
             return path
@@ -112,12 +112,12 @@ class SVMClassifier(Classifier, LinearModel):
         newton = Newton(Z, loss, intercept=False)
         start = np.zeros((Z.shape[1], 1))
         for i, alpha in enumerate(alphas):
-            fit = newton.minimise(alpha, start, tol=np.inf, gap=self.tol, max_iter=self.max_iter)
+            fit = newton.minimize(alpha, start, tol=np.inf, gap=self.tol, max_iter=self.max_iter)
             start = fit.theta
             theta = start[:, 0] if back is None else back @ start[:, 0]
-            path.certify(i, fit.gap)
+            path.record_gap(i, fit.gap)
             if not fit.converged:
-                path.stopped(i, f"no convergence in {self.max_iter} iterations")
+                path.mark_unconverged(i, f"no convergence in {self.max_iter} iterations")
             path.coefficients[i, :, 0] = theta[:p]
             path.intercepts[i, 0] = theta[p:].sum()
         return path

@@ -29,7 +29,7 @@ from sklearn.model_selection import PredefinedSplit, cross_val_predict
 from threadpoolctl import threadpool_limits
 
 from rfbench import datasets, plugins
-from rfbench.choosing.losses import loss
+from rfbench.choosing.losses import compute_loss
 from rfbench.choosing.rounds import CONTENDERS, draw_settings
 from rfbench.choosing.table import shuffle_within_classes
 from scripts.bench.tables import append_line, list_tables
@@ -72,7 +72,7 @@ def measure(name: str, kind: str, parameters: dict[str, Any]) -> tuple[float, fl
     method = "predict_proba" if has_classes else "predict"
     said: Any = cross_val_predict(estimator, X, y, cv=parts, method=method)
     seconds, metric = time.process_time() - start, "log-loss" if has_classes else "rmse"
-    return loss(metric, np.asarray(y), said).value, seconds
+    return compute_loss(metric, np.asarray(y), said).value, seconds
 
 
 def choose_settings(losses: pd.DataFrame, size: int = SIZE) -> list[tuple[str, float, float]]:

@@ -34,7 +34,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostin
 
 from rfbench import datasets
 from rfbench.choosing.choice import choose
-from rfbench.choosing.losses import loss
+from rfbench.choosing.losses import compute_loss
 from rfbench.choosing.table import LabelledTable, make_table
 from scripts.bench.tables import SuiteTable, append_line, list_tables
 
@@ -103,9 +103,9 @@ def measure(
         if K:  # a method may not know a class
             every = np.zeros((len(unseen), K))
             every[:, np.searchsorted(table.classes, classes)] = scores
-            line[f"{name}_wrong"] = loss("error", table.y[unseen], every).value
+            line[f"{name}_wrong"] = compute_loss("error", table.y[unseen], every).value
             scores = every
-        line[name] = loss(metric, table.y[unseen], scores).value
+        line[name] = compute_loss(metric, table.y[unseen], scores).value
     return line
 
 

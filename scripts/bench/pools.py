@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from rfbench import samplers
-from rfbench.samplers.base import streams
+from rfbench.samplers.base import make_streams
 from rfbench.samplers.lkrf import chi_square_weights
-from rfbench.samplers.pool import target_moments
+from rfbench.samplers.pool import compute_target_moments
 from scripts.bench.case import Bar, Case
 from scripts.bench.timing import fastest, in_turn
 
@@ -39,10 +39,10 @@ def pool_case(name: str, n: int, d: int, candidates: int, rounds: int = 5) -> Ca
             random_state=next(number),
         )
 
-    unit = make().fit(X, y).draw_unit_map(streams(0), d, candidates)
+    unit = make().fit(X, y).draw_unit_map(make_streams(0), d, candidates)
 
     def project() -> None:
-        target_moments(unit, X, np.empty((len(X), 0)))
+        compute_target_moments(unit, X, np.empty((len(X), 0)))
 
     seconds, projection = in_turn([lambda: make().fit(X, y), project], rounds)
     return Case(

@@ -9,7 +9,7 @@ from typing import Any
 from rfbench.api import read_config
 from rfbench.experiment import runner
 from rfbench.experiment.run_plan import RunPlan, plan_run
-from rfbench.results.maintenance import read_whole_rows
+from rfbench.results.merging import read_whole_rows
 from rfbench.results.schema import METRICS
 from scripts.bench.case import Bar, Case
 from scripts.bench.timing import seconds_of

@@ -111,7 +111,7 @@ def logistic_case(n: int, p: int, classes: int, gap: float) -> Case:
         fitted = theirs(tol)
         theta = np.vstack([fitted.coef_.T, fitted.intercept_])
         decisions = Z @ theta[:-1] + theta[-1]
-        return Newton(Z, loss, intercept=True).relative_gap(0.1, theta, decisions)
+        return Newton(Z, loss, intercept=True).compute_relative_gap(0.1, theta, decisions)
 
     tol = next((tol for tol in TOLERANCES if proven(tol) <= gap), TOLERANCES[-1])
     ours, reference, default = in_turn(

@@ -17,7 +17,7 @@ import numpy as np
 
 from rfbench import kernels, samplers
 from rfbench.arrays import Array, FloatArray
-from rfbench.compute.hadamard import padded_length
+from rfbench.compute.hadamard import compute_padded_length
 from rfbench.datasets import dataset
 from rfbench.results.cells import Cell
 from rfbench.samplers.allocation import allocate, compute_moments_of_pairs
@@ -237,7 +237,7 @@ def _allocate_all(
     series: Any = kernels.make("softmax") if decays else kernel
     coefficients = series.coefficients(SERIES_DEGREE if decays else kernel.degree)
     count = min(ALLOCATION_ROWS, len(training))
-    d = padded_length(training.shape[1])
+    d = compute_padded_length(training.shape[1])
     some = np.zeros((count, d))
     some[:, : training.shape[1]] = training[generator.choice(len(training), count, replace=False)]
     some /= kernel.bandwidth

@@ -25,7 +25,7 @@ from rfbench.checking.bias import (
     POWER,
     SEEN,
     TESTED,
-    MapClaim,
+    KernelClaim,
     Measurement,
     choose_pairs,
     measure,
@@ -182,9 +182,9 @@ class Planted(NamedTuple):
         return np.hstack([drawn.weights * np.cos(phases), drawn.weights * np.sin(phases)])
 
     @property
-    def claim(self) -> MapClaim:
+    def claim(self) -> KernelClaim:
         """The kernel that the map claims."""
-        return MapClaim(self.form, self, find_kernel(self.kernel, self.bandwidth))
+        return KernelClaim(self.form, self, find_kernel(self.kernel, self.bandwidth))
 
     @property
     def words(self) -> dict[str, Any]:
@@ -250,7 +250,7 @@ def rows(faults: Iterator[Planted] | list[Planted], truth: int) -> pd.DataFrame:
         made.append(
             planted.words
             | {"bias": bias, "at": at, "seeds": found.seeds, "z": found.largest_z}
-            | {"limit": found.limit, "found": found.biased or not found.falls}
+            | {"limit": found.limit, "found": found.biased or not found.is_decreasing}
         )
         print(made[-1], flush=True)
     return pd.DataFrame(made)

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import yaml
 
-from rfbench.checking.bias import Draw, MapClaim
+from rfbench.checking.bias import Draw, KernelClaim
 from rfbench.checking.closed_forms import find_kernel
 from rfbench.checking.page import MAPS_FOLDER, annotate, make_row, write
 from rfbench.checking.samplers import make_subject
@@ -107,10 +107,10 @@ def drawing(folder: Path) -> Iterator[Callable[[str, dict[str, Any]], Draw]]:
         worker.stdin.close()
 
 
-def claim(map_: dict[str, Any], draw: Draw) -> MapClaim:
+def claim(map_: dict[str, Any], draw: Draw) -> KernelClaim:
     """Return the claim of a map in the sources; its rows are in bandwidths."""
     kernel = find_kernel(map_["kernel"], 1.0, **map_.get("parameters", {}))
-    return MapClaim(map_.get("option", ""), draw, kernel, tuple(map_.get("sizes", (16, 256))))
+    return KernelClaim(map_.get("option", ""), draw, kernel, tuple(map_.get("sizes", (16, 256))))
 
 
 def of_package(name: str, folder: str | None, by_size: bool, patch: bool) -> Rows:
@@ -171,8 +171,8 @@ def own(most: int | None, first: bool) -> Rows:
             if not cls.approximates_kernel or cls.needs_target:
                 rows.append({**known, "said": "claims no kernel"})
                 continue
-            said = "says that it has a bias" if subject.claims_none else ""
-            for each in subject.claims():
+            said = "says that it has a bias" if subject.reason_without_claims else ""
+            for each in subject.list_claims():
                 rows.append(make_row(each, {**known, "map": each.name, "said": said}, most))
                 print(name, option, each.kernel.name, each.name, rows[-1]["z"], flush=True)
     return rows

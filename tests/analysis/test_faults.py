@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from rfbench.analysis.faults import Fault, find_faults, wall_over_cpu
+from rfbench.analysis.data_issues import DataIssue, compute_wall_over_cpu, find_data_issues
 from rfbench.results import read
 from tests.support.results import Write
 
@@ -16,15 +16,15 @@ def rows(write: Write, cpu: float | str, **changes: object) -> Path:
 def test_wall_to_cpu_ratio_is_the_ratio_of_sums(write: Write) -> None:
     found = read(rows(write, 0.25))
     ratio = (0.25 + 0.5 + 1.25 + 0.125) / (4 * 0.25)
-    assert wall_over_cpu(found.rows) == pytest.approx(ratio)
-    assert find_faults(found) == [Fault("busy", pytest.approx(ratio))]
+    assert compute_wall_over_cpu(found.rows) == pytest.approx(ratio)
+    assert find_data_issues(found) == [DataIssue("busy", pytest.approx(ratio))]
 
 
 @pytest.mark.parametrize("changes", [{"threads": 4}, {"status": "failed"}])
 def test_only_successful_single_thread_rows_count(write: Write, changes: dict[str, str]) -> None:
     found = read(rows(write, 0.25, **changes))
-    assert math.isnan(wall_over_cpu(found.rows))
-    assert "busy" not in {fault.kind for fault in find_faults(found)}
+    assert math.isnan(compute_wall_over_cpu(found.rows))
+    assert "busy" not in {fault.kind for fault in find_data_issues(found)}
 
 
 def test_rows_without_times_are_counted_if_others_have_them(write: Write) -> None:
@@ -32,10 +32,10 @@ def test_rows_without_times_are_counted_if_others_have_them(write: Write) -> Non
     timed = {f"cpu_{name}": 0.5 for name in parts}
     untimed = {f"{kind}_{name}": "" for kind in ("cpu", "t") for name in parts}
     made = [{**timed}, {**untimed, "sampler": "orf"}, {**untimed, "sampler": "orf", "trial": 1}]
-    assert Fault("untimed", 2, "orf") in find_faults(read(write(made, name="some")))
-    assert find_faults(read(write([untimed], name="none"))) == []
+    assert DataIssue("untimed", 2, "orf") in find_data_issues(read(write(made, name="some")))
+    assert find_data_issues(read(write([untimed], name="none"))) == []
 
 
 def test_idle_machine_and_old_rows_get_no_note(write: Write) -> None:
-    assert find_faults(read(rows(write, 0.5))) == []
-    assert find_faults(read(rows(write, ""))) == []
+    assert find_data_issues(read(rows(write, 0.5))) == []
+    assert find_data_issues(read(rows(write, ""))) == []

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from rfbench import papers
-from rfbench.analysis import findings, ledger, verdicts
+from rfbench.analysis import findings, verdict_counts, verdicts
 from rfbench.analysis.frame import collect
 from rfbench.analysis.outcomes import Outcome
 from rfbench.pages.findings import render_statements, render_text
@@ -66,16 +66,16 @@ def test_numbers_are_counted_by_verdict_and_class():
     table.loc[2, "decidable"] = False
     table["by_interval"] = table["verdict"].replace({verdicts.NOT_JUDGED: verdicts.DIFFERS})
     usps = table.loc[[2]].assign(paper="quadrature2018", dataset="USPS", stand_in=True)
-    made = SimpleNamespace(own=table, numbers=pd.concat([table, usps], ignore_index=True))
+    made = SimpleNamespace(own_numbers=table, numbers=pd.concat([table, usps], ignore_index=True))
     found = findings.build_numbers_finding(made)
     assert list(found.facts["counts"]) == ["table"]
     every = found.facts["counts"]["table"]
-    counts = [(each.of, each.compared, each.near, each["differs"]) for each in every]
+    counts = [(each.of, each.n_compared, each.n_near, each["differs"]) for each in every]
     assert counts == [(("table", "readings"), 3, 1, 2), (("table", "matched"), 2, 1, 0)]
-    (read, _) = (each.of_decidable for each in every)
-    assert (read.compared, read.near, read["differs"]) == (2, 1, 1)
-    restored = ledger.count_with_left_out(made)
-    assert {of: (c.near, c.compared, c["differs"]) for of, c in restored.items()} == {
+    (read, _) = (each.decidable_count for each in every)
+    assert (read.n_compared, read.n_near, read["differs"]) == (2, 1, 1)
+    restored = verdict_counts.count_with_left_out(made)
+    assert {of: (c.n_near, c.n_compared, c["differs"]) for of, c in restored.items()} == {
         ("table", "readings"): (1, 4, 3),
         ("table", "matched"): (1, 2, 0),
         ("table", "ours"): (0, 1, 1),
@@ -90,7 +90,10 @@ def test_numbers_are_counted_by_verdict_and_class():
     )
     assert "1 of 3 as printed (0 undecided, 2 differ), 1 of 2 tuned to match" in sentence
     nothing = table.assign(verdict="not judged")
-    assert findings.build_numbers_finding(SimpleNamespace(own=nothing, numbers=nothing)) is None
+    assert (
+        findings.build_numbers_finding(SimpleNamespace(own_numbers=nothing, numbers=nothing))
+        is None
+    )
 
 
 def outcome(claim, protocol, verdict, differing=()):
@@ -112,10 +115,10 @@ def test_counts_exclude_our_claims_and_settings_tuned_to_match():
         outcome(by_id["O2"], "printed", verdicts.HOLDS),  # its bound came after
         outcome(by_id["Q1"], "code", verdicts.HOLDS_TESTED),
     )
-    assert [o.claim.id for o in every if ledger.holds(o)] == ["E2", "O2", "Q1"]
+    assert [o.claim.id for o in every if verdict_counts.is_holding(o)] == ["E2", "O2", "Q1"]
     found = findings.build_claims_finding(SimpleNamespace(outcomes=every))
     every = [each for counts in found.facts["counts"].values() for each in counts]
-    assert {each.of[1:]: each.tested for each in every} == {
+    assert {each.of[1:]: each.n_tested for each in every} == {
         ("before", "readings"): 3, ("after", "readings"): 2, ("before", "code"): 1,
     }  # fmt: skip
     assert found.facts["holding"] == {

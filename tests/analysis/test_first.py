@@ -36,7 +36,7 @@ def test_best_method_is_compared_with_plain_features_at_each_size() -> None:
         (50, "better"),
         (200, "better"),
     ]
-    assert answer.shown.first[0] == 21.0
+    assert answer.shown_point.first[0] == 21.0
     assert said(read) == (
         "test error (%): nystroem against rks: significantly better at M = 50 to 200 "
         "(mean at M = 50: 21.00 ± 0.58 against 41.17 ± 0.73). 3 trials, paired 90 % intervals."

@@ -39,8 +39,8 @@ def test_last_successful_row_of_a_trial_is_used(write: Write) -> None:
     ends = [("ok", 10.0), ("ok", 20.0), ("failed", 30.0)]
     rows = [{"trial_id": str(n), "status": s, "error": e} for n, (s, e) in enumerate(ends)]
     collection = collect([write(rows)])
-    assert list(collection.counted["error"]) == [20.0]
-    assert list(collection.means("error")) == [20.0]
+    assert list(collection.valid_rows["error"]) == [20.0]
+    assert list(collection.compute_means("error")) == [20.0]
 
 
 @pytest.mark.parametrize("text", ["", "{", "[1]", "nan", "[" * 10_000])

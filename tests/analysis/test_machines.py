@@ -34,8 +34,8 @@ def test_mean_time_uses_the_machine_with_most_rows() -> None:
     assert (line["t_train"], line["cpu_total"], line["t_total"]) == (1.0, 3.0, 3.0)
     collection = frame.build_collection([one])
     assert list(collection.groups["machine"]) == ["fast"]
-    assert collection.means("t_train")[0] == 1.0
-    assert collection.means("error_percent")[0] == 12.0
+    assert collection.compute_means("t_train")[0] == 1.0
+    assert collection.compute_means("error_percent")[0] == 12.0
 
 
 def claim() -> Claim:

@@ -3,7 +3,7 @@ import random
 
 import pytest
 
-from rfbench.analysis.faults import Fault, evaluate_checks, find_faults
+from rfbench.analysis.data_issues import DataIssue, evaluate_checks, find_data_issues
 from rfbench.analysis.summary import find_axis, find_metrics, summarise
 from rfbench.errors import ResultsError
 from rfbench.results import read
@@ -35,7 +35,7 @@ def test_infinite_error_counts_as_failed(write: Write) -> None:
     results = read(write([{"error": 1}, {"trial": 1, "error": "inf"}]))
     [line] = summarise(results).to_dict("records")
     assert (line["mean"], line["trials"], line["failed"]) == (1, 1, 1)
-    fault = find_faults(results)[0]
+    fault = find_data_issues(results)[0]
     assert fault.kind == "failed"
     assert "Column error cannot hold inf" in fault.message
 
@@ -44,7 +44,7 @@ def test_rows_with_early_stopped_solvers_are_counted_per_method(write: Write) ->
     rows = [{"trial": t, "converged": t > 1} for t in range(4)]
     rows += [{"sampler": "eerf"}, {"sampler": "lkrf", "converged": False, "status": "failed"}]
     results = read(write(rows))
-    found = [fault for fault in find_faults(results) if fault.kind == "not converged"]
+    found = [fault for fault in find_data_issues(results) if fault.kind == "not converged"]
     assert [(fault.of, fault.count) for fault in found] == [("rks", 2)]
 
 
@@ -199,8 +199,8 @@ def test_faults_are_reported(write: Write) -> None:
         {"trial": 1},
         {"trial": 2, "status": "timeout", "message": "longer than 60 s"},
     ]
-    assert find_faults(read(write(rows))) == [
-        Fault("failed", 1, "rks", "timeout", "longer than 60 s"),
-        Fault("repeated", 1),
-        Fault("unpaired", 1),
+    assert find_data_issues(read(write(rows))) == [
+        DataIssue("failed", 1, "rks", "timeout", "longer than 60 s"),
+        DataIssue("repeated", 1),
+        DataIssue("unpaired", 1),
     ]

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from rfbench.analysis.best import TIE_LEVEL, best_or_tied
+from rfbench.analysis.best import TIE_LEVEL, is_best_or_tied
 from rfbench.analysis.frame import build_collection
 from rfbench.analysis.statistics import paired_t
-from rfbench.analysis.summary import summarise, summarise_collection
+from rfbench.analysis.summary import summarise, summarize_collection
 from tests.support.frames import results
 
 
@@ -22,16 +22,18 @@ def tied(errors: dict[str, list[float]], metric: str = "error") -> set[str]:
     ]
     read = results(rows, metric=metric)
     collection = build_collection([read])
-    table = summarise_collection(collection, read)
-    return set(table.loc[best_or_tied(collection, table), "method"])
+    table = summarize_collection(collection, read)
+    return set(table.loc[is_best_or_tied(collection, table), "method"])
 
 
 def test_interval_equals_student_t_interval() -> None:
     rng = np.random.default_rng(0)
     a, b = rng.normal(size=(2, 7))
     reference = stats.ttest_rel(a, b).confidence_interval(TIE_LEVEL)
-    assert paired_t(a, b).interval(TIE_LEVEL) == pytest.approx((reference.low, reference.high))
-    assert all(map(math.isnan, paired_t(a[:1], b[:1]).interval(TIE_LEVEL)))
+    assert paired_t(a, b).compute_interval(TIE_LEVEL) == pytest.approx(
+        (reference.low, reference.high)
+    )
+    assert all(map(math.isnan, paired_t(a[:1], b[:1]).compute_interval(TIE_LEVEL)))
 
 
 def test_paired_test_detects_differences_smaller_than_the_spread() -> None:
@@ -54,6 +56,6 @@ def test_single_method_or_single_trial_is_never_best() -> None:
 
 def test_lines_equal_the_lines_of_the_summary() -> None:
     read = results([{"sampler": s, "trial": t} for s in ("rks", "orf") for t in (0, 1)])
-    assert list(summarise_collection(build_collection([read]), read).drop(columns="group")) == list(
+    assert list(summarize_collection(build_collection([read]), read).drop(columns="group")) == list(
         summarise(read)
     )

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from rfbench.audit import choices
-from rfbench.audit.plan import Audit, Question, plan
+from rfbench.audit.plan import Audit, AuditRequest, plan
 from rfbench.audit.ranking import tabulate_combinations
 from rfbench.audit.target import Target, find
 from rfbench.config import sweeps
@@ -65,7 +65,7 @@ def found(home: Path) -> Path:
 def planned(home: Path, vary: Sequence[str] = VARY, **keywords: Any) -> Audit:
     """Plan an audit of the invented paper."""
     path = home / "configs" / "invented.yaml"
-    return plan(Question(path, find(AIM), vary=vary, **keywords))
+    return plan(AuditRequest(path, find(AIM), vary=vary, **keywords))
 
 
 def number(method: str, size: int = 10) -> Published:
@@ -112,7 +112,7 @@ def ranked(
         {"name": "made", "dataset": "digits", "M": [10], "samplers": ["rks"], "trials": trials}
     )
     target = Target("p", ("t",), "D", numbers)
-    question = Question(Path("made.yaml"), target)
+    question = AuditRequest(Path("made.yaml"), target)
     audit = Audit(question, target, varied, grid, [experiment] * len(grid), **keywords)
     return audit, tabulate_combinations(audit, pd.DataFrame(cells), in_folder)
 

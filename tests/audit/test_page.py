@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from rfbench.audit import page
-from rfbench.audit.plan import Question
+from rfbench.audit.plan import AuditRequest
 from rfbench.audit.tables import PLACE_COLUMNS
 from rfbench.audit.target import Target
 from tests.audit.invented import TWO, number, ranked, tied
@@ -90,5 +90,5 @@ def test_table_and_page_are_saved(folder):
 def test_command_contains_the_given_options(options, end):
     target = Target("p", ("t",), "D", TWO)
     for path, said in (("x/configs/a.yaml", "configs/a.yaml"), ("x/a.yaml", "a.yaml")):
-        asked = Question(Path("/somewhere") / path, target, **options)
+        asked = AuditRequest(Path("/somewhere") / path, target, **options)
         assert asked.command == f"rfbench audit {said} --target p/t/D {end}"

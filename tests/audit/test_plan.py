@@ -4,7 +4,7 @@ import pytest
 
 from rfbench import shipped
 from rfbench.audit import choices
-from rfbench.audit.plan import Question, plan
+from rfbench.audit.plan import AuditRequest, plan
 from rfbench.audit.target import find
 from rfbench.config import sweeps
 from tests.audit.invented import planned
@@ -42,7 +42,7 @@ def test_fixed_key_is_not_an_open_choice():
     target = find("liu2020/table3/EEG")
     words = ["scaling=standard", "M=14,28"]
     path = shipped.locate("liu2020_table3")
-    audit = plan(Question(path, target, overrides=words, most=5, run="eeg.printed"))
+    audit = plan(AuditRequest(path, target, overrides=words, most=5, run="eeg.printed"))
     assert "scaling" not in audit.choices
     assert {experiment.scaling for experiment in audit.experiments} == {"standard"}
     assert {n.size for n in audit.target.numbers} == {14, 28}
@@ -52,7 +52,7 @@ def test_fixed_key_is_not_an_open_choice():
 def test_gaps_exclude_settings_that_the_paper_states():
     target = find("liu2020/table3/EEG")
     path, words = shipped.locate("liu2020_table3"), ["M=14,28"]
-    audit = plan(Question(path, target, overrides=words, run="eeg.printed", gaps=True))
+    audit = plan(AuditRequest(path, target, overrides=words, run="eeg.printed", gaps=True))
     varied = {name for name, options in audit.choices.items() if len(options) > 1}
     # Section 5.1 has a deterministic sequence, so that scrambling is none of them.
     assert varied == {
@@ -78,7 +78,7 @@ def test_gaps_exclude_settings_that_the_paper_states():
     ],
 )
 def test_known_choices_are_valid_for_the_shipped_configurations(config, run, aim):
-    audit = plan(Question(shipped.locate(config), find(aim), most=20, run=run))
+    audit = plan(AuditRequest(shipped.locate(config), find(aim), most=20, run=run))
     assert audit.choices
     assert audit.refused == []
     assert audit.target.numbers
@@ -94,6 +94,6 @@ def test_known_choices_are_valid_for_the_shipped_configurations(config, run, aim
 )
 def test_unstated_settings_include_our_interpretation(name, aim, run, fixed):
     path = shipped.locate(name)
-    audit = plan(Question(path, find(aim), run=run, gaps=True, overrides=fixed))
+    audit = plan(AuditRequest(path, find(aim), run=run, gaps=True, overrides=fixed))
     assert audit.as_it_stands is not None
     assert len(audit.grid) == sweeps.count_combinations(audit.choices)

@@ -45,7 +45,9 @@ def test_distances_equal_those_computed_from_the_rows(ranking, invented):
         assert cell["measured"] == pytest.approx(here.mean(), abs=1e-9)
         assert cell["standard_error"] == pytest.approx(here.sem(), abs=1e-9)
         gaps.append(here.mean() - published.value)
-    for half, name in zip(audit.target.halves(), ("rms_choosing", "rms_confirming"), strict=True):
+    for half, name in zip(
+        audit.target.split_halves(), ("rms_choosing", "rms_confirming"), strict=True
+    ):
         said = math.sqrt(sum(gaps[i] ** 2 for i in half) / len(half))
         assert line[name] == pytest.approx(said)
     assert line["largest_difference"] == pytest.approx(max(map(abs, gaps)))

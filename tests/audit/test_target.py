@@ -12,7 +12,7 @@ EVERY = sorted({(n.paper, n.item, n.dataset) for n in papers.list_published() if
 def test_numbers_are_divided_into_two_halves():
     for paper, item, dataset in EVERY:
         found = target.find(f"{paper}/{item}/{dataset}")
-        choosing, confirming = found.halves()
+        choosing, confirming = found.split_halves()
         assert sorted(choosing + confirming) == list(range(len(found.numbers)))
         assert abs(len(choosing) - len(confirming)) <= 2  # 2: one number has no size
         assert all(number.unit == "%" for number in found.numbers)
@@ -21,7 +21,7 @@ def test_numbers_are_divided_into_two_halves():
 def test_both_halves_of_a_table_contain_each_method_and_size():
     found = target.find("liu2020/table3/EEG")
     assert len(found.numbers) == 32
-    for half in found.halves():
+    for half in found.split_halves():
         assert {found.numbers[i].method for i in half} == set(found.methods)
         assert len({found.numbers[i].M for i in half}) == 8
 
@@ -33,14 +33,14 @@ def test_number_in_several_items_is_counted_once():
 
 
 def test_target_can_be_limited_to_methods_and_sizes():
-    found = target.find("liu2020/table3/EEG").of(["rks", "qmc"], [14, 28])
+    found = target.find("liu2020/table3/EEG").restrict(["rks", "qmc"], [14, 28])
     assert {(number.method, number.size) for number in found.numbers} == {
         ("rks", 14),
         ("rks", 28),
         ("qmc", 14),
         ("qmc", 28),
     }
-    best = target.find("lkrf2016/table1/adult").of(["rks"], [7])
+    best = target.find("lkrf2016/table1/adult").restrict(["rks"], [7])
     assert [number.M for number in best.numbers] == ["best"]
 
 

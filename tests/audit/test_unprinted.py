@@ -19,7 +19,7 @@ from rfbench.analysis.outcomes import Outcome
 from rfbench.analysis.paired import Quantity
 from rfbench.analysis.verdicts import DEPENDS
 from rfbench.audit.tables import NumberRange
-from rfbench.audit.unprinted import RANGE, Unprinted, build_finding, with_range
+from rfbench.audit.unprinted import RANGE, Unprinted, add_range, build_finding
 from rfbench.pages.scoreboard import arrange_parts
 from rfbench.papers.models import Claim
 from tests.support.claims import bounded
@@ -49,7 +49,7 @@ def judged(means: list[float], spans: list[Span], flipped: bool = False) -> Outc
     def unprinted(claim: Claim, one: ClaimComparison) -> ClaimComparison:
         span = spans[(one.x or 0) - 1]
         ends = span and sorted(sign * end for end in span)
-        return with_range(claim, one, span_of(ends[0], ends[1]) if ends else None)
+        return add_range(claim, one, span_of(ends[0], ends[1]) if ends else None)
 
     return judge(bounded(), "printed", quantities, None, unprinted)
 
@@ -74,8 +74,8 @@ def test_unstated_settings_affect_holding_and_failing_claims_equally(
     """The bound is 0; with all signs flipped, what holds fails, and what depends still does."""
     one, other = judged([mean], [span]), judged([mean], [span], flipped=True)
     assert (one.label, other.label) == (verdict, flipped)
-    assert one.depends_on == (("bandwidth",) if verdict == DEPENDS else ())
-    assert one.depends_on == other.depends_on
+    assert one.deciding_settings == (("bandwidth",) if verdict == DEPENDS else ())
+    assert one.deciding_settings == other.deciding_settings
 
 
 def test_claim_depends_if_any_holding_or_all_failing_comparisons_do() -> None:
@@ -95,7 +95,7 @@ def test_fixed_setting_affects_holding_and_failing_claims_equally() -> None:
     fixed = replace(span_of(-1.0, 1.0), fixed=("scaling",))
     for claim, verdict in ((bounded(), "fails"), (bounded(None, 0.0), "holds")):
         for span, mark in ((span_of(-1.0, 1.0), ""), (fixed, ", not varied")):
-            found = judge(claim, "printed", quantities, None, partial(with_range, span=span))
+            found = judge(claim, "printed", quantities, None, partial(add_range, span=span))
             assert found.label == verdict + mark
 
 
@@ -106,7 +106,7 @@ def test_range_of_ratios_is_computed_from_logarithms() -> None:
     values = np.log(2) + np.linspace(-0.1, 0.1, 10)
     for change, verdict in ((0.7, DEPENDS), (0.8, "fails")):
         span = span_of(float(np.log(change)), 0.0)
-        found = judge(one, "printed", [(0, Quantity(values))], None, partial(with_range, span=span))
+        found = judge(one, "printed", [(0, Quantity(values))], None, partial(add_range, span=span))
         assert found.label == verdict
         (comparison,) = found.comparisons
         assert comparison.over_gaps is not None
@@ -118,15 +118,15 @@ def test_corrected_interpretation_was_not_varied() -> None:
     z, span = np.linspace(-1, 1, 10), span_of(0.0, 9.0)
     for mean, verdict in ((-5, "fails, not varied"), (5, "holds, not varied")):
         quantities = [(0, Quantity(z + mean))]
-        found = judge(bounded(), "corrected", quantities, None, partial(with_range, span=span))
-        assert (found.label, found.depends_on) == (verdict, ())
+        found = judge(bounded(), "corrected", quantities, None, partial(add_range, span=span))
+        assert (found.label, found.deciding_settings) == (verdict, ())
 
 
 def test_other_protocols_do_not_depend_on_interpretations() -> None:
     z = np.linspace(-1, 1, 10)
     span = span_of(0.0, 9.0)
     quantities = [(0, Quantity(z - 5))]
-    found = judge(bounded(), "matched", quantities, None, partial(with_range, span=span))
+    found = judge(bounded(), "matched", quantities, None, partial(add_range, span=span))
     assert (found.label, found.comparisons[0].over_gaps) == ("fails", None)
 
 
@@ -160,7 +160,7 @@ def test_ranges_use_only_the_papers_own_data() -> None:
     facts |= {"measured": ours, "published": value[:4]}
     table = pd.DataFrame({"number": range(4), "trials": (9, 9, 0, 9)}).assign(**facts)
     unprinted = ranged([(*line, 2, 9, [], "") for line in lines])
-    found = build_finding(cast(Any, SimpleNamespace(own=table, unprinted=unprinted)))
+    found = build_finding(cast(Any, SimpleNamespace(own_numbers=table, unprinted=unprinted)))
     expected = {"numbers": 2, "inside": 1, "median": 2.5, "most": 3.0}
     assert found is not None
     assert found.facts == expected

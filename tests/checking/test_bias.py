@@ -8,7 +8,7 @@ from scipy import stats
 
 from rfbench.checking import bias
 from rfbench.checking.bias import (
-    MapClaim,
+    KernelClaim,
     Measurement,
     choose_pairs,
     compute_independent_error,
@@ -16,7 +16,7 @@ from rfbench.checking.bias import (
 )
 from rfbench.checking.causes import find_cause
 from rfbench.checking.closed_forms import find_kernel
-from rfbench.checking.run import answer, list_causes
+from rfbench.checking.run import describe_answer, list_causes
 from rfbench.kernels import Gaussian
 from scripts.foreign import transcribed
 from tests.checking import faulty_maps
@@ -45,12 +45,12 @@ from tests.support.nightly import at_night, nightly
 )
 def test_fault_is_detected_with_its_cause(draw, kernel, cause):
     s = 1.0 if draw.__module__.endswith("transcribed") else faulty_maps.S
-    found = measure(MapClaim("", draw, find_kernel(kernel, s)))
+    found = measure(KernelClaim("", draw, find_kernel(kernel, s)))
     assert found.biased
     assert abs(found.largest_z) > 8
     assert found.seconds < 60
     assert find_cause(found).what.startswith(cause)
-    assert answer(MapClaim("", draw, found.kernel), found).startswith(
+    assert describe_answer(KernelClaim("", draw, found.kernel), found).startswith(
         f"no {kernel} kernel: biased by"
     )
     assert "to do: " in list_causes(found)[1]
@@ -60,36 +60,36 @@ def test_only_positive_features_need_random_signs():
     def signed(X, M, seed):
         return transcribed.performer(X, M, seed, signs=True)
 
-    assert not measure(MapClaim("", signed, find_kernel("softmax", 1.0))).biased
-    assert not measure(MapClaim("", transcribed.pyrfm_orf, find_kernel("gaussian", 1.0))).biased
+    assert not measure(KernelClaim("", signed, find_kernel("softmax", 1.0))).biased
+    assert not measure(KernelClaim("", transcribed.pyrfm_orf, find_kernel("gaussian", 1.0))).biased
 
 
 def test_correct_map_is_measured_with_all_seeds():
-    found = measure(MapClaim("", faulty_maps.right, Gaussian(faulty_maps.S)))
+    found = measure(KernelClaim("", faulty_maps.right, Gaussian(faulty_maps.S)))
     assert found.seeds == bias.N_SEEDS
-    assert (found.biased, found.falls) == (False, True)
+    assert (found.biased, found.is_decreasing) == (False, True)
     assert find_cause(found) is None
-    assert found.seen == pytest.approx(0.1, rel=0.01)
+    assert found.detectable_bias == pytest.approx(0.1, rel=0.01)
     assert found.relative_error == pytest.approx(1.0, abs=0.1)
     assert found.rate == pytest.approx(-0.5, abs=0.1)
-    assert found.further_out == pytest.approx(1.0, abs=0.1)
+    assert found.relative_error_far == pytest.approx(1.0, abs=0.1)
 
 
 def test_error_that_does_not_decrease_is_not_called_bias():
-    found = measure(MapClaim("", faulty_maps.one_line, Gaussian(faulty_maps.S)))
+    found = measure(KernelClaim("", faulty_maps.one_line, Gaussian(faulty_maps.S)))
     assert not found.biased
-    assert not found.falls
-    assert "the error falls as M^" in answer(
-        MapClaim("", faulty_maps.one_line, found.kernel), found
+    assert not found.is_decreasing
+    assert "the error falls as M^" in describe_answer(
+        KernelClaim("", faulty_maps.one_line, found.kernel), found
     )
 
 
 def test_time_limit_stops_seeds_and_detectable_bias_is_reported():
-    claim = MapClaim("", faulty_maps.right, Gaussian(faulty_maps.S))
+    claim = KernelClaim("", faulty_maps.right, Gaussian(faulty_maps.S))
     found = measure(claim, seconds=0.0)
     assert found.seeds == bias.FEW_SEEDS + 1
-    assert found.seen > 0.5
-    assert f"no bias of {found.seen:.2g} errors" in answer(claim, found)
+    assert found.detectable_bias > 0.5
+    assert f"no bias of {found.detectable_bias:.2g} errors" in describe_answer(claim, found)
 
 
 def test_error_of_independent_draws_equals_closed_form():
@@ -97,7 +97,7 @@ def test_error_of_independent_draws_equals_closed_form():
     kernel = Gaussian(s)
     squares = ((pairs.left - pairs.right) ** 2).sum(axis=1)
     k, twice = np.exp(-squares / 2 / s**2), np.exp(-4 * squares / 2 / s**2)
-    np.testing.assert_allclose(pairs.kernel(kernel), k)
+    np.testing.assert_allclose(pairs.compute_kernel(kernel), k)
     wave = (1 + twice) / 2 - k**2  # the variance of cos(w'(x - y))
     varies = np.random.default_rng(0).standard_normal((2, len(k)))
     offset = Measurement(kernel, 16, 16, pairs, varies)
@@ -111,7 +111,9 @@ def test_mean_over_frequencies_equals_closed_form_kernels(name):
     kernel, pairs = find_kernel(name, 2.0), choose_pairs(2.0)
     W = kernel.frequencies(np.random.default_rng(1), 5, 40_000)
     waves = np.cos((pairs.left - pairs.right) @ W.T)
-    z = (waves.mean(axis=1) - pairs.kernel(kernel)) / np.maximum(waves.std(axis=1) / 200, 1e-12)
+    z = (waves.mean(axis=1) - pairs.compute_kernel(kernel)) / np.maximum(
+        waves.std(axis=1) / 200, 1e-12
+    )
     assert np.abs(z).max() < 4
 
 
@@ -134,7 +136,7 @@ class Simulated:
     def measured(self, pairs):
         estimates = self.generator.standard_normal((bias.N_SEEDS, len(pairs.names)))
         estimates[:, 0] += self.shift
-        exact = pairs.kernel(Gaussian(3.0))
+        exact = pairs.compute_kernel(Gaussian(3.0))
         return Measurement(Gaussian(3.0), 16, 16, pairs, exact + 0.2 * estimates)
 
 
@@ -152,7 +154,7 @@ def test_at_most_1_of_200_unbiased_maps_is_rejected(maps):
         def draw(X, M, seed, first=first):
             return faulty_maps.right(X, M, seed, first=first)
 
-        refused += measure(MapClaim("", draw, Gaussian(faulty_maps.S))).biased
+        refused += measure(KernelClaim("", draw, Gaussian(faulty_maps.S))).biased
     assert refused <= 1
 
 
@@ -165,5 +167,5 @@ def test_at_most_1_of_40_heavy_tailed_unbiased_maps_is_rejected():
             W = np.random.default_rng([first, seed]).standard_normal((M, X.shape[1]))
             return transcribed.positive(X, W)
 
-        refused += measure(MapClaim("", draw, find_kernel("softmax", 1.0))).biased
+        refused += measure(KernelClaim("", draw, find_kernel("softmax", 1.0))).biased
     assert refused <= 1

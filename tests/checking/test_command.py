@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from rfbench.checking import CheckFailed, bias, check, check_map
+from rfbench.checking import CheckFailedError, bias, check, check_map
 from rfbench.errors import MethodError
 from tests.checking.faulty_maps import right
 from tests.support.command_line import call
@@ -123,7 +123,7 @@ def test_check_map_works_as_a_test_in_user_code():
     from tests.checking import faulty_maps
 
     check_map(faulty_maps.right, bandwidth=faulty_maps.S)
-    with pytest.raises(CheckFailed, match="the features are the same for two seeds"):
+    with pytest.raises(CheckFailedError, match="the features are the same for two seeds"):
         check_map(faulty_maps.constant_seed, bandwidth=faulty_maps.S)
 
 
@@ -163,16 +163,16 @@ def squared(X, M, seed, bandwidth=1.0):
 )
 def test_exponent_of_a_parameter_is_measured_for_any_name(draw, given, reading):
     report = check(draw, parameters=given, seconds=0.5)
-    assert not report.wrong
+    assert not report.wrong_kernels
     assert report.reading.startswith(reading)
 
 
 def test_squared_bandwidth_is_reported_as_a_mistake():
     report = check(squared, seconds=0.5)
-    assert report.wrong
+    assert report.wrong_kernels
     assert not report.reading
     stated = {"bandwidth_parameter": "bandwidth", "bandwidth_formula": "s^0.5"}
-    assert not check(squared, parameters=stated, seconds=0.5).wrong
+    assert not check(squared, parameters=stated, seconds=0.5).wrong_kernels
 
 
 @pytest.mark.parametrize("value", ["scale", "-1", "0"])

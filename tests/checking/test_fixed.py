@@ -10,10 +10,10 @@ import pytest
 from sklearn.kernel_approximation import Nystroem
 
 from rfbench.checking import check
-from rfbench.checking.bias import FAR_FROM_KERNEL, MapClaim, measure
+from rfbench.checking.bias import FAR_FROM_KERNEL, KernelClaim, measure
 from rfbench.checking.causes import find_cause
 from rfbench.checking.closed_forms import find_kernel
-from rfbench.checking.run import answer, list_causes
+from rfbench.checking.run import describe_answer, list_causes
 from rfbench.kernels import Gaussian
 from tests.checking import faulty_maps
 from tests.checking.faulty_maps import S
@@ -49,14 +49,14 @@ def series(X, M, seed):
 
 
 def claim(draw, kernel=None, sizes=(16, 256)):
-    return MapClaim("", draw, kernel or Gaussian(S), sizes)
+    return KernelClaim("", draw, kernel or Gaussian(S), sizes)
 
 
 def test_quadrature_has_an_error_and_no_verdict_on_a_bias():
     found = measure(claim(quadrature))
     assert (found.varies, found.biased, found.below, found.wrong) == (False, False, False, False)
     assert found.relative_error < FAR_FROM_KERNEL
-    told = answer(claim(quadrature), found)
+    told = describe_answer(claim(quadrature), found)
     assert "the same features for every seed, no verdict on a bias, the error is" in told
     along_an_axis = found.pairs.names.index("distance 2 along an axis")
     assert found.estimates[0, along_an_axis] == pytest.approx(np.cos(2.0))  # points at +-1 / s
@@ -71,7 +71,7 @@ def test_fixed_map_far_from_its_kernel_is_wrong(draw):
     found = measure(claim(fixed))
     assert found.wrong
     assert max(found.relative_error, found.share_at_large) > FAR_FROM_KERNEL
-    assert "far from the kernel" in answer(claim(fixed), found)
+    assert "far from the kernel" in describe_answer(claim(fixed), found)
     assert find_cause(found).what.startswith("a constant seed")
 
 
@@ -89,7 +89,7 @@ def test_map_that_ignores_its_seed_breaks_a_promise_unless_declared():
         (faulty_maps.right, []),
     ):
         report = check(draw, bandwidth=S, seconds=0.2)
-        assert [promise.name for promise in report.broken] == broken
+        assert [promise.name for promise in report.broken_promises] == broken
 
 
 def test_nystroem_features_are_below_the_kernel():
@@ -100,7 +100,7 @@ def test_nystroem_features_are_below_the_kernel():
     found = measure(claim(draw, sizes=(16, 64)))
     assert (found.below, found.biased, found.wrong, found.varies) == (True, False, False, True)
     assert abs(found.largest_z) > found.limit  # the mean is not the kernel
-    assert "gaussian kernel from below, as with Nystroem features: -0." in answer(
+    assert "gaussian kernel from below, as with Nystroem features: -0." in describe_answer(
         claim(draw), found
     )
 

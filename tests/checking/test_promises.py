@@ -8,9 +8,9 @@ import pytest
 from sklearn.base import BaseEstimator, TransformerMixin
 
 import rfbench
-from rfbench.checking import CheckFailed, samplers
+from rfbench.checking import CheckFailedError, samplers
 from rfbench.checking.samplers import (
-    MapSubject,
+    FeatureMapUnderTest,
     expect_finite,
     expect_same,
     run_checks,
@@ -34,7 +34,7 @@ def one_plain_use(subject):
 
 def numbers_are_small(subject):
     """Divide them."""
-    raise CheckFailed("3 is large")
+    raise CheckFailedError("3 is large")
 
 
 def numbers_are_positive(subject):
@@ -42,7 +42,7 @@ def numbers_are_positive(subject):
 
 
 def test_failed_checks_are_explained():
-    subject = MapSubject(Thing)
+    subject = FeatureMapUnderTest(Thing)
     every = [one_plain_use, numbers_are_small, numbers_are_positive]
     kept, large, negative = run_checks(subject, every)
     assert kept == ("one plain use", "Correct this.", "")
@@ -62,9 +62,9 @@ def test_failure_messages_state_the_observed_values():
         ([1.0, 2.0], [1.0, 2.5], 0.1, r"rows: .*1 / 2 \(50%\); Max absolute .*: 0.5"),
         (["a", "b"], ["a", "c"], 0.0, r"1 / 2 \(50%\)"),
     ):
-        with pytest.raises(CheckFailed, match=sentence):
+        with pytest.raises(CheckFailedError, match=sentence):
             expect_same(got, expected, "rows", tolerance)
-    with pytest.raises(CheckFailed, match=r"these contain NaN or infinity: \[1\]"):
+    with pytest.raises(CheckFailedError, match=r"these contain NaN or infinity: \[1\]"):
         expect_finite(np.array([[0.0, np.inf]]))
 
 
@@ -159,11 +159,11 @@ def test_each_faulty_sampler_fails_its_check(cls, check, words):
     function = getattr(samplers, check)
     assert function in samplers.make_subject(cls).checks
     function(samplers.make_subject(Features))
-    with pytest.raises((CheckFailed, AttributeError, TypeError), match=words):
+    with pytest.raises((CheckFailedError, AttributeError, TypeError), match=words):
         function(samplers.make_subject(cls))
 
 
 def test_transformer_that_modifies_its_input_is_rejected_with_the_line():
-    (promise,) = run_checks(MapSubject(Writes), samplers.OF_EVERY_MAP)
+    (promise,) = run_checks(FeatureMapUnderTest(Writes), samplers.OF_EVERY_MAP)
     assert re.search(r"read-only \(test_promises.py, line \d+: X \*= 2\)", promise.fault)
     assert "copy them" in promise.help

@@ -67,7 +67,7 @@ def test_model_predicts_raw_tables(chosen):
     assert np.sqrt(np.mean((said - new["price"]) ** 2)) < 0.5
     other = new.assign(town=["Rom", *new["town"][1:]])
     np.testing.assert_allclose(chosen.model.predict(other)[1:], said[1:], rtol=0, atol=1e-9)
-    assert chosen.model[0].differences(other).unseen_words == {"town": {"Rom": 1}}
+    assert chosen.model[0].find_differences(other).unseen_words == {"town": {"Rom": 1}}
 
 
 def test_page_reports_the_fitted_rows_and_the_share_of_a_core(chosen):

@@ -35,7 +35,7 @@ def test_each_fold_and_the_refit_have_the_same_columns(kind, tables, tmp_path):
             both = np.vstack([rows, prepare.transform(X.iloc[held])])
             assert np.isfinite(both).all()
             assert not both[:, np.ptp(rows, axis=0) == 0].any()
-        refit = by.model(Candidate("", "constant", "sklearn.dummy.DummyRegressor"))[0].fit(X)
+        refit = by.make_model(Candidate("", "constant", "sklearn.dummy.DummyRegressor"))[0].fit(X)
         np.testing.assert_array_equal(refit.get_feature_names_out(), names)
         assert refit.transform(X).shape == (len(X), len(names))
 

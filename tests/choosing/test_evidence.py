@@ -7,7 +7,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics import confusion_matrix
 
 from rfbench.choosing.evidence import measure_importances, summarize_errors
-from rfbench.choosing.losses import loss
+from rfbench.choosing.losses import compute_loss
 
 
 def test_groups_of_numbers_are_means_over_ten_rows_or_more():
@@ -39,7 +39,7 @@ def test_importance_is_the_increase_of_the_loss():
     X = pd.DataFrame(random.standard_normal((3000, 3)), columns=["b", "a", "noise"])
     y = (3 * X["a"] + X["b"]).to_numpy()
     model = LinearRegression().fit(X, y)
-    rmse = lambda said, truth: loss("rmse", truth, said[:, 0]).value  # noqa: E731
+    rmse = lambda said, truth: compute_loss("rmse", truth, said[:, 0]).value  # noqa: E731
     found, why = measure_importances(model, X, y, rmse, np.inf, 0)
     assert [each["column"] for each in found] == ["a", "b", "noise"]
     expected = [18**0.5, 2**0.5, 0]
@@ -49,7 +49,7 @@ def test_importance_is_the_increase_of_the_loss():
     assert none == []
     assert "3 columns" in why
     classes = LogisticRegression().fit(X, y > 0)
-    error = lambda said, truth: loss("error", truth, said).value  # noqa: E731
+    error = lambda said, truth: compute_loss("error", truth, said).value  # noqa: E731
     found, _ = measure_importances(classes, X, (y > 0).astype(int), error, np.inf, 0)
     assert found[0]["column"] == "a"
     assert 30 < found[0]["increase"] < 60

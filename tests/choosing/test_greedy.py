@@ -6,7 +6,7 @@ import pytest
 from rfbench.choosing import choice
 from rfbench.choosing.choice import add_average
 from rfbench.choosing.greedy import STEPS, compute_losses, select_greedily
-from rfbench.choosing.losses import loss
+from rfbench.choosing.losses import compute_loss
 from rfbench.choosing.rounds import BLEND, FEATURES, Candidate
 from tests.choosing.conftest import rounds_of
 
@@ -27,8 +27,8 @@ def models(metric, n=200, m=5, seed=0):
 def measured(scores, truth, metric):
     """Return the loss, and the log-loss that decides between equal errors."""
     said = scores if scores.shape[1] > 1 else scores[:, 0]
-    second = loss("log-loss", truth, said).value if metric == "error" else 0.0
-    return loss(metric, truth, said).value, second
+    second = compute_loss("log-loss", truth, said).value if metric == "error" else 0.0
+    return compute_loss(metric, truth, said).value, second
 
 
 @pytest.mark.parametrize("metric", METRICS)
@@ -103,7 +103,7 @@ def test_the_metric_that_is_asked_for_decides_the_weights(metric):
         add_average(by, members, members, BLEND, "average of")
         (average,) = [c for c in by.candidates if c.members]
         mixed = sum(w * said[int(c.label)] for c, w in average.members.items())
-        losses[asked] = loss(metric, y, mixed if K else mixed[:, 0]).value
+        losses[asked] = compute_loss(metric, y, mixed if K else mixed[:, 0]).value
     first, second = losses.values()
     assert first < 0.97 * second
 

@@ -10,7 +10,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 
 from rfbench.choosing import choice
-from rfbench.choosing.choice import add_average, decide, fit_last, get_weights, measure_held_out
+from rfbench.choosing.choice import (
+    add_average,
+    choose_finally,
+    fit_last,
+    get_weights,
+    measure_held_out,
+)
 from rfbench.choosing.rounds import BLEND, BOOSTING, CONSTANT, FEATURES, LINEAR, Candidate
 from tests.choosing.conftest import FOREVER, rounds_of
 from tests.support.nightly import at_night
@@ -79,9 +85,9 @@ def decided(y, metric, classes=(), **scores):
     every = {}
     for family, said in scores.items():
         candidate = rounds.add(Candidate(family, family), said[rounds.held])
-        value = rounds.loss(metric, said, np.arange(len(y)))
+        value = rounds.compute_loss(metric, said, np.arange(len(y)))
         every[family] = replace(candidate, scores=said, loss=value)
-    taken, overturned = decide(rounds, every)
+    taken, overturned = choose_finally(rounds, every)
     return taken.family, overturned
 
 
@@ -101,8 +107,10 @@ def test_held_out_rows_may_overturn_the_choice():
     for family, (before, after) in errors.items():
         candidate = rounds.add(Candidate(family, family), (y[:, None] + before * sign)[rounds.held])
         said = y[:, None] + after * sign
-        every[family] = replace(candidate, scores=said, loss=rounds.loss("rmse", said, rounds.test))
-    taken, overturned = decide(rounds, every)
+        every[family] = replace(
+            candidate, scores=said, loss=rounds.compute_loss("rmse", said, rounds.test)
+        )
+    taken, overturned = choose_finally(rounds, every)
     assert (taken.family, overturned) == (FEATURES, True)
 
 
@@ -122,7 +130,7 @@ def test_log_loss_decides_between_nearly_equal_errors():
     for label, (p, wrong) in sure.items():
         right = np.where(np.arange(n) < wrong, 1 - p, p)
         rounds.add(Candidate(label, FEATURES), np.c_[right, 1 - right])
-    assert rounds.best(rounds.candidates).label == "sober"
+    assert rounds.find_best(rounds.candidates).label == "sober"
 
 
 @pytest.mark.parametrize("tables", [8, *at_night(20, 200)])
@@ -175,7 +183,7 @@ def test_leading_model_gets_at_most_half_of_the_remaining_time(monkeypatch, seco
         said = {"scores": np.zeros((3000, 1)), "fit": 0.0, "said": 0.0}
         return [said if deadline is None or 100.0 + seconds <= deadline else None for _ in trials]
 
-    rounds.measured = measured
+    rounds.measure = measured
     assert set(measure_held_out(rounds, end=104.0, limit=115.0)) == answered
 
 
@@ -204,7 +212,7 @@ def test_failed_or_timed_out_last_fit_is_not_used(n, late, again):
     rounds = replace(rounds, splits=[*rounds.splits[:-1], *rounds.table.split(0.25)])
     test, right = rounds.test, np.eye(2)[y]
     own = Candidate("own", BOOSTING, f"{__name__}.Diverges")
-    taken = replace(own, scores=right[test], loss=rounds.loss("error", right[test], test))
+    taken = replace(own, scores=right[test], loss=rounds.compute_loss("error", right[test], test))
     model, rows = fit_last(rounds, taken, monotonic() + (-FOREVER if late else FOREVER))
     assert rows == (n if again else len(rounds.train))
     assert np.mean(model.predict(rounds.table.X) != rounds.table.labels) < 0.1
@@ -258,7 +266,7 @@ def test_columns_are_permuted_for_a_model_of_the_training_rows(family, fitted, s
         def predict(self, X):
             return X["a"].to_numpy()
 
-    rounds.model = lambda _: Fits()
+    rounds.make_model = lambda _: Fits()
     facts = choice.explain(rounds, taken, Fits(), fitted, monotonic() + seconds)
     assert facts["reason"] == reason
     assert asked == [75] * (fitted == 100 and not reason)

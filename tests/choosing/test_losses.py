@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 from sklearn import metrics
 
-from rfbench.choosing.losses import CLASS_METRICS, NUMBER_METRICS, compare_losses, loss
+from rfbench.choosing.losses import CLASS_METRICS, NUMBER_METRICS, compare_losses, compute_loss
 from tests.support.nightly import at_night, nightly
 
 METRICS = (*CLASS_METRICS, *NUMBER_METRICS)
@@ -44,7 +44,7 @@ def test_losses_equal_scikit_learn(metric):
         "rmse": lambda: metrics.root_mean_squared_error(truth, said),
         "mae": lambda: metrics.mean_absolute_error(truth, said),
     }
-    made = loss(metric, truth, said)
+    made = compute_loss(metric, truth, said)
     assert made.value == pytest.approx(expected[metric](), rel=1e-9)
     mean = made.rows.mean()  # what tests compare adds up to the value
     assert (np.sqrt(mean) if metric == "rmse" else mean) == pytest.approx(made.value)
@@ -56,9 +56,12 @@ def test_standard_errors_equal_bootstrap_standard_errors(metric):
     _, second = case(metric, 0.8, seed=2)
     draws = np.random.default_rng(3).integers(N, size=(800, N))
     values = np.array(
-        [[loss(metric, truth[rows], p[rows]).value for p in (first, second)] for rows in draws]
+        [
+            [compute_loss(metric, truth[rows], p[rows]).value for p in (first, second)]
+            for rows in draws
+        ]
     )
-    losses = [loss(metric, truth, p) for p in (first, second)]
+    losses = [compute_loss(metric, truth, p) for p in (first, second)]
     for column, each in zip(values.T, losses, strict=True):
         assert each.standard_error == pytest.approx(column.std(), rel=0.15)
     apart = compare_losses(*losses, metric)
@@ -87,7 +90,7 @@ def test_signed_rank_interval_equals_sorted_pairwise_means(n):
     random = np.random.default_rng(n)
     truth = random.standard_normal(n)
     said = [truth + random.standard_t(2, n) for _ in range(2)]
-    apart = compare_losses(*(loss("mae", truth, p) for p in said), "mae")
+    apart = compare_losses(*(compute_loss("mae", truth, p) for p in said), "mae")
     rows = np.abs(said[0] - truth) - np.abs(said[1] - truth)
     assert apart.p == pytest.approx(stats.wilcoxon(rows).pvalue)
     assert (apart.low, apart.high) == pytest.approx(compute_walsh_interval(rows), abs=1e-9)
@@ -99,7 +102,7 @@ def test_differences_of_rmse_are_in_the_unit_of_rmse():
     """The rows' differences are scaled so that their mean is the difference of the two roots."""
     truth, first = np.zeros(300), np.full(300, 3.0)
     second = np.full(300, 2.0) + 1e-3 * np.random.default_rng(0).standard_normal(300)
-    apart = compare_losses(*(loss("rmse", truth, p) for p in (first, second)), "rmse")
+    apart = compare_losses(*(compute_loss("rmse", truth, p) for p in (first, second)), "rmse")
     assert apart.center == pytest.approx(1.0, abs=1e-3)
     assert apart.low < 1.0 < apart.high < 1.001
 
@@ -126,7 +129,7 @@ def test_interval_contains_zero_exactly_if_test_is_not_significant(kind, seeds):
             first, second = (
                 decided((abs(p) > c).astype(int)) for p, c in ((first, 1), (second, 2))
             )
-        losses = (loss(metric, truth, p, groups) for p in (first, second))
+        losses = (compute_loss(metric, truth, p, groups) for p in (first, second))
         apart = compare_losses(*losses, metric)
         assert (apart.p >= 0.05) == (apart.low <= 0 <= apart.high)
         assert apart.low <= apart.center <= apart.high
@@ -138,7 +141,7 @@ def test_difference_is_undecided_if_most_rows_contradict_the_mean():
     """Most rows are a little better, and a few are worse by so much that the mean is worse."""
     truth, second = np.zeros(200), np.full(200, 1.0)
     first = np.r_[np.full(190, 0.9), np.full(10, 9.0)]
-    apart = compare_losses(*(loss("rmse", truth, p) for p in (first, second)), "rmse")
+    apart = compare_losses(*(compute_loss("rmse", truth, p) for p in (first, second)), "rmse")
     assert apart.value > 0 > apart.center
     assert apart.p < 0.05
     assert apart.high < 0
@@ -150,7 +153,9 @@ def test_errors_are_compared_with_mcnemar_test():
     first, second = np.zeros(100, dtype=int), np.zeros(100, dtype=int)
     first[:12] = 1  # 12 errors, 10 of which the second does not make
     second[10:15] = 1  # 5, 3 of which the first does not make
-    apart = compare_losses(*(loss("error", truth, decided(p)) for p in (first, second)), "error")
+    apart = compare_losses(
+        *(compute_loss("error", truth, decided(p)) for p in (first, second)), "error"
+    )
     assert apart.p == pytest.approx(2 * stats.binom.cdf(3, 13, 0.5))
     assert apart.value == pytest.approx(7.0)
 
@@ -158,7 +163,7 @@ def test_errors_are_compared_with_mcnemar_test():
 def test_rows_of_a_group_count_once():
     groups = np.repeat(np.arange(20), 20)
     own = np.random.default_rng(5).standard_normal(20)[groups]
-    losses = [loss("mae", NUMBERS, p, groups) for p in (NUMBERS + own, NUMBERS + 0.9)]
+    losses = [compute_loss("mae", NUMBERS, p, groups) for p in (NUMBERS + own, NUMBERS + 0.9)]
     together = compare_losses(*losses, "mae")
     means = np.array([np.abs(own[groups == g]).mean() - 0.9 for g in range(20)])
     assert together.p == pytest.approx(stats.wilcoxon(means).pvalue)
@@ -173,7 +178,7 @@ def test_group_errors_are_weighted_by_number_of_rows():
     for _ in range(60):
         rates = np.where(large, 0.3, 0.2), np.where(large, 0.2, 0.4)
         said = [decided((random.random(600) < rate).astype(int)) for rate in rates]
-        losses = (loss("error", np.zeros(600, int), each, groups) for each in said)
+        losses = (compute_loss("error", np.zeros(600, int), each, groups) for each in said)
         verdicts.append(compare_losses(*losses, "error").verdict)
     assert sum(verdict != "near" for verdict in verdicts) <= 7
 
@@ -185,7 +190,7 @@ def test_four_groups_suffice_for_a_large_difference(metric):
     right = np.c_[1 - truth, truth]
     good, bad = 0.96 * right + 0.02, np.full((200, 2), 0.5) + 0.01 * random.random((200, 2))
     said = [p[:, 1] if metric == "rmse" else p / p.sum(axis=1, keepdims=True) for p in (good, bad)]
-    apart = compare_losses(*(loss(metric, truth, each, groups) for each in said), metric)
+    apart = compare_losses(*(compute_loss(metric, truth, each, groups) for each in said), metric)
     assert apart.value < 0
     assert apart.p < 0.0125
 
@@ -193,7 +198,9 @@ def test_four_groups_suffice_for_a_large_difference(metric):
 def test_identical_predictions_give_no_difference():
     for metric in METRICS:
         truth, said = case(metric, 0.6)
-        apart = compare_losses(loss(metric, truth, said), loss(metric, truth, said), metric)
+        apart = compare_losses(
+            compute_loss(metric, truth, said), compute_loss(metric, truth, said), metric
+        )
         assert (apart.value, apart.p, apart.verdict) == (0.0, 1.0, "near")
 
 
@@ -206,6 +213,8 @@ def test_pure_noise_gives_a_difference_in_5_percent(seeds, expected):
         random = np.random.default_rng(seed)
         truth = random.standard_normal(60)
         said = (truth + random.standard_normal(60) for _ in range(2))
-        verdicts.append(compare_losses(*(loss("rmse", truth, p) for p in said), "rmse").verdict)
+        verdicts.append(
+            compare_losses(*(compute_loss("rmse", truth, p) for p in said), "rmse").verdict
+        )
     wrong = sum(verdict != "near" for verdict in verdicts)
     assert wrong in expected  # 5 % of the seeds, and about 3 standard deviations

@@ -45,7 +45,7 @@ def path(tmp_path, monkeypatch):
 
 def test_saved_model_is_loaded_unchanged(path):
     table = towns(30, seed=1)
-    made = load(path).predictions(table)
+    made = load(path).compute_predictions(table)
     assert list(made) == ["prediction", "low", "high"]
     assert (made["high"] - made["low"]).to_numpy() == pytest.approx(2 * 135)
 

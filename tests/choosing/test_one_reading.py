@@ -12,7 +12,7 @@ from sklearn.dummy import DummyRegressor
 from rfbench.api import read_config
 from rfbench.choosing.model import Model
 from rfbench.choosing.table import infer_split, make_table, read_new_rows
-from rfbench.datasets import columns, files, own
+from rfbench.datasets import columns, files, user_data
 from rfbench.datasets.preparation import Preparation, describe
 from rfbench.errors import DataError
 from tests.support.command_line import call
@@ -62,7 +62,7 @@ def seen(path, target="y", task=None, **reading):
     """Return what `run`, `new`, `choose` and `predict` see in a file, which has to be the same."""
     parameters = {"file": path.name, "task": task, "target": target, **reading}
     parameters = {key: value for key, value in parameters.items() if value is not None}
-    entry, parsed, _ = own.read("d", parameters, path.parent)
+    entry, parsed, _ = user_data.read("d", parameters, path.parent)
     table = make_table(path, target=target, task=task, groups="none", **reading)
     assert entry.rows == len(table.y) == len(parsed.y)
     if table.n_classes:
@@ -92,7 +92,7 @@ def seen(path, target="y", task=None, **reading):
     special = {"target": target} if target is not None else {}
     there = files.read_table(path, special=special, **reading)[0].y.notna()
     assert_array_equal(prepare.transform(new)[there.to_numpy()], rows)
-    assert not prepare.differences(new).extra_columns
+    assert not prepare.find_differences(new).extra_columns
     return SimpleNamespace(
         entry=entry, table=table, rows=rows, model=model, notes=notes, prepare=prepare,
         said=f"{entry.note} {' '.join(describe(prepare.notes_))}",
@@ -216,7 +216,7 @@ class TestArrays:
         (tmp_path / "rows").mkdir()
         np.save(tmp_path / "rows" / "X.npy", values[:, :2])
         np.save(tmp_path / "rows" / "y.npy", values[:, 2])
-        _, parsed, _ = own.read("d", {"path": "rows"}, tmp_path)
+        _, parsed, _ = user_data.read("d", {"path": "rows"}, tmp_path)
         assert_array_equal(parsed.y, values[:, 2])
         assert_array_equal(np.asarray(parsed.X[:]), values[:, :2])
 
@@ -331,7 +331,7 @@ class TestNames:
             written(table, path)
         for read in (
             lambda: make_table(path, target="y"),
-            lambda: own.read("d", {"file": path.name, "target": "y"}, tmp_path),
+            lambda: user_data.read("d", {"file": path.name, "target": "y"}, tmp_path),
             lambda: files.read(path),
         ):
             with pytest.raises(DataError, match="'y': columns 1 and 4"):
@@ -457,7 +457,7 @@ class TestSvmlight:
     def test_query_ids_are_groups(self, tmp_path):
         lines = [f"{i % 5 + 0.5} qid:{i // 4} 1:{i % 7} 2:{i * 3 % 11}\n" for i in range(80)]
         (tmp_path / "a.svm").write_text("".join(lines))
-        _, parsed, _ = own.read("d", {"file": "a.svm"}, tmp_path)
+        _, parsed, _ = user_data.read("d", {"file": "a.svm"}, tmp_path)
         table = make_table(tmp_path / "a.svm")
         assert_array_equal(parsed.groups, np.arange(80) // 4)
         assert_array_equal(table.groups, parsed.groups)

@@ -6,7 +6,7 @@ import pytest
 from scipy import sparse
 
 from rfbench.choosing.table import LabelledTable, make_table, split_without_rare_classes
-from rfbench.errors import ConfigError, MemoryLimit
+from rfbench.errors import ConfigError, MemoryLimitError
 
 
 def problem(y, *, n_classes=0, groups=None, time=None):
@@ -73,7 +73,7 @@ def test_class_that_cannot_be_split_is_reported():
 def test_rows_are_sampled_by_class():
     codes = np.repeat([0, 1, 2, 3], [900, 90, 8, 2])
     table = problem(codes, n_classes=4)
-    assert np.bincount(codes[table.some(np.arange(1000), 100)]).tolist() == [90, 9, 4, 2]
+    assert np.bincount(codes[table.sample_rows(np.arange(1000), 100)]).tolist() == [90, 9, 4, 2]
     ((fit, held),) = table.split(0.25)
     assert np.bincount(codes[held]).tolist() == [225, 22, 2, 1]
     assert sorted([*fit, *held]) == list(range(1000))
@@ -81,13 +81,13 @@ def test_rows_are_sampled_by_class():
     assert len(held) == 125  # a quarter, where every class rounds up to two of five
     folds = table.split(0.2, folds=3)
     assert sorted(np.concatenate([held for _, held in folds])) == list(range(1000))
-    train, test = problem(np.zeros(41_000)).splits(60)[-1]
+    train, test = problem(np.zeros(41_000)).make_splits(60)[-1]
     assert (len(train), len(test)) == (31_000, 10_000)  # none is lost
-    assert len(problem(np.zeros(1000)).some(np.arange(1000), 100)) == 100
+    assert len(problem(np.zeros(1000)).sample_rows(np.arange(1000), 100)) == 100
 
 
 def test_sparse_matrix_too_large_to_densify_is_rejected(monkeypatch):
     monkeypatch.setattr("rfbench.memory.count_free_bytes", lambda: 1000.0)
     X, y = sparse.csr_array((30, 9)), np.arange(30.0)
-    with pytest.raises(MemoryLimit, match="The table with its zeros needs about"):
+    with pytest.raises(MemoryLimitError, match="The table with its zeros needs about"):
         make_table(X, y)

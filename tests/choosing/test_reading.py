@@ -11,7 +11,7 @@ from sklearn.linear_model import Ridge
 from rfbench.choosing.model import Model, compute_half_widths, load, save
 from rfbench.choosing.table import make_table
 from rfbench.cli import main
-from rfbench.datasets import own
+from rfbench.datasets import user_data
 from rfbench.datasets.preparation import Preparation
 from rfbench.errors import DataError
 from tests.support.command_line import call
@@ -120,7 +120,7 @@ def test_ambiguous_separators_are_guessed_by_choose_but_not_by_run(tmp_path, con
     assert made[0].assumed.startswith("Numbers like 1")
     assert made[1].assumed == ""
     with pytest.raises(DataError, match="`rfbench run` does not.*`decimal`"):
-        own.read("d", {"file": "a.csv", "target": "y"}, tmp_path)
+        user_data.read("d", {"file": "a.csv", "target": "y"}, tmp_path)
     far = put(path, path.read_text() + "7;3\n" * 120 + "0.5;3\n")  # beyond the first lines
     clear = make_table(far, target="y", task="regression")
     assert clear.assumed == ""

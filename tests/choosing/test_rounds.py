@@ -132,7 +132,7 @@ def test_no_rows_option_stores_no_rows_and_is_on_the_page(short, tmp_path):
 class Told(Rounds):
     """Rounds whose trials have errors that a function of the setting says, and take a second."""
 
-    def measured(self, trials, deadline):
+    def measure(self, trials, deadline):
         made, y = [], self.table.y[self.held]
         self.ends.append(deadline)
         for setting, _, rows in trials:
@@ -225,15 +225,19 @@ def test_time_for_the_last_fits_is_reserved():
     made = told(lambda setting: 1.0, seconds=-5.0)
     made.candidates = [Candidate("", LINEAR, seconds=6.0, loss=made.candidates[0].loss)]
     made.deadline, made.workers, larger = monotonic() + 100, 2, 3000 / 2400
-    assert made.left() == pytest.approx(95 - 1.1 * larger * (6 / 2 + 4 / 3 * 6), abs=0.5)
+    assert made.compute_seconds_left() == pytest.approx(
+        95 - 1.1 * larger * (6 / 2 + 4 / 3 * 6), abs=0.5
+    )
     for family, total in ((LINEAR, 12), (BOOSTING, 18)):
         expected = 95 - 1.1 * larger * (total / 2 + 4 / 3 * total)
-        assert made.left(12, family) == pytest.approx(expected, abs=0.5)
-    assert made.left(4, LINEAR) == pytest.approx(made.left(), abs=0.5)
-    seconds, before = made.compute_member_seconds(), made.left()
-    assert made.left(seconds, LINEAR) == pytest.approx(0, abs=0.5)
+        assert made.compute_seconds_left(12, family) == pytest.approx(expected, abs=0.5)
+    assert made.compute_seconds_left(4, LINEAR) == pytest.approx(
+        made.compute_seconds_left(), abs=0.5
+    )
+    seconds, before = made.compute_member_seconds(), made.compute_seconds_left()
+    assert made.compute_seconds_left(seconds, LINEAR) == pytest.approx(0, abs=0.5)
     for made.total, reserved in ((100, 5), (1000, 1.1 * larger * 6)):  # for the importances
-        assert made.left() == pytest.approx(before - reserved, abs=0.5)
+        assert made.compute_seconds_left() == pytest.approx(before - reserved, abs=0.5)
 
 
 def test_time_for_an_average_of_three_kernels_is_reserved():
@@ -245,9 +249,9 @@ def test_time_for_an_average_of_three_kernels_is_reserved():
     ]
     each = 1.1 * larger * (1 / 2 + 4 / 3) * 2.0
     for made.total, reserved in ((0, each), (1000, 3 * each + 1.1 * larger * 2)):
-        assert made.left() == pytest.approx(95 - reserved, abs=0.5)
+        assert made.compute_seconds_left() == pytest.approx(95 - reserved, abs=0.5)
     made.total = 20  # 15 % for the average, and 5 % for the importances
-    assert made.left() == pytest.approx(95 - each - 3 - 1, abs=0.5)
+    assert made.compute_seconds_left() == pytest.approx(95 - each - 3 - 1, abs=0.5)
 
 
 def test_contenders_share_the_remaining_time():
@@ -255,7 +259,7 @@ def test_contenders_share_the_remaining_time():
     setting = Candidate("", LINEAR, seconds=100.0, loss=made.candidates[0].loss)
     made.candidates = [setting]
     seconds, fit = made._needed(setting, made.n)
-    made.deadline += (3.5 * seconds - made.left(fit, LINEAR)) / 0.95
+    made.deadline += (3.5 * seconds - made.compute_seconds_left(fit, LINEAR)) / 0.95
     made.stopped = False
     assert len(made.round([setting] * 6, made.n)) == 3
     assert made.stopped
@@ -283,14 +287,14 @@ def test_best_is_the_simplest_of_nearly_equal_models():
     for label, (error, members) in kinds.items():
         scores = y + error * (-1.0) ** np.arange(len(y))
         made.add(Candidate(label, FEATURES, members=members), scores[:, None])
-    assert made.best_of_families()[FEATURES].label == "single"
+    assert made.find_best_of_families()[FEATURES].label == "single"
 
 
 def test_each_split_uses_the_metric_learned_on_it(tmp_path):
     """And the rows held out, as the model, that of the mean of the roots."""
     X = pd.DataFrame(np.random.default_rng(0).standard_normal((300, 2)))
     table = LabelledTable(X, X[0].to_numpy(), [], metric="rmse")
-    by = Rounds(table, table.splits(60.0), np.inf, tmp_path)
+    by = Rounds(table, table.make_splits(60.0), np.inf, tmp_path)
     last = len(by.splits) - 1
     roots = [np.diag([1.0 + fold, 2.0]) for fold in range(last)]
     common = {"chosen": [1.0, 1.0], "seconds": 1.0, "fit": 1.0}
@@ -310,7 +314,7 @@ def test_each_split_uses_the_metric_learned_on_it(tmp_path):
 def test_contender_is_an_experiment_with_a_known_role(tmp_path):
     y = np.arange(3000.0)
     table = LabelledTable(pd.DataFrame({"a": y}), y, [], metric="rmse", seed=7)
-    by = Rounds(table, table.splits(60.0), np.inf, tmp_path / "choose-x")
+    by = Rounds(table, table.make_splits(60.0), np.inf, tmp_path / "choose-x")
     setting = Candidate("mean", CONSTANT, "sklearn.dummy.DummyRegressor", {"strategy": "mean"})
     experiment = by._experiment(setting, 0, 100)
     assert (experiment.seed, experiment.predictions) == (7, True)
@@ -358,7 +362,7 @@ def test_time_limits_the_settings_and_no_limit_ends_the_plan():
 def test_settings_keep_the_loss_of_the_metric_and_large_leaves_without_rows(tmp_path):
     y = np.arange(3000.0)
     table = LabelledTable(pd.DataFrame({"a": y}), y, [], metric="mae")
-    by = Rounds(table, table.splits(60.0), np.inf, tmp_path, least_rows=10)
+    by = Rounds(table, table.make_splits(60.0), np.inf, tmp_path, least_rows=10)
     default = Candidate(**SHIPPED["models"]["mae"][-1])
     made = [by._tree(1, default, **each) for each in SHIPPED["portfolio"]]
     assert {c.family for c in made} == {BOOSTING, TREES}

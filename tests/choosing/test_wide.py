@@ -45,7 +45,7 @@ def numbers(d, n=60):
         (lambda X: table.make_table(X, np.arange(len(X)) * 1.0), 25),
         (lambda X: Preparation().fit(X), 25),
         (lambda X: Preparation().fit(X).transform(X), 25),
-        (lambda X: Preparation().fit(X).differences(X.fillna(0.0)), 25),
+        (lambda X: Preparation().fit(X).find_differences(X.fillna(0.0)), 25),
     ],
     ids=["make_table", "fit", "transform", "differences"],
 )
@@ -100,7 +100,7 @@ def test_validation_rows_do_not_affect_the_selected_columns(tmp_path):
     """Of noise alone: by all rows, some columns would agree with the target by chance."""
     random = np.random.default_rng(0)
     rows = table.make_table(random.standard_normal((60, 2000)), random.standard_normal(60))
-    by = Rounds(rows, rows.splits(60.0), np.inf, tmp_path, n_columns=20)
+    by = Rounds(rows, rows.make_splits(60.0), np.inf, tmp_path, n_columns=20)
     assert by.is_screened
     for fold, (fit, held) in enumerate(by.splits):
         by._prepare(fold)
@@ -135,4 +135,4 @@ def test_planned_rows_and_columns_depend_only_on_the_table_size():
     assert screen.compute_n_columns(10.0, 14_000) == screen.compute_n_columns(0.0, 50) == 300
     assert screen.compute_n_columns(18.0, 2_000) == 800
     rows = table.LabelledTable(pd.DataFrame(np.zeros((4000, 5000))), np.arange(4000.0), np.empty(0))
-    assert len(rows.splits(4.0)[-1][0]) == 2_000  # of 20 million cells, as without any time
+    assert len(rows.make_splits(4.0)[-1][0]) == 2_000  # of 20 million cells, as without any time

@@ -136,7 +136,7 @@ def test_float32_sums_do_not_drift(rng):
 
 def test_sums_of_groups_add_up():
     parts = accumulate(wave, X, Y, P, groups=GROUPS)
-    check(sum(parts[1:], start=parts[0].emptied()) + parts[0], direct())
+    check(sum(parts[1:], start=parts[0].make_empty()) + parts[0], direct())
 
 
 @pytest.mark.parametrize("columns", [np.arange(4), np.array([7, 0, 3])])
@@ -144,7 +144,7 @@ def test_sums_of_groups_add_up():
 def test_subset_of_columns_equals_direct_sums(columns, scale, rng):
     z = Z[:, columns]
     scale = rng.uniform(0.5, 2, z.shape[1]) if scale == "vector" else scale
-    part = accumulate(wave, X, Y, P, weights=WEIGHTS).subset(columns, scale)
+    part = accumulate(wave, X, Y, P, weights=WEIGHTS).select_columns(columns, scale)
     check(part, direct(z * scale, w=WEIGHTS))
 
 
@@ -167,12 +167,12 @@ def test_centered_sums_equal_sums_of_shifted_features(dtype, weights, block_rows
             part, direct(Z[mine] - shift, Y[mine], None if weights is None else weights[mine]),
             **bounds,
         )  # fmt: skip
-    total = sum(parts[1:], start=parts[0]).subset(np.arange(1, 5), 2.0)
+    total = sum(parts[1:], start=parts[0]).select_columns(np.arange(1, 5), 2.0)
     w = np.ones(N) if weights is None else weights
     norm = float(np.average((4 * Z[:, 1:5] ** 2).sum(1), weights=w))
-    assert total.mean_squared_norm() == pytest.approx(norm, rel=1e-5)
+    assert total.compute_mean_squared_norm() == pytest.approx(norm, rel=1e-5)
     coef = np.arange(8.0).reshape(4, 2)
     y = total.target_sums[:2] / total.n
     expected = y - np.average(2 * Z[:, 1:5], axis=0, weights=w) @ coef
-    picked = total.intercepts(np.pad(coef, ((0, 0), (0, 1))))[:2]
+    picked = total.compute_intercepts(np.pad(coef, ((0, 0), (0, 1))))[:2]
     np.testing.assert_allclose(picked, expected, rtol=1e-5)

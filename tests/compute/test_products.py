@@ -12,7 +12,7 @@ from threadpoolctl import ThreadpoolController, threadpool_limits
 import rfbench
 from rfbench.compute import products
 from rfbench.compute.products import matmul, multiply_by_transpose, multiply_row, sum_squares
-from rfbench.compute.threads import one_thread
+from rfbench.compute.threads import limit_to_one_thread
 from rfbench.kernels import compute_squared_distances
 from rfbench.solvers import RidgeRegressor, base
 from rfbench.solvers.design import Design
@@ -20,7 +20,7 @@ from rfbench.solvers.design import Design
 PACKAGE = Path(rfbench.__file__).parent
 # What is read block by block, or in turn with factorisations.
 LOOPS = (
-    *("compute/gram.py", "compute/products.py", "compute/ridge.py", "compute/row_side.py"),
+    *("compute/gram.py", "compute/products.py", "compute/ridge.py", "compute/dual_ridge.py"),
     *("samplers/pool.py", "samplers/projected.py", "samplers/tefm.py", "samplers/varpro.py"),
     *("solvers/design.py", "solvers/fits.py", "solvers/newton.py", "solvers/ridge.py"),
     *("compute/left_out.py", "experiment/kernel_error.py", "solvers/joint.py"),
@@ -158,12 +158,12 @@ def count_threads() -> list[int]:
 def test_limit_of_one_thread_ends_with_its_block() -> None:
     with threadpool_limits(2, user_api="blas"):
         before = count_threads()
-        with one_thread(False):
+        with limit_to_one_thread(False):
             assert count_threads() == before
-        with one_thread(True):
+        with limit_to_one_thread(True):
             assert set(count_threads()) == {1}
         assert count_threads() == before
-        with pytest.raises(ValueError, match="inside"), one_thread(True):
+        with pytest.raises(ValueError, match="inside"), limit_to_one_thread(True):
             raise ValueError("inside")
         assert count_threads() == before
 

@@ -4,7 +4,7 @@ from sklearn.linear_model import Ridge
 
 from rfbench.compute import ridge
 from rfbench.compute.gram import accumulate, accumulate_groups
-from rfbench.compute.ridge import residual_sum_of_squares, solve_ridge
+from rfbench.compute.ridge import compute_residual_sum_of_squares, solve_ridge
 from rfbench.errors import MethodError
 
 N, P, T = 120, 8, 3
@@ -44,7 +44,7 @@ def test_folds_of_a_subset_are_computed_from_sums():
     for fold in range(3):
         rest = folds != fold
         others = parts[fold - 1] + parts[fold - 2]
-        path = solve_ridge(others.subset(np.arange(5), 2.0), ALPHAS, intercept=True)
+        path = solve_ridge(others.select_columns(np.arange(5), 2.0), ALPHAS, intercept=True)
         for i, alpha in enumerate(ALPHAS):
             other = Ridge(alpha).fit(2 * Z[rest, :5], Y[rest])
             np.testing.assert_allclose(path.coef[i].T, other.coef_, atol=1e-9)
@@ -81,7 +81,7 @@ def test_residuals_equal_residuals_computed_from_rows(intercept, weights):
     left = Y - (Z @ path.coef + path.intercept[:, None])
     w = np.ones(N) if weights is None else weights
     np.testing.assert_allclose(
-        residual_sum_of_squares(mine, path.coef, path.intercept),
+        compute_residual_sum_of_squares(mine, path.coef, path.intercept),
         np.einsum("ant,n->at", left**2, w),
         rtol=1e-9,
     )
@@ -107,7 +107,7 @@ def test_columns_far_from_zero_keep_their_precision(alpha):
     np.testing.assert_allclose(path.coef[0].T, other.coef_, rtol=1e-6)
     assert path.notes == [[]]
     left = Y - Y.mean(0) - (FAR - FAR.mean(0)) @ path.coef[0]
-    squares = residual_sum_of_squares(mine, path.coef, path.intercept)[0]
+    squares = compute_residual_sum_of_squares(mine, path.coef, path.intercept)[0]
     np.testing.assert_allclose(squares, (left**2).sum(0), rtol=1e-4)
 
 
@@ -151,8 +151,8 @@ def test_loss_negative_beyond_rounding_is_never_the_best():
     assert values[0] < 0
     wild *= np.sign(-wild[:, 0] @ mine.moment[:, 0]) or 1.0
     fair = solve_ridge(mine, 1e-2, intercept=True)
-    offset = mine.intercepts(wild)
-    losses = residual_sum_of_squares(
+    offset = mine.compute_intercepts(wild)
+    losses = compute_residual_sum_of_squares(
         mine, np.stack([fair.coef[0], wild]), np.stack([fair.intercept[0], offset])
     )
     assert np.isinf(losses[1, 0])
@@ -163,7 +163,7 @@ def test_losses_within_rounding_are_equal():
     y = Z @ np.ones((P, 1))
     mine = equations(Z, y)
     path = solve_ridge(mine, [1e-9, 1e-10], intercept=True)
-    losses = residual_sum_of_squares(mine, path.coef, path.intercept)
+    losses = compute_residual_sum_of_squares(mine, path.coef, path.intercept)
     assert losses[0, 0] == losses[1, 0] > 0
 
 
@@ -177,12 +177,12 @@ def decaying(p, decay):
 @pytest.mark.parametrize("decay", [2, 4, 15])
 @pytest.mark.parametrize("scale", [1e-170, 1e-30, 1.0, 1e60, 1e150])
 def test_joint_solution_equals_one_solution_per_penalty(decay, scale):
-    K, sides = decaying(80, decay)
-    sides[:, 1] = 0.0
+    K, rhs = decaying(80, decay)
+    rhs[:, 1] = 0.0
     penalties = np.logspace(1, -10, 12)
-    solved = ridge._solve_together(np.asfortranarray(scale * K), sides, scale * penalties, 1e-13)
+    solved = ridge._solve_together(np.asfortranarray(scale * K), rhs, scale * penalties, 1e-13)
     values, vectors = np.linalg.eigh(K)
-    exact = [vectors @ (vectors.T @ sides / (values + a)[:, None]) for a in penalties]
+    exact = [vectors @ (vectors.T @ rhs / (values + a)[:, None]) for a in penalties]
     solved = solved * scale
     done = np.isfinite(solved).all(axis=(1, 2))
     assert done[penalties >= 1e-5].all()
@@ -195,26 +195,26 @@ def test_joint_solution_equals_one_solution_per_penalty(decay, scale):
 @pytest.mark.parametrize("decay", [2, 4, 9])
 @pytest.mark.parametrize("scale", [1e-170, 1e-30, 1.0, 1e60, 1e150])
 def test_tridiagonal_form_is_as_accurate_as_separate_factors(decay, scale):
-    K, sides = decaying(80, decay)
-    sides[:, 1] = 0.0
+    K, rhs = decaying(80, decay)
+    rhs[:, 1] = 0.0
     penalties = np.logspace(1, -6, 12)
     work = np.asfortranarray(scale * K)
-    solved = ridge._solve_tridiagonal(work, sides, scale * penalties) * scale
+    solved = ridge._solve_tridiagonal(work, rhs, scale * penalties) * scale
     for own, alpha in zip(solved, penalties, strict=True):
         exact = K.astype(np.longdouble) + np.longdouble(alpha) * np.eye(80)
-        residual = exact @ own - sides
+        residual = exact @ own - rhs
         # Backward stable: the residual is the rounding of K times the solution.
         assert np.linalg.norm(residual[:, 0]) <= 1e-14 * (1 + alpha) * np.linalg.norm(own[:, 0])
         assert not own[:, 1].any()
 
 
 def test_indefinite_tridiagonal_form_uses_another_solver():
-    K, sides = decaying(30, 2)
+    K, rhs = decaying(30, 2)
     K -= 0.5 * np.eye(30)
-    solved = ridge._solve_tridiagonal(np.asfortranarray(K), sides, np.array([1.0, 0.1]))
+    solved = ridge._solve_tridiagonal(np.asfortranarray(K), rhs, np.array([1.0, 0.1]))
     assert np.isfinite(solved[0]).all()
     assert np.isnan(solved[1]).all()
-    np.testing.assert_allclose(solved[0], np.linalg.solve(K + np.eye(30), sides), rtol=1e-11)
+    np.testing.assert_allclose(solved[0], np.linalg.solve(K + np.eye(30), rhs), rtol=1e-11)
 
 
 @pytest.mark.parametrize(
@@ -232,9 +232,9 @@ def test_number_of_shifted_systems_determines_the_solver(p, t, count, which, mon
         real = getattr(ridge, f"_solve_{name}")
         taken = lambda *a, name=name, real=real: called.append(name) or real(*a)  # noqa: E731
         monkeypatch.setattr(ridge, f"_solve_{name}", taken)
-    K, sides = decaying(p, 2)
+    K, rhs = decaying(p, 2)
     load = lambda work: np.copyto(work, K)  # noqa: E731
-    many = np.repeat(sides[:, :1], t, axis=1)
+    many = np.repeat(rhs[:, :1], t, axis=1)
     solved, _ = ridge.solve_shifted(load, many, np.logspace(1, -2, count), 1e-13, 1.0)
     assert called == ([] if which is None else [which])
     exact = np.linalg.solve(K + 0.01 * np.eye(p), many)
@@ -242,12 +242,12 @@ def test_number_of_shifted_systems_determines_the_solver(p, t, count, which, mon
 
 
 def test_cholesky_solves_remaining_penalties(monkeypatch):
-    K, sides = decaying(40, 12)
+    K, rhs = decaying(40, 12)
     penalties = np.logspace(1, -14, 16)
 
     def solve():
         load = lambda work: np.copyto(work, K)  # noqa: E731
-        return ridge.solve_shifted(load, sides, penalties, 40 * 2.2e-16, 1.0)
+        return ridge.solve_shifted(load, rhs, penalties, 40 * 2.2e-16, 1.0)
 
     monkeypatch.setattr(ridge, "FEWEST_TOGETHER", 100)
     apart, words = solve()

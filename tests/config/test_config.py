@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from rfbench import config, samplers
 from rfbench.api import read_config
 from rfbench.config.schema import Experiment
-from rfbench.config.specs import KeptBy
+from rfbench.config.specs import SameSizeAs
 from rfbench.errors import ConfigError, RfbenchError
 from rfbench.parameters import resolve_parameters
 
@@ -72,7 +72,7 @@ def test_keys_of_earlier_versions_are_accepted_only_in_manifests(tmp_path):
 
 def test_kept_by_requires_the_label_of_a_sampler(tmp_path):
     text = changed("M: 10:30:10", "M: {kept_by: lkrf}").replace("- rks", "- lkrf")
-    assert read(tmp_path, text).M == KeptBy(kept_by="lkrf")
+    assert read(tmp_path, text).M == SameSizeAs(kept_by="lkrf")
     with pytest.raises(
         ConfigError, match=r"no sampler for kept_by called 'lkr'\. Did you mean 'lkrf'"
     ):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rfbench.api import read_config
-from rfbench.datasets import own
+from rfbench.datasets import user_data
 from rfbench.errors import ConfigError
 from rfbench.experiment.context import Context
 from rfbench.experiment.plan import plan
@@ -74,12 +74,12 @@ def opening():
 
 
 def rows_of(experiment):
-    return [Context().prepared(trial) for trial in plan(experiment)]
+    return [Context().prepare(trial) for trial in plan(experiment)]
 
 
 def test_paths_are_relative_to_the_configuration(mine):
     (spec,) = mine(FILE).dataset
-    assert (spec.name, spec.own) == ("prices.csv", True)
+    assert (spec.name, spec.is_user_data) == ("prices.csv", True)
     assert (spec.entry.rows, spec.entry.columns, spec.entry.task) == (30, 2, "regression")
 
 
@@ -172,7 +172,7 @@ def test_identity_includes_the_preparation_only_for_tables(mine, monkeypatch):
     )
     numbers, words = (mine(dataset) for dataset in (FILE, "{file: words.csv, target: y}"))
     before = [plan(experiment)[0].setting for experiment in (numbers, words)]
-    monkeypatch.setattr("rfbench.datasets.own.REVISION", 3)
+    monkeypatch.setattr("rfbench.datasets.user_data.REVISION", 3)
     after = [plan(experiment)[0].setting for experiment in (numbers, words)]
     assert before[0] == after[0]
     assert before[1] != after[1]
@@ -185,8 +185,8 @@ def test_table_is_read_once_for_any_number_of_trials(mine, trials):
     (mine.folder / "words.csv").write_text("a,b,who,y\n" + "".join(lines))
     (spec,) = mine(WORDS).dataset  # which keeps the rows in the cache
     with opening() as once:
-        own.read(spec.name, spec.parameters, spec.folder)
-    own._entries.clear()
+        user_data.read(spec.name, spec.parameters, spec.folder)
+    user_data._entries.clear()
     with opening() as opened:
         experiment = mine(WORDS).model_copy(update={"trials": trials})
         assert len({trial.id for trial in plan(experiment)}) == trials

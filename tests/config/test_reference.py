@@ -11,13 +11,13 @@ from pydantic.fields import FieldInfo
 from rfbench import bandwidths, config, shipped
 from rfbench.config.axes import AXES
 from rfbench.config.schema import Experiment
-from rfbench.config.specs import CheckSpec, OwnData, SolverSpec
+from rfbench.config.specs import CheckSpec, SolverSpec, UserData
 
 PAGE = (shipped.find_folder() / "README.md").read_text(encoding="utf-8")
 # The heading of each table: the model whose fields it lists.
 MODELS: dict[str, type[BaseModel]] = {
     "Keys": Experiment,
-    "Keys of data of your own, under `dataset`": OwnData,
+    "Keys of data of your own, under `dataset`": UserData,
     "Keys of `solver`": SolverSpec,
     "Keys of an entry of `checks`": CheckSpec,
 }

@@ -14,7 +14,7 @@ from rfbench import config, datasets, papers, shipped, yamlfile
 from rfbench.analysis.frame import collect
 from rfbench.config import build
 from rfbench.datasets import Dataset, catalog
-from rfbench.experiment import today
+from rfbench.experiment import current_settings
 from rfbench.pages.templates import render
 from rfbench.results import manifest
 from tests.golden import numbers
@@ -164,7 +164,7 @@ def test_corrected_run_differs_from_the_run_that_contradicts_the_text(name):
     """The paper says what the earlier rows contradict, and the runs differ in some setting."""
     corrected = read(name)
     provenance = papers.find_paper(corrected.paper).provenance
-    earlier = provenance.earlier
+    earlier = provenance.earlier_protocol
     assert provenance.contradicts[earlier]
     same = name.removesuffix("corrected") + earlier
     of_earlier = read(same if same in RUNS else "lkrf2016_figure1")
@@ -176,7 +176,7 @@ def test_corrected_run_differs_from_the_run_that_contradicts_the_text(name):
 def test_no_published_row_is_stale():
     """Rows that no shipped configuration asks for any more are measured anew, or go."""
     folders = numbers.folders()[:: 1 if NIGHTLY else 5]
-    assert collect(folders, today.find_settings_of_each).stale == {}
+    assert collect(folders, current_settings.find_settings_of_each).stale_counts == {}
 
 
 def test_each_published_manifest_is_sound():
@@ -202,7 +202,7 @@ def test_features_are_fitted_in_folds_unless_the_paper_states_otherwise(name):
     """Papers do not say whether folds saw features of their own; every comparison has these."""
     run = read(name)
     looks = any(build.get_sampler_properties(run, spec)["looks_at_target"] for spec in run.samplers)
-    if looks and build.chooses_on_training_rows(run):
+    if looks and build.has_selection_on_training_rows(run):
         expected = "once" if run.protocol in ("printed", "corrected", "matched") else "nested"
         assert run.features_in_folds == expected
 

@@ -163,7 +163,7 @@ class TestPrediction:
         Z, fitted = columns_of(preparation, preparation.transform(new)), columns_of(preparation, X)
         for name in ("sold days", "sold month", "sex=m", "town=Kiel", "town=missing"):
             assert_allclose(Z[name], fitted[name].mean())
-        different = preparation.differences(new)
+        different = preparation.find_differences(new)
         assert different.missing_columns == ("sold", "sex")
         assert different.extra_columns == ("extra",)
         assert different.unseen_words == {"town": {"Wien": N}}
@@ -183,18 +183,18 @@ class TestPrediction:
         Z = columns_of(preparation, preparation.transform(new))
         assert_array_equal(Z["w=other"][:2], [1, 1])
         assert_allclose(Z["w=other"][2], 10 / 1520)
-        assert preparation.differences(new).unseen_words == {"w": {"e": 1}}
-        assert preparation.differences(new).new_gaps == {"w": 1}
+        assert preparation.find_differences(new).unseen_words == {"w": {"e": 1}}
+        assert preparation.find_differences(new).new_gaps == {"w": 1}
 
     def test_values_of_another_type_are_gaps_and_are_reported(self):
         table = a_table().assign(area=np.arange(N) * 1.0)
         preparation = Preparation().fit(table)
         new = table.assign(area="much", sold="soon", town=3)
-        different = preparation.differences(new)
+        different = preparation.find_differences(new)
         assert different.other_types == {"area": N, "sold": N}
         assert different.unseen_words == {"town": {"3": N}}
         assert_allclose(columns_of(preparation, preparation.transform(new))["area"], (N - 1) / 2)
-        assert not preparation.differences(table)
+        assert not preparation.find_differences(table)
 
     def test_numeric_strings_match_the_training_categories(self):
         preparation = Preparation().fit(pd.DataFrame({"zip": ["1A", "1B", "2A", "3"] * 5}))
@@ -243,8 +243,8 @@ def test_dates_in_another_notation_are_the_same_days(then, now):
         fitted.transform(new)[:, names.index("day days")], (days - pd.Timestamp(2000, 1, 1)).days
     )
     turned = {then, now} == {DAY_FIRST, MONTH_FIRST}
-    assert fitted.differences(new).turned_dates == (("day",) if turned else ())
-    assert not fitted.differences(new).other_types
+    assert fitted.find_differences(new).turned_dates == (("day",) if turned else ())
+    assert not fitted.find_differences(new).other_types
 
 
 def test_ambiguous_dates_are_read_as_in_training():

@@ -16,7 +16,7 @@ TEXT = (Path(__file__).parents[2] / "data" / "README.md").read_text()
 def test_values_in_the_readme_tables_are_valid(text):
     value = yaml.safe_load(text)
     if {"file", "load", "openml", "sklearn", "path"} & set(value):
-        assert DatasetSpec.model_validate(value).own
+        assert DatasetSpec.model_validate(value).is_user_data
     else:
         own = {"file": "flats.csv", "target": "price"}
         fields = {"name": "e", "dataset": own, "split": value, "M": 5, "samplers": "rks"}

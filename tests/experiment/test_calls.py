@@ -7,7 +7,7 @@ from pkgutil import resolve_name
 
 import pytest
 
-from rfbench.experiment import children, fanout, worker
+from rfbench.experiment import fanout, worker, worker_process
 from tests.support import forked
 from tests.support.runs import all_end, descendants, end_idle, wait_until
 
@@ -64,11 +64,11 @@ def test_plots_from_child_processes_equal_those_of_this_process(folders, tmp_pat
 
 def test_child_that_exits_fails_only_its_call(monkeypatch):
     end_idle()
-    monkeypatch.setattr(children, "CHILD_CODE", ENDS)
+    monkeypatch.setattr(worker_process, "CHILD_CODE", ENDS)
     answers = list(fanout.call("draw", [("a",), ("b",)], 2))
     assert [answer for answer, _ in answers] == [None, None]
     assert all("ended with exit code 7" in error for _, error in answers)
-    assert children._idle == []
+    assert worker_process._idle == []
 
 
 def test_killed_plot_leaves_no_process(folders):

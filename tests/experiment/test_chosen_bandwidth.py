@@ -63,7 +63,7 @@ def curve(monkeypatch):
         X_train=X[:60], X_test=X[60:], y_train=y[:60], y_test=y[60:],
         task="regression", groups=None,
     )  # fmt: skip
-    monkeypatch.setattr(Context, "prepared", lambda self, trial: made)
+    monkeypatch.setattr(Context, "prepare", lambda self, trial: made)
     return made
 
 
@@ -133,7 +133,7 @@ def test_search_time_counts_as_training_time(experiment_of, monkeypatch):
     assert row["t_train"] > 5 * fixed["t_train"]
     clock, search = Clock(), Clock()
     search.wall.update(pp=1.0, features=2.0, train=3.0, test=4.0)
-    clock.charge(search, to="train")
+    clock.add(search, to="train")
     assert clock.wall == {"pp": 0.0, "features": 0.0, "train": 10.0, "test": 0.0}
 
 

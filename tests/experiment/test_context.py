@@ -52,10 +52,10 @@ def test_job_with_several_trials_gives_each_its_own_rows(experiment_of):
 def test_first_of_two_row_draws_equals_the_single_draw(experiment_of):
     two = plan(experiment_of(f"{SMALL}\nkernel_error_rows: 20\nkernel_error_draws: 2\n"))[0]
     context = Context()
-    rows, exact = context.exact_kernel(two, Gaussian(1.0), 20)
+    rows, exact = context.compute_exact_kernel(two, Gaussian(1.0), 20)
     assert rows.shape[0] == 40
     np.testing.assert_allclose(exact.matrix, Gaussian(1.0)(rows[:20], rows[20:]))
-    first, once = context.exact_kernel(plan(experiment_of())[0], Gaussian(1.0), 20)
+    first, once = context.compute_exact_kernel(plan(experiment_of())[0], Gaussian(1.0), 20)
     np.testing.assert_array_equal(first, rows[:20])
     assert once.matrix.shape == (20, 20)
     assert (rows[:20] != rows[20:]).any()
@@ -66,13 +66,13 @@ def test_kernel_errors_are_means_over_draws_of_features(experiment_of):
     keys = "\nkernel_error_rows: 20\nkernel_error_draws: 2\nkernel_error_repeats: 3\n"
     trial, context = plan(experiment_of(SMALL + keys))[0], Context()
     row = run_trial(trial, context)
-    rows, exact = context.exact_kernel(trial, Gaussian(row["bandwidth"]), 20)
+    rows, exact = context.compute_exact_kernel(trial, Gaussian(row["bandwidth"]), 20)
     first = draw_integer(trial.experiment.seed, "features", trial.number)
     more = [int(np.random.SeedSequence([first, i]).generate_state(1)[0]) for i in (1, 2)]
     errors = []
     for seed in (first, *more):
         sampler = RKS(row["M"], bandwidth=row["bandwidth"], random_state=seed).fit(rows)
-        errors.append(exact.errors(sampler.transform(rows))["kernel_error_frobenius"])
+        errors.append(exact.compute_errors(sampler.transform(rows))["kernel_error_frobenius"])
     assert row["kernel_error_frobenius"] == pytest.approx(np.mean(errors), rel=1e-12)
     assert len(set(errors)) == 3
     assert "kernel_error_spectral" not in row
@@ -81,19 +81,23 @@ def test_kernel_errors_are_means_over_draws_of_features(experiment_of):
 @pytest.mark.parametrize(("convention", "penalty"), [("per-sample", 10.0), ("absolute", 10 / 120)])
 def test_kernel_lambda_is_the_median_of_the_penalty_grid(experiment_of, convention, penalty):
     keys = "solver.alphas=[0.1, 0.5, 9]", f"solver.alpha_convention={convention}"
-    _, exact = Context().exact_kernel(plan(experiment_of(SMALL, *keys))[0], Gaussian(1.0), 20)
+    _, exact = Context().compute_exact_kernel(
+        plan(experiment_of(SMALL, *keys))[0], Gaussian(1.0), 20
+    )
     shifted = exact.matrix + penalty * np.eye(20)
     np.testing.assert_allclose(exact.factor @ exact.factor.T, shifted, atol=1e-12)
 
 
 def test_kernel_of_a_job_is_computed_once_per_bandwidth(experiment_of):
     trial, context = plan(experiment_of())[0], Context()
-    rows, exact = context.exact_kernel(trial, Gaussian(1.0), 20)
+    rows, exact = context.compute_exact_kernel(trial, Gaussian(1.0), 20)
     np.testing.assert_allclose(
         exact.matrix, np.exp(-np.square(rows[:, None] - rows[None]).sum(axis=2) / 2), atol=1e-12
     )
     assert exact.norm == pytest.approx(np.linalg.norm(exact.matrix, 2))
-    assert context.exact_kernel(trial, Gaussian(1.0), 20)[1] is exact
-    assert context.exact_kernel(trial, Gaussian(2.0), 20)[1].matrix[0, 1] > exact.matrix[0, 1]
+    assert context.compute_exact_kernel(trial, Gaussian(1.0), 20)[1] is exact
+    assert (
+        context.compute_exact_kernel(trial, Gaussian(2.0), 20)[1].matrix[0, 1] > exact.matrix[0, 1]
+    )
     with pytest.raises(ValueError, match="read-only"):
         exact.matrix[0, 0] = 2.0

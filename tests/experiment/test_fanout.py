@@ -14,7 +14,7 @@ import pytest
 
 from rfbench.api import read_config
 from rfbench.errors import ConfigError, ExecutorError, WriteError
-from rfbench.experiment import children, fanout, runner, worker
+from rfbench.experiment import fanout, runner, worker, worker_process
 from rfbench.experiment.fanout import FanOut
 from rfbench.experiment.plan import Job, describe
 from rfbench.experiment.run_plan import plan_run
@@ -59,18 +59,18 @@ class Run:
     def __init__(self, folder, monkeypatch):
         self.now = folder / "now"
         self.events, self.rows, self.starts, self.patch = [], {}, [], monkeypatch
-        popen = children.subprocess.Popen
+        popen = worker_process.subprocess.Popen
 
         def start(*args, **keywords):
             self.starts.append(popen(*args, **keywords))
             return self.starts[-1]
 
-        monkeypatch.setattr(children.subprocess, "Popen", start)
+        monkeypatch.setattr(worker_process.subprocess, "Popen", start)
         self.made = FanOut(self.record, Limits(), self.begin)
 
     def acts(self, **acts):
         text = CHILD % {"now": str(self.now), "acts": acts}
-        self.patch.setattr(children, "CHILD_CODE", text)
+        self.patch.setattr(worker_process, "CHILD_CODE", text)
 
     def begin(self, trial_id):
         self.now.write_text(trial_id)
@@ -82,8 +82,10 @@ class Run:
 
     def notes_what_begins(self):
         """See what a run of `runner` begins."""
-        begin = Store.begin
-        self.patch.setattr(Store, "begin", lambda *words: (self.begin(words[1]), begin(*words)))
+        begin = Store.mark_started
+        self.patch.setattr(
+            Store, "mark_started", lambda *words: (self.begin(words[1]), begin(*words))
+        )
 
     @property
     def statuses(self):
@@ -116,9 +118,9 @@ def test_each_row_is_recorded_before_the_next_trial_and_children_are_kept(run, t
 
 def test_three_runs_start_no_more_children_than_workers(run, trials):
     def instant(job, alone=False):
-        child = children.acquire_child(job[0].code)
+        child = worker_process.acquire_child(job[0].code)
         run.made.record({"trial_id": job[0].id})
-        children.release_child(child)
+        worker_process.release_child(child)
         return []
 
     run.patch.setattr(run.made, "run_job", instant)
@@ -197,7 +199,7 @@ NO_ROWS = {
 @pytest.mark.parametrize("act", NO_ROWS)
 def test_invalid_answer_counts_as_a_crash_and_the_child_is_replaced(run, trials, act):
     if "5000" in act:
-        run.patch.setattr(children, "LONGEST_ANSWER", 4000)
+        run.patch.setattr(worker_process, "LONGEST_ANSWER", 4000)
     run.acts(**{trials[0].id: act})
     run.made.run([Job(tuple(trials[:2]))])
     assert run.statuses == all_ok(trials[:2], **{trials[0].id: "crashed"})
@@ -221,7 +223,7 @@ def test_user_code_that_changes_known_columns_counts_as_crashed(run, experiment_
 
 def test_child_that_ran_user_code_runs_nothing_else(run):
     def lent(code):
-        children.release_child(child := children.acquire_child(code))
+        worker_process.release_child(child := worker_process.acquire_child(code))
         return child
 
     first = lent("")
@@ -229,7 +231,7 @@ def test_child_that_ran_user_code_runs_nothing_else(run):
     assert lent("a.py:A") is first
     other, ours = lent("b.py:B"), lent("")
     assert len({first, other, ours}) == 3
-    assert len(children._idle) == 1  # there is one worker at a time
+    assert len(worker_process._idle) == 1  # there is one worker at a time
     os.kill(run.starts[-1].pid, signal.SIGKILL)
     wait_until(lambda: not ours.is_sound())
     assert lent("") is not ours  # an idle child that was killed costs nothing
@@ -257,14 +259,14 @@ def test_exception_while_recording_ends_the_run_and_its_children(run, trials, wo
     made = FanOut(fail, Limits(), run.begin)
     with pytest.raises(type(error)):
         made.run([Job((t,)) for t in trials], n_jobs=workers)
-    assert not made.at_work
+    assert not made.running
     end_idle()  # those that had begun nothing
     for child in run.starts:
         wait_until(lambda group=child.pid: not members(group))
 
 
 def test_failure_to_start_a_process_or_worker_gives_one_sentence(run, trials, monkeypatch):
-    run.patch.setattr(children, "CHILD_CODE", "import os; os._exit(5)")
+    run.patch.setattr(worker_process, "CHILD_CODE", "import os; os._exit(5)")
     with pytest.raises(ExecutorError, match="exit code 5"):
         run.made.run([Job(tuple(trials))])
     made = FanOut(run.record, Limits())
@@ -272,7 +274,7 @@ def test_failure_to_start_a_process_or_worker_gives_one_sentence(run, trials, mo
     def refuse(*args, **kwargs):
         raise OSError(errno.EAGAIN, "Resource temporarily unavailable")
 
-    monkeypatch.setattr(children.subprocess, "Popen", refuse)
+    monkeypatch.setattr(worker_process.subprocess, "Popen", refuse)
     with pytest.raises(ExecutorError, match="Resource temporarily"):
         made.run([Job(tuple(trials))])
 
@@ -303,7 +305,7 @@ def test_stopped_run_stores_suspects_for_the_next_run(run, trials, tmp_path):
     run.notes_what_begins()
     summary = runner.run(plan, fail_fast=True)
     assert (summary.done, summary.failed, summary.left) == (1, 1, 7)
-    assert Store(plan.folder).begun() == {trials[3].id}
+    assert Store(plan.folder).read_started() == {trials[3].id}
 
 
 PARENT = """
@@ -329,7 +331,9 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 def test_child_and_its_descendants_end_with_the_parent():
     words = [sys.executable, "-c", PARENT]
-    found = children.subprocess.run(words, stdout=children.subprocess.PIPE, text=True, check=False)
+    found = worker_process.subprocess.run(
+        words, stdout=worker_process.subprocess.PIPE, text=True, check=False
+    )
     assert found.returncode == -signal.SIGKILL
     processes = {int(word) for word in found.stdout.split()}
     assert len(processes) == 2
@@ -378,11 +382,11 @@ def test_worker_with_other_code_rejects_and_names_both_hashes_and_folders():
 
 def test_idle_children_are_reused_unless_they_ended():
     end_idle()
-    made, other = children.acquire_child(""), children.acquire_child("")
+    made, other = worker_process.acquire_child(""), worker_process.acquire_child("")
     for each in (made, other):
-        children.release_child(each)
+        worker_process.release_child(each)
     other.kill()
     wait_until(lambda: not other.is_sound())
-    assert children.acquire_child("") is made
-    assert children._idle == []  # one that ended is let go of
+    assert worker_process.acquire_child("") is made
+    assert worker_process._idle == []  # one that ended is let go of
     made.close()

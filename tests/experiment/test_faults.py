@@ -95,7 +95,7 @@ def test_no_row_is_lost_or_repeated_after_kills_at_fault_points(experiment_of, f
     for point in (2, 7, 8):
         process = start(tmp_path / "tiny.yaml", tmp_path / "out", 2, KILL_AT.format(point))
         assert process.wait(MOST_SECONDS) == -signal.SIGKILL
-        now = list(Store(folder).done())
+        now = list(Store(folder).read_statuses())
         assert now[: len(kept)] == kept
         kept = now
     assert 0 < len(kept) < 8
@@ -119,7 +119,9 @@ def test_no_row_is_lost_or_repeated_after_kills_at_random_moments(experiment_of,
 
         def has_begun(process=process, number=number, before=kept):
             new = (
-                len(Store(folder).done()) > len(before) if number % 2 == 0 else descendants(process)
+                len(Store(folder).read_statuses()) > len(before)
+                if number % 2 == 0
+                else descendants(process)
             )
             return new
 
@@ -130,7 +132,7 @@ def test_no_row_is_lost_or_repeated_after_kills_at_random_moments(experiment_of,
         process.kill()
         process.wait()
         all_end(workers)
-        now = list(Store(folder).done())
+        now = list(Store(folder).read_statuses())
         assert now[: len(kept)] == kept
         kept = now
     assert kept
@@ -207,7 +209,7 @@ def test_full_disk_keeps_the_earlier_rows(experiment_of, tmp_path):
     assert "could not" in found.stderr
     assert "File too large" in found.stderr
     assert "Traceback" not in found.stderr
-    kept = len(Store(folder).done())
+    kept = len(Store(folder).read_statuses())
     summary = runner.run(plan_run([experiment], folder))
     assert summary.found == kept
     assert summary.found + summary.done == 8

@@ -72,7 +72,7 @@ def test_row_equals_refitting_features_without_each_fold(experiment_of):
     """M, and the bandwidth, are chosen by brute force over folds that nothing has seen."""
     experiment = experiment_of(SMALL, GRID, "M=8", "trials=1", f"samplers=[{EERF_40}]")
     (trial,) = plan(experiment)
-    row, data = run_trial(trial, Context()), Context().prepared(trial)
+    row, data = run_trial(trial, Context()), Context().prepare(trial)
     seed, folds_seed = (draw_integer(0, role, 0) for role in ("features", "folds"))
     folds = RidgeClassifier(random_state=folds_seed)._groups("cv5", len(data.y_train))
     loss = {}
@@ -97,7 +97,7 @@ def test_number_of_features_is_chosen_without_the_fold(experiment_of):
     lkrf = "lkrf: {pool_size: 60, rho: 5, estimator: all, score_rows: 1.0}"
     own = ("M={kept_by: lkrf}", f"samplers=[rks, {lkrf}]", "trials=1", "solver.alphas=1.0")
     trial = plan(experiment_of(SMALL, *own))[0]
-    row, data = run_trial(trial, Context()), Context().prepared(trial)
+    row, data = run_trial(trial, Context()), Context().prepare(trial)
     assert (row["sampler"], row["features_in_folds"]) == ("rks", "nested")
     seed, folds_seed = (draw_integer(0, role, 0) for role in ("features", "folds"))
     folds = RidgeClassifier(random_state=folds_seed)._groups("cv5", len(data.y_train))
@@ -173,12 +173,12 @@ def test_folds_of_a_trial_do_not_split_groups(experiment_of, subjects):
     assert min(row["selection_loss"] for row in rows) > 0.1  # with cut groups it is 0
     trial = plan(experiment_of(SMALL, *own))[0]
     np.testing.assert_array_equal(
-        Context().prepared(trial).groups, subjects[Context().prepared(trial).train_rows]
+        Context().prepare(trial).groups, subjects[Context().prepare(trial).train_rows]
     )
-    assert trial.folds_of_groups
-    assert not plan(experiment_of(SMALL, *own, "solver.selection=test"))[0].folds_of_groups
+    assert trial.has_folds_of_groups
+    assert not plan(experiment_of(SMALL, *own, "solver.selection=test"))[0].has_folds_of_groups
     ridge = "solver={class: rfbench.solvers.RidgeClassifier, alphas: [0.01, 1.0]}"
-    assert plan(experiment_of(SMALL, *own, ridge, allow_imports=True))[0].folds_of_groups
+    assert plan(experiment_of(SMALL, *own, ridge, allow_imports=True))[0].has_folds_of_groups
     by_class = "samplers=[{class: rfbench.samplers.RKS}, {class: rfbench.samplers.EERF}]"
     two = [
         measured(experiment_of(SMALL, *own, samplers, allow_imports=True))
@@ -191,7 +191,7 @@ def test_folds_of_a_trial_do_not_split_groups(experiment_of, subjects):
     boosting = "solver={class: sklearn.ensemble.HistGradientBoostingClassifier, early_stopping: %s}"
     for stops in ("true", "false"):
         trial = plan(experiment_of(SMALL, *own, boosting % stops))[0]
-        assert trial.folds_of_groups is (stops == "true")
+        assert trial.has_folds_of_groups is (stops == "true")
 
 
 def test_equal_rows_are_on_one_side_and_in_one_fold(experiment_of, monkeypatch):
@@ -204,10 +204,10 @@ def test_equal_rows_are_on_one_side_and_in_one_fold(experiment_of, monkeypatch):
         own = entry.model_copy(update={**known, "equal_rows_together": together})
         monkeypatch.setattr(datasets.catalog, "read_entries", lambda own=own: {"digits": own})
         trial = plan(experiment_of(SMALL, "dataset=digits", "split={test_size: 0.3}"))[0]
-        found = Context().prepared(trial)
+        found = Context().prepare(trial)
         train, test = ([*map(bytes, X[rows])] for rows in (found.train_rows, found.test_rows))
         assert bool({*train} & {*test}) is not together
-        assert trial.folds_of_groups is together
+        assert trial.has_folds_of_groups is together
         if together:
             pairs = {*zip(train, found.groups.tolist(), strict=True)}
             assert len(pairs) == len({*train}) == len({*found.groups}) < len(train)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rfbench.experiment import fanout
-from rfbench.experiment.plan import SPOILED
+from rfbench.experiment.plan import RAN_USER_CODE
 from tests.support.trials import measured as of_trials
 
 from .conftest import SMALL
@@ -61,10 +61,10 @@ def test_forced_changes_of_rows_fail_the_trial_and_end_its_process(rows_of):
     for row in rows:
         assert row["status"] == "failed"
         assert "changed the prepared rows" in row["message"]
-        assert row[SPOILED]
+        assert row[RAN_USER_CODE]
         assert "error" not in row
     other = rows_of("[{class: 'hostile.py:ForcesRows', label: hostile}]", "M=8")
-    assert not any(SPOILED in row or row["status"] != "ok" for row in other)
+    assert not any(RAN_USER_CODE in row or row["status"] != "ok" for row in other)
 
 
 @pytest.mark.parametrize("hostile", ["ColumnsFollowRows", "MoreColumnsForTestRows"])

@@ -13,7 +13,7 @@ from rfbench.experiment.plan import plan
 from rfbench.experiment.run_plan import plan_run
 from rfbench.experiment.trial import run_trial
 from rfbench.results import kept_features
-from rfbench.results.maintenance import merge, read_whole_rows
+from rfbench.results.merging import merge, read_whole_rows
 from rfbench.samplers import LKRF
 
 KEEPING = """\
@@ -117,7 +117,7 @@ def test_no_line_is_lost_or_repeated_after_a_crash_before_the_row(
         patch.setattr(target, name, _die)
         with pytest.raises(KeyboardInterrupt):
             runner.run(work)
-    assert not set(runner.Store(folder).done()) & trials_of(whole).keys()
+    assert not set(runner.Store(folder).read_statuses()) & trials_of(whole).keys()
     runner.run(work)
     assert in_order(folder) == in_order(whole)
     assert len(read_whole_rows(folder)) == 6
@@ -131,7 +131,7 @@ def test_merge_includes_the_kept_features(experiment_of, tmp_path, whole):
     first, second, third = (tmp_path / f"r{number}" for number in range(3))
     for number, folder in enumerate((first, second, third)):
         work = plan_run([experiment_of(KEEPING)], folder)
-        runner.run(work.only([f"trial={number}"]))
+        runner.run(work.select([f"trial={number}"]))
     assert merge(first, [second, third, second]).added == 4
     assert in_order(first) == in_order(whole)
 

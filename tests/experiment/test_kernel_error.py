@@ -13,7 +13,7 @@ D1, D2 = "kernel_error_delta1", "kernel_error_delta2"
 
 def kernel_of(n, penalty, d=4):
     rows = np.random.default_rng(0).standard_normal((n, d))
-    return ExactKernel.of(Gaussian(2.0)(rows, rows), penalty)
+    return ExactKernel.from_matrix(Gaussian(2.0)(rows, rows), penalty)
 
 
 @pytest.mark.parametrize("n", [5, LANCZOS_FROM + 50])
@@ -40,7 +40,7 @@ def test_lanczos_iterations_are_bounded_and_delta1_needs_none(monkeypatch):
     random = np.random.default_rng(1)
     frequencies, offsets = random.standard_normal((4, 40)) / 2, random.uniform(0, 6.28, 40)
     features = np.sqrt(2 / 40) * np.cos(rows @ frequencies + offsets)
-    found = exact.errors(features)
+    found = exact.compute_errors(features)
     assert calls == [kernel_error.RESTARTS] * 2  # the spectral error and delta2
     shift = 1e-3 * np.eye(n)
     least = linalg.eigh(features @ features.T + shift, exact.matrix + shift, eigvals_only=True)[0]
@@ -62,7 +62,7 @@ def test_dense_solver_replaces_lanczos_iterations_that_do_not_converge(monkeypat
 
 def test_kernel_errors_equal_manual_computation():
     features = np.array([[1.0], [0.0]])
-    found = ExactKernel.of(np.diag([4.0, 3.0]), 1.0).errors(features)
+    found = ExactKernel.from_matrix(np.diag([4.0, 3.0]), 1.0).compute_errors(features)
     assert found["kernel_error_spectral"] == pytest.approx(3 / 4)
     assert found["kernel_error_frobenius"] == pytest.approx(np.sqrt(9 + 9) / 5)
     assert found[D1] == pytest.approx(3 / 4)  # of 1 - 2/5 and 1 - 1/4
@@ -75,7 +75,7 @@ def test_error_between_two_draws_equals_the_explicit_error():
     total = sum(
         (features[i] @ features[30 + j] - 0.2 - K[i, j]) ** 2 for i in range(30) for j in range(30)
     )
-    errors = CrossKernel(K).errors(features, -0.2)
+    errors = CrossKernel(K).compute_errors(features, -0.2)
     assert errors == {"kernel_error_frobenius": pytest.approx((total / (K**2).sum()) ** 0.5)}
 
 
@@ -87,14 +87,14 @@ def test_deltas_are_the_extreme_generalised_eigenvalues(n, penalty):
     shift, constant = penalty * np.eye(n), -0.01
     approximate = features @ features.T + constant + shift
     ends = linalg.eigh(approximate, exact.matrix + shift, eigvals_only=True)[[0, -1]]
-    found = exact.errors(features, constant)
+    found = exact.compute_errors(features, constant)
     assert_allclose([found[D1], found[D2]], [1 - ends[0], ends[1] - 1], rtol=1e-4, atol=1e-5)
 
 
 def test_deltas_need_a_positive_penalty_and_few_rows(monkeypatch):
-    assert np.isfinite(list(kernel_of(60, 0.0).errors(np.ones((60, 1))).values())).all()
+    assert np.isfinite(list(kernel_of(60, 0.0).compute_errors(np.ones((60, 1))).values())).all()
     monkeypatch.setattr(kernel_error, "DELTA_ROWS", 59)
-    assert {D1, D2}.isdisjoint(kernel_of(60, 0.5).errors(np.ones((60, 1))))
+    assert {D1, D2}.isdisjoint(kernel_of(60, 0.5).compute_errors(np.ones((60, 1))))
 
 
 # What `delta_approximation` of HazyResearch/lp_rffs@089c764 gives for the matrices below.
@@ -108,7 +108,7 @@ REFERENCE = {
 @pytest.mark.parametrize("penalty", REFERENCE)
 def test_deltas_equal_the_authors_results(penalty):
     grid = np.arange(12.0)[:, None]
-    exact = ExactKernel.of(Gaussian(3.0)(grid, grid), penalty)
+    exact = ExactKernel.from_matrix(Gaussian(3.0)(grid, grid), penalty)
     features = np.cos(grid * [0.1, 0.4, 0.9] + [0.0, 1.0, 2.0]) * np.sqrt(2 / 3)
-    found = exact.errors(features)
+    found = exact.compute_errors(features)
     assert_allclose([found[D2], found[D1]], REFERENCE[penalty], rtol=1e-9)

@@ -17,7 +17,7 @@ from rfbench.samplers.elsewhere import (
     ForeignMap,
     Formula,
     Method,
-    depends_on_scale,
+    is_scale_dependent,
     measure_power,
 )
 from rfbench.solvers import Solver
@@ -304,10 +304,10 @@ def test_bandwidth_formula_is_a_power_of_s():
         "1e-1 * s**0.5": 0.1 * 3**0.5,
     }  # fmt: skip
     for text, value in values.items():
-        assert Formula.parsed(text)(3.0) == pytest.approx(value)
+        assert Formula.parse(text)(3.0) == pytest.approx(value)
     for text in ("1/2*s", "s+1", "exp(s)", "1/(2*s^2", "", "__import__('os')", 2):
         with pytest.raises(ValueError, match="power of s"):
-            Formula.parsed(text)
+            Formula.parse(text)
 
 
 def test_method_without_bandwidth_is_detected_by_its_inner_products():
@@ -317,8 +317,8 @@ def test_method_without_bandwidth_is_detected_by_its_inner_products():
 
     none = [kinds.Ranks, SAMPLERS["pairs"], SAMPLERS["swim"]]
     some = [*map(kinds.__dict__.get, KINDS), RBFSampler, Nystroem, SAMPLERS["rks"], SAMPLERS["elm"]]
-    assert [depends_on_scale(Method(each, "x", {})) for each in none] == [False] * len(none)
-    assert [depends_on_scale(Method(each, "x", {})) for each in some] == [True] * len(some)
+    assert [is_scale_dependent(Method(each, "x", {})) for each in none] == [False] * len(none)
+    assert [is_scale_dependent(Method(each, "x", {})) for each in some] == [True] * len(some)
 
 
 def test_kernel_of_a_transformer_has_the_given_bandwidth():

@@ -7,8 +7,8 @@ import pytest
 from rfbench.experiment import runner
 from rfbench.experiment.run_plan import plan_run
 from rfbench.results import manifest, read
-from rfbench.results.maintenance import merge, read_whole_rows
 from rfbench.results.manifest import hash_machine
+from rfbench.results.merging import merge, read_whole_rows
 from rfbench.results.store import Store
 from tests.support.results import named, write_folder
 

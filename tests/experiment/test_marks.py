@@ -7,7 +7,7 @@ import psutil
 import pytest
 
 from rfbench import interpreter
-from rfbench.experiment import children, marks
+from rfbench.experiment import marks, worker_process
 from rfbench.experiment.worker import ENVIRONMENT_PREFIX
 from tests.support.runs import all_end, wait_until
 
@@ -54,8 +54,8 @@ def having(mark):
 
 def test_processes_a_trial_starts_in_another_session_end_with_the_child(monkeypatch):
     """The fault: only processes in the session of the child were ended."""
-    monkeypatch.setattr(children, "CHILD_CODE", STARTS)
-    child = children.Child()
+    monkeypatch.setattr(worker_process, "CHILD_CODE", STARTS)
+    child = worker_process.WorkerProcess()
     wait_until(lambda: len(having(child._mark)) == 2)
     left = having(child._mark)
     child.close()
@@ -71,7 +71,7 @@ def test_orphaned_worker_ends_the_marked_processes(sleeping):
     stays = sleeping(**{marks.MARK: other})
     words = [str(os.getpid()), "2"]
     done = subprocess.run(
-        interpreter.build_command(children.CHILD_CODE, *words),
+        interpreter.build_command(worker_process.CHILD_CODE, *words),
         env=interpreter.build_environment() | variable, stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL, start_new_session=True, check=False,
     )  # fmt: skip

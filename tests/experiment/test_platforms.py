@@ -13,8 +13,8 @@ import psutil
 import pytest
 
 from rfbench import interpreter, memory, platforms, usable
-from rfbench.errors import MemoryLimit
-from rfbench.experiment import children, environment, runner
+from rfbench.errors import MemoryLimitError
+from rfbench.experiment import environment, runner, worker_process
 from rfbench.experiment.run_plan import plan_run
 from rfbench.experiment.worker import Limits
 from rfbench.results import manifest
@@ -47,12 +47,12 @@ def elsewhere(monkeypatch):
     for change in sitecustomize.CHANGED:
         monkeypatch.setattr(*change)
     monkeypatch.setattr(platforms, "read", lambda path: "")
-    platforms.limits_memory.cache_clear()
+    platforms.can_limit_memory.cache_clear()
     environment.describe_machine_by_id.cache_clear()
     end_idle()
     yield
     end_idle()
-    platforms.limits_memory.cache_clear()
+    platforms.can_limit_memory.cache_clear()
     environment.describe_machine_by_id.cache_clear()
 
 
@@ -68,7 +68,7 @@ def test_killed_run_resumes_and_a_trial_times_out(
     with (tmp_path / "log").open("w") as log:
         process = subprocess.Popen(words, stdout=log, stderr=log)
     begun = work.folder / ".begun"
-    wait_until(lambda: len(Store(work.folder).done()) == 5, process)
+    wait_until(lambda: len(Store(work.folder).read_statuses()) == 5, process)
     wait_until(lambda: len(begun.read_text().split()) == 6, process)
     workers = descendants(process)
     process.kill()
@@ -98,8 +98,8 @@ def started(monkeypatch):
     made = []
 
     def start(code):
-        monkeypatch.setattr(children, "CHILD_CODE", BEGINS + code)
-        made.append(children.Child())
+        monkeypatch.setattr(worker_process, "CHILD_CODE", BEGINS + code)
+        made.append(worker_process.WorkerProcess())
         return made[-1]
 
     yield start
@@ -118,13 +118,13 @@ def test_end_of_a_child_is_detected_without_a_process_descriptor(started, monkey
     monkeypatch.setattr(os, "pidfd_open", refuse, raising=False)
     sound = started("sys.stdin.read()")
     assert sound.is_sound()
-    with pytest.raises(children.Died, match="ended with exit code 7"):
+    with pytest.raises(worker_process.WorkerDiedError, match="ended with exit code 7"):
         started("os._exit(7)").call("draw", ())
-    with pytest.raises(children.Died, match="ended by signal 9"):
+    with pytest.raises(worker_process.WorkerDiedError, match="ended by signal 9"):
         started("os.kill(os.getpid(), 9)").call("draw", ())
     # Another process holds its pipe.
     held = "if os.fork() == 0: time.sleep(600)\nos._exit(6)"
-    with pytest.raises(children.Died, match="ended with exit code 6"):
+    with pytest.raises(worker_process.WorkerDiedError, match="ended with exit code 6"):
         started(held).call("draw", ())
     assert sound.is_sound()
     sound.kill()
@@ -144,16 +144,19 @@ def test_ended_process_group_is_not_an_error(elsewhere, started):
 
 
 def test_memory_limits_apply_only_where_supported(elsewhere, monkeypatch):
-    assert not platforms.limits_memory()
+    assert not platforms.can_limit_memory()
     with memory.raise_beyond_limit():
         pass
     platforms.limit_memory(1.0)
-    with memory.limit_temporarily(1.0), pytest.raises(MemoryLimit):  # what is computed in advance
+    with (
+        memory.limit_temporarily(1.0),
+        pytest.raises(MemoryLimitError),
+    ):  # what is computed in advance
         memory.check_fits(2.0, "A matrix", "Less.")
     monkeypatch.undo()
-    platforms.limits_memory.cache_clear()
+    platforms.can_limit_memory.cache_clear()
     before = resource.getrlimit(resource.RLIMIT_DATA)
-    assert platforms.limits_memory() != platforms.DARWIN
+    assert platforms.can_limit_memory() != platforms.DARWIN
     assert resource.getrlimit(resource.RLIMIT_DATA) == before
 
 

@@ -105,10 +105,14 @@ def test_no_trial_starts_after_the_deadline(tmp_path):
 
 def test_trial_time_limit_is_the_time_left_until_the_deadline(monkeypatch):
     monkeypatch.setattr(time, "monotonic", lambda: 100.0)
-    assert Limits().seconds() is None
-    assert Limits(timeout=3.0).seconds() == Limits(timeout=3.0, deadline=104.0).seconds() == 3.0
-    assert Limits(timeout=3.0, deadline=102.0).seconds() == 2.0
-    assert Limits(deadline=99.0).seconds() == 0.0
+    assert Limits().compute_time_limit() is None
+    assert (
+        Limits(timeout=3.0).compute_time_limit()
+        == Limits(timeout=3.0, deadline=104.0).compute_time_limit()
+        == 3.0
+    )
+    assert Limits(timeout=3.0, deadline=102.0).compute_time_limit() == 2.0
+    assert Limits(deadline=99.0).compute_time_limit() == 0.0
 
 
 def test_each_half_is_calibrated_on_the_other():

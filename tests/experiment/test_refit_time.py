@@ -38,7 +38,7 @@ def test_single_refit_uses_one_penalty_and_no_folds(experiment_of, monkeypatch):
     row = run_trial(plan(experiment_of(TUNED))[0], Context())
     assert row["status"] == "ok", row["message"]
     assert [len(solver.alphas) for solver in fitted] == [2, 2, 2, 2, 1]
-    assert fitted[-1].chosen_selection() == "fixed"
+    assert fitted[-1].resolve_selection() == "fixed"
     assert fitted[-1].alpha_ == row["alpha"]
 
 

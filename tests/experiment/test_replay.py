@@ -18,7 +18,7 @@ from rfbench.experiment.replay import (
 from rfbench.experiment.run_plan import plan_run
 from rfbench.registry import SAMPLERS
 from rfbench.results import manifest as manifests
-from rfbench.results.maintenance import read_whole_rows
+from rfbench.results.merging import read_whole_rows
 from rfbench.results.schema import METRICS, close
 from rfbench.results.store import Store
 from tests.support.command_line import call
@@ -47,7 +47,7 @@ def test_replay_reproduces_a_row(first, which):
 
 def test_replay_detects_a_changed_number(first):
     store = Store(first)
-    row, *others = store.rows()
+    row, *others = store.read_rows()
     store.csv.write_bytes(b"")
     for one in ({**row, "rmse": "0.123"}, *others):
         store.append(one)
@@ -83,7 +83,7 @@ def test_replay_of_user_code_needs_permission_and_the_file(experiment_of, tmp_pa
 def test_ten_fast_published_rows_are_reproduced():
     """Their data need no file, so they are the same ten everywhere."""
     repeated = replay_any([Path("results/published/quickstart")], 10)
-    assert [each.agrees for each in repeated] == [True] * 10
+    assert [each.is_reproduced for each in repeated] == [True] * 10
 
 
 @pytest.mark.parametrize(("dtype", "within"), [("float64", 1e-9), ("float32", 1e-4)])

@@ -20,8 +20,9 @@ EVERY = """
 samplers:
   [rks, orf, qmc, sorf, uniform-pool, eerf: {pool_size: 20}, lkrf: {pool_size: 20},
    lkrf: {pool_size: 20, penalty: validation, label: v}, greedy: {pool_size: 20},
-   leverage-rff, surrogate-leverage, ses, tefm-g, svd, nystroem, nystroem: {landmarks: recursive-rls, label: l}]
-"""  # noqa: E501
+   leverage-rff, surrogate-leverage, ses, tefm-g, svd, nystroem, nystroem: {landmarks:
+   recursive-rls, label: l}]
+"""
 TASK = {"real": "regression", "labels": "classification"}
 SAME = ("error", "relative_squared_error", "rmse", "alpha", "bandwidth", "n_train", "columns",
         "selection_loss", "kernel_error", "train_error", "message")  # fmt: skip
@@ -56,7 +57,7 @@ def rows(folder, dataset, text):
         row = run_trial(trial, context)
         assert row["status"] == "ok", row["message"]
         found.append({key: repr(row[key]) for key in SAME if key in row})
-    return found, context.prepared(trial).X_train
+    return found, context.prepare(trial).X_train
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from rfbench import config
-from rfbench.experiment import children, runner
+from rfbench.experiment import runner, worker_process
 from rfbench.experiment.context import Context
 from rfbench.experiment.fanout import FanOut
 from rfbench.experiment.run_plan import SMOKE_SIZE, plan_run
@@ -58,7 +58,7 @@ def test_row_equals_manual_computation_from_the_components(experiment_of):
     row = run_trial(trial, Context())
     from rfbench.experiment.plan import draw_integer
 
-    prepared = Context().prepared(trial)
+    prepared = Context().prepare(trial)
     sampler = EERF(
         8, pool_size=40, score_rows=1.0, bandwidth=1.0, random_state=draw_integer(0, "features", 1)
     ).fit(prepared.X_train, prepared.y_train)
@@ -92,7 +92,7 @@ def test_only_option_leaves_other_rows_in_the_results(experiment_of, folder):
     from rfbench import results
 
     work = plan_run([experiment_of()], folder)
-    assert runner.run(work.only(["sampler=rks"])).done == 0
+    assert runner.run(work.select(["sampler=rks"])).done == 0
     assert len(results.read(folder).rows) == 8
 
 
@@ -135,21 +135,21 @@ def test_smoke_run_is_small_and_labeled(experiment_of):
 @pytest.fixture
 def started(monkeypatch):
     """Note, in order, what is started and read; no worker is idle before."""
-    events, start, read = [], children.Child.__init__, config.read_all
+    events, start, read = [], worker_process.WorkerProcess.__init__, config.read_all
 
     def begin(child, **words):
         start(child, **words)
         events.append(child)
 
-    monkeypatch.setattr(children, "_idle", [])
-    monkeypatch.setattr(children.Child, "__init__", begin)
+    monkeypatch.setattr(worker_process, "_idle", [])
+    monkeypatch.setattr(worker_process.WorkerProcess, "__init__", begin)
     monkeypatch.setattr(
         config, "read_all", lambda *words, **more: events.append("read") or read(*words, **more)
     )
     monkeypatch.setenv("LOKY_MAX_CPU_COUNT", "2")
     monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 1})
     yield events
-    for child in children._idle:
+    for child in worker_process._idle:
         child.close()
 
 
@@ -160,7 +160,7 @@ def test_first_worker_starts_before_the_configuration_is_read(started, tmp_path,
     call(*words)
     (child,) = (event for event in started if event != "read")
     assert started == [child, "read"]
-    assert child in children._idle
+    assert child in worker_process._idle
     assert [row["status"] for row in rows_of(tmp_path / "tiny")] == ["ok"] * 8
 
 
@@ -190,7 +190,7 @@ def test_unused_worker_ends_with_the_command(started, tmp_path):
     (tmp_path / "tiny.yaml").write_text(SMALL.replace("M:", "N:"))
     assert "no key 'N'" in call("run", tmp_path / "tiny.yaml", "--out", tmp_path, code=2)
     child, *_ = started
-    assert children._idle == []
+    assert worker_process._idle == []
     assert child._process.returncode is not None
 
 
@@ -198,7 +198,7 @@ def test_failure_of_an_early_worker_is_reported_when_it_is_needed(started, tmp_p
     def refuse(*_, **__):
         raise OSError(11, "Resource temporarily unavailable")
 
-    monkeypatch.setattr(children, "subprocess", SimpleNamespace(Popen=refuse, PIPE=-1))
+    monkeypatch.setattr(worker_process, "subprocess", SimpleNamespace(Popen=refuse, PIPE=-1))
     (tmp_path / "tiny.yaml").write_text(SMALL)
     output = call("run", tmp_path / "tiny.yaml", "--out", tmp_path, "--jobs", 1, code=1)
     assert output.count("No worker process could be started.") == 1

@@ -17,7 +17,7 @@ def test_training_error_equals_manual_computation(experiment_of):
         if trial.sampler.name != "rks":
             continue
         row = run_trial(trial, Context())
-        prepared = Context().prepared(trial)
+        prepared = Context().prepare(trial)
         seed = draw_integer(0, "features", trial.number)
         Z = RKS(trial.M, bandwidth=1.0, random_state=seed).fit_transform(prepared.X_train)
         solver = RidgeClassifier(row["alpha"]).fit(Z, prepared.y_train)

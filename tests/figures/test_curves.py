@@ -9,7 +9,7 @@ from matplotlib.text import Text
 
 from rfbench import figures
 from rfbench.analysis import naming
-from rfbench.analysis.frame import estimates_kernel
+from rfbench.analysis.frame import has_kernel_estimate
 from rfbench.errors import WriteError
 from rfbench.figures import curves, iterate_figures, kept, panels, plot, style
 from rfbench.figures.measured import measure
@@ -167,7 +167,7 @@ def test_time_of_lkrf2016_includes_testing(write: Write) -> None:
     ],
 )
 def test_kernel_estimating_features_are_recognized(parameters: str, estimates: bool) -> None:
-    assert estimates_kernel(parameters) is estimates
+    assert has_kernel_estimate(parameters) is estimates
 
 
 def test_methods_are_sorted_by_their_numbers() -> None:

@@ -15,14 +15,14 @@ from PIL import Image
 
 from rfbench import figures
 from rfbench.figures.measured import Measured
-from rfbench.figures.panels import new_figure
+from rfbench.figures.panels import make_figure
 from rfbench.results import read
 from tests.support.command_line import call
 from tests.support.results import Write
 
 
 def kept_vs_M(measured: Measured) -> Iterator[tuple[str, Any]]:
-    figure = new_figure(6.0, 4.0)
+    figure = make_figure(6.0, 4.0)
     figure.subplots().plot(measured.table["M"], measured.table["kept_max"])
     yield "kept_vs_M", figure
 
@@ -46,7 +46,7 @@ def test_layout_is_computed_once_and_the_figure_drawn_once(
         monkeypatch.setattr(
             owner, name, lambda *args, real=real, name=name: calls.append(name) or real(*args)
         )
-    figure = new_figure(2.0, 2.0)
+    figure = make_figure(2.0, 2.0)
     figure.subplots()
     assert figures.render_figure(figure, "png")
     assert calls == ["execute", "draw"]
@@ -131,7 +131,7 @@ def test_reasons_for_omitted_figures_are_cached(write: Write, tmp_path: Path) ->
 
 def test_compressed_figure_has_the_same_size_and_a_third_of_the_bytes() -> None:
     def drawn() -> Any:
-        figure = new_figure(4.0, 3.0)
+        figure = make_figure(4.0, 3.0)
         figure.subplots().plot([1, 2, 3], [1, 4, 9])
         return figure
 

@@ -8,9 +8,9 @@ import pytest
 
 from rfbench.analysis.frame import build_collection
 from rfbench.leaderboard import answers
-from rfbench.leaderboard.answers import QUESTIONS, Answer, Compared, adjust_p_values
+from rfbench.leaderboard.answers import QUESTIONS, Answer, AnswerComparison, adjust_p_values
 from rfbench.leaderboard.facts import Ratio
-from rfbench.leaderboard.rows import summarise_ratio
+from rfbench.leaderboard.rows import summarize_ratio
 from rfbench.leaderboard.rule import p_value
 from tests.leaderboard.comparisons import rows
 from tests.support.frames import results
@@ -108,7 +108,7 @@ def test_p_values_are_adjusted_over_options_and_questions():
     shifts = {"a": [0.9, 0.1, -0.8], "b": [0.7], "c": [0.0, 1.5], "d": [0.3, 0.4, 0.5, 0.6]}
     logs = {key: [generator.normal(s, 0.6, 11) for s in each] for key, each in shifts.items()}
     made = {
-        key: {str(i): Compared(summarise_ratio(x), p_value(x)) for i, x in enumerate(each)}
+        key: {str(i): AnswerComparison(summarize_ratio(x), p_value(x)) for i, x in enumerate(each)}
         for key, each in logs.items()
     }
     within = {key: step_down(list(map(p_value, each))) for key, each in logs.items()}
@@ -134,13 +134,13 @@ def test_p_values_are_adjusted_over_options_and_questions():
 def test_answers_are_reversed_if_all_signs_are_reversed():
     logs = np.random.default_rng(0).normal(0.5, 0.3, 30)
     for sign, verdict in ((1, "higher"), (-1, "lower"), (0, "not shown")):
-        it = Answer({"a": Compared(summarise_ratio(sign * logs), p_value(sign * logs))})
+        it = Answer({"a": AnswerComparison(summarize_ratio(sign * logs), p_value(sign * logs))})
         assert it.verdict == verdict
 
 
 def test_worse_verdict_requires_that_all_options_are_worse():
     def one(median, p):
-        return Compared(Ratio(median, 0.5, 2.0, 1, 40, median, median), p)
+        return AnswerComparison(Ratio(median, 0.5, 2.0, 1, 40, median, median), p)
 
     worse, better, nearer = one(1.2, 0.01), one(0.9, 0.01), one(0.8, 0.2)
     assert (Answer({"a": worse, "b": one(1.1, 0.01)}).verdict) == "higher"
@@ -161,7 +161,7 @@ def test_each_question_gets_a_sentence_for_any_result(median, p, words):
     """With its number, the number of data sets, a thread and a command, each once."""
     ratio = Ratio(median, median - 0.05, median + 0.05, 12, 40, median, median)
     made = {
-        key: Answer({f"{a} / {b}": Compared(ratio, p) for a, b in pairs})
+        key: Answer({f"{a} / {b}": AnswerComparison(ratio, p) for a, b in pairs})
         for key, pairs in QUESTIONS.items()
     }
     text = answers.render_page(made)

@@ -11,7 +11,7 @@ from scipy.stats import rankdata
 from rfbench.analysis.frame import build_collection
 from rfbench.leaderboard.board import gather
 from rfbench.leaderboard.facts import collect_facts
-from rfbench.leaderboard.rows import _folders, summarise_ratio
+from rfbench.leaderboard.rows import _folders, summarize_ratio
 from rfbench.leaderboard.rule import (
     MIN_DATASETS,
     MIN_RATIOS,
@@ -42,11 +42,11 @@ def test_median_interval_has_its_binomial_coverage(level):
 def test_ratio_is_a_median_with_a_trimmed_mean():
     """Three tables of thirteen decide the mean; a table with equal errors is not a better one."""
     logs = np.array([*np.full(8, -0.02), 0.0, 0.01, -2.0, -3.0, 1.5])
-    made = summarise_ratio(logs)
+    made = summarize_ratio(logs)
     assert (made.median, made.better, made.datasets) == (pytest.approx(np.exp(-0.02)), 10, 13)
     assert made.mean == pytest.approx(np.exp(logs.sum() / 13))
     assert made.trimmed == pytest.approx(np.exp(-0.15 / 10))
-    few = summarise_ratio(logs[: MIN_RATIOS - 1])
+    few = summarize_ratio(logs[: MIN_RATIOS - 1])
     assert np.isnan([few.low, few.high, few.trimmed]).all()
     assert (few.median, few.datasets) == (pytest.approx(np.exp(-0.02)), MIN_RATIOS - 1)
 
@@ -130,7 +130,7 @@ def test_facts_equal_those_computed_from_the_rows():
     errors = errors_of(MIN_DATASETS)
     size = board_of(errors).largest
     assert (size.best, size.leader, size.datasets) == ("orf", "orf", MIN_DATASETS)
-    assert size.enough
+    assert size.has_enough_datasets
     line = {each.method: each for each in size.lines}["orf"]
     quotients = [  # of each trial, half a point apart
         np.mean(
@@ -147,21 +147,21 @@ def test_facts_equal_those_computed_from_the_rows():
     assert (of.low, of.high) == pytest.approx(np.exp(median_interval(np.array(quotients))))
     assert (of.better, of.datasets) == (sum(each < 0 for each in quotients), MIN_DATASETS)
     assert ("orf", "rks") in size.apart
-    assert (size.verdict("orf", "rks"), size.verdict("rks", "orf")) == ("better", "worse")
-    assert (size.verdict("rks", "qmc"), size.alike("rks")) == ("open", ["qmc"])
+    assert (size.find_verdict("orf", "rks"), size.find_verdict("rks", "orf")) == ("better", "worse")
+    assert (size.find_verdict("rks", "qmc"), size.list_undecided("rks")) == ("open", ["qmc"])
     assert board_of(errors).trials == (3, 3)
 
 
 def test_best_method_needs_the_minimum_number_of_data_sets():
     size = board_of(errors_of(MIN_DATASETS - 1)).largest
-    assert (size.best, size.leader, size.enough) == ("orf", "", False)
+    assert (size.best, size.leader, size.has_enough_datasets) == ("orf", "", False)
 
 
 def test_baseline_alone_is_no_leader():
     alone = {key: error for key, error in errors_of(30).items() if key[1] == "rks"}
     boosted = rows({(f"d{i}", "boosting", 1): 40.0 for i in range(30)}, 3, scaling="standard")
     size = board_of(alone, "leaderboard_x", results(boosted, "leaderboard_references_b")).largest
-    assert (size.best, size.leader, size.enough) == ("rks", "", True)
+    assert (size.best, size.leader, size.has_enough_datasets) == ("rks", "", True)
 
 
 def test_only_rows_of_the_leaderboard_configurations_count():

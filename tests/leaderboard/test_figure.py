@@ -6,7 +6,7 @@ from matplotlib.text import Text
 from rfbench.figures.panels import PAGE_WIDTH
 from rfbench.figures.style import BLACK, BLUE, GREY, SMALLEST_POINTS, VERMILLION, apply_style
 from rfbench.leaderboard import answers, figure
-from rfbench.leaderboard.facts import Line, Ratio, Size
+from rfbench.leaderboard.facts import MethodResult, Ratio, SizeResult
 
 
 def ratio(median, low, high):
@@ -40,11 +40,11 @@ def test_each_question_has_its_label_in_the_figure():
 
 
 def size(*lines, M=100):
-    return Size(M, 9, 9, lines, (), ())
+    return SizeResult(M, 9, 9, lines, (), ())
 
 
 def line(name, median, search, role="method"):
-    return Line(name, role, ratio(median, 0.9 * median, 1.1 * median), search)
+    return MethodResult(name, role, ratio(median, 0.9 * median, 1.1 * median), search)
 
 
 LINES = (

@@ -25,7 +25,7 @@ from rfbench.leaderboard.rank import (
     NO_BANDWIDTH,
     NOT_SEARCHED,
     SEARCHED,
-    Ranked,
+    RankTarget,
     find_place,
     make_experiments,
     read_published_rows,
@@ -43,7 +43,7 @@ from tests.support.nightly import nightly
 from tests.support.results import write_folder
 
 ROWS = Path(__file__).parents[2] / "results" / "published"
-RKS = Ranked("rfbench.samplers.RKS", samplers.RKS, {}, "RKS")
+RKS = RankTarget("rfbench.samplers.RKS", samplers.RKS, {}, "RKS")
 asked_of = functools.partial(make_experiments, allow_imports=True)
 KINDS = ("Drawn", "Transformer", "function", "module")
 TIMES = {"cpu_pp": 0.1, "cpu_features": 0.1, "cpu_train": 0.3, "cpu_test": 0.02}
@@ -76,9 +76,9 @@ def test_ranked_method_gets_its_rank_ratios_and_verdicts():
     assert found.plain.low < median < found.plain.high
     assert (found.best.median, found.best.datasets) == (pytest.approx(2 * median), 12)
     assert (found.plain.better, found.best.better) == (12, 0)
-    assert set(found.those("better")) == {"rks", "qmc"}
-    assert set(found.those("worse")) == {"orf", "boosting"}
-    assert found.those("open") == []
+    assert set(found.list_methods("better")) == {"rks", "qmc"}
+    assert set(found.list_methods("worse")) == {"orf", "boosting"}
+    assert found.list_methods("open") == []
     assert found.tables[0] == ("d0", pytest.approx(0.6))
     assert found.tables[-1] == ("d11", pytest.approx(0.9))
     assert math.isnan(found.own.search)
@@ -87,7 +87,7 @@ def test_ranked_method_gets_its_rank_ratios_and_verdicts():
 def test_tie_with_the_baseline_has_ratio_1_and_no_difference():
     found = find_place(others(), own([1.0] * 12), "mine", 100)
     assert (found.plain.median, found.plain.low, found.plain.high) == (1.0, 1.0, 1.0)
-    assert "rks" in found.those("open")
+    assert "rks" in found.list_methods("open")
 
 
 def test_trials_without_a_length_scale_are_counted():
@@ -137,7 +137,7 @@ def test_user_sampler_runs_with_the_leaderboard_settings():
 
 
 def test_user_solver_replaces_ridge_on_plain_features():
-    ranked = Ranked("rfbench.solvers.RidgeRegressor", solvers.RidgeRegressor, {}, "mine")
+    ranked = RankTarget("rfbench.solvers.RidgeRegressor", solvers.RidgeRegressor, {}, "mine")
     (made,) = asked_of(ranked, 400, ["airfoil", "vehicle"])
     assert [spec.name for spec in made.dataset] == ["airfoil"]  # the other one has classes
     assert ranked.kind == "solver"
@@ -147,7 +147,7 @@ def test_user_solver_replaces_ridge_on_plain_features():
 
 
 def ranked(thing, **parameters):
-    return Ranked(thing, thing, parameters, "mine")
+    return RankTarget(thing, thing, parameters, "mine")
 
 
 def test_all_kinds_of_methods_are_searched_like_builtin_ones():
@@ -187,7 +187,7 @@ def test_method_without_bandwidth_is_detected_by_rescaled_rows():
 
 def test_kernel_is_ranked_on_plain_features():
     for path in ("rfbench.kernels.Laplacian", "laplacian"):
-        ranked = Ranked(path, kernels.Laplacian, {}, "Mine")
+        ranked = RankTarget(path, kernels.Laplacian, {}, "Mine")
         (made,) = asked_of(ranked, 400, ["airfoil"])
         assert (ranked.kind, made.kernel) == ("kernel", path)
         assert [(spec.name, spec.label) for spec in made.samplers] == [("rks", "Mine")]
@@ -199,7 +199,7 @@ def test_trials_of_a_registered_sampler_equal_the_published_ones():
     asked = {
         trial.setting
         for M in (50, 400)
-        for experiment in asked_of(Ranked("rks", samplers.RKS, {}, "x"), M, _tables())
+        for experiment in asked_of(RankTarget("rks", samplers.RKS, {}, "x"), M, _tables())
         for spec in experiment.dataset
         for trial in [Trial(experiment, spec, hashes[spec.name], experiment.samplers[0], M, 0)]
     }
@@ -226,7 +226,7 @@ def _tables():
     return list(_hashes())
 
 
-RIDGE = Ranked("rfbench.solvers.RidgeRegressor", solvers.RidgeRegressor, {}, "RidgeRegressor")
+RIDGE = RankTarget("rfbench.solvers.RidgeRegressor", solvers.RidgeRegressor, {}, "RidgeRegressor")
 
 
 @pytest.mark.parametrize(
@@ -310,7 +310,7 @@ def test_minimum_number_of_data_sets_has_power_80_percent():
 
 
 def test_kernel_with_parameters_is_rejected():
-    ranked = Ranked("rfbench.kernels.Laplacian", kernels.Laplacian, {"bandwidth": 2.0}, "Mine")
+    ranked = RankTarget("rfbench.kernels.Laplacian", kernels.Laplacian, {"bandwidth": 2.0}, "Mine")
     with pytest.raises(ConfigError, match="parameters of a kernel cannot be set"):
         asked_of(ranked, 400, ["airfoil"])
 

@@ -55,7 +55,7 @@ def test_claim_has_a_line_per_protocol_with_the_decisive_comparison() -> None:
     assert len(every) == len(papers.list_claims())
     assert every["E1"] == []
     (one,) = every["S5"]
-    assert (one.verdict, one.outside) == ("fails", 5)
+    assert (one.verdict, one.n_outside) == ("fails", 5)
     assert one.part == claim("S5").parts[0]
     assert list(one.missing) == ["cod-RNA", "covtype", "magic04"]
     (compared, effect) = format_comparison(one, select_worst(one)[0])

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from rfbench import papers
-from rfbench.analysis.contents import Coverage, cover
+from rfbench.analysis.contents import Coverage, compute_coverage
 from rfbench.analysis.verification import Verification
-from rfbench.experiment.today import read_paper_configurations
-from rfbench.pages.totals import contents_grid
+from rfbench.experiment.current_settings import read_paper_configurations
+from rfbench.pages.totals import make_contents_grid
 from tests.support.frames import results, verification
 from tests.support.papers import PAPER, read_from, trials
 
@@ -60,30 +60,32 @@ def test_missing_row_substitutes_and_runs_without_rows_are_named() -> None:
         "run_d": configured("table1", "eeg"),
         "run_e": configured("figure2", "letter"),
     }
-    table, first, second, drawing = cover(verification(own, other), shipped)
+    table, first, second, drawing = compute_coverage(verification(own, other), shipped)
     assert table == Coverage(
         "made", "table1", "", ["First"], {"Second": {"digits": (5000, 5000)}}, ["Third"],
         ["run_d"], {"run_a": (1, 11)}, (0, 0),
     )  # fmt: skip
     assert (first.measured, first.absent, first.short) == (["First"], [], {"run_a": (1, 11)})
     assert (second.measured, second.replaced, second.absent) == ([], {}, ["Second"])
-    assert not any(each.complete for each in (table, first, second, drawing))
-    lines = contents_grid([table, first, second, drawing]).rows
+    assert not any(each.is_complete for each in (table, first, second, drawing))
+    lines = make_contents_grid([table, first, second, drawing]).rows
     assert len({tuple(line[2:]) for line in lines}) == 4
     assert [line[2] for line in lines] == ["in part", "in part", "–", "nothing to measure"]
     assert lines[0][-1] == "run_a (1 of 11), run_d (all)"
     own.manifest["trials"].pop()
-    assert cover(verification(own, other), shipped)[1].complete
+    assert compute_coverage(verification(own, other), shipped)[1].is_complete
 
 
 def test_table_with_a_number_without_rows_is_partial() -> None:
-    every = cover(verification(results(trials(70.0), "a", dataset=[{"name": "eeg"}], **PAPER)), {})
+    every = compute_coverage(
+        verification(results(trials(70.0), "a", dataset=[{"name": "eeg"}], **PAPER)), {}
+    )
     (table,) = [each for each in every if (each.paper, each.item) == ("liu2020", "table3")]
     numbers = [n for n in papers.find_folder("liu2020").published if n.item == "table3"]
     percent = [number for number in numbers if number.unit != "s"]
     assert table.measured == ["EEG"]
     assert table.numbers == (len(percent) - 1, len(percent))
-    assert not table.complete
+    assert not table.is_complete
 
 
 @pytest.fixture(scope="module")
@@ -92,7 +94,9 @@ def held(every_published: Verification) -> Verification:
 
 
 def test_each_table_and_figure_is_listed_once(held: Verification) -> None:
-    items = [(each.paper, each.item) for each in cover(held, read_paper_configurations())]
+    items = [
+        (each.paper, each.item) for each in compute_coverage(held, read_paper_configurations())
+    ]
     assert len(items) == len(set(items))
     assert {name for name, _ in items} == set(SEEDS)
     kinds = [item.rstrip("0123456789") for _, item in items]
@@ -101,7 +105,10 @@ def test_each_table_and_figure_is_listed_once(held: Verification) -> None:
 
 def test_published_lines_match_rows_and_configurations(held: Verification) -> None:
     """Every published run with fewer rows than planned is named at each of its items."""
-    lines = {(each.paper, each.item): each for each in cover(held, read_paper_configurations())}
+    lines = {
+        (each.paper, each.item): each
+        for each in compute_coverage(held, read_paper_configurations())
+    }
     short = {
         (one.config["paper"], item.strip()): one.name
         for one in held.selection.collection.experiments
@@ -112,7 +119,7 @@ def test_published_lines_match_rows_and_configurations(held: Verification) -> No
     assert len(short) > 5
     for key, name in short.items():
         assert key not in lines or name in lines[key].short
-    own = held.own[(held.own["unit"] != "s") & (held.own["trials"] > 0)]
+    own = held.own_numbers[(held.own_numbers["unit"] != "s") & (held.own_numbers["trials"] > 0)]
     for key, each in lines.items():
         here = own[(own["paper"] == key[0]) & (own["item"] == key[1])]
         assert set(here["dataset"]) <= set(each.measured), key
@@ -120,7 +127,7 @@ def test_published_lines_match_rows_and_configurations(held: Verification) -> No
             assert not [n for n in papers.find_folder(key[0]).published if n.item == key[1]]
     (figure1,) = [lines["liu2020", "figure1"]]
     assert figure1.not_run == ["liu2020_table3_eeg.corrected"]
-    assert replace(figure1, not_run=[]).complete
+    assert replace(figure1, not_run=[]).is_complete
     assert lines["lkrf2016", "table1"].absent == ["buzz"]
     assert lines["lkrf2016", "table2"].absent == ["reuters"]
     assert set(lines["tefm2015", "figure2"].replaced) == {"slice"}

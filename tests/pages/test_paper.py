@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from rfbench import papers
-from rfbench.analysis import ledger, verdicts
+from rfbench.analysis import verdict_counts, verdicts
 from rfbench.analysis.verification import Verification
 from rfbench.pages import paper, paper_numbers
 from rfbench.pages.claims import format_verdict
@@ -64,7 +64,7 @@ def test_each_judged_number_is_in_the_csv_of_the_page(
     name: str, every_published: Verification
 ) -> None:
     """With its interval and its verdict, as the ledger counts it."""
-    entries = ledger.list_numbers(every_published)
+    entries = verdict_counts.list_numbers(every_published)
     own = entries[(entries["paper"] == name) & entries["verdict"].isin(verdicts.COMPARED)]
     if own.empty:
         assert name in {"rfrboost2025", "simrf2023", "tefm2015"}
@@ -114,20 +114,22 @@ def test_all_runs_of_the_authors_are_in_the_csv(every_published: Verification) -
 def test_totals_of_a_page_equal_those_of_the_ledger(
     name: str, every_published: Verification
 ) -> None:
-    entries = ledger.list_numbers(every_published)
+    entries = verdict_counts.list_numbers(every_published)
     counts = [
-        each for paper, each in ledger.count_by_paper(entries, ledger.OF_NUMBERS) if paper == name
+        each
+        for paper, each in verdict_counts.count_by_paper(entries, verdict_counts.OF_NUMBERS)
+        if paper == name
     ]
     page = (FOLDER / f"{name}.md").read_text()
     rows = read_table(page, "our settings") if counts else []
     assert len(rows) == len(counts)
     for (label, *cells), each in zip(rows, counts, strict=True):
         assert label.startswith(paper_numbers.find_label(each.of[1]))
-        of = each.of_decidable
-        wanted = [each.compared, *(each[v] for v in verdicts.COMPARED), of.compared, of.near]
+        of = each.decidable_count
+        wanted = [each.n_compared, *(each[v] for v in verdicts.COMPARED), of.n_compared, of.n_near]
         wanted += [of["undecided"], of["differs"], each.unspread]
         assert list(map(int, cells)) == wanted
-        assert f"**{each.near} of {each.compared}**" in page.splitlines()[2]
+        assert f"**{each.n_near} of {each.n_compared}**" in page.splitlines()[2]
 
 
 @named
@@ -137,15 +139,15 @@ def test_each_claim_has_a_line_with_its_verdicts(name: str, every_published: Ver
     outcomes = [o for o in every_published.outcomes if o.claim.paper == name]
     assert {o.claim.id for o in outcomes} == {key.rpartition(" ")[2] for key in rows}
     for outcome in outcomes:
-        if outcome.claim.judged and outcome.protocol and outcome.comparisons:
+        if outcome.claim.is_judged and outcome.protocol and outcome.comparisons:
             line = " ".join(rows[outcome.claim.id])
             if outcome.verdict != verdicts.SHOWN:
                 assert format_verdict(outcome) in line
-                counted = f"{outcome.inside} inside, {outcome.outside} outside"
+                counted = f"{outcome.n_inside} inside, {outcome.n_outside} outside"
                 assert counted in line
     (summary,) = re.findall(r"^\*\*Claims\.\*\* .*", page, re.M)
-    entries = ledger.list_judged_claims(outcomes)
-    for each in ledger.count_claims(outcomes):
+    entries = verdict_counts.list_judged_claims(outcomes)
+    for each in verdict_counts.count_claims(outcomes):
         assert paper_numbers.find_label(each.of[2]) in summary
     ran = entries[entries["verdict"] != verdicts.NOT_RUN]
     counted = [int(n) for n in re.findall(r"(?:: |; )(\d+) ", summary.partition("Counted")[0])]
@@ -159,9 +161,9 @@ def test_each_comparison_of_a_claim_is_in_the_csv(name: str, every_published: Ve
     for outcome in outcomes:
         here = file[(file["claim"] == outcome.claim.id) & (file["settings"] == outcome.protocol)]
         assert len(here) == len(outcome.comparisons)
-        if outcome.claim.judged:
+        if outcome.claim.is_judged:
             sides = Counter(here["side"])
-            assert (sides["inside"], sides["outside"]) == (outcome.inside, outcome.outside)
+            assert (sides["inside"], sides["outside"]) == (outcome.n_inside, outcome.n_outside)
             assert set(here["verdict"]) <= {outcome.label}
 
 

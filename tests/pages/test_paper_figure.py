@@ -62,7 +62,7 @@ def test_each_number_is_drawn_or_counted(held, figures, tables):
 def test_row_per_published_number_has_differences_with_intervals(held, figures):
     paper.render_figure(held, "eerf2018")
     (panel,) = figures[0].axes
-    numbers = held.own[(held.own["trials"] > 0) & (held.own["unit"] != "s")]
+    numbers = held.own_numbers[(held.own_numbers["trials"] > 0) & (held.own_numbers["unit"] != "s")]
     numbers = numbers[(numbers["protocol"] == "printed") & (numbers["same_as"] == "")]
     labels = [label.get_text() for label in panel.get_yticklabels()]
     assert labels == ["Table 3, adult", "EERF, M = 100", "RKS, M = 100", "Table 5, adult",
@@ -87,7 +87,7 @@ def test_accuracies_become_errors_and_uncompared_numbers_are_hollow(held, figure
     paper.render_figure(changed, "eerf2018")
     (panel,) = figures[0].axes
     names = [label.get_text().partition(",")[0].lower() for label in panel.get_yticklabels()]
-    shown = paper_figure.select_pictured(changed.of_papers("eerf2018"))
+    shown = paper_figure.select_pictured(changed.select_papers("eerf2018"))
     difference = dict(zip(shown["method"], shown["difference"], strict=True))
     for x, y, mark in points(panel):
         name = names[round(y)]
@@ -109,7 +109,9 @@ def test_hollow_mark_far_from_the_band_is_at_the_edge_with_its_value(held, figur
 
 def test_text_has_7_points_at_page_width(held):
     with apply_style():
-        figure = paper_figure.draw_numbers(paper_figure.select_pictured(held.of_papers("eerf2018")))
+        figure = paper_figure.draw_numbers(
+            paper_figure.select_pictured(held.select_papers("eerf2018"))
+        )
         assert figure.get_figwidth() <= PAGE_WIDTH
         texts = [text for text in figure.findobj(Text) if text.get_text()]
         assert min(text.get_fontsize() for text in texts) >= SMALLEST_POINTS

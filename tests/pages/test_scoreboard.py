@@ -2,8 +2,8 @@
 
 import pytest
 
-from rfbench.analysis.ledger import count_by_table
-from rfbench.pages.scoreboard import arrange_parts, make_anchor, numbers_grid
+from rfbench.analysis.verdict_counts import count_by_table
+from rfbench.pages.scoreboard import arrange_parts, make_anchor, make_numbers_grid
 from rfbench.pages.templates import render
 from tests.support.frames import results, verification
 from tests.support.papers import A9A, PAPER, eeg, trials
@@ -38,7 +38,7 @@ def test_verdicts_are_counted_and_differences_averaged() -> None:
     assert list(line[names]) == [0, 1, 1, 1, 0, 3, 32]
     assert line["decidable"] == 0, "68.45 ± 0.89 and 67.83 ± 0.73 over 10 trials, and 68.78 ± 0.77"
     assert line["distance"] == pytest.approx((0.1 + 0.8 + 8.0) / 3)
-    rows = {row[0]: row[1:] for row in numbers_grid(found).rows}
+    rows = {row[0]: row[1:] for row in make_numbers_grid(found).rows}
     assert rows["liu2020 table3, EEG"] == ["32", "–", "0 / 1 / 1 / 1, 2.97, 0 decidable", "–"]
     assert rows["liu2020 table3, magic04"] == ["32", "–", "–", "–"]
 
@@ -77,7 +77,7 @@ def test_size_at_chance_gets_a_remark() -> None:
     assert line["distance"] == pytest.approx(sum(sizes) / 4)
     (one,) = arrange_parts(found)
     assert one.chance == ["printed"]
-    rows = {row[0]: row[2] for row in numbers_grid(found).rows}
+    rows = {row[0]: row[2] for row in make_numbers_grid(found).rows}
     assert rows["liu2020 table3, EEG"].startswith("0 / 0 / 0 / 4, 13.80, ")
     assert rows["liu2020 table3, EEG"].endswith(", 2 at chance")
 

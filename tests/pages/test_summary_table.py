@@ -10,14 +10,14 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from rfbench.analysis import faults
-from rfbench.analysis.faults import Fault
+from rfbench.analysis import data_issues
+from rfbench.analysis.data_issues import DataIssue
 from rfbench.analysis.summary import summarise
 from rfbench.errors import ResultsError
+from rfbench.pages.formatting import format_spread
 from rfbench.pages.grids import Grid, render_markdown
 from rfbench.pages.summary_table import TABLE_FORMATS, TEMPLATE, render
 from rfbench.pages.templates import render_lines
-from rfbench.pages.words import spread
 from rfbench.results.reader import EXACT
 from tests.support.frames import results
 
@@ -84,7 +84,7 @@ def test_numbers_are_never_broken_across_lines(width: int, blocks: int) -> None:
     text = render(found, width=width)
     assert max(map(len, text.splitlines())) <= width
     for line in summarise(found).to_dict("records"):
-        assert text.count(spread(line["mean"], line["se"], 3)) >= 1
+        assert text.count(format_spread(line["mean"], line["se"], 3)) >= 1
     assert len(re.findall(r"^\d+00 ", text, re.M)) == 20 * blocks
 
 
@@ -189,9 +189,9 @@ def test_table_with_only_failures_shows_their_number(format: str) -> None:
 
 @pytest.mark.parametrize("count", [1, 3])
 def test_each_kind_of_fault_has_a_sentence(count: int) -> None:
-    kinds = re.findall(r'Fault\(\s*"([a-z ]+)"', inspect.getsource(faults))
+    kinds = re.findall(r'DataIssue\(\s*"([a-z ]+)"', inspect.getsource(data_issues))
     assert len(kinds) >= 6
-    every = [Fault(kind, count, "rks", "timeout", "two\nlines") for kind in kinds]
+    every = [DataIssue(kind, count, "rks", "timeout", "two\nlines") for kind in kinds]
     said = render_lines(TEMPLATE, "notes", read=[], faults=every, checks=[])
     assert len(set(said)) == len(kinds)
     assert not any("Fault(" in line for line in said)

@@ -9,7 +9,7 @@ import rfbench
 from rfbench.analysis.verdicts import AGREES, CLOSE, DIFFERS, JUDGED, UNDECIDED, UNVARIED
 from rfbench.analysis.verification import Verification
 from rfbench.cli.verify import render_rules
-from rfbench.pages import front, paper, verify
+from rfbench.pages import index_page, paper, verify
 from tests.support.frames import results, verification
 from tests.support.papers import A9A, PAPER, eeg, trials
 from tests.support.verdicts import CLAIM_VERDICTS, NUMBER_VERDICTS
@@ -39,7 +39,7 @@ def test_each_template_renders_cleanly(everything: Verification, what: str, tmp_
     found = everything if what == "everything" else verification()
     for page in (
         paper.render_page(found, "liu2020", tmp_path),
-        front.render_page(found, [tmp_path], tmp_path, ["liu2020"]),
+        index_page.render_page(found, [tmp_path], tmp_path, ["liu2020"]),
         verify.render_text(found, width=100),
         verify.render_text(found, claims_only=True, width=40),
     ):

@@ -12,7 +12,7 @@ from rfbench import papers
 from rfbench.analysis import verification
 from rfbench.analysis.published import PUBLISHED_COLUMNS
 from rfbench.cli import main
-from rfbench.experiment.today import find_settings_of_each as today
+from rfbench.experiment.current_settings import find_settings_of_each as today
 from rfbench.pages.claims import group_by_claim
 from rfbench.pages.verify import render_claim as explained
 from rfbench.results import reader

@@ -132,7 +132,7 @@ def test_trial_uses_the_settings_of_its_fold(tmp_path: Path) -> None:
         first = trials[0]
         planned = Trial(experiment, first.dataset, first.data_sha256, experiment.samplers[0], 1, 0)
         assert {trial.setting for trial in trials} == {planned.setting}
-        assert first.numbered(1).id == trials[1].id
+        assert first.with_number(1).id == trials[1].id
         settings = first.setting
     with read_from(write(tmp_path / "others", SETTINGS.replace("0.25", "0.75"))):
         assert plan(experiment)[0].setting != settings

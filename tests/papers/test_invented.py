@@ -11,7 +11,7 @@ from scipy.stats import t
 
 import rfbench
 from rfbench import papers
-from rfbench.analysis import ledger
+from rfbench.analysis import verdict_counts
 from rfbench.analysis.verification import verify
 from rfbench.errors import ConfigError
 from rfbench.results import find, read
@@ -88,7 +88,7 @@ def test_numbers_without_unit_are_judged_by_their_ratio(
     with read_from(write(tmp_path / "papers", published=printed, paper=paper)):
         assert [number.half_digit for number in papers.list_published()][1] == pytest.approx(0.005)
         found = verify(["results"])
-        same, half = found.own[found.own["protocol"] == "printed"].itertuples()
+        same, half = found.own_numbers[found.own_numbers["protocol"] == "printed"].itertuples()
         assert same.difference == pytest.approx(0)
         assert half.difference == pytest.approx(mean - 2.5)
         error = sd / 6**0.5
@@ -100,7 +100,7 @@ def test_numbers_without_unit_are_judged_by_their_ratio(
         width = t.ppf(0.95, freedom) * np.hypot(*relative) + 0.005 / 2.5
         assert half.half_width == pytest.approx(width * mean, rel=1e-6)
         assert half.verdict == "differs"
-        assert ledger.count_published(["doe2030"]) == {"table": {"doe2030": 2}}
+        assert verdict_counts.count_published(["doe2030"]) == {"table": {"doe2030": 2}}
         text = call("verify", "results")
         assert f"{mean:.2f} ± {error:.2f}" in text
         away = 50 * abs(mean / 2.5 - 1)

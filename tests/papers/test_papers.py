@@ -121,7 +121,7 @@ def test_claim_is_judged_by_bounds_or_only_shown() -> None:
             Claim(**fields, kind=kind, parts=wrong)
     with pytest.raises(ValidationError, match="parts"):
         Claim(**fields, parts=[])
-    tuned = {claim.id for claim in papers.list_claims() if claim.judged_under("tuned")}
+    tuned = {claim.id for claim in papers.list_claims() if claim.is_judged_under("tuned")}
     assert tuned == {"S6"}, "what says so itself, and nothing else"
 
 

@@ -3,9 +3,9 @@ import json
 import pytest
 
 from rfbench import shipped
-from rfbench.analysis import contents, faults
+from rfbench.analysis import contents, data_issues
 from rfbench.errors import ResultsError
-from rfbench.pages import front
+from rfbench.pages import index_page
 from rfbench.results import manifest, read, reader
 from tests.support.manifests import read_damaged
 from tests.support.results import write_folder
@@ -44,7 +44,7 @@ def test_bad_manifest_is_rejected_or_noted_if_not_needed(tmp_path, what):
     with pytest.raises(ResultsError, match=r"manifest\.json cannot be read"):
         manifest.read(folder)
     results = read(folder)
-    assert (results.name, results.config, results.smoke) == ("quickstart", {}, False)
+    assert (results.name, results.config, results.is_smoke_run) == ("quickstart", {}, False)
     assert len(results.rows) == len(results.notes) == 1
 
 
@@ -106,9 +106,9 @@ def test_readers_accept_any_content_of_a_manifest(tmp_path):
         assert isinstance(results.config.get("name", ""), str)
         reader._of_the_last_configuration(results.rows, results.manifest, [])
         manifest.find_machine_of_older_rows(results.manifest)
-        front.format_machine(results)
+        index_page.format_machine(results)
         contents.count_missing(results)
-        faults.evaluate_checks(results)
+        data_issues.evaluate_checks(results)
 
     read_damaged(read_all, tmp_path)
 

@@ -27,7 +27,7 @@ def store_of(folder, *rows):
 
 def test_rows_are_read_as_written(tmp_path):
     store = Store(tmp_path / "a")
-    assert store.done() == {}
+    assert store.read_statuses() == {}
     row = {
         **X,
         "alpha": 0.1 + 0.2,
@@ -37,7 +37,7 @@ def test_rows_are_read_as_written(tmp_path):
     }
     store.append(row)
     store.append({"trial_id": B, "status": "failed"})
-    assert store.done() == {A: "ok", B: "failed"}
+    assert store.read_statuses() == {A: "ok", B: "failed"}
     with store.csv.open(newline="") as file:
         first = next(csv.DictReader(file))
     assert tuple(first) == COLUMNS
@@ -53,21 +53,21 @@ def test_rows_are_read_as_written(tmp_path):
 )
 def test_value_of_another_type_fails_only_its_trial(tmp_path, column, value):
     store = store_of(tmp_path, X | {column: value}, Y)
-    first, second = store.rows()
+    first, second = store.read_rows()
     assert (first["status"], first.get(column, ""), second["status"]) == ("failed", "", "ok")
     assert column in first["message"]
 
 
 def test_cells_are_limited_to_the_csv_field_size(tmp_path):
     limit = 131_072  # its default; scipy's reader of ARFF raises it for the whole process
-    (row,) = store_of(tmp_path, X | {"message": "a" * 2 * limit}).rows()
+    (row,) = store_of(tmp_path, X | {"message": "a" * 2 * limit}).read_rows()
     assert set(row["message"]) == {"a"}
     assert len(row["message"]) < limit
 
 
 def test_last_row_of_a_trial_is_used(tmp_path):
     store = store_of(tmp_path, X | {"status": "failed"}, Y, X)
-    assert [(row["trial_id"], row["status"]) for row in store.rows()] == [(A, "ok"), (B, "ok")]
+    assert [(row["trial_id"], row["status"]) for row in store.read_rows()] == [(A, "ok"), (B, "ok")]
 
 
 def test_traceback_that_is_not_text_is_stored(tmp_path):
@@ -79,9 +79,9 @@ def test_truncated_last_line_is_set_aside(tmp_path):
     store = store_of(tmp_path, X, Y)
     whole = store.csv.read_bytes()
     store.csv.write_bytes(whole[:-7])
-    assert store.done() == {A: "ok"}
+    assert store.read_statuses() == {A: "ok"}
     assert store.csv.read_bytes() == whole[:-7]
-    store.mend()
+    store.repair()
     store.append(Y)
     assert store.csv.read_bytes() == whole
     assert (tmp_path / TORN).read_bytes().startswith(B.encode())
@@ -92,8 +92,8 @@ def test_truncated_header_is_rewritten(tmp_path, keep):
     store = store_of(tmp_path, X)
     whole = store.csv.read_bytes()
     store.csv.write_bytes(whole[:keep])
-    assert store.done() == {}
-    store.mend()
+    assert store.read_statuses() == {}
+    store.repair()
     store.append(X)
     assert store.csv.read_bytes() == whole
 
@@ -105,8 +105,8 @@ def test_each_flipped_byte_of_a_row_is_detected(tmp_path):
         flipped = bytearray(x)
         flipped[place] ^= 1 << place % 8
         store.csv.write_bytes(header + bytes(flipped) + y)
-        assert A not in store.done(), place
-        assert store.done().get(B, "joined") == ("ok" if place < len(x) - 1 else "joined")
+        assert A not in store.read_statuses(), place
+        assert store.read_statuses().get(B, "joined") == ("ok" if place < len(x) - 1 else "joined")
 
 
 def test_modified_row_is_set_aside_and_measured_again(tmp_path, caplog):
@@ -114,12 +114,12 @@ def test_modified_row_is_set_aside_and_measured_again(tmp_path, caplog):
     whole = store.csv.read_bytes()
     changed = whole.replace(b"\na", b"\n\xff", 1)
     store.csv.write_bytes(changed)
-    store.mend()
-    assert store.done() == {B: "ok"}
+    store.repair()
+    assert store.read_statuses() == {B: "ok"}
     assert (tmp_path / TORN).read_bytes() == changed.splitlines(keepends=True)[1]
     assert "trials.csv, line 2" in caplog.text
     store.append(X)
-    assert store.done() == {A: "ok", B: "ok"}
+    assert store.read_statuses() == {A: "ok", B: "ok"}
 
 
 def test_crash_during_repair_loses_nothing(tmp_path, monkeypatch):
@@ -131,7 +131,7 @@ def test_crash_during_repair_loses_nothing(tmp_path, monkeypatch):
         patch.setattr(os, "fsync", lambda file: forced.append(os.readlink(f"/proc/self/fd/{file}")))
         patch.setattr(os, "replace", _die)
         with pytest.raises(KeyboardInterrupt):
-            store.mend()
+            store.repair()
     assert forced[0] == str(tmp_path / TORN)
     assert store.csv.read_bytes() == broken
     assert (tmp_path / TORN).read_bytes().startswith(B.encode())
@@ -147,11 +147,14 @@ def test_file_without_a_newer_column_is_read_and_continued(tmp_path, monkeypatch
         patch.setattr("rfbench.results.store.COLUMNS", older)
         patch.setattr("rfbench.results.store._HEADER", ",".join(older).encode() + b"\n")
         store = store_of(tmp_path, X | {"r2": 0.25})
-    assert store.done() == {A: "ok"}
-    store.mend()
+    assert store.read_statuses() == {A: "ok"}
+    store.repair()
     store.append(Y)
     assert store.csv.read_text().splitlines()[0] == ",".join(COLUMNS)
-    assert [(row["r2"], row["train_error"]) for row in store.rows()] == [("0.25", ""), ("", "")]
+    assert [(row["r2"], row["train_error"]) for row in store.read_rows()] == [
+        ("0.25", ""),
+        ("", ""),
+    ]
     assert not (tmp_path / TORN).exists()
 
 
@@ -160,18 +163,18 @@ def test_foreign_csv_is_unchanged(tmp_path, text):
     store = Store(tmp_path)
     store.csv.write_text(text)
     with pytest.raises(ResultsError, match="has no column"):
-        store.mend()
+        store.repair()
     with pytest.raises(ResultsError, match="has no column"):
-        store.done()
+        store.read_statuses()
     assert store.csv.read_text() == text
 
 
 def test_file_with_a_foreign_column_is_read_but_not_extended(tmp_path):
     store = store_of(tmp_path, X)
     store.csv.write_bytes(store.csv.read_bytes().replace(b"version,", b"colour,", 1))
-    assert store.done() == {A: "ok"}
+    assert store.read_statuses() == {A: "ok"}
     with pytest.raises(ResultsError, match="colour"):
-        store.mend()
+        store.repair()
 
 
 def test_unwritable_folder_raises_error(tmp_path):
@@ -238,7 +241,7 @@ NUMBERS = st.floats(allow_nan=False).map(repr) | st.integers(-(2**60), 2**60).ma
 @example(name="M", cell="inf")
 @example(name="intercept", cell="true")
 def test_accepted_cell_is_read_back_exactly(name, cell):
-    if SCHEMA[name].accepts(cell):
+    if SCHEMA[name].is_valid(cell):
         values = reader._values([name, "check"], [with_check([cell])], looked_at=True)[name]
         expected = {"": pd.NA, "true": True, "false": False}
         value = expected[cell] if cell in expected else float(cell)

@@ -18,7 +18,7 @@ from rfbench.checking.samplers import (
     CHECK_TARGET,
     MAPS,
     NEW_ROWS,
-    MapSubject,
+    FeatureMapUnderTest,
     expect,
     expect_finite,
     expect_same,
@@ -32,7 +32,7 @@ FEWEST_CHECKS = 45
 REFUSED = {"SSR": "needs at least 3 columns"}  # rows that the checks of scikit-learn have
 
 
-def small(subject: MapSubject) -> RandomFeatures:
+def small(subject: FeatureMapUnderTest) -> RandomFeatures:
     """Build one that 10 to 80 rows, as the checks of scikit-learn have them, can serve."""
     usual = {"pool_size": 12, "bandwidth": "median"}
     kwargs = {"n_components": 3, **usual, **subject.options}
@@ -40,7 +40,7 @@ def small(subject: MapSubject) -> RandomFeatures:
     return subject.thing(**{name: value for name, value in kwargs.items() if name in signature})
 
 
-def passes_the_checks_of_scikit_learn(subject: MapSubject) -> None:
+def passes_the_checks_of_scikit_learn(subject: FeatureMapUnderTest) -> None:
     """It passes scikit-learn's `check_estimator`: clone, pickle, shapes, wrong rows."""
     failed = failed_of_scikit_learn(small(subject), FEWEST_CHECKS, {})
     refused = REFUSED.get(subject.thing.__name__)
@@ -48,7 +48,7 @@ def passes_the_checks_of_scikit_learn(subject: MapSubject) -> None:
         expect(refused and refused in why, f"{name}: {why}")
 
 
-def works_in_a_pipeline_with_frames_and_a_grid(subject: MapSubject) -> None:
+def works_in_a_pipeline_with_frames_and_a_grid(subject: FeatureMapUnderTest) -> None:
     """In a Pipeline it takes and gives DataFrames, and GridSearchCV finds its parameters."""
     frame = pd.DataFrame(CHECK_ROWS, columns=list("abcde"), index=range(100, 160))
     steps = [("features", small(subject).set_output(transform="pandas")), ("ridge", Ridge())]
@@ -61,7 +61,7 @@ def works_in_a_pipeline_with_frames_and_a_grid(subject: MapSubject) -> None:
     expect_finite(search.predict(frame)[:, None])
 
 
-def rows_on_disk_give_the_same_features(subject: MapSubject, feature_map: str) -> None:
+def rows_on_disk_give_the_same_features(subject: FeatureMapUnderTest, feature_map: str) -> None:
     """Rows that are read block by block give the features of rows in memory."""
     sampler = subject.make(feature_map=feature_map)
     with tempfile.TemporaryDirectory() as folder:
@@ -69,19 +69,19 @@ def rows_on_disk_give_the_same_features(subject: MapSubject, feature_map: str) -
         np.save(file, CHECK_ROWS)
         rows = RowSource(file, CHECK_ROWS.shape[1], np.arange(len(CHECK_ROWS)))
         features = subject.fit(sampler, rows).transform(NEW_ROWS)
-    expect_same(features, subject.features(feature_map=feature_map), "the features")
+    expect_same(features, subject.compute_features(feature_map=feature_map), "the features")
 
 
-def fits_a_single_row(subject: MapSubject, feature_map: str) -> None:
+def fits_a_single_row(subject: FeatureMapUnderTest, feature_map: str) -> None:
     """A fit on one row works and is finite."""
     sampler = subject.fit(subject.make(feature_map=feature_map), CHECK_ROWS[:1], CHECK_TARGET[:1])
     features = sampler.transform(NEW_ROWS)
-    usual = subject.features(feature_map=feature_map).shape
+    usual = subject.compute_features(feature_map=feature_map).shape
     expect(features.shape == usual, f"the shape is {features.shape} in place of {usual}")
     expect_finite(features)
 
 
-def wrong_parameters_are_refused_by_fit_too(subject: MapSubject) -> None:
+def wrong_parameters_are_refused_by_fit_too(subject: FeatureMapUnderTest) -> None:
     """Parameters out of range are refused by name."""
     for wrong in ({"n_components": 0}, {"bandwidth": np.nan}, {"feature_map": "pared"}):
         (name,) = wrong
@@ -89,4 +89,4 @@ def wrong_parameters_are_refused_by_fit_too(subject: MapSubject) -> None:
             subject.fit(subject.thing(**{"bandwidth": 2.0, **subject.options, **wrong}))
 
 
-CONTRACT = Contract.of(MapSubject, __name__, feature_map=MAPS)
+CONTRACT = Contract.of(FeatureMapUnderTest, __name__, feature_map=MAPS)

@@ -6,11 +6,11 @@ from dataclasses import replace
 import pytest
 
 from rfbench.checking import samplers as checks
-from rfbench.checking.bias import CheckFailed, measure
-from rfbench.checking.run import answer, list_causes
+from rfbench.checking.bias import CheckFailedError, measure
+from rfbench.checking.run import describe_answer, list_causes
 from rfbench.registry import KERNELS, SAMPLERS
 from rfbench.samplers.base import RandomFeatures
-from rfbench.samplers.declaration import GAUSSIAN, Form, sampler
+from rfbench.samplers.declaration import GAUSSIAN, CheckCase, sampler
 from tests.samplers import contract
 from tests.support import contracts
 from tests.support.nightly import NIGHTLY, nightly
@@ -61,9 +61,9 @@ def test_sampler_passes_the_contract_checks(subject, check):
 def combinations():
     """Yield the name of each sampler, kernel and map that is said to be without bias."""
     for name, subject in SUBJECTS.items():
-        if subject.claims_none:
+        if subject.reason_without_claims:
             continue
-        for number, claim in enumerate(subject.claims()):
+        for number, claim in enumerate(subject.list_claims()):
             by_day = claim.kernel.name == subject.kernels_served[0]
             label = f"{name}-{claim.kernel.name}-{claim.name}"
             yield pytest.param(subject, number, id=label, marks=() if by_day else nightly)
@@ -75,17 +75,17 @@ assert len(COMBINATIONS) >= 99
 
 @pytest.mark.parametrize(("subject", "number"), COMBINATIONS)
 def test_sampler_has_its_declared_kernel(subject, number):
-    claim = subject.claims()[number]
+    claim = subject.list_claims()[number]
     found = measure(claim, most=None if NIGHTLY else DAY_SEEDS)
-    assert not found.biased, [answer(claim, found), *list_causes(found)]
-    assert found.falls, answer(claim, found)
+    assert not found.biased, [describe_answer(claim, found), *list_causes(found)]
+    assert found.is_decreasing, describe_answer(claim, found)
 
 
 @sampler(
     "invented",
     kernels=GAUSSIAN,
     contract={"unbiased": False},
-    forms=(Form(), Form({"bandwidth": 3.0}, {"float32_tolerance": 1e-2})),
+    forms=(CheckCase(), CheckCase({"bandwidth": 3.0}, {"float32_tolerance": 1e-2})),
 )
 class Invented(RandomFeatures):
     def _draw(self, X, targets, random):
@@ -99,9 +99,9 @@ def test_checks_are_those_named_by_the_decorator():
     assert (plain.kernels_served, plain.options, wide.options) == (GAUSSIAN, {}, {"bandwidth": 3.0})
     assert (plain.float32_tolerance, wide.float32_tolerance) == (1e-3, 1e-2)
     checks.serves_its_kernels_with_the_columns_asked_for(plain)
-    assert "are biased" in plain.claims_none
-    assert replace(plain, unbiased=True).claims_none == ""
-    assert [claim.name for claim in plain.claims()] == ["offset", "paired"] * 2
+    assert "are biased" in plain.reason_without_claims
+    assert replace(plain, unbiased=True).reason_without_claims == ""
+    assert [claim.name for claim in plain.list_claims()] == ["offset", "paired"] * 2
 
 
 def test_declaration_limits_the_registered_kernels():
@@ -121,7 +121,7 @@ def test_class_that_serves_more_kernels_than_declared_fails_its_check():
         def serves(cls, kernel):
             return True
 
-    with pytest.raises(CheckFailed, match="not rejected: nothing is raised"):
+    with pytest.raises(CheckFailedError, match="not rejected: nothing is raised"):
         checks.serves_its_kernels_with_the_columns_asked_for(subjects({"wide": Wide})["Wide"])
     advice = checks.serves_its_kernels_with_the_columns_asked_for.__doc__
     assert all(f"`{name}`" in advice for name in ("kernels", "kernels_served", "serves"))

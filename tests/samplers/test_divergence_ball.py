@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from rfbench.errors import MethodError
-from rfbench.samplers.lkrf import chi_square_weights, penalised_weights
+from rfbench.samplers.lkrf import chi_square_weights, penalized_weights
 from tests.support.nightly import NIGHTLY
 
 RADII = (1e-3, 0.1, 0.5, 2.0, 10.0)
@@ -110,9 +110,9 @@ def test_solution_satisfies_the_kkt_conditions(values, rho):
 @pytest.mark.parametrize("penalty", [1e-5, 1e-2, 0.3, 1.0, 10.0, 1e5])
 def test_penalised_solution_is_the_best_distribution(penalty):
     v = scores(12)
-    q = penalised_weights(v, penalty)
+    q = penalized_weights(v, penalty)
     assert_allclose(q.sum(), 1.0, rtol=1e-12)
-    assert_allclose(penalised_weights(7.0 * v, penalty), q, atol=1e-9)
+    assert_allclose(penalized_weights(7.0 * v, penalty), q, atol=1e-9)
     assert_allclose(q, simplex(1 / 12 + v / v.max() / (2 * penalty * 12)), atol=1e-9)
 
     def value(p):

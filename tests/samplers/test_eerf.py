@@ -5,7 +5,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from rfbench.checking.samplers import CHECK_ROWS, CHECK_TARGET, MAPS, NEW_ROWS
 from rfbench.errors import MethodError
 from rfbench.samplers import EERF
-from rfbench.samplers.base import streams
+from rfbench.samplers.base import make_streams
 
 from .candidates import LABELS, candidates, frequencies
 
@@ -61,7 +61,7 @@ def test_target_is_centred_by_default_for_several_classes():
 
 
 def test_scores_are_computed_from_a_random_subset_of_rows():
-    part = streams(0).rows.choice(60, size=12, replace=False)
+    part = make_streams(0).rows.choice(60, size=12, replace=False)
     scores = np.abs(CHECK_TARGET[part] @ candidates(30)[0][part] / 12)
     for asked in (12, 0.2):
         sampler = fitted(CHECK_TARGET, 30, score_rows=asked)

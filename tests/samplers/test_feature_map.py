@@ -22,7 +22,7 @@ PAIRED = {"feature_map": "paired"}
 PARTED = {  # which can be taken apart into their frequencies
     "offset": lambda: map_of(RKS),
     "paired": lambda: map_of(RKS, **PAIRED),
-    "weighted": lambda: map_of(RKS, **PAIRED).weighted_by(np.linspace(0.5, 2.0, 9)),
+    "weighted": lambda: map_of(RKS, **PAIRED).with_weights(np.linspace(0.5, 2.0, 9)),
     "arc-cosine": lambda: map_of(RKS, kernel="arc-cosine-1"),
     "coordinates": lambda: map_of(RKS, kernel="linear"),
     "structured": lambda: map_of(SORF),
@@ -61,25 +61,25 @@ def test_map_of_a_subset_of_frequencies_has_their_columns(parted: Any) -> None:
     whole = parted.transform(NEW_ROWS)
     for chosen in ([5, 1, 1, 3], [0], []):
         numbers = np.array(chosen, dtype=np.intp)
-        taken = parted.take(numbers)
+        taken = parted.select(numbers)
         assert taken.n_frequencies == len(chosen)
-        expected = whole[:, parted.columns_of(numbers)]
+        expected = whole[:, parted.find_columns(numbers)]
         assert_allclose(taken.transform(NEW_ROWS), expected, atol=EXACT)
 
 
 def test_pieces_of_a_feature_map_are_consecutive_frequencies(parted: Any) -> None:
     whole, total = parted.transform(NEW_ROWS), parted.n_frequencies
-    pieces = list(parted.pieces(4))
+    pieces = list(parted.split(4))
     assert [piece.n_frequencies for piece in pieces] == [4] * (total // 4) + [total % 4]
     for start, piece in zip(range(0, total, 4), pieces, strict=True):
-        own = parted.columns_of(np.arange(start, start + piece.n_frequencies))
+        own = parted.find_columns(np.arange(start, start + piece.n_frequencies))
         assert_allclose(piece.transform(NEW_ROWS), whole[:, own], atol=EXACT)
 
 
 def test_weights_multiply_the_columns(parted: Any) -> None:
     whole, weights = parted.transform(NEW_ROWS), 1.0 + np.arange(parted.n_frequencies)
     each = np.tile(weights, parted.n_columns // parted.n_frequencies)
-    changed = parted.times(3.0).weighted_by(weights).weighted_by(weights)
+    changed = parted.times(3.0).with_weights(weights).with_weights(weights)
     assert_allclose(changed.transform(NEW_ROWS), 3.0 * whole * each**2, rtol=1e-12)
 
 

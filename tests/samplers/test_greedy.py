@@ -48,7 +48,7 @@ def test_selection_equals_brute_force(feature_map: str, target: str) -> None:
     expected = pursuit(pool(80, feature_map), Y, 18, 80)
     assert_array_equal(sampler.chosen_, expected)
     kept = pool(80, feature_map)
-    columns = sampler.feature_map_.columns_of(np.arange(18)) if feature_map == "paired" else None
+    columns = sampler.feature_map_.find_columns(np.arange(18)) if feature_map == "paired" else None
     picked = (
         sampler.chosen_ if columns is None else np.append(sampler.chosen_, sampler.chosen_ + 80)
     )

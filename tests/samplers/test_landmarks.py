@@ -9,7 +9,7 @@ from sklearn.cluster import KMeans
 
 from rfbench import kernels
 from rfbench.checking.samplers import CHECK_ROWS
-from rfbench.errors import MemoryLimit
+from rfbench.errors import MemoryLimitError
 from rfbench.samplers import Nystroem, landmarks
 
 GAUSSIAN = kernels.make("gaussian", 2.0)
@@ -123,7 +123,7 @@ def test_pivots_are_chosen_on_a_sample_if_the_factor_is_too_large(
     assert len(set(sampler.landmark_rows_)) == 10
     assert fitted(CHECK_ROWS, 25, "rpcholesky").notes_ == ["landmarks from 50 of 60 rows"]
     monkeypatch.setattr("rfbench.memory.count_free_bytes", lambda: 100.0)
-    with pytest.raises(MemoryLimit, match="30 rows and 10 landmarks"):
+    with pytest.raises(MemoryLimitError, match="30 rows and 10 landmarks"):
         fitted(CHECK_ROWS, 10, "rpcholesky")
 
 

@@ -144,7 +144,7 @@ def test_each_gaussian_map_has_the_requested_bandwidth(thing, parameters, exact,
     X = np.random.default_rng(0).standard_normal((40, 6))
     shared = {"n_components": 30, "random_state": 0, "bandwidth": s}
     method = Method(thing, "mine", parameters)
-    made = method.build(shared, method.own).fit(X)
+    made = method.build(shared, method.own_parameters).fit(X)
     gamma = getattr(made.feature_map_.fitted, "gamma", 0.5)
     bandwidth = made.feature_map_.scale / math.sqrt(2 * (1 / 6 if gamma is None else gamma))
     assert bandwidth == pytest.approx(s, rel=1e-12 if exact else HALF_A_PART - 1)

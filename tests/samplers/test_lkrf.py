@@ -6,8 +6,8 @@ from sklearn.linear_model import Ridge
 from rfbench.checking.samplers import CHECK_ROWS, CHECK_TARGET, MAPS, NEW_ROWS
 from rfbench.errors import MethodError
 from rfbench.samplers import EERF, LKRF, RKS
-from rfbench.samplers.base import streams
-from rfbench.samplers.lkrf import chi_square_weights, penalised_weights
+from rfbench.samplers.base import make_streams
+from rfbench.samplers.lkrf import chi_square_weights, penalized_weights
 
 from .candidates import LABELS, candidates, frequencies
 
@@ -26,7 +26,7 @@ def test_distribution_is_optimal_for_the_alignments(feature_map):
     v = alignment(feature_map, CHECK_TARGET[:, None])
     cases = [
         ({"rho": 3.0}, chi_square_weights(v, 3.0)),
-        ({"penalty": 0.2}, penalised_weights(v, 0.2)),
+        ({"penalty": 0.2}, penalized_weights(v, 0.2)),
     ]
     for words, q in cases:
         sampler = make(n_components=5, feature_map=feature_map, **words).fit(
@@ -105,7 +105,7 @@ def brute_force_errors(rows, target, words, generator, scoring):
     v = (columns[used].T @ scored) ** 2
     errors = {}
     for power in range(-5, 6):
-        q = penalised_weights(v, 10.0**power)
+        q = penalized_weights(v, 10.0**power)
         generator.bit_generator.state = state
         if words["estimator"] == "draw":
             chosen = generator.choice(40, size=12, p=q)
@@ -136,7 +136,7 @@ def test_penalty_by_validation_equals_a_loop_over_the_grid(words, shape):
     target = np.where(np.linalg.norm(SPHERE, axis=1) > 2.1, 1.0, -1.0)
     if shape == "wave":  # one candidate, which small penalties find
         target = candidates(40, rows=SPHERE)[0, :, 17] + 0.1 * SPHERE[:, 0]
-    random = streams(0)
+    random = make_streams(0)
     n, count = len(SPHERE), words.get("score_rows", 300)
     rows = np.arange(n) if count == n else np.sort(random.rows.choice(n, count, replace=False))
     generator = random.selection.spawn(1)[0]

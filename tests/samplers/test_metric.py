@@ -11,10 +11,10 @@ from sklearn.linear_model import Ridge
 from sklearn.metrics.pairwise import euclidean_distances
 
 from rfbench import kernels
-from rfbench.errors import MemoryLimit
+from rfbench.errors import MemoryLimitError
 from rfbench.memory import limit_temporarily
 from rfbench.samplers import metric
-from rfbench.samplers.base import streams
+from rfbench.samplers.base import make_streams
 from rfbench.samplers.metric import (
     ALPHAS,
     LEARNT_KERNELS,
@@ -83,7 +83,7 @@ def test_three_outer_products_equal_those_of_xrfm(name, kind):
 
 def reference(kind, name, rows, targets, rounds, m):
     """Return the metrics and losses of all rounds: the recursion in plain numpy."""
-    order = streams(0).selection.permutation(len(rows))
+    order = make_streams(0).selection.permutation(len(rows))
     held, training = np.split(order, [len(rows) // 5])
     metrics, losses = [np.eye(rows.shape[1])], []
     for _ in range(rounds + 1):
@@ -137,7 +137,7 @@ def test_metric_finds_the_relevant_column_and_keeps_the_mean_distance(kind):
     A = np.diag(metric.metric_) if kind == "diagonal" else metric.metric_
     assert metric.round_ > 0
     assert A[0, 0] > (10 if kind == "diagonal" else 2) * np.diag(A)[1:].max()
-    training = streams(0).selection.permutation(200)[40:]
+    training = make_streams(0).selection.permutation(200)[40:]
     before, after = scaled[training], apply_metric(metric.root_, scaled)[training]
     assert_allclose(after.var(axis=0).sum(), before.var(axis=0).sum(), rtol=1e-9)
 
@@ -164,7 +164,7 @@ def test_metric_too_large_for_memory_is_rejected():
     wide = sparse.random_array((40, 200_000), density=1e-4, format="csr", rng=0)
     with (
         limit_temporarily(2**29),
-        pytest.raises(MemoryLimit, match="full metric of 200,000 columns"),
+        pytest.raises(MemoryLimitError, match="full metric of 200,000 columns"),
     ):
         LearnedMetric(kind="full").fit(wide, np.arange(40.0))
     with limit_temporarily(2**30):

@@ -6,7 +6,7 @@ from scipy.linalg import hadamard
 from rfbench import kernels
 from rfbench.checking.samplers import CHECK_ROWS, NEW_ROWS
 from rfbench.samplers import ORF, ROM, SORF, ColumnORF, SimRF
-from rfbench.samplers.base import streams
+from rfbench.samplers.base import make_streams
 from rfbench.samplers.orf import haar_rows
 from tests.support.nightly import NIGHTLY
 
@@ -48,7 +48,7 @@ def test_orthogonal_columns_have_gaussian_rows():
     squares = (W**2).sum(axis=2)
     assert_allclose(squares.mean(axis=0), 5.0, atol=5 * np.sqrt(10 / 500))
     assert_allclose(squares.var(), 10.0, rtol=0.1)
-    lengths = np.sqrt(streams(0).selection.chisquare(8, size=8))
+    lengths = np.sqrt(make_streams(0).selection.chisquare(8, size=8))
     Q = W[0] / lengths[:, None]
     assert_allclose(Q.T @ Q, np.eye(5), atol=1e-12)
     few = ColumnORF(4, bandwidth=2.0, random_state=3).fit(CHECK_ROWS).feature_map_.frequencies

@@ -5,7 +5,7 @@ from scipy import sparse
 
 from rfbench.checking.samplers import CHECK_ROWS, MAPS, NEW_ROWS
 from rfbench.samplers import RKS, RFMFeatures
-from rfbench.samplers.base import Shared, streams
+from rfbench.samplers.base import Shared, make_streams
 from rfbench.samplers.metric import LearnedMetric, apply_metric
 
 from .candidates import drawn
@@ -20,7 +20,7 @@ def test_features_equal_plain_features_of_rows_in_the_metric(feature_map, metric
     """To 1e-10."""
     words = {"bandwidth": 2.0, "random_state": 0, "feature_map": feature_map}
     sampler = RFMFeatures(20, rounds=2, metric=metric, **words).fit(X, Y)
-    learned = LearnedMetric(kind=metric, rounds=2, random_state=streams(0).selection).fit(X, Y)
+    learned = LearnedMetric(kind=metric, rounds=2, random_state=make_streams(0).selection).fit(X, Y)
     assert sampler.round_ == learned.round_ > 0
     assert_allclose(sampler.metric_, learned.metric_)
     assert_allclose(sampler.losses_, learned.losses_)

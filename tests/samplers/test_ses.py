@@ -6,7 +6,7 @@ from scipy.optimize import lsq_linear
 from rfbench import kernels
 from rfbench.checking.samplers import CHECK_ROWS, MAPS, NEW_ROWS
 from rfbench.samplers import RKS, SES
-from rfbench.samplers.base import streams
+from rfbench.samplers.base import make_streams
 from rfbench.samplers.ses import make_pair_equations
 
 
@@ -42,7 +42,7 @@ def test_equations_equal_sums_over_pairs(kernel, feature_map):
     assert_allclose(found.moment, matrix.T @ wanted, rtol=1e-10, atol=1e-9)
     assert_allclose(found.square, wanted @ wanted, rtol=1e-10)
     beta = np.arange(6) / 10.0
-    assert_allclose(found.error(beta), np.sum((wanted - matrix @ beta) ** 2), rtol=1e-8)
+    assert_allclose(found.compute_error(beta), np.sum((wanted - matrix @ beta) ** 2), rtol=1e-8)
 
 
 def weights(matrix, wanted, penalty, scale):
@@ -59,7 +59,7 @@ def test_weights_equal_explicit_least_squares_over_the_drawn_pairs(feature_map):
     _, features = unit_features(feature_map, 8)
     words = {"bandwidth": 2.0, "random_state": 0, "feature_map": feature_map}
     sampler = SES(8, pairs_per_feature=9, **words).fit(CHECK_ROWS)
-    pairs = streams(0).rows.integers(0, len(CHECK_ROWS), size=(72, 2))
+    pairs = make_streams(0).rows.integers(0, len(CHECK_ROWS), size=(72, 2))
     matrix = design(features, 8, pairs)
     wanted = kernels.make("gaussian", 2.0)(CHECK_ROWS, CHECK_ROWS)[pairs[:, 0], pairs[:, 1]]
     held, rest, errors = slice(14), slice(14, None), {}

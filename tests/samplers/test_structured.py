@@ -20,7 +20,7 @@ def test_product_with_all_frequencies_equals_product_of_factors(name, d, dtype, 
     X = rng.standard_normal((40, d)).astype(dtype)
     features = samplers.make(name, n_components=70, bandwidth=3.0, random_state=0).fit(X)
     own = features.feature_map_.astype(dtype)
-    few = own.take(np.array([3, 4, 5, 69, 0]))
+    few = own.select(np.array([3, 4, 5, 69, 0]))
     dense = [each.transform(X) for each in (own, few)]
     from_sparse = own.transform(sparse.csr_array(X))
     monkeypatch.setattr(structured, "DENSE_COLUMNS", 0)

@@ -13,13 +13,13 @@ Y = X[:, 0] + np.sin(X[:, 1])
 
 def clocks_entered(monkeypatch):
     """Return a list that every clock joins of which a part is entered."""
-    entered, part = [], Clock.part
+    entered, part = [], Clock.time_part
 
     def noted(clock, name):
         entered.append(clock)
         return part(clock, name)
 
-    monkeypatch.setattr(Clock, "part", noted)
+    monkeypatch.setattr(Clock, "time_part", noted)
     return entered
 
 

@@ -8,7 +8,7 @@ from sklearn.linear_model import Ridge
 
 from rfbench.checking.samplers import CHECK_ROWS, CHECK_TARGET, MAPS
 from rfbench.samplers import VariableProjection
-from rfbench.samplers.varpro import fit_ridge, held_out_loss, reduced_loss
+from rfbench.samplers.varpro import compute_held_out_loss, compute_reduced_loss, fit_ridge
 
 from .candidates import TWO, drawn
 
@@ -25,13 +25,13 @@ def test_loss_and_gradient_equal_scikit_learn_and_finite_differences(feature_map
         offsets = point[count:] if feature_map == "offset" else None
         found = replace(first, frequencies=point[:count].reshape(shape), offsets=offsets)
         coef, intercept = fit_ridge(found, CHECK_ROWS, targets, alpha)
-        loss, by_W, by_b = reduced_loss(found, CHECK_ROWS, targets, alpha, coef, intercept)
+        loss, by_W, by_b = compute_reduced_loss(found, CHECK_ROWS, targets, alpha, coef, intercept)
         Z = found.transform(CHECK_ROWS)
         fit = Ridge(alpha * 60).fit(Z, targets)
         squares = np.sum((targets - fit.predict(Z).reshape(targets.shape)) ** 2) / 60
         assert_allclose(loss, (squares + alpha * np.sum(fit.coef_**2)) / 2, rtol=1e-9)
         assert_allclose(
-            held_out_loss(found, CHECK_ROWS, targets, coef, intercept), squares, rtol=1e-9
+            compute_held_out_loss(found, CHECK_ROWS, targets, coef, intercept), squares, rtol=1e-9
         )
         return loss, np.append(by_W.ravel(), by_b if feature_map == "offset" else [])
 

@@ -119,7 +119,7 @@ def predictions_look_like_the_target_and_follow_it(subject: SolverSubject) -> No
     problem."""
     for y in subject.targets:
         solver = subject.fitted(y=y, features=FEATURES)
-        predicted, decisions = solver.predict(ROWS), solver.decisions(ROWS)
+        predicted, decisions = solver.predict(ROWS), solver.compute_decisions(ROWS)
         columns = (1 if y is TWO else 3) if is_classifier(solver) else y.size // len(y)
         for what, shape, expected in (
             ("predictions", predicted.shape, y.shape),
@@ -150,8 +150,8 @@ def a_second_fit_forgets_the_first(subject: SolverSubject) -> None:
     """A second fit gives what a first one would."""
     first, last = subject.targets[0], subject.targets[-1]
     solver = subject.fitted(y=first, features=FEATURES)
-    again = solver.fit(ROWS[:, :3], last).decisions(NEW_ROWS[:, :3])
-    only = subject.fitted(ROWS[:, :3], last).decisions(NEW_ROWS[:, :3])
+    again = solver.fit(ROWS[:, :3], last).compute_decisions(NEW_ROWS[:, :3])
+    only = subject.fitted(ROWS[:, :3], last).compute_decisions(NEW_ROWS[:, :3])
     expect_same(again, only, "the decisions of a second fit and of a first one")
 
 
@@ -159,8 +159,8 @@ def rows_in_float32(subject: SolverSubject) -> None:
     """Rows in float32 give nearly the decisions of float64."""
     narrow = RKS(30, bandwidth=3.0, random_state=0).fit(ROWS.astype(np.float32))
     single = subject.fitted(ROWS.astype(np.float32), features=narrow)
-    double = subject.fitted(features=FEATURES).decisions(NEW_ROWS)
-    decisions = single.decisions(NEW_ROWS.astype(np.float32))
+    double = subject.fitted(features=FEATURES).compute_decisions(NEW_ROWS)
+    decisions = single.compute_decisions(NEW_ROWS.astype(np.float32))
     subject.expect_same(decisions, double, "the decisions", subject.float32_tolerance)
 
 
@@ -168,9 +168,9 @@ def sparse_rows_give_the_fit_of_dense_ones(subject: SolverSubject) -> None:
     """CSR rows give the fit of the same dense rows."""
     X, new = (np.where(np.abs(rows) > 0.8, rows, 0.0) for rows in (ROWS, NEW_ROWS))
     for features in (None, FEATURES):
-        dense = subject.fitted(X, features=features).decisions(new)
+        dense = subject.fitted(X, features=features).compute_decisions(new)
         for of in (sparse.csr_array, sparse.csr_matrix):
-            decisions = subject.fitted(of(X), features=features).decisions(of(new))
+            decisions = subject.fitted(of(X), features=features).compute_decisions(of(new))
             what = "rows" if features is None else "features of rows"
             subject.expect_same(decisions, dense, f"the decisions on {what} in {of.__name__}")
 
@@ -191,17 +191,17 @@ def features_that_are_streamed_are_the_matrix_of_them(subject: SolverSubject) ->
             streamed = subject.fitted(y=y, values=[0.1, 1.0], features=FEATURES)
             if subject.thing.uses_features:
                 total = subject.fitted(FEATURES.transform(ROWS), y, values=[0.1, 1.0])
-                expected = total.decisions(FEATURES.transform(NEW_ROWS))
+                expected = total.compute_decisions(FEATURES.transform(NEW_ROWS))
             else:
-                expected = subject.fitted(y=y, values=[0.1, 1.0]).decisions(NEW_ROWS)
-            subject.expect_same(streamed.decisions(NEW_ROWS), expected, "the decisions")
+                expected = subject.fitted(y=y, values=[0.1, 1.0]).compute_decisions(NEW_ROWS)
+            subject.expect_same(streamed.compute_decisions(NEW_ROWS), expected, "the decisions")
 
 
 def a_grid_ends_in_the_fit_of_the_chosen_value(subject: SolverSubject, selection: str) -> None:
     """A grid of penalties ends in the fit of the chosen one alone."""
     grid = [0.01, 0.1, 1.0]
     clock, solver = Clock(), subject.make(grid, selection=selection)
-    expect(sorted(solver.grid()) == grid, f"grid() is {solver.grid()}, not {grid}")
+    expect(sorted(solver.make_grid()) == grid, f"grid() is {solver.make_grid()}, not {grid}")
     y = subject.targets[-1]
     held = (ROWS[:9], y[:9]) if selection == "test" else None
     solver.fit(ROWS, y, features=FEATURES, evaluation=held, clock=clock)
@@ -210,13 +210,13 @@ def a_grid_ends_in_the_fit_of_the_chosen_value(subject: SolverSubject, selection
     alone = subject.fitted(y=y, values=value, features=FEATURES)
     # Two fits that have not converged differ; the notes say so.
     what = f"the decisions for {value} (notes_: {solver.notes_}, and alone {alone.notes_})"
-    subject.expect_same(solver.decisions(NEW_ROWS), alone.decisions(NEW_ROWS), what)
+    subject.expect_same(solver.compute_decisions(NEW_ROWS), alone.compute_decisions(NEW_ROWS), what)
     for part in ("features", "train"):
         expect(clock.wall[part] > 0, f"no time is counted to {part}")
     counted = clock.wall["test"] > 0
     expect(counted == (selection == "test"), f"time is counted to test: {counted}")
     if held is not None:
-        decisions = solver.decisions(ROWS[:9])
+        decisions = solver.compute_decisions(ROWS[:9])
         subject.expect_same(solver.evaluation_decisions_, decisions, "evaluation_decisions_")
 
 
@@ -232,9 +232,9 @@ def scaled_features_need_a_scaled_penalty(subject: SolverSubject) -> None:
     plain = subject.make(intercept=False).fit(ROWS, y)
     alpha = subject.value * times**subject.thing.penalty_degree
     scaled = subject.make(alpha, intercept=False).fit(times * ROWS, y)
-    decisions = scaled.decisions(times * NEW_ROWS)
+    decisions = scaled.compute_decisions(times * NEW_ROWS)
     what = "the decisions of scaled features"
-    subject.expect_same(decisions, plain.decisions(NEW_ROWS), what, 1e-4)
+    subject.expect_same(decisions, plain.compute_decisions(NEW_ROWS), what, 1e-4)
     expect_same(scaled.alpha_scale_free_, plain.alpha_scale_free_, "alpha_scale_free_", 1e-12)
 
 
@@ -250,7 +250,7 @@ def a_choice_needs_something_to_choose_by(subject: SolverSubject) -> None:
 def more_columns_than_rows(subject: SolverSubject) -> None:
     """More columns than rows give finite decisions."""
     X, y = FEATURES.transform(ROWS)[::8], subject.targets[0][::8]
-    decisions = subject.fitted(X, y).decisions(X)
+    decisions = subject.fitted(X, y).compute_decisions(X)
     expect(np.isfinite(decisions).all(), "decisions are NaN or infinite")
 
 
@@ -272,7 +272,7 @@ def features_that_are_not_finite_are_refused(subject: SolverSubject, value: floa
             subject.fitted(spoilt, features=features)
         solver = subject.fitted(features=features)
         with pytest.raises(MethodError, match="not finite"):
-            solver.decisions(spoilt)
+            solver.compute_decisions(spoilt)
 
 
 CONTRACT = Contract.of(

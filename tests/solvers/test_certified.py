@@ -43,7 +43,7 @@ def logistic(Z, f, y, seed):
         return np.logaddexp(0, -y * decisions).sum() + alpha * (coef**2).sum() / 2
 
     ends = (
-        value(solver.coef_, solver.decisions(Z)[:, 0]),
+        value(solver.coef_, solver.compute_decisions(Z)[:, 0]),
         value(rival.coef_, rival.decision_function(Z)),
     )
     return solver, *ends

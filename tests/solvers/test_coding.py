@@ -7,11 +7,11 @@ from rfbench.solvers.coding import Coding
 
 def test_coding_columns_equal_the_expected_codes():
     codes = np.array([0, 1, 2])
-    assert Coding(2).columns(codes[:2]).tolist() == [[-1], [1]]
-    assert Coding(3).columns(codes).tolist() == [[1, -1, -1], [-1, 1, -1], [-1, -1, 1]]
+    assert Coding(2).encode(codes[:2]).tolist() == [[-1], [1]]
+    assert Coding(3).encode(codes).tolist() == [[1, -1, -1], [-1, 1, -1], [-1, -1, 1]]
     pairs = Coding(3, "one-vs-one")
     assert pairs.pairs == [(0, 1), (0, 2), (1, 2)]
-    assert pairs.columns(codes).tolist() == [[-1, -1, 0], [1, 0, -1], [0, 1, 1]]
+    assert pairs.encode(codes).tolist() == [[-1, -1, 0], [1, 0, -1], [0, 1, 1]]
 
 
 @given(st.integers(3, 6), st.integers(0, 2**32 - 1))

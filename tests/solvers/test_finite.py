@@ -19,4 +19,4 @@ def test_external_estimator_gets_finite_features(regression):
 
 def test_large_features_with_overflowing_sum_are_finite():
     X = np.full((70, 3), 1.5e308)
-    assert np.isfinite(Design(X).matrix()).all()
+    assert np.isfinite(Design(X).compute_matrix()).all()

@@ -8,7 +8,7 @@ from rfbench.errors import MethodError
 from rfbench.samplers import RKS
 from rfbench.samplers.lkrf import chi_square_weights
 from rfbench.solvers import JointClassifier
-from rfbench.solvers.joint import best_constant, lower_bound, solve_saddle
+from rfbench.solvers.joint import compute_lower_bound, find_best_constant, solve_saddle
 
 
 def sphere(n, N, d=5, seed=0):
@@ -37,7 +37,7 @@ def test_primal_and_dual_are_feasible_and_bound_the_value(n, N, intercept):
     assert a.max() <= C
     assert not intercept or abs(y @ a) < 1e-8 * C
     A = y[:, None] * phi
-    assert found.lower == pytest.approx(lower_bound(A, a, rho))
+    assert found.lower == pytest.approx(compute_lower_bound(A, a, rho))
     slack = np.maximum(0, 1 - y * (phi @ found.weights + found.b))
     assert found.upper == pytest.approx(found.weights**2 @ (1 / q) / 2 + C * slack.sum())
     if intercept:
@@ -56,7 +56,7 @@ def test_value_equals_that_of_a_general_convex_solver(rho):
     constraint = {"type": "eq", "fun": lambda a: y @ a, "jac": lambda a: y}
 
     def negative(a):
-        return -lower_bound(A, a, rho)
+        return -compute_lower_bound(A, a, rho)
 
     def slope(a):
         g = A.T @ a
@@ -76,7 +76,7 @@ def test_value_equals_that_of_a_general_convex_solver(rho):
 
 def test_best_constant_minimises_the_hinge_loss(rng):
     values, y = rng.standard_normal(31), np.where(rng.random(31) < 0.3, 1.0, -1.0)
-    b = best_constant(values, y, 0.0)
+    b = find_best_constant(values, y, 0.0)
 
     def hinge(b):
         return np.maximum(0, 1 - y * (values + b)).sum()
@@ -105,7 +105,7 @@ def test_classifier_learns_the_kernel_of_the_labels():
     assert learned.notes_[0].startswith("relative duality gap")
     Z = pool.transform(X[600:610])
     np.testing.assert_allclose(
-        learned.decisions(X[600:610])[:, 0], Z @ learned.coef_[0] + learned.intercept_[0]
+        learned.compute_decisions(X[600:610])[:, 0], Z @ learned.coef_[0] + learned.intercept_[0]
     )
 
 

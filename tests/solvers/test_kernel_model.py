@@ -90,7 +90,7 @@ def test_run_provides_selection_rows_only_if_there_is_a_choice():
         said = solver.evaluation_decisions_
         assert (said is None) == (selection == "fixed")
         if said is not None:
-            np.testing.assert_array_equal(said, solver.decisions(NEW))
+            np.testing.assert_array_equal(said, solver.compute_decisions(NEW))
 
 
 def test_duplicate_rows_are_accepted():

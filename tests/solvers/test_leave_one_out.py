@@ -45,7 +45,9 @@ def test_kernel_leave_one_out_error_equals_that_of_n_refits(kind, intercept, con
     assert solver.selection_loss_ == pytest.approx(min(expected), rel=1e-9)
     assert solver.alpha_ == ALPHAS[int(np.argmin(expected))]
     alone = cls(solver.alpha_, **words).fit(X, y)
-    np.testing.assert_allclose(solver.decisions(X), alone.decisions(X), rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(
+        solver.compute_decisions(X), alone.compute_decisions(X), rtol=1e-8, atol=1e-10
+    )
 
 
 def test_zero_penalty_equals_the_limit_of_small_penalties():
@@ -68,7 +70,9 @@ def test_ridge_leave_one_out_error_equals_that_of_n_refits(shape, kind, intercep
     assert solver.selection_loss_ == pytest.approx(min(expected), rel=1e-9)
     assert solver.alpha_ == ALPHAS[int(np.argmin(expected))]
     alone = cls(solver.alpha_, **words).fit(X, y)
-    np.testing.assert_allclose(solver.decisions(X), alone.decisions(X), rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(
+        solver.compute_decisions(X), alone.compute_decisions(X), rtol=1e-8, atol=1e-10
+    )
     assert solver.alpha_scale_free_ == pytest.approx(alone.alpha_scale_free_, rel=1e-12)
 
 

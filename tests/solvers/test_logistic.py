@@ -63,12 +63,14 @@ def test_loss_derivatives_equal_finite_differences(loss, rng):
     t = 1 if loss is TwoClasses else 3
     at, v = rng.standard_normal((6, t)), rng.standard_normal((6, t))
     up, down = at + 1e-5 * v, at - 1e-5 * v
-    slope = made.slope(at)
+    slope = made.compute_derivatives(at)
     assert np.vdot(slope.gradient, v) == pytest.approx(
-        (made.value(up) - made.value(down)) / 2e-5, rel=1e-7
+        (made.compute_value(up) - made.compute_value(down)) / 2e-5, rel=1e-7
     )
     np.testing.assert_allclose(
-        slope.curvature(v), (made.slope(up).gradient - made.slope(down).gradient) / 2e-5, atol=1e-8
+        slope.curvature(v),
+        (made.compute_derivatives(up).gradient - made.compute_derivatives(down).gradient) / 2e-5,
+        atol=1e-8,
     )
     traces = [
         sum(slope.curvature(np.outer(np.arange(6) == i, np.arange(t) == c))[i, c] for c in range(t))

@@ -66,8 +66,8 @@ def test_loose_fit_needs_fewer_products_than_an_exact_step(monkeypatch) -> None:
 
 def test_rows_without_features_are_not_copied_and_not_changed() -> None:
     Z, y = make_rows()
-    assert Design(Z).matrix(copy=False) is Z
-    assert Design(Z).matrix() is not Z
+    assert Design(Z).compute_matrix(copy=False) is Z
+    assert Design(Z).compute_matrix() is not Z
     before = Z.copy()
     solvers = (LogisticClassifier, SVMClassifier, JointClassifier, RidgeRegressor)
     for solver in solvers:
@@ -82,4 +82,4 @@ def test_rows_that_are_not_finite_are_refused_without_a_copy() -> None:
     Z, _ = make_rows()
     Z[3, 2] = np.nan
     with pytest.raises(MethodError, match="not finite"):
-        Design(Z).matrix(copy=False)
+        Design(Z).compute_matrix(copy=False)

@@ -19,13 +19,15 @@ ALPHAS = [0.3, 3.0, 30.0]
 def by_columns(solver, X, y):
     """Return the fits from Gram matrices of the columns."""
     targets = solver._targets(y)
-    groups = solver._groups(solver.chosen_selection(), len(X))
+    groups = solver._groups(solver.resolve_selection(), len(X))
     fits = fit_from_gram(Design(X), targets, groups, Clock(), solver._solve, solver.intercept)
     if fits.held_loss is None and groups is not None:
         loss = 0.0
         for g, path in enumerate(fits.partial):
             rows = np.flatnonzero(groups == g)
-            loss += solver._losses(path.decisions(Design(X[rows])), targets.truth[rows]) * len(rows)
+            loss += solver._losses(
+                path.compute_decisions(Design(X[rows])), targets.truth[rows]
+            ) * len(rows)
         return fits.path, loss
     return fits.path, None if fits.held_loss is None else fits.held_loss.sum(axis=0)
 
@@ -65,7 +67,7 @@ def test_row_form_equals_column_form(kind, options, shape, selection, convention
     solver = cls(ALPHAS, selection=selection, **words)
     solver.fit(X, y, evaluation=(X[::2], y[::2]))
     path, loss = by_columns(solver, X, y)
-    best = list(solver.grid()).index(solver.alpha_)
+    best = list(solver.make_grid()).index(solver.alpha_)
     if loss is not None:
         assert best == int(np.argmin(loss))
         rows = len(X) if selection == "cv3" else round(0.2 * len(X))
@@ -105,7 +107,7 @@ def test_gram_matrix_of_the_columns_is_not_computed(monkeypatch):
     def refuse(*_):
         raise AssertionError("a p x p matrix")
 
-    monkeypatch.setattr(Design, "equations", refuse)
+    monkeypatch.setattr(Design, "accumulate_equations", refuse)
     X, y = problem(30, 90, "four")
     RidgeClassifier(ALPHAS, random_state=0).fit(X, y)
     RidgeClassifier(ALPHAS, multiclass="one-vs-one", random_state=0).fit(X, y)

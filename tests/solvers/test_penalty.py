@@ -34,7 +34,7 @@ def test_fit_minimizes_the_documented_objective(binary, name, loss, factor, word
     signs, per_sample = 2.0 * y - 1, convention == "per-sample"
     alpha = ALPHA / len(X) if per_sample else ALPHA
     solver = make(name, alphas=alpha, alpha_convention=convention, **words).fit(X, y)
-    fitted = solver.decisions(X)[:, 0] - solver.intercept_[0]
+    fitted = solver.compute_decisions(X)[:, 0] - solver.intercept_[0]
     if solver.uses_features:
         norm = (solver.coef_**2).sum()
     else:

@@ -13,7 +13,7 @@ ALPHAS = np.logspace(-4, 3, 8)
 
 
 def held_out_groups(solver, n):
-    return solver._groups(solver.chosen_selection(), n)
+    return solver._groups(solver.resolve_selection(), n)
 
 
 @pytest.mark.parametrize("intercept", [True, False])
@@ -25,7 +25,9 @@ def test_model_equals_scikit_learn(regression, several, intercept):
     X, y = several
     rival = linear_model.RidgeClassifier(2.0, fit_intercept=intercept).fit(X, y)
     classifier = RidgeClassifier(2.0, intercept=intercept).fit(X, y)
-    np.testing.assert_allclose(classifier.decisions(X), rival.decision_function(X), atol=1e-9)
+    np.testing.assert_allclose(
+        classifier.compute_decisions(X), rival.decision_function(X), atol=1e-9
+    )
     assert (classifier.predict(X) == rival.predict(X)).all()
 
 
@@ -85,7 +87,7 @@ def test_float32_fold_loss_equals_the_loss_of_the_fold_rows():
         solver = RidgeRegressor(grid)
         fits = solver._fits(design, Targets(y[:, None]), np.arange(400) % 2, Clock())
         direct = sum(
-            ((part.decisions(design)[:, g::2, 0] - y[g::2]) ** 2).sum(axis=1)
+            ((part.compute_decisions(design)[:, g::2, 0] - y[g::2]) ** 2).sum(axis=1)
             for g, part in enumerate(fits.partial)
         )
         np.testing.assert_allclose(fits.held_loss.sum(axis=0), direct, rtol=0.05)

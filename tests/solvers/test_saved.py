@@ -21,7 +21,7 @@ def saved():
 
 
 def predictions(model, own):
-    return model.decisions(NEW)[:, 0] if own == "estimator" else model.predict(NEW)
+    return model.compute_decisions(NEW)[:, 0] if own == "estimator" else model.predict(NEW)
 
 
 @pytest.mark.parametrize("name", FACTS)

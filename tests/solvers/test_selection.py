@@ -55,7 +55,7 @@ def test_more_folds_than_rows_are_rejected(rng):
 
 @pytest.mark.parametrize("name", CLASSIFIERS)
 def test_configuration_without_penalty_uses_constructor_defaults(name):
-    assert SolverSpec.model_validate(name).keywords() == {}
+    assert SolverSpec.model_validate(name).list_arguments() == {}
     parameters = make(name).get_params()
     for word in ("alphas", "alpha_convention", "selection", "intercept"):
         default = getattr(SolverSpec(), word)

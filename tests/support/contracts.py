@@ -72,7 +72,7 @@ def failed_of_scikit_learn(
 
     Raises
     ------
-    CheckFailed
+    CheckFailedError
         Fewer checks than `fewest` were run, or one passes that is among the exceptions.
     """
     results = check_estimator(

@@ -24,7 +24,7 @@ import traceback
 from types import SimpleNamespace
 
 from rfbench import interpreter
-from rfbench.experiment import children, marks
+from rfbench.experiment import marks, worker_process
 from tests.support.nightly import NIGHTLY
 
 SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER of Linux: orphans below become children of this process
@@ -32,7 +32,7 @@ SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER of Linux: orphans below become children
 LATE = ("RFBENCH_", "PYTEST_", "HOME", "LOKY_MAX_CPU_COUNT", marks.MARK, interpreter.SAFE)
 FORKS = sys.platform == "linux" and not NIGHTLY
 SERVER_CODE = "from tests.support.forked import serve; serve(int(sys.argv[1]))"
-WORKER_CODE = children.CHILD_CODE
+WORKER_CODE = worker_process.CHILD_CODE
 COMMAND = [sys.executable, "-m", "rfbench"]
 COMMAND_CODE = "from rfbench.cli import main; main(prog_name='rfbench')"
 SIGNATURE = inspect.signature(subprocess.Popen._execute_child)
@@ -97,7 +97,7 @@ def at_import(variables):
 def fork_workers():
     """Let this process fork its workers."""
     namespace = SimpleNamespace(**vars(subprocess) | {"Popen": Forked})
-    children.subprocess = namespace
+    worker_process.subprocess = namespace
 
 
 def start_server():

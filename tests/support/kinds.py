@@ -4,13 +4,13 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from rfbench.samplers import RandomFeatures
-from rfbench.samplers.base import streams
+from rfbench.samplers.base import make_streams
 from rfbench.samplers.elsewhere import adapted
 
 
 def waves(d, M, seed):
     """The frequencies and the offsets that RKS draws of the same seed, for the bandwidth 1."""
-    random = streams(seed)
+    random = make_streams(seed)
     return random.frequencies.standard_normal((M, d)), random.offsets.uniform(0, 2 * np.pi, M)
 
 

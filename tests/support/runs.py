@@ -7,7 +7,7 @@ from pathlib import Path
 
 import psutil
 
-from rfbench.experiment import children
+from rfbench.experiment import worker_process
 
 FAULTY = Path(__file__).with_name("faulty.py")
 
@@ -56,8 +56,8 @@ def wait_until(met, child=None):
 
 def end_idle():
     """End the workers that wait for the next run."""
-    while children._idle:
-        children._idle.pop().close()
+    while worker_process._idle:
+        worker_process._idle.pop().close()
 
 
 def all_end(processes):

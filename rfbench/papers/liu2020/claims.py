@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rfbench import papers
-from rfbench.analysis.paired import Curve, Pairing, Quantity, Values, change
+from rfbench.analysis.paired import Curve, Pairing, Quantity, Values, compute_change
 
 
 def at_the_marked_sizes(pairing: Pairing, curve: Curve, other: Curve | None) -> list[Quantity]:
@@ -16,18 +16,18 @@ def at_the_marked_sizes(pairing: Pairing, curve: Curve, other: Curve | None) -> 
         for number in papers.list_published()
         if number.mark and (number.paper, number.dataset, number.method, number.metric) == compared
     }
-    steps = pairing.steps(curve, other)
+    steps = pairing.compute_steps(curve, other)
     return [Quantity(steps[x], x) for x in steps if x in marked and marked <= set(steps)]
 
 
 def growth(pairing: Pairing, curve: Curve, other: Curve | None) -> list[Quantity]:
     """Return the difference at the largest size minus the difference at the smallest size."""
-    return change(list(pairing.steps(curve, other).values()), "growth over M")
+    return compute_change(list(pairing.compute_steps(curve, other).values()), "growth over M")
 
 
 def mean_over_sizes(pairing: Pairing, curve: Curve, other: Curve | None) -> list[Quantity]:
     """Return the mean over all sizes of the paired differences."""
-    steps = pairing.steps(curve, other)
+    steps = pairing.compute_steps(curve, other)
     values: Values = np.mean(list(steps.values()), axis=0) if steps else np.array([])
     return [Quantity(values, joint="mean over M", found=len(steps))]
 

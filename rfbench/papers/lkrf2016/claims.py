@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from rfbench.analysis.kept import is_near_corners, is_near_offsets
-from rfbench.analysis.paired import Curve, Pairing, Quantity, Values, change
+from rfbench.analysis.paired import Curve, Pairing, Quantity, Values, compute_change
 from rfbench.results import kept_features
 
 # number of kept features in the paper: nnz(q) < 250 for 2 <= d <= 15 (section 4.1, footnote 1)
@@ -37,8 +37,10 @@ def _over_d(pairing: Pairing, curve: Curve, other: Curve | None) -> pd.DataFrame
     Each d has its own data, so trials of different d are matched without the hash of the data.
     """
     names = ["trial", "seed", "split", "n_train"]
-    trials = pairing.trials.collection.of_pairs[names].iloc[pairing.trials.pairs]
-    table = pd.DataFrame(pairing.steps(curve, other), index=pd.MultiIndex.from_frame(trials))
+    trials = pairing.trials.collection.pair_columns[names].iloc[pairing.trials.pairs]
+    table = pd.DataFrame(
+        pairing.compute_steps(curve, other), index=pd.MultiIndex.from_frame(trials)
+    )
     return table.groupby(names, sort=False).first().dropna()
 
 
@@ -48,7 +50,7 @@ def share_of_the_weight(pairing: Pairing, curve: Curve, other: Curve | None) -> 
     collection, groups = pairing.trials.collection, pairing.trials.facts["group"]
     shares: list[pd.Series[float]] = []
     for group in groups[curve.get(2, [])]:
-        trials = collection.counted.loc[collection.counted["group"] == group, "trial_id"]
+        trials = collection.valid_rows.loc[collection.valid_rows["group"] == group, "trial_id"]
         kept = kept_features.read_frame(Path(collection.groups["folder"][group]), [])
         kept = kept[kept["trial_id"].isin(trials)]
         weights, by = kept["weight"], kept["trial_id"]
@@ -63,13 +65,13 @@ def plateau(pairing: Pairing, curve: Curve, other: Curve | None) -> list[Quantit
 
     The number of kept features at a size is the largest number over the trials at this size.
     """
-    kept = {x: pairing.trials.table("kept")[:, columns] for x, columns in curve.items()}
+    kept = {x: pairing.trials.tabulate("kept")[:, columns] for x, columns in curve.items()}
     steps = [
         values
-        for x, values in pairing.steps(curve, other).items()
+        for x, values in pairing.compute_steps(curve, other).items()
         if np.isfinite(kept[x]).any() and np.nanmax(kept[x]) <= x
     ]
-    return change(steps[-2:], "change between the two largest M")
+    return compute_change(steps[-2:], "change between the two largest M")
 
 
 CLAIMS = {"L1": reached, "L2": slope, "L3": share_of_the_weight, "L7": plateau}

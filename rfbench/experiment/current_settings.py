@@ -61,7 +61,7 @@ def depends_on_shipped_files(name: str) -> bool:
     specs = (*experiment.dataset, *experiment.samplers, experiment.solver)
     imported = [spec.code for spec in specs if spec.code]
     imported += [experiment.kernel] if is_path(experiment.kernel) else []
-    own = any(dataset.own for dataset in experiment.dataset)
+    own = any(dataset.is_user_data for dataset in experiment.dataset)
     return not own and all(path.split(".")[0] in SHIPPED_CODE for path in imported)
 
 

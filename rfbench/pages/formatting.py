@@ -13,67 +13,71 @@ from rfbench.escaping import Markdown, escape_markdown
 DASH = "\N{EN DASH}"
 
 
-def number(value: Any, decimals: int | None = None) -> str:
+def format_number(value: Any, decimals: int | None = None) -> str:
     """Format a number with `decimals` decimals, or six digits by default; a dash if it is missing.
 
     All digits of an integer are shown.
 
-    >>> number(1234567), number(0.123456789), number(2.5, 2), number(None)
-    ('1234567', '0.123457', '2.50', '–')
+    >>> format_number(1234567), format_number(0.123456789)
+    ('1234567', '0.123457')
+    >>> format_number(2.5, 2), format_number(None)
+    ('2.50', '–')
     """
-    if absent(value):
+    if is_missing(value):
         return DASH
     if decimals is not None:
         return f"{float(value):.{decimals}f}"
     return f"{value:.0f}" if value == round(value) and abs(value) < 1e15 else f"{value:.6g}"
 
 
-def absent(value: Any) -> bool:
+def is_missing(value: Any) -> bool:
     """Return True if a value is missing: None, NaN or pandas.NA."""
     import pandas as pd
 
     return bool(pd.isna(value))
 
 
-def significant(value: Any, digits: int = 2) -> str:
+def format_significant(value: Any, digits: int = 2) -> str:
     """Format a number with `digits` significant digits and without an exponent.
 
-    >>> significant(66.15), significant(1.974), significant(0.0087), significant(315.2)
-    ('66', '2.0', '0.0087', '320')
+    >>> [format_significant(x) for x in (66.15, 1.974, 0.0087, 315.2)]
+    ['66', '2.0', '0.0087', '320']
     """
-    if absent(value):
+    if is_missing(value):
         return DASH
     shown = float(f"{float(value):.{digits}g}")
     exponent = math.floor(math.log10(abs(shown))) if shown else 0
     return f"{shown:.{max(digits - 1 - exponent, 0)}f}"
 
 
-def signed(value: Any, decimals: int = 2) -> str:
+def format_signed(value: Any, decimals: int = 2) -> str:
     """Format a difference with its sign; a difference that is rounded to 0 has no sign.
 
-    >>> signed(1.234), signed(-0.5), signed(-0.001)
+    >>> format_signed(1.234), format_signed(-0.5), format_signed(-0.001)
     ('+1.23', '-0.50', '0.00')
     """
-    if absent(value):
+    if is_missing(value):
         return DASH
     text = f"{float(value):+.{decimals}f}"
     return text if float(text) else text[1:]
 
 
-def spread(mean: Any, error: Any, most: int = 4) -> str:
+def format_spread(mean: Any, error: Any, most: int = 4) -> str:
     """Format a mean and its standard error, such as ``17.37 ± 0.12``.
 
     The standard error has two digits, and both numbers have at most `most` decimals. An unknown
     standard error (of a single trial) is a dash. If all decimals would be zeros, both numbers have
     an exponent.
 
-    >>> spread(17.3712, 0.1234), spread(5.0, float("nan")), spread(0.00012, 0.000034)
-    ('17.37 ± 0.12', '5 ± –', '1.20e-04 ± 3.4e-05')
+    >>> format_spread(17.3712, 0.1234), format_spread(5.0, float("nan"))
+    ('17.37 ± 0.12', '5 ± –')
+    >>> format_spread(0.00012, 0.000034)
+    '1.20e-04 ± 3.4e-05'
     """
-    if absent(mean):
+    if is_missing(mean):
         return DASH
-    if absent(error) or error == 0:
-        return f"{mean:.4g} ± {DASH if absent(error) else 0}"
+    if is_missing(error) or error == 0:
+        return f"{mean:.4g} ± {DASH if is_missing(error) else 0}"
     decimals = 1 - math.floor(math.log10(error))
     if decimals > most + 1 or abs(mean) >= 1e7:
         return f"{mean:.2e} ± {error:.1e}"
@@ -81,41 +85,41 @@ def spread(mean: Any, error: Any, most: int = 4) -> str:
     return f"{mean:.{decimals}f} ± {error:.{decimals}f}"
 
 
-def plus_minus(mean: Any, error: Any, decimals: int) -> str:
+def format_plus_minus(mean: Any, error: Any, decimals: int) -> str:
     """Format a mean and its standard error, both with `decimals` decimals.
 
-    >>> plus_minus(55.738, 0.5412, 2), plus_minus(5.0, float("nan"), 1)
+    >>> format_plus_minus(55.738, 0.5412, 2), format_plus_minus(5.0, float("nan"), 1)
     ('55.74 ± 0.54', '5.0 ± –')
     """
-    return f"{number(mean, decimals)} ± {number(error, decimals)}"
+    return f"{format_number(mean, decimals)} ± {format_number(error, decimals)}"
 
 
-def span(low: Any, high: Any, decimals: int | None = None) -> str:
+def format_span(low: Any, high: Any, decimals: int | None = None) -> str:
     """Format a range, or one number if both ends have the same text.
 
-    >>> span(120, 214), span(3.0, 3.0), span(0.481, 0.484, 2)
+    >>> format_span(120, 214), format_span(3.0, 3.0), format_span(0.481, 0.484, 2)
     ('120–214', '3', '0.48')
     """
-    first, last = number(low, decimals), number(high, decimals)
-    return first if first == last or absent(high) else f"{first}{DASH}{last}"
+    first, last = format_number(low, decimals), format_number(high, decimals)
+    return first if first == last or is_missing(high) else f"{first}{DASH}{last}"
 
 
-def p_value(value: Any) -> str:
+def format_p_value(value: Any) -> str:
     """Format a p-value with two significant digits.
 
-    >>> p_value(0.01234), p_value(1.0)
+    >>> format_p_value(0.01234), format_p_value(1.0)
     ('0.012', '1')
     """
-    return DASH if absent(value) else f"{float(value):.2g}"
+    return DASH if is_missing(value) else f"{float(value):.2g}"
 
 
-def seconds(value: Any) -> str:
+def format_seconds(value: Any) -> str:
     """Format a time in seconds, with a suitable unit.
 
-    >>> seconds(0.0123), seconds(0.9996), seconds(42), seconds(300), seconds(12000)
-    ('12.3 ms', '1 s', '42 s', '5.0 min', '3.3 h')
+    >>> [format_seconds(x) for x in (0.0123, 0.9996, 42, 300, 12000)]
+    ['12.3 ms', '1 s', '42 s', '5.0 min', '3.3 h']
     """
-    if absent(value):
+    if is_missing(value):
         return DASH
     if value < 0.9995:
         return f"{1000 * value:.3g} ms"
@@ -130,13 +134,13 @@ def count(n: Any, noun: str, plural: str = "") -> str:
     >>> count(1, "trial"), count(10, "trial"), count(2, "penalty", "penalties")
     ('1 trial', '10 trials', '2 penalties')
     """
-    return f"{number(n)} {noun if n == 1 else plural or noun + 's'}"
+    return f"{format_number(n)} {noun if n == 1 else plural or noun + 's'}"
 
 
-def listing(items: Iterable[Any], none: str = "none") -> str:
+def join_names(items: Iterable[Any], none: str = "none") -> str:
     """Join names with commas; return `none` if there are no names.
 
-    >>> listing(["a", "b"]), listing([])
+    >>> join_names(["a", "b"]), join_names([])
     ('a, b', 'none')
     """
     return ", ".join(map(str, items)) or none

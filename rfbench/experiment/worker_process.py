@@ -42,7 +42,7 @@ LONGEST_ANSWER = 2**28
 STATUSES = ("ok", "failed", "memory")
 
 
-class Died(Exception):
+class WorkerDiedError(Exception):
     """A child died or was terminated during a trial. `columns` are the columns of the row.
 
     `by_signal` is True if a process other than the parent killed the child.
@@ -53,7 +53,7 @@ class Died(Exception):
         self.columns, self.by_signal = columns, by_signal
 
 
-class Child:
+class WorkerProcess:
     """A child process that runs trials one at a time.
 
     The parent monitors the child with a process descriptor, because a process that a trial left
@@ -65,7 +65,7 @@ class Child:
         # Facts about the machine, which the child sends when it starts.
         self.machine: dict[str, Any] | None = None
         self.code = ""  # code imported on behalf of a trial, which may have run in the child
-        self._answers, self._spoiled = b"", False
+        self._answers, self._ran_user_code = b"", False
         self._trace = tempfile.TemporaryFile("ab+")  # noqa: SIM115
         self._mark, variable = marks.make_mark()
         words = [str(os.getpid()), str(self._trace.fileno())]
@@ -93,7 +93,7 @@ class Child:
         if self.machine is None:
             try:
                 self.machine = json.loads(self._answer())
-            except (OSError, Died) as error:
+            except (OSError, WorkerDiedError) as error:
                 self._trace.close()
                 raise _not_started(error) from error
 
@@ -104,17 +104,17 @@ class Child:
         trial. The child has then ended.
         """
         # Importing this module takes a second.
-        from rfbench.experiment.plan import SPOILED, describe
+        from rfbench.experiment.plan import RAN_USER_CODE, describe
         from rfbench.results.manifest import MACHINES
 
         self._trace.truncate(0)
-        self.order((trial, limits, read_surroundings()))
-        line = self._answer(limits.seconds())
+        self.send((trial, limits, read_surroundings()))
+        line = self._answer(limits.compute_time_limit())
         # The columns known before the measurement can differ only if foreign code has changed them.
         known = describe(trial) if trial.code else {"trial_id": trial.id}
         try:
             row = json.loads(line)
-            self._spoiled = bool(row.pop(SPOILED, False))
+            self._ran_user_code = bool(row.pop(RAN_USER_CODE, False))
             sound = row["status"] in STATUSES and all(row[key] == known[key] for key in known)
         except (ValueError, TypeError, AttributeError, LookupError, RecursionError):
             sound = False
@@ -130,13 +130,13 @@ class Child:
         Raise Died if the child died.
         """
         self._trace.truncate(0)
-        self.order(Call(name, words, *read_surroundings()))
+        self.send(Call(name, words, *read_surroundings()))
         result, error = json.loads(self._answer())["answer"]
         return result, error
 
     def is_sound(self) -> bool:
         """Return True if the child can run another trial."""
-        return not (self._spoiled or wait([self._death], 0))
+        return not (self._ran_user_code or wait([self._death], 0))
 
     def kill(self) -> None:
         """Kill the child and the processes that its trials left running in its process group."""
@@ -153,7 +153,7 @@ class Child:
                 os.close(self._death)
             marks.end_marked(self._mark)
 
-    def order(self, content: object) -> None:
+    def send(self, content: object) -> None:
         """Send a job to the child: a trial with its settings, or a call. None ends the job.
 
         When a job ends, the child drops the objects that its trials share.
@@ -180,7 +180,7 @@ class Child:
         line, _, self._answers = self._answers.partition(b"\n")
         return line
 
-    def _ended(self, why: str = "", status: str = "crashed") -> Died:
+    def _ended(self, why: str = "", status: str = "crashed") -> WorkerDiedError:
         """End the child and return the reason. If `why` is empty, describe how the child ended."""
         by_itself = not why and bool(wait([self._death], 1.0))
         self._trace.seek(0)
@@ -195,7 +195,7 @@ class Child:
             "message": why or "The worker process closed its output.",
             "traceback": trace,
         }
-        return Died(columns, by_signal=by_itself and number < 0)
+        return WorkerDiedError(columns, by_signal=by_itself and number < 0)
 
 
 def _not_started(error: Exception) -> ExecutorError:
@@ -207,7 +207,7 @@ def _not_started(error: Exception) -> ExecutorError:
 
 
 _lock = threading.Lock()
-_idle: list[Child] = []
+_idle: list[WorkerProcess] = []
 
 
 @contextlib.contextmanager
@@ -216,9 +216,9 @@ def start_early() -> Iterator[None]:
 
     The first call of `acquire_child` returns this child. The child ends if it is not needed.
     """
-    early: list[Child] = []
+    early: list[WorkerProcess] = []
     with contextlib.suppress(ExecutorError):  # a call of `acquire_child` raises the error again
-        early.append(Child(early=True))
+        early.append(WorkerProcess(early=True))
     with _lock:
         _idle.extend(early)
     try:
@@ -232,7 +232,7 @@ def start_early() -> Iterator[None]:
             child.close()
 
 
-def acquire_child(code: str) -> Child:
+def acquire_child(code: str) -> WorkerProcess:
     """Return an idle child that has imported no code except `code`, or a new child.
 
     A child that has run user code runs nothing else afterwards. In this case a new child replaces
@@ -247,18 +247,18 @@ def acquire_child(code: str) -> Child:
     if child and child.code not in (code, ""):
         child.close()
         child = None
-    child = child or Child()
+    child = child or WorkerProcess()
     child.begin()
     child.code = code
     return child
 
 
-def release_child(child: Child) -> None:
+def release_child(child: WorkerProcess) -> None:
     """End the job of a child and keep the child for the next job. End a damaged child."""
     if not child.is_sound():
         child.close()
         return
-    with contextlib.suppress(Died):
-        child.order(None)
+    with contextlib.suppress(WorkerDiedError):
+        child.send(None)
         with _lock:
             _idle.append(child)

@@ -21,7 +21,7 @@ def read_whole_rows(folder: Path) -> list[dict[str, str]]:
 
     Raise ResultsError if there are no valid rows, or if the file has unknown columns.
     """
-    rows = Store(folder).rows()
+    rows = Store(folder).read_rows()
     if not rows:
         raise ResultsError(
             f"{folder} does not contain trials.",
@@ -59,8 +59,8 @@ def merge(target: Path, others: Sequence[Path]) -> Merged:
     result, store = Merged(), Store(target)
     with store.lock():
         own = _manifest_of(target, [part for parts in groups for part in parts])
-        store.mend()
-        rows = {row["trial_id"]: row for row in store.rows()}
+        store.repair()
+        rows = {row["trial_id"]: row for row in store.read_rows()}
         for parts in groups:
             like = [part for part in parts if _alike(own, manifests.read(part))]
             for folder in like or parts:

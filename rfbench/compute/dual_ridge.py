@@ -50,7 +50,7 @@ def solve_dual(K: Array, Y: Array, alphas: Array, *, intercept: bool, noise: flo
     return RidgePath(duals, means - multiply_row(column_means, duals), notes)
 
 
-class RowSpectrum:
+class KernelEigendecomposition:
     """Eigendecomposition of the kernel matrix K, from which the fits for all penalties follow.
 
     The arguments are as in `solve_dual`.
@@ -72,12 +72,12 @@ class RowSpectrum:
             work, overwrite_a=True, check_finite=False, driver="evd"
         )
         np.maximum(self.values, 0.0, out=self.values)
-        self.sides = matmul(self.vectors.T, np.asarray(Y - self.means))
+        self.rhs = matmul(self.vectors.T, np.asarray(Y - self.means))
 
-    def path(self, alphas: Array) -> RidgePath:
+    def compute_path(self, alphas: Array) -> RidgePath:
         """Return the ridge fits of all rows, one per penalty."""
         inverse, dropped = invert_shifted(self.values, alphas, self.noise, self.largest)
-        duals = combine(self.vectors, inverse, self.sides)
+        duals = combine(self.vectors, inverse, self.rhs)
         if self.intercept:
             duals -= duals.mean(axis=1, keepdims=True)
         n = len(self.Y)
@@ -86,18 +86,18 @@ class RowSpectrum:
         ]
         return RidgePath(duals, self.means - multiply_row(self.column_means, duals), notes)
 
-    def serves(self, alphas: Array) -> bool:
+    def is_accurate(self, alphas: Array) -> bool:
         """Return True if all penalties exceed the rounding error of K."""
         return bool((alphas > 4 * self.noise * (self.largest + self.values[-1] + alphas)).all())
 
-    def group_left_out(self, rows: NDArray[np.intp], alphas: Array) -> Array:
+    def predict_groups_left_out(self, rows: NDArray[np.intp], alphas: Array) -> Array:
         """Return the predictions for a group of rows from the fit without the group, (a, rows, t).
 
-        `serves` has to be True for the penalties.
+        `is_accurate` has to be True for the penalties.
         """
         own = np.ascontiguousarray(self.vectors[rows])
         weights = alphas[:, None] / (self.values + alphas[:, None])  # eigenvalues of I - S
-        missed = combine(own, weights, self.sides)
+        missed = combine(own, weights, self.rhs)
         constant = alphas / (self.lift + alphas) * self.intercept / len(self.Y)
         scaled = np.empty_like(own)
         for i, roots in enumerate(np.sqrt(weights)):
@@ -106,7 +106,7 @@ class RowSpectrum:
             missed[i] = lapack.dposv(block, missed[i], lower=1, overwrite_a=1)[1]
         return np.asarray(self.Y[rows] - missed)
 
-    def left_out(self, alphas: Array) -> Array:
+    def predict_left_out(self, alphas: Array) -> Array:
         """Return the leave-one-out prediction of each row for every penalty, shape (a, n, t).
 
         The prediction is not finite if the other rows do not determine the fit.
@@ -123,16 +123,16 @@ class RowSpectrum:
             constant[i] = factor / (self.lift + alpha) if self.lift + alpha > 0 else 1.0
         own = matmul(self.vectors**2, rest.T)
         own -= constant * self.intercept / n
-        missed = combine(self.vectors, rest, self.sides)
+        missed = combine(self.vectors, rest, self.rhs)
         with np.errstate(divide="ignore", invalid="ignore"):
             errors = missed / np.where(own > 0, own, 0.0).T[:, :, None]
         return np.asarray(self.Y - errors)
 
 
-def combine(vectors: Array, weights: Array, sides: Array) -> Array:
-    """Return vectors @ (w[:, None] * sides) for every row w of `weights`."""
+def combine(vectors: Array, weights: Array, rhs: Array) -> Array:
+    """Return vectors @ (w[:, None] * rhs) for every row w of `weights`."""
     a, k = weights.shape
-    flat = (weights[:, :, None] * sides).transpose(1, 0, 2).reshape(k, -1)
+    flat = (weights[:, :, None] * rhs).transpose(1, 0, 2).reshape(k, -1)
     product = matmul(vectors, flat)
     return np.asarray(product.reshape(len(vectors), a, -1).transpose(1, 0, 2))
 

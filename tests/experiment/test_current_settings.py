@@ -12,7 +12,7 @@ from rfbench import config, shipped
 from rfbench.analysis import frame
 from rfbench.analysis.selection import Selection
 from rfbench.analysis.verification import build_verification as hold_against
-from rfbench.experiment import today, today_cache
+from rfbench.experiment import current_settings, today_cache
 from rfbench.experiment.plan import Trial
 from rfbench.registry import SAMPLERS
 from rfbench.results import Results
@@ -46,8 +46,11 @@ def test_rows_of_the_current_plan_are_not_stale_and_need_no_data(
 ) -> None:
     monkeypatch.setenv("RFBENCH_DATA", str(tmp_path))
     one = read(rows())
-    assert today.find_settings(one) == frozenset(one.rows["setting"])
-    assert frame.build_collection([one], today=today.find_settings_of_each).stale == {}
+    assert current_settings.find_settings(one) == frozenset(one.rows["setting"])
+    assert (
+        frame.build_collection([one], today=current_settings.find_settings_of_each).stale_counts
+        == {}
+    )
 
 
 def test_rows_of_another_revision_are_stale_and_in_no_verdict(
@@ -56,48 +59,51 @@ def test_rows_of_another_revision_are_stale_and_in_no_verdict(
     made = read(rows())
     cls = SAMPLERS.find("leverage-rff")
     monkeypatch.setattr(cls, "revision", cls.revision + 1, raising=False)
-    collection = frame.build_collection([made], today=today.find_settings_of_each)
-    assert collection.stale == {NAME: 6}
+    collection = frame.build_collection([made], today=current_settings.find_settings_of_each)
+    assert collection.stale_counts == {NAME: 6}
     stale = collection.groups[collection.groups["stale"]]
     assert list(stale["method"]) == ["leverage-rff"]
-    bearing = Selection(collection).bearing
+    bearing = Selection(collection).matching_lines
     assert "leverage-rff" not in set(bearing["method"])
     assert "rks" in set(bearing["method"])
     fresh = collection.without_stale(made)
     assert len(fresh.rows) == len(made.rows) - 6
     assert "leverage-rff" not in set(fresh.rows["label"])
-    numbers = hold_against(Selection(collection)).own
+    numbers = hold_against(Selection(collection)).own_numbers
     measured = numbers[numbers["trials"] > 0]
     assert "leverage-rff" not in set(measured["method"])
 
 
 def test_user_results_are_never_stale() -> None:
     own = read([row | {"setting": "0123"} for row in rows()], "mine")
-    assert today.find_settings(own) is None
-    assert frame.build_collection([own], today=today.find_settings_of_each).stale == {}
+    assert current_settings.find_settings(own) is None
+    assert (
+        frame.build_collection([own], today=current_settings.find_settings_of_each).stale_counts
+        == {}
+    )
     named = read([row | {"setting": "0123"} for row in rows()])
-    assert frame.build_collection([named], today=today.find_settings_of_each).stale == {
-        NAME: len(rows())
-    }
-    assert frame.build_collection([named]).stale == {}
+    assert frame.build_collection(
+        [named], today=current_settings.find_settings_of_each
+    ).stale_counts == {NAME: len(rows())}
+    assert frame.build_collection([named]).stale_counts == {}
 
 
 def test_invalid_shipped_configuration_makes_no_row_stale(monkeypatch):
     broken = config.read_documents(shipped.locate("liu2020_table3"))[NAME]
     broken = replace(broken, value={**broken.value, "trails": 3})
-    monkeypatch.setattr(today, "_documents", lambda path: {NAME: broken})
-    monkeypatch.setattr(today, "_read", today._read.__wrapped__)
-    assert today.find_settings(read(rows())) is None
+    monkeypatch.setattr(current_settings, "_documents", lambda path: {NAME: broken})
+    monkeypatch.setattr(current_settings, "_read", current_settings._read.__wrapped__)
+    assert current_settings.find_settings(read(rows())) is None
 
 
 def test_current_settings_are_computed_once(monkeypatch) -> None:
     """Of each folder of a report: no class is looked up again, and no configuration read again."""
     here = read(rows())
-    asked = today.find_settings(here)
+    asked = current_settings.find_settings(here)
     looked_up, checked = [], []
     monkeypatch.setattr("pkgutil.resolve_name", looked_up.append)
     monkeypatch.setattr(config, "from_document", lambda *words, **more: checked.append(words))
-    assert today.find_settings(here) == asked
+    assert current_settings.find_settings(here) == asked
     assert (looked_up, checked) == ([], [])
 
 
@@ -110,14 +116,14 @@ def cache(tmp_path, monkeypatch):
 def test_settings_of_the_cache_are_the_computed_settings_and_need_no_planning(cache, monkeypatch):
     several = [read(rows()), read(rows(), "mine")]
     assert not cache.exists()
-    asked = today.find_settings_of_each(several)
+    asked = current_settings.find_settings_of_each(several)
     assert asked == [frozenset(several[0].rows["setting"]), None]
     assert today_cache.find_stored_settings(several) == asked
 
     def plan(results):
         raise AssertionError(f"{results.name} was planned again")
 
-    monkeypatch.setattr(today, "find_settings", plan)
+    monkeypatch.setattr(current_settings, "find_settings", plan)
     assert today_cache.find_stored_settings(several) == asked
 
 
@@ -148,7 +154,9 @@ def test_changed_code_configuration_or_data_are_planned_again(
     else:
         cache.write_text(json.dumps({"code": today_cache._hash_shipped(), "settings": ["no dict"]}))
     planned = []
-    monkeypatch.setattr(today, "find_settings", lambda results: planned.append(results) or asked)
+    monkeypatch.setattr(
+        current_settings, "find_settings", lambda results: planned.append(results) or asked
+    )
     assert today_cache.find_stored_settings([one]) == [asked]
     assert planned == [one]
 
@@ -157,14 +165,14 @@ def test_folder_that_cannot_be_written_is_no_error(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("RFBENCH_CACHE", str(tmp_path / "file" / "folder"))
     one = read(rows())
-    assert today_cache.find_stored_settings([one]) == [today.find_settings(one)]
+    assert today_cache.find_stored_settings([one]) == [current_settings.find_settings(one)]
 
 
 @pytest.mark.parametrize("files", ["code", "kernel", "data"])
 def test_settings_that_depend_on_other_files_are_not_stored(files, monkeypatch, tmp_path):
-    assert today.depends_on_shipped_files(NAME)
-    assert today.depends_on_shipped_files("no such run")
-    assert today.depends_on_shipped_files("boosting_trees")  # it imports scikit-learn
+    assert current_settings.depends_on_shipped_files(NAME)
+    assert current_settings.depends_on_shipped_files("no such run")
+    assert current_settings.depends_on_shipped_files("boosting_trees")  # it imports scikit-learn
     (tmp_path / "own.csv").write_text("a,y\n1,2\n3,4\n")
     spec = RUN.samplers[0].model_copy(update={"name": "module.Sampler", "imported": True})
     own = {"file": str(tmp_path / "own.csv")}
@@ -174,5 +182,5 @@ def test_settings_that_depend_on_other_files_are_not_stored(files, monkeypatch, 
         "data": {"dataset": [RUN.dataset[0].model_copy(update={"parameters": own})]},
     }
     experiment = RUN.model_copy(update=changes[files])
-    monkeypatch.setattr(today, "_find_experiment", lambda name: experiment)
-    assert not today.depends_on_shipped_files(NAME)
+    monkeypatch.setattr(current_settings, "_find_experiment", lambda name: experiment)
+    assert not current_settings.depends_on_shipped_files(NAME)

@@ -87,7 +87,7 @@ def _arrays(folder: Path, task: str | None) -> Parsed:
     if about is None or task is not None:
         target = columns.Table(folder.name, None, pd.Series(y), {})
         target.complete(task)
-        y, classes, found = target.target_codes(task, ())
+        y, classes, found = target.encode_target(task, ())
         target.check_guesses()
         about = columns.describe_target(y, classes, found, target.notes)
     about = {**about, "rows": n, "columns": d, "train_rows": facts.get("train_rows")}

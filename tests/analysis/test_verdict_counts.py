@@ -11,7 +11,7 @@ import pytest
 from scipy.stats import norm, t
 
 from rfbench import papers
-from rfbench.analysis import frame, ledger, verdicts
+from rfbench.analysis import frame, verdict_counts, verdicts
 from rfbench.analysis.frame import collect
 from rfbench.analysis.outcomes import Outcome
 from rfbench.analysis.verification import Verification, verify
@@ -32,21 +32,21 @@ def entries(*classes: tuple[str, str, str]) -> pd.DataFrame:
 
 def test_sum_over_two_classes_is_rejected() -> None:
     one = entries(("table", "readings", verdicts.AGREES), ("table", "readings", verdicts.DIFFERS))
-    counted = ledger.count(one, ledger.OF_NUMBERS)
-    assert (counted.compared, counted.near, counted[verdicts.CLOSE]) == (2, 1, 0)
+    counted = verdict_counts.count(one, verdict_counts.OF_NUMBERS)
+    assert (counted.n_compared, counted.n_near, counted[verdicts.CLOSE]) == (2, 1, 0)
     for other in (("repository", "readings"), ("table", "matched")):
         more = entries((*other, verdicts.AGREES))
         with pytest.raises(ResultsError, match="different provenance"):
-            ledger.count(pd.concat([one, more]), ledger.OF_NUMBERS)
+            verdict_counts.count(pd.concat([one, more]), verdict_counts.OF_NUMBERS)
     with pytest.raises(ResultsError, match="none"):
-        ledger.count(one[:0], ledger.OF_NUMBERS)
+        verdict_counts.count(one[:0], verdict_counts.OF_NUMBERS)
 
 
 def test_only_numbers_of_the_named_papers_are_counted() -> None:
-    assert ledger.count_published(set()) == {}
-    of_one = ledger.count_published({"liu2020"})
+    assert verdict_counts.count_published(set()) == {}
+    of_one = verdict_counts.count_published({"liu2020"})
     assert {name for by in of_one.values() for name in by} == {"liu2020"}
-    every = ledger.count_published(papers.list_papers())
+    every = verdict_counts.count_published(papers.list_papers())
     assert every["table"]["liu2020"] == of_one["table"]["liu2020"]
 
 
@@ -85,7 +85,7 @@ def test_settings_tuned_to_match_do_not_count_for_a_corrected_claim(
     outcome = SimpleNamespace(
         claim=claim, protocol="corrected", label=verdicts.HOLDS, differing=False
     )
-    assert ledger.holds(cast(Outcome, outcome)) == counts
+    assert verdict_counts.is_holding(cast(Outcome, outcome)) == counts
 
 
 def test_curve_with_unequal_trial_numbers_is_documented() -> None:
@@ -114,7 +114,9 @@ def test_curve_with_unequal_trial_numbers_is_documented() -> None:
     collection = collect([PUBLISHED / name for name in uneven])
     for setting, rows in collection.rows[collection.rows["counts"]].groupby("setting"):
         assert rows.groupby("M")["trial"].nunique().nunique() == 1, setting
-    added = [line for line in ledger.list_added_trials(collection) if line["paper"] == "eerf2018"]
+    added = [
+        line for line in verdict_counts.list_added_trials(collection) if line["paper"] == "eerf2018"
+    ]
     assert {(line["M"], line["counted"], line["added"]) for line in added} == {(450, 10, 104)}
 
 
@@ -147,7 +149,7 @@ def test_each_measured_number_is_close_undecided_or_different(
 ) -> None:
     """Recomputed from the published rows: by the intervals, and by the papers' spreads alone."""
     held = every_published
-    lines = held.own[(held.own["trials"] > 0) & (held.own["unit"] != "s")]
+    lines = held.own_numbers[(held.own_numbers["trials"] > 0) & (held.own_numbers["unit"] != "s")]
     lines = lines[(lines["same_as"] == "") & (lines["protocol"] != "tuned")]
     every = papers.list_published()
     expected: dict[tuple[str, str], dict[str, list[bool]]] = {}
@@ -170,32 +172,32 @@ def test_each_measured_number_is_close_undecided_or_different(
             of_rows = max(0.0, own - features) ** 0.5
         of_class = expected.setdefault((line["source"], line["settings"]), {})
         of_class.setdefault(verdict, []).append(decidable(number, of_rows))
-    counts = {each.of: each for each in ledger.count_numbers(held)}
+    counts = {each.of: each for each in verdict_counts.count_numbers(held)}
     assert counts.keys() == expected.keys()
     for key, each in counts.items():
         found = expected[key]
-        assert each.compared == sum(map(len, found.values()))
-        for of, size in ((each, len), (each.of_decidable, sum)):
-            three = of.near, of[verdicts.UNDECIDED], of[verdicts.DIFFERS]
+        assert each.n_compared == sum(map(len, found.values()))
+        for of, size in ((each, len), (each.decidable_count, sum)):
+            three = of.n_near, of[verdicts.UNDECIDED], of[verdicts.DIFFERS]
             names = ("near", "undecided", "different")
             assert three == tuple(size(found.get(name, [])) for name in names), key
         without = [every[line["number"]].standard_error is None for line in lines.to_dict("records")
                    if (line["source"], line["settings"]) == key]  # fmt: skip
         assert each.unspread == sum(without)
-    tables = ledger.count_by_table(held)[list(verdicts.COMPARED)].to_numpy().sum()
-    assert tables == sum(each.compared for each in counts.values())
+    tables = verdict_counts.count_by_table(held)[list(verdicts.COMPARED)].to_numpy().sum()
+    assert tables == sum(each.n_compared for each in counts.values())
 
 
 def test_numbers_left_out_of_a_total_are_counted_by_verdict() -> None:
     """USPS of quadrature2018, by an independent sum over the rows: means farther than a factor."""
     folders = [PUBLISHED / f"quadrature2018_figure2_usps-{kernel}.code" for kernel in KERNELS]
     held = verify(folders)
-    groups = {(each.group, each.count.of[1]): each for each in ledger.list_left_out(held)}
-    usps = groups.pop((ledger.OTHER_DATA, "code"))
+    groups = {(each.group, each.count.of[1]): each for each in verdict_counts.list_left_out(held)}
+    usps = groups.pop((verdict_counts.OTHER_DATA, "code"))
     assert not groups
     assert usps.places == ("quadrature2018 USPS",)
     assert sum(usps.count.verdicts.values()) == 90
-    assert ledger.count_numbers(held) == []
+    assert verdict_counts.count_numbers(held) == []
     rows = pd.concat([pd.read_csv(folder / "trials.csv") for folder in folders])
     means = rows.groupby(["kernel", "label", "M"])["kernel_error_frobenius"].mean()
     names = {"figure2-gaussian": "gaussian"} | {
@@ -209,7 +211,7 @@ def test_numbers_left_out_of_a_total_are_counted_by_verdict() -> None:
         > np.log(1.1)
     ]
     assert len(far) >= usps.count["differs"]  # those beyond with all of their interval
-    back = ledger.count_with_left_out(held)[usps.count.of]
-    assert (back.near, back.compared, back["differs"]) == (
-        usps.count.near, usps.count.compared, usps.count["differs"],
+    back = verdict_counts.count_with_left_out(held)[usps.count.of]
+    assert (back.n_near, back.n_compared, back["differs"]) == (
+        usps.count.n_near, usps.count.n_compared, usps.count["differs"],
     )  # fmt: skip

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from rfbench import plugins
-from rfbench.datasets import cache, columns, files, packed
+from rfbench.datasets import cache, columns, files, npy_folder
 from rfbench.datasets.catalog import Entry, find_source
 from rfbench.datasets.columns import REVISION, Parsed
 from rfbench.errors import DataError, RfbenchError, make_unknown_error
@@ -69,7 +69,7 @@ def read(
     """
     if find_source(parameters) == "path":
         path, task = _locate_rows(parameters, folder)
-        content_hash, parsed = packed.hash_folder(path, task), packed.read(path, task)
+        content_hash, parsed = npy_folder.hash_folder(path, task), npy_folder.read(path, task)
     else:
         content_hash = sha256 or _find_hash(parameters, folder)
         cached = cache.find_cached(content_hash)
@@ -113,7 +113,7 @@ def _find_hash(parameters: Options, folder: Path | None) -> str:
     """Return the identity of user data. Data that are not on disk are read once and cached."""
     source = find_source(parameters)
     if source == "path":
-        return packed.hash_folder(*_locate_rows(parameters, folder))
+        return npy_folder.hash_folder(*_locate_rows(parameters, folder))
     if source == "file":
         return hash_data(parameters, folder)
     if source == "load":

@@ -19,7 +19,7 @@ from scipy import sparse
 from sklearn.datasets import load_wine
 
 from rfbench import datasets
-from rfbench.datasets import cache, columns, files, own
+from rfbench.datasets import cache, columns, files, user_data
 from rfbench.datasets.arff import read_arff
 from rfbench.datasets.preparation import Preparation
 from rfbench.errors import DataError, RfbenchError
@@ -57,7 +57,7 @@ def put(home, tmp_path):
             content = content.to_csv(index=False)
         data = content if isinstance(content, bytes) else content.encode()
         (folder / name).write_bytes(data)
-        return own.read("d", {"file": name, **parameters}, folder)
+        return user_data.read("d", {"file": name, **parameters}, folder)
 
     read.folder = folder
     return read
@@ -397,7 +397,7 @@ class TestIdentity:
     def test_same_bytes_in_another_format_are_different_data(self, put):
         content = "1 1:2 3:4\n0 2:1\n1 1:1\n0 3:1\n"
         svm = put(content, "a.svm")[2]
-        assert own.hash_data({"file": "a.svm"}, put.folder) == svm
+        assert user_data.hash_data({"file": "a.svm"}, put.folder) == svm
         with pytest.raises(DataError):
             put(content, "a.csv", target=0)
 
@@ -414,7 +414,9 @@ class TestIdentity:
         was = path.stat()
         path.write_text("a,y\n1,2\n7,4\n5,9\n")
         os.utime(path, ns=(was.st_atime_ns, was.st_mtime_ns))
-        assert own.read("d", {"file": "prices.csv", "target": "y"}, put.folder)[1].X[1, 0] == 7
+        assert (
+            user_data.read("d", {"file": "prices.csv", "target": "y"}, put.folder)[1].X[1, 0] == 7
+        )
 
 
 MINE = """
@@ -443,7 +445,7 @@ class TestFunctions:
         (tmp_path / "mine.py").write_text(MINE)
 
         def call(function="rows", **parameters):
-            return own.read("d", {"load": f"mine.py:{function}", **parameters}, tmp_path)
+            return user_data.read("d", {"load": f"mine.py:{function}", **parameters}, tmp_path)
 
         return call
 
@@ -481,12 +483,12 @@ class TestFunctions:
 
 class TestFetchers:
     def test_scikit_learn_data_sets_are_available(self, home):
-        entry, parsed, _ = own.read("d", {"sklearn": "wine"})
+        entry, parsed, _ = user_data.read("d", {"sklearn": "wine"})
         assert_array_equal(parsed.X, load_wine().data)
         assert (entry.task, list(entry.classes)) == ("multiclass", list(load_wine().target_names))
-        assert own.read("d", {"sklearn": "diabetes"})[0].task == "regression"
+        assert user_data.read("d", {"sklearn": "diabetes"})[0].task == "regression"
         with pytest.raises(DataError, match="Did you mean 'wine'"):
-            own.read("d", {"sklearn": "wines"})
+            user_data.read("d", {"sklearn": "wines"})
 
     def test_openml_data_are_cached_and_identified_by_their_rows(self, home, monkeypatch):
         asked = []
@@ -498,8 +500,8 @@ class TestFetchers:
             return bunch
 
         monkeypatch.setattr("sklearn.datasets.fetch_openml", fetch)
-        first = own.read("d", {"openml": 44136})
-        again = own.read("d", {"openml": 44136})
+        first = user_data.read("d", {"openml": 44136})
+        again = user_data.read("d", {"openml": 44136})
         assert (first[0], first[2]) == (again[0], again[2])
         assert [words["data_id"] for words in asked] == [44136]
         assert asked[0]["data_home"] == str(cache.find_user_folder() / "sklearn")
@@ -510,4 +512,4 @@ class TestFetchers:
 
         monkeypatch.setattr("sklearn.datasets.fetch_openml", fetch)
         with pytest.raises(DataError, match=r"no route.*once with a network.*file: PATH"):
-            own.read("d", {"openml": 44136})
+            user_data.read("d", {"openml": 44136})

@@ -10,9 +10,9 @@ import pytest
 from rfbench import papers
 from rfbench.analysis import verdicts
 from rfbench.analysis.contents import count_missing
-from rfbench.analysis.ledger import CLASS_LABELS, Count
-from rfbench.pages import front
-from rfbench.pages.front import format_machine, gather_totals
+from rfbench.analysis.verdict_counts import CLASS_LABELS, Count
+from rfbench.pages import index_page
+from rfbench.pages.index_page import format_machine, gather_totals
 from tests.support.frames import results, verification
 from tests.support.papers import PAPER, eeg, trials
 
@@ -143,10 +143,10 @@ def test_counts_of_different_classes_are_not_added() -> None:
         Count(("table", "matched"), ("matched",), {verdicts.AGREES: 4}),
     ]
     said = "1 of 3 (2 differ); corrected: 1 of 2 (0 differ)"
-    assert front._count_near(counts, "as printed") == said
-    assert front._count_near(counts, "tuned to match") == "4 of 4 (0 differ)"
-    assert front._count_near(counts, "authors' code") == "–"
-    assert front._count_near(counts[1:2], "as printed") == "corrected: 1 of 2 (0 differ)"
+    assert index_page._count_near(counts, "as printed") == said
+    assert index_page._count_near(counts, "tuned to match") == "4 of 4 (0 differ)"
+    assert index_page._count_near(counts, "authors' code") == "–"
+    assert index_page._count_near(counts[1:2], "as printed") == "corrected: 1 of 2 (0 differ)"
 
 
 def test_first_screen_is_short() -> None:

@@ -33,7 +33,7 @@ def merge(target: Path, others: tuple[Path, ...]) -> None:
     Example:
         rfbench merge results/quickstart laptop/results/quickstart
     """
-    from rfbench.results.maintenance import merge as join
+    from rfbench.results.merging import merge as join
 
     result = join(target, others)
     echo(f"{target}: {result.added} rows added")
@@ -80,7 +80,7 @@ def replay(results: Path, row: str, allow_imports: bool) -> None:
         echo(f"status {then['status']} before, {now['status']} now: {now.get('message', '')}")
     if repeated.differences:
         echo("BLAS core: {} when measured, {} now".format(*repeated.cores))
-    if not repeated.agrees:
+    if not repeated.is_reproduced:
         raise click.exceptions.Exit(1)
 
 
@@ -89,19 +89,19 @@ def replay_rows(folders: Sequence[Path], count: int, seed: int, allow_imports: b
 
     The command exits with code 1 unless all rows agree.
     """
-    from rfbench.experiment.replay import Passed, replay_any
+    from rfbench.experiment.replay import SkippedRow, replay_any
     from rfbench.results import find
 
     passed: Counter[str] = Counter()
     agree: list[bool] = []
     for each in replay_any(find(folders), count, seed=seed, allow_imports=allow_imports):
-        if isinstance(each, Passed):
+        if isinstance(each, SkippedRow):
             passed[each.why] += 1
             continue
-        agree.append(each.agrees)
+        agree.append(each.is_reproduced)
         row = each.row
         echo(
-            f"{len(agree):>4} {'agrees ' if each.agrees else 'differs'} {each.folder} "
+            f"{len(agree):>4} {'agrees ' if each.is_reproduced else 'differs'} {each.folder} "
             f"{row['trial_id']} {row['label']}, M {row['M']}, trial {row['trial']}"
         )
         for metric, (then, now) in each.differences.items():

@@ -2,8 +2,8 @@ import pytest
 
 from rfbench.errors import ResultsError
 from rfbench.results import manifest, read
-from rfbench.results.maintenance import merge, read_whole_rows
 from rfbench.results.manifest import make_data_key
+from rfbench.results.merging import merge, read_whole_rows
 from rfbench.results.store import Store
 from tests.support.command_line import call
 from tests.support.results import named, with_cell, write_folder

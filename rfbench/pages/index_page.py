@@ -8,16 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from rfbench import papers
-from rfbench.analysis import ledger, verdicts
+from rfbench.analysis import verdict_counts, verdicts
 from rfbench.analysis.findings import gather
-from rfbench.analysis.ledger import Count
+from rfbench.analysis.verdict_counts import Count
 from rfbench.analysis.verification import Verification
 from rfbench.escaping import Markdown
 from rfbench.pages import authors_rows, findings
 from rfbench.pages.additions import Addition
+from rfbench.pages.formatting import DASH, count, join_names, link
 from rfbench.pages.grids import Grid, render_markdown
 from rfbench.pages.templates import render
-from rfbench.pages.words import DASH, count, link, listing
 from rfbench.papers.models import TUNED_TO_MATCH
 from rfbench.results import Results
 
@@ -40,34 +40,34 @@ FORM_COLUMNS = {
 }
 
 
-def totals_grid(counts: Sequence[Count]) -> Grid:
+def make_totals_grid(counts: Sequence[Count]) -> Grid:
     """Return the table of verdicts on published numbers, one line per class of provenance."""
     rows = []
     for each in counts:
-        of = each.of_decidable
-        decided = (of.compared, of.near, of[verdicts.UNDECIDED], of[verdicts.DIFFERS])
+        of = each.decidable_count
+        decided = (of.n_compared, of.n_near, of[verdicts.UNDECIDED], of[verdicts.DIFFERS])
         seen = (each[verdict] for verdict in verdicts.COMPARED)
-        numbers = (each.compared, *seen, *decided, each.unspread)
+        numbers = (each.n_compared, *seen, *decided, each.unspread)
         rows.append([*_class(each), *map(str, numbers)])
     of_these = ("near", verdicts.UNDECIDED, verdicts.DIFFERS)
     head = ["all", *verdicts.COMPARED, "decidable", *(f"decidable: {word}" for word in of_these)]
     return Grid(["numbers", "our settings", "protocol", *head, "unknown spread"], rows)
 
 
-# Reason why numbers were removed from a total, for each rule in `ledger.CHANGING_COMMITS`.
+# Reason why numbers were removed from a total, for each rule in `verdict_counts.CHANGING_COMMITS`.
 WHY_LEFT = {
-    ledger.OTHER_DATA: "the data are called a substitute since",
-    ledger.TUNED_ALIKE: "settings of ours are not judged",
-    ledger.MOVED: "counted as tuned to match since",
+    verdict_counts.OTHER_DATA: "the data are called a substitute since",
+    verdict_counts.TUNED_ALIKE: "settings of ours are not judged",
+    verdict_counts.MOVED: "counted as tuned to match since",
 }
 
 
-def left_out_grid(groups: Sequence[ledger.LeftOut]) -> Grid:
+def make_left_out_grid(groups: Sequence[verdict_counts.RemovedPart]) -> Grid:
     """Return the table of numbers that were removed from a total after results had been seen."""
     seen = [verdict for verdict in verdicts.COMPARED if any(g.count[verdict] for g in groups)]
     rows = [
         [
-            listing(each.places),
+            join_names(each.places),
             f"{WHY_LEFT[each.group]} ({each.since})",
             *_class(each.count),
             *(str(each.count[verdict]) for verdict in seen),
@@ -77,7 +77,7 @@ def left_out_grid(groups: Sequence[ledger.LeftOut]) -> Grid:
     return Grid(["of", "why (commit)", "numbers", "our settings", "protocol", *seen], rows)
 
 
-def classes_grid(counts: Sequence[Count]) -> Grid:
+def make_classes_grid(counts: Sequence[Count]) -> Grid:
     """Return the table of verdicts on claims, one line per class of provenance."""
     seen = [v for v in verdicts.JUDGED if any(c[v] for c in counts)]
     rows = [[*_class(each), *(str(each[verdict]) for verdict in seen)] for each in counts]
@@ -85,7 +85,7 @@ def classes_grid(counts: Sequence[Count]) -> Grid:
 
 
 def _class(each: Count) -> list[str]:
-    return [*each.called, listing(each.protocols)]
+    return [*each.class_label, join_names(each.protocols)]
 
 
 def format_machine(results: Results) -> str:
@@ -110,32 +110,34 @@ def gather_totals(
     outcomes, here = verification.outcomes, set(verification.numbers["paper"])
     return {
         "laid": laid,
-        "printed": ledger.count_published(here),
+        "printed": verdict_counts.count_published(here),
         "authors": authors_rows.gather_facts(verification.authors),
-        "numbers_by_class": totals_grid(ledger.count_numbers(verification)),
-        "left_out": left_out_grid(ledger.list_left_out(verification)),
-        "claims_by_class": classes_grid(ledger.count_claims(outcomes)),
-        "holding": ledger.list_holding_claims(outcomes),
+        "numbers_by_class": make_totals_grid(verdict_counts.count_numbers(verification)),
+        "left_out": make_left_out_grid(verdict_counts.list_left_out(verification)),
+        "claims_by_class": make_classes_grid(verdict_counts.count_claims(outcomes)),
+        "holding": verdict_counts.list_holding_claims(outcomes),
         "one_findings": [
             (name, protocol, text)
             for name in papers.read_library()
             if name in here
             for protocol, text in papers.find_paper(name).provenance.one_finding.items()
         ],
-        "called": ledger.CLASS_LABELS,
+        "called": verdict_counts.CLASS_LABELS,
         "name": papers.format_claim_name,
     }
 
 
-def papers_grid(verification: Verification, out: Path, pages: Collection[str]) -> Grid:
+def make_papers_grid(verification: Verification, out: Path, pages: Collection[str]) -> Grid:
     """Return the table of papers: numbers that are near the published ones, and claims that hold.
 
     A cell has one count per class of provenance, because classes are never added. The last rows are
     totals: of numbers for each source, and of claims.
     """
-    numbers = ledger.count_by_paper(ledger.list_numbers(verification), ledger.OF_NUMBERS)
-    judged = ledger.list_judged_claims(verification.outcomes)
-    claims = ledger.count_by_paper(judged, ledger.OF_CLAIMS)
+    numbers = verdict_counts.count_by_paper(
+        verdict_counts.list_numbers(verification), verdict_counts.OF_NUMBERS
+    )
+    judged = verdict_counts.list_judged_claims(verification.outcomes)
+    claims = verdict_counts.count_by_paper(judged, verdict_counts.OF_CLAIMS)
     holding = _list_holding(verification)
     columns = [name for name, of in SETTINGS.items() if any(c.of[1] in of for _, c in numbers)]
     orders = [
@@ -145,7 +147,7 @@ def papers_grid(verification: Verification, out: Path, pages: Collection[str]) -
     ]
     if not (columns or orders):
         return Grid([], [])
-    published = ledger.count_published({*verification.numbers["paper"]})
+    published = verdict_counts.count_published({*verification.numbers["paper"]})
     authors = authors_rows.gather_facts(verification.authors)
     runs = {each["paper"]: each for each in authors if each["folds"]}
     rows = []
@@ -158,13 +160,13 @@ def papers_grid(verification: Verification, out: Path, pages: Collection[str]) -
             near = [_add_runs(*cell, runs[paper]) for cell in zip(columns, near, strict=True)]
         held = [_count_holding(ours, order, holding.get(paper, {})) for order in orders]
         place = link(out / "papers" / f"{paper}.md", out, paper)
-        rows.append([place, listing(printed, DASH), *near, *held])
-    every = ledger.count_numbers(verification)
+        rows.append([place, join_names(printed, DASH), *near, *held])
+    every = verdict_counts.count_numbers(verification)
     for source, by in published.items():
         near = [_count_near([c for c in every if c.of[0] == source], name) for name in columns]
-        name = Markdown(f"**all numbers {ledger.CLASS_LABELS[source]}**")
+        name = Markdown(f"**all numbers {verdict_counts.CLASS_LABELS[source]}**")
         rows.append([name, str(sum(by.values())), *near, *[DASH] * len(orders)])
-    totals = ledger.count_claims(verification.outcomes)
+    totals = verdict_counts.count_claims(verification.outcomes)
     held = [_count_holding(totals, order, _merge(holding.values())) for order in orders]
     rows.append([Markdown("**all claims**"), *[DASH] * (1 + len(columns)), *held])
     heads = [*columns, *(f"claims: {FORM_COLUMNS[order]}" for order in orders)]
@@ -172,7 +174,10 @@ def papers_grid(verification: Verification, out: Path, pages: Collection[str]) -
 
 
 def _is_untuned(each: Count) -> bool:
-    return each.of[0] == "paper" and each.of[2] not in (*TUNED_TO_MATCH, ledger.OWN_SETTINGS)
+    return each.of[0] == "paper" and each.of[2] not in (
+        *TUNED_TO_MATCH,
+        verdict_counts.OWN_SETTINGS,
+    )
 
 
 # names of claims, for each order of claim and rows and each class of settings
@@ -185,7 +190,7 @@ def _list_holding(verification: Verification) -> dict[str, Holding]:
     The names are grouped by the order of claim and rows in git, and by the class of settings.
     """
     found: dict[str, dict[tuple[str, ...], list[str]]] = {}
-    for outcome in filter(ledger.holds, verification.outcomes):
+    for outcome in filter(verdict_counts.is_holding, verification.outcomes):
         claim = outcome.claim
         settings = papers.find_settings_class(claim.paper, outcome.protocol)
         of = papers.find_claim_order(claim), settings
@@ -204,7 +209,7 @@ def _merge(every: Iterable[Holding]) -> Holding:
 def _count_near(counts: Iterable[Count], column: str) -> str:
     """Return the numbers of near, compared and differing entries as text, per settings class."""
     cells = [
-        f"{PREFIXES.get(each.of[1], '')}{each.near} of {each.compared} "
+        f"{PREFIXES.get(each.of[1], '')}{each.n_near} of {each.n_compared} "
         f"({count(each[verdicts.DIFFERS], 'differs', 'differ')})"
         for each in counts
         if each.of[1] in SETTINGS[column]
@@ -226,7 +231,7 @@ def _count_holding(counts: Iterable[Count], order: str, holding: Holding) -> str
             names = holding.get(each.of[1:], ())
             said = f" ({', '.join(names)})" if names else ""
             code = f"{CODE}: " if each.of[2] == "code" else PREFIXES.get(each.of[2], "")
-            cells.append(f"{code}{len(names)} of {each.tested}{said}")
+            cells.append(f"{code}{len(names)} of {each.n_tested}{said}")
     return "; ".join(cells) or DASH
 
 
@@ -255,7 +260,7 @@ def render_page(
         changed=any(papers.find_folder(name).changes for name in pages),
         errata=(out / "errata.md").is_file(),
         look=[Markdown(line) for addition in additions for line in addition.look],
-        table=papers_grid(verification, out, pages),
+        table=make_papers_grid(verification, out, pages),
         papers=[papers.find_paper(name) for name in papers.list_papers()],
         pages=pages,
         outside=[papers.find_paper(name) for name in outside],

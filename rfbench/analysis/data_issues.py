@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from rfbench.analysis import verdicts
-from rfbench.analysis.frame import IDENTITY, follows_other_size
+from rfbench.analysis.frame import IDENTITY, has_dependent_size
 from rfbench.analysis.summary import find_metrics
 from rfbench.errors import ResultsError, suggest_nearest
 from rfbench.results import Results
@@ -24,7 +24,7 @@ BUSY = 1.2
 
 
 @dataclass(frozen=True)
-class Fault:
+class DataIssue:
     """A problem of the rows of a results folder.
 
     The kinds are:
@@ -46,7 +46,7 @@ class Fault:
     message: str = ""  # most frequent message of the failed rows
 
 
-def wall_over_cpu(rows: pd.DataFrame) -> float:
+def compute_wall_over_cpu(rows: pd.DataFrame) -> float:
     """Return the wall time of single-threaded rows divided by their CPU time; NaN if unknown.
 
     The quotient is about 1 on an idle machine. It is below 1 if BLAS uses more than one thread.
@@ -57,34 +57,34 @@ def wall_over_cpu(rows: pd.DataFrame) -> float:
     return float(wall / cpu) if cpu > 0 else float("nan")
 
 
-def find_faults(results: Results) -> list[Fault]:
+def find_data_issues(results: Results) -> list[DataIssue]:
     """Return the problems of the rows of one results folder."""
     rows = results.rows
     ended_well = rows["status"] == "ok"
-    ratio = wall_over_cpu(rows)
-    faults_seen = [Fault("busy", ratio)] if ratio > BUSY else []
+    ratio = compute_wall_over_cpu(rows)
+    faults_seen = [DataIssue("busy", ratio)] if ratio > BUSY else []
     for (label, status), group in rows[~ended_well].groupby(["label", "status"]):
         messages = group.loc[group["message"] != "", "message"].astype(STRING).value_counts()
         why = str(messages.index[0]) if len(messages) else ""
-        faults_seen.append(Fault("failed", len(group), str(label), str(status), why))
+        faults_seen.append(DataIssue("failed", len(group), str(label), str(status), why))
     stopped = rows.loc[ended_well & ~rows["converged"].fillna(True).astype(bool), ["label"]]
     for label, group in stopped.groupby("label"):
-        faults_seen.append(Fault("not converged", len(group), str(label)))
+        faults_seen.append(DataIssue("not converged", len(group), str(label)))
     timed = rows[list(ROW_TIMES)].notna().any(axis=1)
     if (ended_well & timed).any():
         for label, group in rows.loc[ended_well & ~timed, ["label"]].groupby("label"):
-            faults_seen.append(Fault("untimed", len(group), str(label)))
+            faults_seen.append(DataIssue("untimed", len(group), str(label)))
     for dataset, metric in find_metrics(results).items():
         here = rows.loc[ended_well & (rows["dataset"] == dataset), metric]
         if empty := int((~np.isfinite(here)).sum()):
-            faults_seen.append(Fault("no value", empty, dataset, metric))
-    same = [name for name in IDENTITY if not (name == "M" and follows_other_size(results))]
+            faults_seen.append(DataIssue("no value", empty, dataset, metric))
+    same = [name for name in IDENTITY if not (name == "M" and has_dependent_size(results))]
     if again := int(rows.duplicated([*same, "trial"]).sum()):
-        faults_seen.append(Fault("repeated", again))
+        faults_seen.append(DataIssue("repeated", again))
     paired = ["dataset", "d", "n_train", "variant", "trial"]
     hashes = rows.loc[rows["data_hash"] != "", [*paired, "data_hash"]]
     if differ := int((hashes.groupby(paired)["data_hash"].nunique() > 1).sum()):
-        faults_seen.append(Fault("unpaired", differ))
+        faults_seen.append(DataIssue("unpaired", differ))
     return faults_seen
 
 

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from rfbench.pages import grids, words
+from rfbench.pages import formatting, grids
 
 GRID = grids.Grid(
     ["method", "error_rate", "t (s)"],
@@ -15,9 +15,14 @@ GRID = grids.Grid(
 
 @pytest.mark.parametrize("value", [None, math.nan])
 def test_missing_value_is_a_dash(value):
-    writers = (words.number, words.signed, words.p_value, words.seconds)
-    assert {write(value) for write in writers} == {words.DASH}
-    assert words.spread(value, 1.0) == words.DASH
+    writers = (
+        formatting.format_number,
+        formatting.format_signed,
+        formatting.format_p_value,
+        formatting.format_seconds,
+    )
+    assert {write(value) for write in writers} == {formatting.DASH}
+    assert formatting.format_spread(value, 1.0) == formatting.DASH
 
 
 def test_pipe_in_a_cell_does_not_break_a_markdown_table():

@@ -85,27 +85,27 @@ class Count:
         return self.verdicts.get(verdict, 0)
 
     @property
-    def called(self) -> list[str]:
+    def class_label(self) -> list[str]:
         """Names of the class on pages, one for each value in `of`."""
         return [CLASS_LABELS.get(name, name) for name in self.of]
 
     @property
-    def compared(self) -> int:
+    def n_compared(self) -> int:
         """Number of published numbers with a comparison: near, undecided, or different."""
         return sum(self[verdict] for verdict in verdicts.COMPARED)
 
     @property
-    def near(self) -> int:
+    def n_near(self) -> int:
         """Number of published numbers that agree with ours or are close to them."""
         return self[verdicts.AGREES] + self[verdicts.CLOSE]
 
     @property
-    def of_decidable(self) -> Count:
+    def decidable_count(self) -> Count:
         """Count that is restricted to the decidable numbers."""
         return replace(self, verdicts=self.decidable)
 
     @property
-    def tested(self) -> int:
+    def n_tested(self) -> int:
         """Number of claims whose verdict is one of `verdicts.JUDGED`."""
         return sum(self[verdict] for verdict in verdicts.JUDGED)
 
@@ -136,7 +136,7 @@ def list_numbers(verification: Verification) -> pd.DataFrame:
     once. Entries with the settings `ours` are excluded, because they do not measure what the paper
     measures.
     """
-    own = verification.own
+    own = verification.own_numbers
     return own[
         (own["unit"] != SECONDS) & (own["same_as"] == "") & (own["settings"] != OWN_SETTINGS)
     ]
@@ -159,7 +159,7 @@ def count_by_paper(entries: pd.DataFrame, by: Sequence[str]) -> list[tuple[str, 
 
 
 @dataclass(frozen=True)
-class LeftOut:
+class RemovedPart:
     """Numbers of one class that a rule removed from a total after results had been seen.
 
     Attributes
@@ -180,10 +180,10 @@ class LeftOut:
     count: Count
 
 
-def list_left_out(verification: Verification) -> list[LeftOut]:
+def list_left_out(verification: Verification) -> list[RemovedPart]:
     """Return the numbers that were removed after results had been seen, per rule and class."""
     return [
-        LeftOut(
+        RemovedPart(
             group,
             since,
             tuple(here["place"].unique()),
@@ -254,7 +254,7 @@ def list_judged_claims(outcomes: Iterable[Outcome]) -> pd.DataFrame:
          papers.find_claim_order(outcome.claim),
          papers.find_settings_class(outcome.claim.paper, outcome.protocol), outcome.label)
         for outcome in outcomes
-        if outcome.claim.judged and outcome.protocol
+        if outcome.claim.is_judged and outcome.protocol
         if outcome.verdict not in (verdicts.SHOWN, verdicts.NOT_JUDGED)
     ]  # fmt: skip
     return pd.DataFrame(lines, columns=["paper", "id", "protocol", *OF_CLAIMS, "verdict"])
@@ -265,20 +265,20 @@ def count_claims(outcomes: Iterable[Outcome]) -> list[Count]:
     return _counts(list_judged_claims(outcomes), OF_CLAIMS)
 
 
-def holds(outcome: Outcome) -> bool:
+def is_holding(outcome: Outcome) -> bool:
     """Return True if a claim of a paper is counted as a claim that holds.
 
     It has to be a claim of the paper, not a claim of ours. It has to hold under settings that were
     not tuned to match the numbers, and under all settings that the paper leaves open
-    (`Outcome.unvaried`). None of the published numbers that the claim compares may differ from our
-    numbers (`Outcome.differing`).
+    (`Outcome.is_unvaried`). None of the published numbers that the claim compares may differ from
+    our numbers (`Outcome.differing`).
     """
     claim, settings = (
         outcome.claim,
         papers.find_settings_class(outcome.claim.paper, outcome.protocol),
     )
     untuned = settings not in (*TUNED_TO_MATCH, OWN_SETTINGS)
-    own = claim.judged and claim.whose == "paper" and untuned
+    own = claim.is_judged and claim.whose == "paper" and untuned
     return (
         own and outcome.label in (verdicts.HOLDS, verdicts.HOLDS_TESTED) and not outcome.differing
     )
@@ -290,7 +290,7 @@ def list_holding_claims(outcomes: Iterable[Outcome]) -> dict[str, list[Outcome]]
     The keys of the result are in the order of `committed.ORDERS`: claims that were committed first
     come first.
     """
-    found = [outcome for outcome in outcomes if holds(outcome)]
+    found = [outcome for outcome in outcomes if is_holding(outcome)]
     orders = {outcome.claim.key: papers.find_claim_order(outcome.claim) for outcome in found}
     wanted = [order for order in committed.ORDERS if order in orders.values()]
     return {order: [o for o in found if orders[o.claim.key] == order] for order in wanted}
@@ -390,6 +390,6 @@ def collect_totals(verification: Verification) -> dict[str, Any]:
     }
 
 
-def as_json(verification: Verification) -> str:
+def render_json(verification: Verification) -> str:
     """Return the totals of `collect_totals` as JSON text."""
     return json.dumps(to_json_value(collect_totals(verification)), indent=1) + "\n"
