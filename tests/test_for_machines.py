@@ -71,9 +71,9 @@ def test_options_override_environment_variables(
     config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("RFBENCH_OUT", str(tmp_path / "env"))
-    assert f"into {tmp_path / 'env' / 'tiny'}" in call("run", config, "--dry-run")
+    assert f"written to {tmp_path / 'env' / 'tiny'}/" in call("run", config, "--dry-run")
     given = tmp_path / "given"
-    assert f"into {given / 'tiny'}" in call("run", config, "--dry-run", "--out", given)
+    assert f"written to {given / 'tiny'}/" in call("run", config, "--dry-run", "--out", given)
 
 
 def test_default_results_folder_is_the_folder_of_runs(

@@ -214,7 +214,7 @@ def test_trial_has_its_own_number_of_threads(written):
     built = make_solver(experiment, task="classification", random_state=0).estimator
     sampler = make_sampler(
         experiment, experiment.samplers[0], M=5, d=3, n=9, random_state=0
-    ).unfitted()
+    ).make_unfitted()
     assert built.n_jobs == sampler.n_jobs == (written and 2)
     assert experiment.solver.parameters["n_jobs"] == written
 

@@ -31,7 +31,7 @@ class BandwidthChoice:
     at_edge : bool or None
         True if the bandwidth is the smallest or the largest bandwidth that was tried. None if no
         bandwidth was selected.
-    notes : list of str
+    notes : tuple of str
         A note with the number of bandwidths that were tried, if the grid was widened.
     """
 
@@ -82,8 +82,8 @@ def search_bandwidth(resolved: ResolvedTrial, clock: Clock, shared: Shared) -> B
     # candidate nearest to the rule is selected. A loss without folds has no standard error.
     if widened and all(loss is not None for loss in folds.values()):
         best = choose_nearest_to_rule(folds, grid.rule)
-    # The time of all candidates is charged to the row. The selection is a part of the fit, like the
-    # selection of a penalty.
+    # The timed parts of all candidates count as training time of the row. The selection is a part
+    # of the fit, like the selection of a penalty.
     clock.add(spent, to="train")
     notes = (f"{len(losses)} {BANDWIDTHS_TRIED}",) if len(losses) > listed else ()
     return BandwidthChoice(best, best in (grid.values[0], grid.values[-1]), notes)

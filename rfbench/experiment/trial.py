@@ -1,6 +1,8 @@
 """One trial: prepare the rows, search the bandwidth, draw the features, fit, score.
 
-The steps of a trial are timed. All columns of its row except times depend only on its `Trial`.
+The penalty is selected in the fit of the model, on held-out training rows by default (see
+`rfbench.solvers.base.Solver.fit`). The steps of a trial are timed. All columns of the result row
+depend only on its `Trial`, except for times and the peak memory.
 """
 
 from __future__ import annotations
@@ -137,8 +139,10 @@ def measure(trial: Trial, context: Context) -> dict[str, Any]:
     The clock has four parts. pp: the sampler's fit on the complete training set. features: the
     features of the training set, in the fit on all rows and in folds that share these features.
     train: the fits for all penalties, the fits of features in folds, and the complete bandwidth
-    search. test: the decision values of the test set, including the features of the test set. The
-    clock excludes loading, splitting and scaling rows, scores and extras.
+    search. test: the decision values of the test set, including the features of the test set. If
+    the penalty is selected on the test set, this part includes all penalties and their losses. The
+    clock excludes loading, splitting and scaling rows, scores, extras, and the reference fit of
+    `kept_by`.
     """
     # Load, split and scale the rows, and import the methods, before any clock runs.
     resolved, clock = ResolvedTrial.resolve(trial, context), Clock()

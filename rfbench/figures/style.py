@@ -99,7 +99,8 @@ CURVE_MARKERS: tuple[tuple[Marker, bool], ...] = (
     *((marker, False) for marker in "s^oDvXP<>d"),
     *((marker, True) for marker in ("x", "+", "1", "2", "|", (4, 1, 0), (3, 1, 0), (4, 1, 45))),
     *((marker, False) for marker in ((4, 1, 0), (3, 1, 0), (4, 1, 45))),
-    *((marker, True) for marker in ("3", "4", "_", (6, 2, 0))),
+    *((marker, True) for marker in ("3", "4", "_", (6, 2, 0), (3, 1, 180))),
+    ((3, 1, 180), False),
 )
 
 

@@ -78,11 +78,12 @@ def format_comparison(outcome: Outcome, comparison: ClaimComparison) -> list[str
 def select_worst(outcome: Outcome) -> list[ClaimComparison]:
     """Return the comparisons of a claim that are farthest outside their bounds.
 
-    At most `MAX_COUNTEREXAMPLES` are returned, or one if the claim is only displayed under this
-    protocol.
+    At most `MAX_COUNTEREXAMPLES` are returned. One is returned if the claim is judged and none is
+    outside, or if the claim is only displayed under this protocol.
     """
-    displayed = outcome.claim.is_judged and outcome.verdict == verdicts.SHOWN
-    return outcome.sorted_comparisons[: 1 if displayed else MAX_COUNTEREXAMPLES]
+    displayed = outcome.verdict == verdicts.SHOWN or not outcome.n_outside
+    one = outcome.claim.is_judged and displayed
+    return outcome.sorted_comparisons[: 1 if one else MAX_COUNTEREXAMPLES]
 
 
 def format_verdict(outcome: Outcome) -> str:

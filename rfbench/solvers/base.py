@@ -139,14 +139,14 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         this mean for a penalty of degree 1.
     notes_ : list of str
         Notes for readers of the results, for example on fall-backs or missing convergence.
-        converged_ : bool or None
-            True if the selected fit has reached its tolerance. None for closed-form solutions.
-        gap_ : float or None
-            Proven upper bound of the distance between the objective of the selected fit and the
-            optimum, relative to the objective, for the worst decision column. None for closed-form
-            solutions. If the bound is above 1e-4, `converged_` is False.
-        gap_folds_ : float or None
-            The largest `gap_` of the fits used for the selection, over all folds and all penalties.
+    converged_ : bool or None
+        True if the selected fit has reached its tolerance. None for closed-form solutions.
+    gap_ : float or None
+        Proven upper bound of the distance between the objective of the selected fit and the
+        optimum, relative to the objective, for the worst decision column. None for closed-form
+        solutions. If the bound is above 1e-4, `converged_` is False.
+    gap_folds_ : float or None
+        The largest `gap_` of the fits used for the selection, over all folds and all penalties.
     n_columns_ : int
         Number of coefficients per decision column.
     evaluation_decisions_ : array of shape (n, t)
@@ -154,11 +154,11 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
     selection_loss_ : float or None
         Mean loss of the selected penalty on held-out rows: squared error, or misclassification (0
         to 1). None if no penalty was selected.
-        fold_losses_ : array of shape (K,) or None
-            The mean loss of the selected penalty in each fold.
-        features_in_folds_ : {'nested', 'once'} or None
-            Method of fitting features that use the target when rows are held out. None for other
-            features, or if no training rows were held out.
+    fold_losses_ : array of shape (K,) or None
+        The mean loss of the selected penalty in each fold.
+    features_in_folds_ : {'nested', 'once'} or None
+        Method of fitting features that use the target when rows are held out. None for other
+        features, or if no training rows were held out.
     """
 
     # The revision is incremented when the solver computes something different. Its trials then get
@@ -427,7 +427,7 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
                 decisions = fitted.compute_decisions(make_design(select_rows(X, held), features))
                 sums.append(self._summed_losses(decisions, targets.truth[held]))
             partial.append(fitted)
-        # Each fold uses a separate clock, because the time of features in the row is for the fit on
+        # The folds use a separate clock, because the time of features in the row is for the fit on
         # all rows.
         clock.add(spent, to="train")
         return replace(fits, partial=partial, held_loss=np.array(sums))

@@ -86,7 +86,7 @@ def test_numbers_are_counted_by_verdict_and_class():
     ]
     sentence = render_statements([found])[0].sentence
     assert sentence.startswith(
-        "Published numbers printed in tables that agree with ours or are close"
+        "Published numbers printed in tables that agree with our numbers or are close"
     )
     assert "1 of 3 as printed (0 undecided, 2 differ), 1 of 2 tuned to match" in sentence
     nothing = table.assign(verdict="not judged")

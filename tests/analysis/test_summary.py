@@ -37,7 +37,7 @@ def test_infinite_error_counts_as_failed(write: Write) -> None:
     assert (line["mean"], line["trials"], line["failed"]) == (1, 1, 1)
     fault = find_data_issues(results)[0]
     assert fault.kind == "failed"
-    assert "Column error cannot hold inf" in fault.message
+    assert "Column error cannot contain inf" in fault.message
 
 
 def test_rows_with_early_stopped_solvers_are_counted_per_method(write: Write) -> None:
@@ -187,7 +187,7 @@ def test_checks_of_the_configuration_are_computed(write: Write) -> None:
 
 def test_check_of_an_unknown_column_raises_error(write: Write) -> None:
     results = read(write([{}], checks=[{"column": "keptt", "below": 1}]))
-    with pytest.raises(ResultsError, match=r"no column 'keptt'.*Did you mean 'kept'"):
+    with pytest.raises(ResultsError, match=r"not have a column 'keptt'.*Did you mean 'kept'"):
         evaluate_checks(results)
 
 

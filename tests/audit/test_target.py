@@ -47,7 +47,7 @@ def test_target_can_be_limited_to_methods_and_sizes():
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("liu2020/table3", "is not PAPER/ITEM/DATASET"),
+        ("liu2020/table3", "does not have the form PAPER/ITEM/DATASET"),
         ("liu2021/table3/EEG", "Did you mean 'liu2020'"),
         ("liu2020/table4/EEG", "Did you mean 'table3'"),
         ("liu2020/table3/cod-rna", "Did you mean 'cod-RNA'"),

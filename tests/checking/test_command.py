@@ -95,7 +95,9 @@ def test_correct_map_exits_with_code_0():
     output = call("test", path, "--parameter", "gamma=0.1", "--bandwidth", "3", code=1)
     assert "NO   no gaussian kernel: biased by" in output
     path = "sklearn.kernel_approximation.PolynomialCountSketch"
-    assert call("test", path, "--kernel", "polynomial").startswith("yes  polynomial kernel")
+    assert call("test", path, "--kernel", "polynomial").startswith(
+        "yes  polynomial[degree=2, bias=0.0] kernel"
+    )
 
 
 def test_broken_promises_and_unmeasured_properties_are_reported():
@@ -113,7 +115,7 @@ def test_target_without_features_or_permission_is_rejected():
     assert "not a feature map" in said("Neither", code=2)
     assert "cannot be imported" in said("Nobody", code=2)
     assert "does not have the form NAME=VALUE" in said("Good", "--parameter", "gamma", code=2)
-    assert "Did you mean 'matern52'" in said("waves", "--kernel", "matern", code=2)
+    assert "Did you mean 'matern52'" in said("waves", "--kernel", "matern5", code=2)
     assert "does not support the kernel 'cauchy'" in said("Good", "--kernel", "cauchy", code=2)
     with pytest.raises(MethodError):
         check(3)
@@ -154,11 +156,11 @@ def squared(X, M, seed, bandwidth=1.0):
 @pytest.mark.parametrize(
     ("draw", "given", "reading"),
     [
-        (inverse, {}, "sigma is read as 1 * s^-1"),
-        (inverse, {"sigma": 0.25}, "sigma is read as 1 * s^-1"),
-        (of_gamma, {}, "bandwidth is read as 0.5 * s^-2"),
-        (of_variance, {}, "length_scale is read as 1 * s^2"),
-        (of_precision, {}, "gamma is read as 1 * s^-1"),
+        (inverse, {}, "sigma is interpreted as 1 * s^-1"),
+        (inverse, {"sigma": 0.25}, "sigma is interpreted as 1 * s^-1"),
+        (of_gamma, {}, "bandwidth is interpreted as 0.5 * s^-2"),
+        (of_variance, {}, "length_scale is interpreted as 1 * s^2"),
+        (of_precision, {}, "gamma is interpreted as 1 * s^-1"),
     ],
 )
 def test_exponent_of_a_parameter_is_measured_for_any_name(draw, given, reading):

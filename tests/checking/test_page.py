@@ -83,7 +83,7 @@ def test_builtin_samplers_are_summarized_in_one_sentence():
     claimed = own[own["said"] == ""]
     text = written()["rfbench's own samplers"]
     right = (claimed["verdict"] == "no bias").sum()
-    assert f"{right} of {len(claimed)} combinations" in text
+    assert f"{right} of {len(claimed)} forms" in text
     assert "|" not in text
     assert "[own.csv](published/maps/own.csv)" in text
     assert all(f" {code}" in text for code in own.loc[own["said"] != "", "code"])

@@ -87,7 +87,7 @@ def test_command_line_chooses_a_model_and_predicts(short, tmp_path, monkeypatch)
     options = "--target price --budget 15m --jobs 1 --seed 1 --metric mae --drop b --no-rows"
     said = call("choose", "towns.csv", *options.split())
     assert "SELECTED" in said
-    assert "it holds no training rows" in said
+    assert "it contains no training rows" in said
     folder = tmp_path / "results" / "choose-towns.csv"
     new = towns(20, seed=1).drop(columns="price").assign(town="Rom")
     new.to_csv("new.csv", index=False)
@@ -119,8 +119,9 @@ def test_first_line_gives_the_recommendation(chosen):
     first = text(chosen).splitlines()[0]
     assert first.startswith("SELECTED: ")
     assert chosen.card["take"]["label"] in first
-    assert ("another model was ahead" in text(chosen)) == chosen.card["overturned"]
-    assert "another model was ahead" in text(changed(chosen, overturned=True))
+    note = "On the validation rows another model was better"
+    assert (note in text(chosen)) == chosen.card["overturned"]
+    assert note in text(changed(chosen, overturned=True))
     nothing = changed(chosen, nothing_learnt=True, take=best(chosen, rounds.CONSTANT))
     assert text(nothing).startswith("NOTHING WAS LEARNED")
 
@@ -137,7 +138,7 @@ def test_difference_is_shown_with_its_interval(chosen):
     assert of_mean in said(center=-0.73)
     assert "-0.73; of a typical row -0.71, 95 % interval -1.84 to 0.381, p = 0.5)" in said()
     opposite = said(center=0.1, low=0.02, high=0.381, p=0.01)
-    assert "p = 0.01; a few rows decide the sign of the difference)" in opposite
+    assert "p = 0.01; a few rows determine the sign of the difference)" in opposite
 
 
 def test_page_says_that_all_planned_contenders_were_measured(chosen):

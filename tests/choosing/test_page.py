@@ -27,7 +27,7 @@ def test_page_has_the_facts_of_the_card(folder, tmp_path):
     html = (tmp_path / "page.html").read_text()
     text = re.sub(r"<[^>]*>|\s+", " ", html)
     for fact in (
-        f"TAKE {card['take']['label']}",
+        f"SELECTED: {card['take']['label']}",
         "with 95 % intervals",
         "predicted and true values",
         "increase of the rmse if a column is permuted",

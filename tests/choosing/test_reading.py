@@ -93,7 +93,7 @@ def test_few_rows_with_ambiguous_notation_are_read_as_in_training(tmp_path):
     np.testing.assert_allclose(
         made, [3 * (1024 - 1000.25) / 7, 3 * (1059.5 - 1000.25) / 7], atol=0.01
     )
-    assert "beyond" not in said
+    assert "outside the range" not in said
 
 
 def test_value_in_range_only_in_another_notation_is_rejected(tmp_path):
@@ -106,7 +106,7 @@ def test_value_in_range_only_in_another_notation_is_rejected(tmp_path):
     np.testing.assert_allclose(made, [10.5, 17.5], atol=0.1)
     made, said = predicted(model, put(tmp_path / "n.csv", "a\n9.5\n"))  # beyond, in any reading
     np.testing.assert_allclose(made, [66.5], atol=0.2)
-    assert "Column a has 1 value beyond those of training" in said
+    assert "Column a has 1 value outside the range of the training rows" in said
 
 
 @pytest.mark.parametrize("content", ["a;y\n950;1\n1,024;2\n", "a;y\n950;1\n1.024;2\n"])

@@ -25,10 +25,10 @@ def test_page_shows_the_numbers_of_the_rounds():
     page = " ".join(resources.files("rfbench.choosing").joinpath("README.md").read_text().split())
     for fact in (
         f"On {SHIPPED['rows']['few']:,} rows",
-        f"at {SHIPPED['sizes']['few']} landmarks",
+        f"with {SHIPPED['sizes']['few']} landmarks",
         f"at {SHIPPED['sizes']['middle']:,} landmarks on {SHIPPED['rows']['middle']:,} rows",
         f"up to {table.FOLDED_ROWS:,} rows",
-        f"{table.ROWS_PER_SECOND} per second of the budget, at most {table.MOST_ROWS:,}",
+        f"{table.ROWS_PER_SECOND} rows per second of the budget, at most {table.MOST_ROWS:,}",
         f"a quarter of the rows, at most {table.MOST_HELD_OUT:,}",
     ):
         assert fact in page, fact
@@ -119,7 +119,7 @@ def test_no_rows_option_stores_no_rows_and_is_on_the_page(short, tmp_path):
     free = choose(table, y, budget=FOREVER, out=tmp_path, n_jobs=2, allow_rows=False)
     assert not any(c["holds_rows"] for c in free.card["contenders"])
     written = render("choosing/choose.txt.j2", choice=free.card, folder=free.folder)
-    assert "it holds no training rows" in written
+    assert "it contains no training rows" in written
     assert not (tmp_path / "predictions").exists()
     assert not (tmp_path / "rows").exists()
     words = f"{y[0]:.6g}".encode()

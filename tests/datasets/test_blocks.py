@@ -109,13 +109,13 @@ def test_reading_in_blocks_equals_a_single_read(tmp_path, monkeypatch, name, enc
 READ = """
 import re, sys
 from pathlib import Path
-from rfbench.datasets import own
+from rfbench.datasets import user_data
 def memory(key):  # ru_maxrss begins with the memory of the process that started this one
     return 1024 * int(re.search(key + r":\\s*(\\d+)", Path("/proc/self/status").read_text())[1])
 folder = Path(sys.argv[1])
-own.read("small", {"file": "small.csv", "target": "y"}, folder)
+user_data.read("small", {"file": "small.csv", "target": "y"}, folder)
 before = memory("VmRSS")
-parsed = own.read("large", {"file": "large.csv", "target": "y"}, folder)[1]
+parsed = user_data.read("large", {"file": "large.csv", "target": "y"}, folder)[1]
 print((memory("VmHWM") - before) / parsed.X.nbytes, parsed.X.shape[0], parsed.X.shape[1])
 """
 

@@ -132,7 +132,7 @@ class TestColumns:
         assert (len(X), X["w=other"].sum()) == (255, 46 * 20)
 
     def test_table_without_usable_columns_raises_an_explained_error(self):
-        with pytest.raises(DataError, match="No column remains.*constant: a"):
+        with pytest.raises(DataError, match="No column remains.*constant are left out: a"):
             Preparation().fit(pd.DataFrame({"a": [1, 1]}))
         with pytest.raises(DataError, match="two columns 'a'"):
             Preparation().fit(pd.DataFrame([[1, 2]], columns=["a", " a"]))

@@ -235,7 +235,7 @@ class TestTarget:
     def test_nonfinite_target_is_rejected(self, place):
         y = np.arange(5.0)
         y[place] = np.nan
-        with pytest.raises(DataError, match="target of d has NaN"):
+        with pytest.raises(DataError, match="target of d contains NaN"):
             given_split(regression(y))
 
     @pytest.mark.parametrize(

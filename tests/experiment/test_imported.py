@@ -85,5 +85,5 @@ def test_running_a_foreign_manifest_needs_permission(experiment_of, tmp_path):
 
 
 def test_equal_samplers_under_two_labels_are_rejected(experiment_of):
-    with pytest.raises(ConfigError, match="a and b are rks with the same parameters"):
+    with pytest.raises(ConfigError, match="a and b are both rks with the same parameters"):
         experiment_of(TEXT, "samplers=[{name: rks, label: a}, {name: rks, label: b}]")

@@ -287,7 +287,7 @@ def no_effect(X, M, seed, gamma=1.0):
     ("thing", "value", "why"),
     [
         (dot_products, 1.0, "depends on the position of the rows"),
-        (no_effect, 1.0, "no power of s would fit"),
+        (no_effect, 1.0, "measurements agree with no power of s"),
         (kinds.Transformer, "scale", "not a number above 0"),
         (kinds.Transformer, [1.0, 2.0], "not a number above 0"),
         (kinds.Transformer, True, "not a number above 0"),

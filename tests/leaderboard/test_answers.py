@@ -173,7 +173,7 @@ def test_each_question_gets_a_sentence_for_any_result(median, p, words):
         assert re.search(r"\]\(https://github\.com/[^)]+/(issues|pull)/\d+\)", asked)
         assert said.startswith("**No difference shown**" if p > 0.05 else "**")
         assert ("No difference shown" in said) == (p > 0.05)
-        assert re.search(r"`rfbench run [^`]+`$", said)
+        assert re.search(r"`rfbench run [^`]+` measures the rows of this comparison\.$", said)
         assert "12 of 40 data sets" in said
         assert re.search(words, said)
 

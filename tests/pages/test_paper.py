@@ -47,7 +47,7 @@ def test_page_is_short_and_begins_with_the_result(page: Path) -> None:
     assert len(lines) <= MAX_PAGE
     assert lines[2].startswith("**Result.** ")
     assert not re.search(
-        r"Nothing is judged there|Not compared on|\bt_(pp|test|train)\b \|", str(lines)
+        r"Unjudged comparisons|Not compared on|\bt_(pp|test|train)\b \|", str(lines)
     )
 
 

@@ -61,7 +61,7 @@ def test_number_is_named_as_in_its_paper() -> None:
         ("doe2030, Table 7, digits, rkss, 40", "Did you mean 'RKS'"),
         ("doe2030, Table 7, digits, rks, 400", "Did you mean '40'"),
         ("doe2030, Table 7, digits, rks", "There is no size"),
-        ("doe2030, Table 7", "2 names. Write"),
+        ("doe2030, Table 7", "2 parts instead of 5. Write"),
     ],
 )
 def test_wrong_name_suggests_the_nearest(name: str, said: str) -> None:
@@ -132,7 +132,7 @@ def test_rows_of_an_existing_run_count() -> None:
 def test_measuring_stops_at_the_budget_and_resumes_later() -> None:
     said = cell("--budget", "1ms")
     assert "Nothing is measured" in said
-    assert "3 trials are missing. The command at the end continues" in said
+    assert "3 trials are missing. The command at the end measures them" in said
     assert "missing" not in cell()
 
 

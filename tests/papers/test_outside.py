@@ -105,7 +105,9 @@ def test_entry_point_names_a_folder_without_importing_it(
     monkeypatch.syspath_prepend(str(tmp_path / "site"))
     with papers.include([]) as problems:
         assert papers.list_outside() == ["doe2030"]
-        assert [problem.partition(": ")[2][:7] for problem in problems] == ["There i"] * 2
+        assert [problem.partition(": ")[2] for problem in problems] == [
+            "The folder does not contain the file paper.yaml. An entry point names this folder."
+        ] * 2
     assert "theirpackage" not in sys.modules
     assert "99.50" in call("verify", "results")
 
@@ -272,7 +274,8 @@ def test_other_data_and_stale_rows_are_named() -> None:
     rows = trials(80.0, dataset="letter", protocol="printed")
     write_folder(Path("letters"), rows, {"config": {"name": "letters", **OURS}})
     said = " ".join(call("verify", "letters").split())
-    assert "liu2020 has no data set letter, so nothing was compared. Its data sets are eeg," in said
+    assert "liu2020 has no data set letter, so nothing was compared." in said
+    assert "The data sets of the paper are eeg," in said
     name = "liu2020_table3_eeg.printed"
     rows = trials(80.0, protocol="printed", setting="0123")
     write_folder(Path("old"), rows, {"config": {"name": name, **OURS}})
@@ -307,7 +310,7 @@ def test_paper_folder_written_by_new_runs_unchanged() -> None:
     assert re.search(r"C1, mine2026, Table 1: On Digits.* - printed: holds", said)
     for name, why in (
         ("papers/mine2026", "exists already"),
-        ("liu2020", "a paper liu2020"),
+        ("liu2020", "a paper with the name liu2020"),
         ("a b", "name"),
     ):
         assert why in call("new", "--paper", name, code=2)

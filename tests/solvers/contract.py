@@ -240,7 +240,7 @@ def scaled_features_need_a_scaled_penalty(subject: SolverSubject) -> None:
 
 def a_choice_needs_something_to_choose_by(subject: SolverSubject) -> None:
     """Several penalties without a way to choose are refused."""
-    words = "2 alphas .*'fixed'"
+    words = "2 alphas, .*'fixed'"
     with pytest.raises(MethodError, match=words):
         subject.make([0.1, 1.0], selection="fixed").check_parameters()
     with pytest.raises(MethodError, match="no evaluation rows"):

@@ -39,7 +39,7 @@ def test_class_pair_with_an_empty_class_predicts_the_other_class(several):
     solver = KernelSVMClassifier([0.5, 5.0], bandwidth=2.0, selection="validation", random_state=0)
     solver.fit(X, y)
     coding, rest = solver.coding_, y != 3
-    columns = Targets(coding.columns(y), y, coding).select_rows(rest)
+    columns = Targets(coding.encode(y), y, coding).select_rows(rest)
     path = solver._path(solver.kernel_(X[rest], X[rest]), X[rest], columns)
     theirs = SVC(C=2.0, gamma=1 / 8, tol=1e-6, decision_function_shape="ovo").fit(X[rest], y[rest])
     with_it = [pair for pair, (_, j) in enumerate(coding.pairs) if j == 3]
