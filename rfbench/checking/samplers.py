@@ -208,7 +208,9 @@ class FeatureMapUnderTest:
         return [
             self._claim(name, each, bandwidth)
             for each in ([KERNELS.find_published_name(kernel)] if kernel else self.kernels_served)
-            for name in (MAPS if self.is_sampler and KERNELS[each].feature == "wave" else ("",))
+            for name in (
+                MAPS if self.is_sampler and KERNELS.find(each).feature == "wave" else ("",)
+            )
         ]
 
     def _claim(self, name: str, kernel: str, bandwidth: float | None) -> KernelClaim:

@@ -100,6 +100,15 @@ def test_correct_map_exits_with_code_0():
     )
 
 
+@pytest.mark.parametrize(
+    ("name", "kernel"), [("rks", "matern[nu=2.5]"), ("polynomial-sketch", "polynomial[degree=2]")]
+)
+def test_sampler_is_measured_with_a_kernel_with_parameters(name, kernel):
+    output = call("test", name, "--kernel", kernel)
+    assert output.startswith(f"yes  {kernel}")
+    assert "kernel: no bias of" in output.splitlines()[0]
+
+
 def test_broken_promises_and_unmeasured_properties_are_reported():
     output = said("Forgets", "--kernel", "gaussian", code=1)
     assert "FAILED  same seed same features" in output
