@@ -59,6 +59,8 @@ KINDS = {"float64": "d", "float32": "s"}
 TITLE = """\
 # Speed with one and with two threads
 
+The [glossary](../glossary.md) defines the terms of this page.
+
 `scripts/bench/run --quick` wrote this page. Seconds are medians of two to fifteen rounds. Each
 round runs rfbench and scikit-learn in turn, with one thread and with two. A ratio above 1 means
 that rfbench is faster. Ridge regression has 11 penalties and includes random features; scikit-learn
