@@ -126,9 +126,9 @@ def test_quick_lines_have_both_numbers_of_threads(tmp_path, monkeypatch):
     lines = [
         *quick.ridge_lines(60, 3, 8, quick.KINDS, time.process_time, seconds=0.0),
         *quick.map_lines(40, 3, 8, "float32", time.process_time, seconds=0.0),
-        quick.logistic_line(60, 8, 2, time.process_time, seconds=0.0),
+        *quick.logistic_lines(60, 8, 2, time.process_time, seconds=0.0),
     ]
-    assert len(lines) == 4 + len(quick.MAPS) + 1
+    assert len(lines) == 4 + len(quick.MAPS) + 2
     assert "from 40 rows" in lines[0].name  # the reference fits fewer rows, and its time is scaled
     for line in lines:
         assert line.ours.keys() == line.theirs.keys() == {1, 2}
@@ -137,6 +137,17 @@ def test_quick_lines_have_both_numbers_of_threads(tmp_path, monkeypatch):
     assert not lines[-1].limit
     text = quick.write_page(quick.page(lines), tmp_path).read_text()
     assert text.count("\n| ") == len(lines) + 2
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_logistic_objective_is_minimal_at_the_solution(classes):
+    Z, y = solvers.rows(200, 8, classes)
+    ours = solvers.LogisticClassifier(0.1, tol=1e-10).fit(Z, y)
+    theirs = solvers.LogisticRegression(C=10.0, tol=1e-12, max_iter=10_000).fit(Z, y)
+    least, same = (solvers.compute_logistic_objective(m, Z, y, 0.1) for m in (ours, theirs))
+    assert same == pytest.approx(least, rel=1e-8)
+    loose = solvers.LogisticRegression(C=10.0, tol=0.1).fit(Z, y)
+    assert solvers.compute_logistic_objective(loose, Z, y, 0.1) > least * (1 + 1e-6)
 
 
 def test_quick_sides_run_in_turn_with_one_and_two_threads():
