@@ -54,13 +54,20 @@ def test_each_decorator_in_the_guide_exists_and_is_used():
         ("sampler", RandomFeatures, {"_draw", "kernels_served"}),
         ("solver", Solver, {"_fits", "positive_alphas", "penalty_degree"}),
         ("solver", fits, {"fit_from_matrix", "fit_from_gram", "Fits", "LinearPath"}),
-        ("column of `trials.csv`", schema, {"_WHAT", "_METRICS", "_TIMES", "_HOW"}),
+        ("solver", fits.LinearPath, {"make_blank", "record_gap", "mark_unconverged"}),
+        ("column of `trials.csv`", schema, {"_WHAT", "_METRICS", "_TIMES", "_REFIT", "_HOW"}),
     ],
 )
 def test_guide_names_what_a_class_has_to_define(addition, owner, names):
     said = set(re.findall(r"\w+", " ".join(list_words(ADDITIONS[addition]))))
     assert names <= said
     assert all(hasattr(owner, name) for name in names)
+
+
+def test_each_method_of_a_path_in_the_guide_exists():
+    called = re.findall(r"`(?:path|LinearPath)\.(\w+)\(", GUIDE)
+    assert len(called) >= 3
+    assert [name for name in called if not hasattr(fits.LinearPath, name)] == []
 
 
 def test_all_methods_of_the_registry_have_the_decorators():

@@ -24,6 +24,7 @@ def list_uncommitted(by_paper: Mapping[str, Iterable[Committed]]) -> list[str]:
 
 def main() -> int:
     """Write the files; return 1 if the git history is incomplete."""
+    print("The git history is read. This takes one or two minutes.", file=sys.stderr)
     try:
         history = History()
     except NoHistory as error:

@@ -30,3 +30,10 @@ def test_solutions_equal_the_stored_ones():
     for name, sums in expected.items():
         assert not numbers.differ(found[name], sums, 1e-5), name
         assert np.isfinite(found[name]).all()
+
+
+def test_written_values_keep_those_that_differ_by_rounding():
+    stored = {"same": [-12.0, 3.0], "moved": [1.0, 1.0], "longer": [1.0]}
+    found = {"same": [-11.999999999999996, 3.0], "moved": [1.1, 1.0], "longer": [1.0, 2.0]}
+    found["new"] = [5.0]
+    assert numbers.keep_equal(found, stored) == found | {"same": [-12.0, 3.0]}

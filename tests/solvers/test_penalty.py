@@ -26,6 +26,16 @@ CASES = [
     ("kernel-svm", "hinge", 0.5, {"bandwidth": BANDWIDTH, "tol": 1e-8}),
 ]
 
+# Solvers whose objective has another form, with the test of their penalty.
+OTHER_TESTS = {"joint": "test_joint.py"}
+
+
+def test_each_solver_has_a_test_of_its_penalty():
+    missing = set(SOLVERS) - {case[0] for case in CASES} - set(OTHER_TESTS)
+    assert not missing, "Add a case to CASES, or the file of the solver's own test to OTHER_TESTS."
+    for name, file in OTHER_TESTS.items():
+        assert name in (Path(__file__).parent / file).read_text()
+
 
 @pytest.mark.parametrize("convention", ["absolute", "per-sample"])
 @pytest.mark.parametrize(("name", "loss", "factor", "words"), CASES)
