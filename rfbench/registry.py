@@ -20,7 +20,7 @@ from rfbench.method_names import find_row_name as find_row_name
 
 NO_ALIASES: Mapping[str, str] = MappingProxyType({})
 # Names that no class has anymore, each with the nearest method, for the message of the error.
-REMOVED = {"oprf": "positive"}
+REMOVED_SAMPLERS = {"oprf": "positive"}
 
 
 @functools.cache
@@ -132,11 +132,11 @@ def make_unknown_name_error(registries: Iterable[Registry], name: str) -> Method
     names the right kind.
     """
     several = list(registries)
-    if name in REMOVED:
+    if name in REMOVED_SAMPLERS:
         return MethodError(
             f"There is no sampler '{name}' anymore.",
             "It was removed, because no published row used it.",
-            f"Use {REMOVED[name]}, or an earlier version of rfbench.",
+            f"Use {REMOVED_SAMPLERS[name]}, or an earlier version of rfbench.",
         )
     kinds = " or ".join(registry.kind for registry in several)
     others = [each for each in (SAMPLERS, KERNELS, SOLVERS) if each not in several]

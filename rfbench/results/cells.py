@@ -65,8 +65,8 @@ class Cell(NamedTuple):
 TYPES: dict[str, Any] = get_type_hints(Cell)
 # The authors' file of a cell, their number of errors with mean and standard deviation, and ours,
 # which are empty for a cell that is not measured.
-ERRORS = ("folder", "published_n", "published_mean", "published_sd", "n", "mean", "sd")
-COLUMNS = ["id", *Cell._fields, *ERRORS]
+COLUMNS_OF_ERRORS = ("folder", "published_n", "published_mean", "published_sd", "n", "mean", "sd")
+COLUMNS_OF_CELLS = ["id", *Cell._fields, *COLUMNS_OF_ERRORS]
 
 
 def list_cells(table: pd.DataFrame) -> list[Cell]:
@@ -85,7 +85,7 @@ def read_cells(path: Path) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Its lines, with the columns `COLUMNS`.
+        Its lines, with the columns `COLUMNS_OF_CELLS`.
 
     Raises
     ------
@@ -111,7 +111,7 @@ def write_cells(path: Path, table: pd.DataFrame) -> None:
     path : Path
         The file.
     table : DataFrame
-        Its lines, with the columns `COLUMNS`.
+        Its lines, with the columns `COLUMNS_OF_CELLS`.
     """
-    text = table[COLUMNS].to_csv(index=False, float_format="%.6g", lineterminator="\n")
+    text = table[COLUMNS_OF_CELLS].to_csv(index=False, float_format="%.6g", lineterminator="\n")
     files.replace(path, text.encode())

@@ -71,7 +71,7 @@ def compute_moments_of_pairs(
         g, N = rows[part] @ rows.T, np.outer(norms[part], norms)
         Q = squares[part] @ squares.T
         c2 = np.exp(-(norms[part, None] + norms)) if decays else np.ones_like(g)
-        apart = c2 * (1.0 - np.eye(*g.shape, start))
+        apart = c2 * (1.0 - np.eye(len(g), n, start))
         g2 = g**2
         # A count sketch has M = N, and the square of the mean is added, not subtracted.
         sign = 1.0 if projection == "countsketch" else -1.0

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from rfbench.results.cells import COLUMNS, TYPES, list_cells
+from rfbench.results.cells import COLUMNS_OF_CELLS, TYPES, list_cells
 from scripts.cells.measure import SOURCES
 
 SCALINGS = {"standardised": "standardized", "minimum subtracted": "minimum", "none": "none"}
@@ -30,7 +30,7 @@ def read_cells_that_qualify(path: Path) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        The cells, with the columns `COLUMNS`.
+        The cells, with the columns `COLUMNS_OF_CELLS`.
     """
     table = pd.read_csv(path)
     table = table[(table["role"] == "main") & table["dataset"].isin(list(SOURCES))]
@@ -52,4 +52,4 @@ def read_cells_that_qualify(path: Path) -> pd.DataFrame:
     errors = {"n_k": "n", "k_rel_frob_error_mean": "mean", "k_rel_frob_error_sd": "sd"}
     table = table.assign(id=[cell.id for cell in list_cells(table)])
     published = {f"published_{new}": table[name] for name, new in errors.items()}
-    return table.assign(**published)[COLUMNS]
+    return table.assign(**published)[COLUMNS_OF_CELLS]

@@ -39,7 +39,8 @@ def make_page(cells: pd.DataFrame) -> str:
         total=f"{len(cells):,}",
         different=f"{cells['id'].nunique():,}",
         sets=cells["dataset"].nunique(),
-        missing="".join(f" {name} lacks {n:,}." for name, n in missing.value_counts().items()),
+        missing=", ".join(f"{n:,} of {each}" for each, n in missing.value_counts().items())
+        or "none",
         **{each: f"{counts.get(each, 0):,}" for each in verdicts.COMPARED},
         within=(several["z"].abs() < compare.FAR).mean(),
         sd=several["z"].std(),

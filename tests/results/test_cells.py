@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from rfbench.errors import DataError
-from rfbench.results.cells import COLUMNS, Cell, list_cells, read_cells, write_cells
+from rfbench.results.cells import COLUMNS_OF_CELLS, Cell, list_cells, read_cells, write_cells
 
 CELL = Cell(
     *("Yacht", "minimum", "polynomial", 7, 0.5, "poly_sketch", "srht", "ctr"),
@@ -15,7 +15,7 @@ OTHER = CELL._replace(D=32, kernel="gaussian", bias=0.0, scaling="none")
 
 def write(path, *rows):
     lines = [(cell.id, *cell, *errors) for cell, *errors in rows]
-    write_cells(path, pd.DataFrame(lines, columns=COLUMNS))
+    write_cells(path, pd.DataFrame(lines, columns=COLUMNS_OF_CELLS))
     return path
 
 
@@ -27,9 +27,17 @@ def test_cells_are_read_as_written(tmp_path):
     )
     table = read_cells(path)
     assert list_cells(table) == [CELL, OTHER]
-    assert list(table.columns) == COLUMNS
+    assert list(table.columns) == COLUMNS_OF_CELLS
     first, second = table.to_dict("records")
-    assert [first[name] for name in COLUMNS[16:]] == ["a folder", 20, 0.25, 0.125, 5, 0.5, 0.0625]
+    assert [first[name] for name in COLUMNS_OF_CELLS[16:]] == [
+        "a folder",
+        20,
+        0.25,
+        0.125,
+        5,
+        0.5,
+        0.0625,
+    ]
     assert (second["folder"], second["published_n"], second["published_mean"]) == (
         "another",
         1,

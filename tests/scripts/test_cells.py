@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 from rfbench import kernels
 from rfbench.datasets import dataset
 from rfbench.errors import DataError
-from rfbench.results.cells import COLUMNS, Cell, list_cells, read_cells, write_cells
+from rfbench.results.cells import COLUMNS_OF_CELLS, Cell, list_cells, read_cells, write_cells
 from scripts.cells import __main__ as command
 from scripts.cells import authors, claims, compare, measure, page
 
@@ -33,7 +33,7 @@ def frame(*rows):
     """Return a table of cells, each with a folder, the authors' errors and, if measured, ours."""
     lines = [(cell.id, *cell, folder, *theirs, *(ours or [math.nan] * 3))
              for cell, folder, theirs, ours in rows]  # fmt: skip
-    return pd.DataFrame(lines, columns=COLUMNS)
+    return pd.DataFrame(lines, columns=COLUMNS_OF_CELLS)
 
 
 @pytest.fixture
@@ -197,7 +197,7 @@ def test_cells_of_the_authors_qualify(tmp_path):
     found = authors.read_cells_that_qualify(tmp_path / "cells.csv")
     (row,) = found.to_dict("records")
     assert [row[f"published_{name}"] for name in ("n", "mean", "sd")] == [19, 0.5, 0.1]
-    assert list(found.columns) == COLUMNS
+    assert list(found.columns) == COLUMNS_OF_CELLS
     assert found[["n", "mean", "sd"]].isna().all(axis=None)
     (cell,) = list_cells(found)
     assert row["id"] == cell.id
@@ -284,7 +284,7 @@ def test_page_has_the_counts_and_the_claims(tmp_path):
     page.write_page(frame(*rows), tmp_path)
     text = (tmp_path / "README.md").read_text()
     assert "12 of 13 cells of 3 data sets are measured" in text
-    assert " Yacht lacks 1." in text
+    assert "Cells without our mean: 1 of Yacht." in text
     assert "0.50 (0.50 to 0.50)" in text
     assert len(text.splitlines()) <= 120
     assert (tmp_path / "ratios.png").read_bytes().startswith(b"\x89PNG")
