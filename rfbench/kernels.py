@@ -225,8 +225,8 @@ class Kernel(ABC):
         return frequencies / self.bandwidth
 
 
-class GaussianMeasure(Kernel):
-    """Base class of kernels with frequencies from N(0, spread^2 I): Gaussian, arc-cosine.
+class NormalDraws(Kernel):
+    """Base class of kernels whose frequencies are computed from normal vectors N(0, spread^2 I).
 
     Parameters
     ----------
@@ -238,8 +238,18 @@ class GaussianMeasure(Kernel):
 
     @property
     def spread(self) -> float:
-        """Standard deviation of one coordinate of a frequency."""
+        """Standard deviation of one coordinate of a normal vector."""
         return 1.0 / self.bandwidth
+
+
+class GaussianMeasure(NormalDraws):
+    """Base class of kernels with frequencies from N(0, spread^2 I): Gaussian, arc-cosine.
+
+    Parameters
+    ----------
+    bandwidth : float, default=1.0
+        Length scale s.
+    """
 
     def _scaled(self, frequencies: NDArray[np.float64]) -> NDArray[np.float64]:
         return frequencies * self.spread
@@ -343,7 +353,7 @@ class LaplacianL2(Kernel):
         return self._scaled(normal[:, :d] / np.abs(normal[:, d:]))
 
 
-class ScaleMixture(Kernel):
+class ScaleMixture(NormalDraws):
     """Kernels whose frequencies are normal vectors N(0, I / s^2) times a random scale.
 
     Samplers that draw normal frequencies multiply them by `draw_scales`. Therefore they serve every
@@ -354,13 +364,6 @@ class ScaleMixture(Kernel):
     bandwidth : float, default=1.0
         Length scale s.
     """
-
-    coordinate, drawn_by = "norm", "standard_normal"
-
-    @property
-    def spread(self) -> float:
-        """Standard deviation of one coordinate of a frequency before it is multiplied."""
-        return 1.0 / self.bandwidth
 
     @abstractmethod
     def draw_scales(self, generator: np.random.Generator, m: int) -> Array:
@@ -684,7 +687,7 @@ def make(name: str, bandwidth: float = 1.0) -> Kernel:
 
 
 @functools.cache
-def find_with_parameters(text: str) -> type[Kernel] | None:
+def find_with_parameters(text: str) -> type[Kernel]:
     """Return the class of a kernel with parameters in its name.
 
     Parameters
@@ -694,17 +697,15 @@ def find_with_parameters(text: str) -> type[Kernel] | None:
 
     Returns
     -------
-    type or None
-        A subclass of the kernel with these parameters; None if the text has no brackets.
+    type
+        A subclass of the kernel with these parameters.
 
     Raises
     ------
     MethodError
         If the kernel has no such parameter, or a value is not a number of at least 0.
     """
-    name, bracket, rest = text.partition("[")
-    if not bracket:
-        return None
+    name, _, rest = text.partition("[")
     base: type[Kernel] = KERNELS.find(name)
     values: dict[str, Any] = {}
     for part in rest.removesuffix("]").split(","):

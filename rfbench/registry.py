@@ -19,6 +19,8 @@ from rfbench.method_names import find_displayed_name as find_displayed_name
 from rfbench.method_names import find_row_name as find_row_name
 
 NO_ALIASES: Mapping[str, str] = MappingProxyType({})
+# Names that no class has anymore, each with the nearest method, for the message of the error.
+REMOVED_SAMPLERS = {"oprf": "positive"}
 
 
 @functools.cache
@@ -130,6 +132,12 @@ def make_unknown_name_error(registries: Iterable[Registry], name: str) -> Method
     names the right kind.
     """
     several = list(registries)
+    if name in REMOVED_SAMPLERS:
+        return MethodError(
+            f"There is no sampler '{name}' anymore.",
+            "It was removed, because no published row used it.",
+            f"Use {REMOVED_SAMPLERS[name]}, or an earlier version of rfbench.",
+        )
     kinds = " or ".join(registry.kind for registry in several)
     others = [each for each in (SAMPLERS, KERNELS, SOLVERS) if each not in several]
     elsewhere = next((each for each in others if each.find_published_name(name) in each), None)
@@ -176,7 +184,6 @@ SAMPLERS = Registry(
         "rfm-rff": "metric:RFMFeatures",
         "varpro": "varpro:VariableProjection",
         "positive": "positive:PositiveFeatures",
-        "oprf": "positive:OptimalPositiveFeatures",
         "simrf": "orf:SimRF",
         "elm": "swim:ELM",
         "orf-columns": "orf:ColumnORF",

@@ -5,7 +5,7 @@ import pytest
 
 from rfbench import samplers
 from rfbench.errors import MethodError
-from rfbench.registry import KERNELS, PRINTED, SAMPLERS, SOLVERS, find_row_name
+from rfbench.registry import KERNELS, PRINTED, REMOVED_SAMPLERS, SAMPLERS, SOLVERS, find_row_name
 from rfbench.samplers import RKS, RandomFeatures
 from rfbench.solvers import Solver
 
@@ -51,6 +51,16 @@ def test_printed_name_belongs_to_a_method():
     references = {"boosting", "exact-kernel"}  # models of the leaderboard, without features
     assert set(PRINTED) <= {*SAMPLERS, *labels, *references}
     assert len(set(PRINTED.values())) == len(PRINTED)
+
+
+@pytest.mark.parametrize("name", REMOVED_SAMPLERS)
+def test_removed_sampler_has_an_error_with_the_reason_and_a_replacement(name):
+    with pytest.raises(MethodError) as caught:
+        SAMPLERS.find(name)
+    assert REMOVED_SAMPLERS[name] in SAMPLERS
+    assert str(caught.value).startswith(f"There is no sampler '{name}' anymore.")
+    assert "no published row used it" in str(caught.value)
+    assert f"Use {REMOVED_SAMPLERS[name]}" in str(caught.value)
 
 
 def test_item_has_one_published_name_and_aliases():

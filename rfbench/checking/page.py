@@ -26,9 +26,7 @@ MAP_COLUMNS = (
     "at", "exact", "bias", "error", "z", "largest_z", "limit", "relative_error", "rate",
     "further_out", "verdict", "cause", "apart", "fault", "said", "mend",
 )  # fmt: skip
-MEASURED_COLUMNS = (
-    "M", "columns", "seeds", "largest_z", "limit", "relative_error", "rate", "further_out",
-)  # fmt: skip
+MEASURED_COLUMNS = ("M", "columns", "seeds", "largest_z", "limit", "relative_error", "rate")
 TEXTS = ("option", "map", "kernel", "file", "date", "at", "verdict", "cause", "apart", "fault",
          "said", "mend")  # fmt: skip
 RIGHT, BIASED, SLOW = "no bias", "biased", "no gain from M"
@@ -49,6 +47,7 @@ def make_row(
     return {
         **facts,
         **{name: getattr(found, name) for name in MEASURED_COLUMNS},
+        "further_out": found.relative_error_far,
         "kernel": found.kernel.name,
         "at": found.pairs.names[i],
         "exact": found.exact[i],

@@ -6,11 +6,12 @@ A cell is one configuration: data set, scaling, kernel, map, number of features 
 
 from __future__ import annotations
 
-import csv
 import hashlib
-from collections.abc import Iterable
+from io import BytesIO
 from pathlib import Path
-from typing import NamedTuple, get_type_hints
+from typing import Any, NamedTuple, get_type_hints
+
+import pandas as pd
 
 from rfbench import files
 from rfbench.errors import DataError
@@ -60,35 +61,20 @@ class Cell(NamedTuple):
         """Return the hash of the configuration, twelve hexadecimal digits."""
         return hashlib.sha256(repr(tuple(self)).encode()).hexdigest()[:12]
 
-    @property
-    def group(self) -> tuple[str, str, str, int, float, int]:
-        """Return what cells with the same exact kernel matrices have in common."""
-        return (*self[:5], self.n_seeds)
+
+TYPES: dict[str, Any] = get_type_hints(Cell)
+# The authors' file of a cell, their number of errors with mean and standard deviation, and ours,
+# which are empty for a cell that is not measured.
+COLUMNS_OF_ERRORS = ("folder", "published_n", "published_mean", "published_sd", "n", "mean", "sd")
+COLUMNS_OF_CELLS = ["id", *Cell._fields, *COLUMNS_OF_ERRORS]
 
 
-class CellErrors(NamedTuple):
-    """Number, mean and standard deviation of relative kernel errors; sd is NaN for one value."""
-
-    n: int
-    mean: float
-    sd: float
+def list_cells(table: pd.DataFrame) -> list[Cell]:
+    """Return the cells of the lines of a table, which may repeat."""
+    return [Cell(*row) for row in table[list(Cell._fields)].itertuples(index=False, name=None)]
 
 
-class CellRow(NamedTuple):
-    """A line of the file: a cell, the folder of the authors' file, their errors and ours."""
-
-    cell: Cell
-    folder: str
-    published: CellErrors
-    measured: CellErrors | None = None
-
-
-TYPES = get_type_hints(Cell)
-COLUMNS_OF_CELLS = ("id", *Cell._fields, "folder", "published_n", "published_mean", "published_sd")
-MEASURED = ("n", "mean", "sd")
-
-
-def read_cells(path: Path) -> list[CellRow]:
+def read_cells(path: Path) -> pd.DataFrame:
     """Read a file of cells.
 
     Parameters
@@ -98,51 +84,34 @@ def read_cells(path: Path) -> list[CellRow]:
 
     Returns
     -------
-    list of CellRow
-        Its lines.
+    DataFrame
+        Its lines, with the columns `COLUMNS_OF_CELLS`.
 
     Raises
     ------
     DataError
         If a line does not have the hash of its configuration.
     """
-    found = []
-    reader = csv.DictReader(files.read(path).decode().splitlines())
-    for line, row in enumerate(reader, 2):
-        cell = Cell(**{name: kind(row[name]) for name, kind in TYPES.items()})
-        if cell.id != row["id"]:
+    text = BytesIO(files.read(path))
+    table = pd.read_csv(text, dtype=TYPES, keep_default_na=False, na_values=["", "nan"])
+    for line, (given, cell) in enumerate(zip(table["id"], list_cells(table), strict=True), 2):
+        if given != cell.id:
             raise DataError(
-                f"{path}, line {line}: the configuration does not have the hash {row['id']}.",
+                f"{path}, line {line}: the configuration does not have the hash {given}.",
                 "The hash is computed from the configuration.",
             )
-        published, measured = (
-            CellErrors(int(row[f"{start}n"]), float(row[f"{start}mean"]), float(row[f"{start}sd"]))
-            if row[f"{start}n"]
-            else None
-            for start in ("published_", "")
-        )
-        assert published is not None
-        found.append(CellRow(cell, row["folder"], published, measured))
-    return found
+    return table
 
 
-def write_cells(path: Path, rows: Iterable[CellRow]) -> None:
-    """Write a file of cells.
+def write_cells(path: Path, table: pd.DataFrame) -> None:
+    """Write a file of cells, which is replaced.
 
     Parameters
     ----------
     path : Path
-        The file, which is replaced.
-    rows : iterable of CellRow
-        Its lines.
+        The file.
+    table : DataFrame
+        Its lines, with the columns `COLUMNS_OF_CELLS`.
     """
-    lines = [",".join((*COLUMNS_OF_CELLS, *MEASURED))]
-    for row in rows:
-        values = [row.cell.id, *row.cell, row.folder, *_to_text(row.published)]
-        values += _to_text(row.measured) if row.measured else ["", "", ""]
-        lines.append(",".join(map(str, values)))
-    files.replace(path, ("\n".join(lines) + "\n").encode())
-
-
-def _to_text(summary: CellErrors) -> list[str]:
-    return [str(summary.n), f"{summary.mean:.6g}", f"{summary.sd:.4g}"]
+    text = table[COLUMNS_OF_CELLS].to_csv(index=False, float_format="%.6g", lineterminator="\n")
+    files.replace(path, text.encode())

@@ -19,7 +19,6 @@ from rfbench.samplers.orf import ColumnORF as ColumnORF
 from rfbench.samplers.orf import ORF as ORF
 from rfbench.samplers.orf import SimRF as SimRF
 from rfbench.samplers.pool import UniformPool as UniformPool
-from rfbench.samplers.positive import OptimalPositiveFeatures as OptimalPositiveFeatures
 from rfbench.samplers.positive import PositiveFeatures as PositiveFeatures
 from rfbench.samplers.qmc import QMC as QMC
 from rfbench.samplers.quadrature import GaussianQuadrature as GaussianQuadrature

@@ -71,30 +71,18 @@ def compute_moments_of_pairs(
         g, N = rows[part] @ rows.T, np.outer(norms[part], norms)
         Q = squares[part] @ squares.T
         c2 = np.exp(-(norms[part, None] + norms)) if decays else np.ones_like(g)
-        rest = evaluate(g) - coefficients[0]
-        apart = c2.copy()
-        apart[np.arange(len(g)), np.arange(start, start + len(g))] = 0.0
+        apart = c2 * (1.0 - np.eye(len(g), n, start))
         g2 = g**2
-        if projection == "gaussian":
-            M = N + twice * g2
-        elif is_complex:
-            M = N + g2 - Q
-        else:
-            M = N + 2.0 * (g2 - Q)
-        R = g2 - (N - Q if is_complex else N + g2 - 2.0 * Q) / (d - 1) if d > 1 else g2
-        gn, g2n, Mn, Rn, Nn = (np.ones_like(g) for _ in range(5))
+        # A count sketch has M = N, and the square of the mean is added, not subtracted.
+        sign = 1.0 if projection == "countsketch" else -1.0
+        M = N if sign > 0 else N + twice * (g2 - Q * (projection != "gaussian"))
+        R = g2 - (N - Q + (twice - 1.0) * (g2 - Q)) / max(d - 1, 1)
+        rest, gn, g2n, Mn, Rn = evaluate(g) - coefficients[0], *np.ones((4, *g.shape))
         for degree in range(P):
-            gn *= g
-            g2n *= g2
-            if projection == "countsketch":
-                Nn *= N
-                variance[degree] += np.vdot(apart, Nn + g2n)
-            else:
-                Mn *= M
-                variance[degree] += np.vdot(apart, Mn - g2n)
-            if projection == "srht":
-                Rn *= R
-                covariance[degree] += np.vdot(apart, Rn - g2n)
+            for power, base in ((gn, g), (g2n, g2), (Mn, M), (Rn, R)):
+                power *= base
+            variance[degree] += np.vdot(apart, Mn + sign * g2n)
+            covariance[degree] += np.vdot(apart, Rn - g2n) * (projection == "srht")
             rest -= coefficients[degree + 1] * gn
             truncation[degree] += np.vdot(c2, rest**2)
     pairs = n * (n - 1)

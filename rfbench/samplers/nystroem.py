@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,10 +12,10 @@ from scipy import linalg
 
 from rfbench.arrays import Array, FloatArray, Rows
 from rfbench.compute.products import matmul
-from rfbench.kernels import Kernel
+from rfbench.kernels import Feature, Kernel
 from rfbench.parameters import one_of, parameter
 from rfbench.samplers.base import NOTHING_SHARED, RandomFeatures, RandomStreams, Shared
-from rfbench.samplers.declaration import ANY, CheckCase, sampler
+from rfbench.samplers.declaration import ANY, DOT_PRODUCTS, CheckCase, sampler
 from rfbench.samplers.feature_map import FittedMap
 from rfbench.samplers.landmarks import (
     choose_pivots,
@@ -89,7 +89,7 @@ class NystroemMap(KernelColumns):
 
 @sampler(
     "nystroem",
-    kernels=ANY,
+    kernels=(*ANY, *DOT_PRODUCTS),
     about="kernel values at M landmarks among the training rows, drawn uniformly",
     labels={
         "nystroem-kmeans": "as nystroem, with the centers of k-means as landmarks",
@@ -158,6 +158,7 @@ class Nystroem(RandomFeatures):
     """
 
     unbiased: ClassVar[bool] = False
+    features_served: ClassVar[tuple[str, ...]] = get_args(Feature)
 
     landmarks: str = parameter(UNIFORM, one_of(UNIFORM, RECURSIVE_RLS, RPCHOLESKY, KMEANS))
 

@@ -13,7 +13,7 @@ from rfbench.kernels import Gaussian, to_dense
 from rfbench.parameters import one_of, parameter
 from rfbench.registry import SAMPLERS
 from rfbench.samplers.base import RandomFeatures, RandomStreams
-from rfbench.samplers.declaration import GAUSSIAN, CheckCase, sampler
+from rfbench.samplers.declaration import GAUSSIAN, sampler
 from rfbench.samplers.feature_map import PAIRED, PLAIN, FeatureMap
 from rfbench.samplers.projected import iterate_row_blocks
 
@@ -22,7 +22,7 @@ BASES = ("rks", "orf", "simrf")
 
 @dataclass(frozen=True)
 class PositiveMap(FeatureMap):
-    """Columns ``scale * exp(w'z + b - decay |z|^2)`` of z = x - center.
+    """Columns ``scale * exp(w'z - decay |z|^2)`` of z = x - center.
 
     Attributes
     ----------
@@ -36,13 +36,11 @@ class PositiveMap(FeatureMap):
 
     def transform_into(self, rows: Rows, out: FloatArray) -> None:
         """Write the features of rows, shape (n, d), into `out`, shape (n, n_columns)."""
-        assert self.offsets is not None
         for block in iterate_row_blocks(rows.shape[0], rows.shape[1]):
             part, exponents = to_dense(rows[block]), out[block]
             if self.center is not None:
                 part = part - self.center.astype(part.dtype)
             self._project(part, exponents)
-            exponents += self.offsets
             exponents -= (self.decay * row_norms(part, squared=True))[:, None].astype(out.dtype)
         np.exp(out, out=out)
         out *= self.scale
@@ -103,89 +101,20 @@ class PositiveFeatures(RandomFeatures):
         base.kernel_ = self.kernel_
         drawn = base._draw(X, None, random)
         assert isinstance(drawn, FeatureMap)
-        center, variance = compute_moments(X)
-        A = self._curvature(variance, X.shape[1])
-        squares = np.sum(drawn.frequencies**2, axis=0) / spread**2
         return PositiveMap(
             "exp",
             PLAIN,
-            np.sqrt(1.0 - 4.0 * A) * drawn.frequencies,
-            A * squares + 0.25 * X.shape[1] * np.log(1.0 - 4.0 * A),
+            drawn.frequencies,
             scale=m**-0.5,
             decay=spread**2,
-            center=center,
+            center=compute_mean(X),
         )
 
-    def _curvature(self, variance: float, d: int) -> float:
-        """Return the parameter A <= 0 of `OptimalPositiveFeatures`."""
-        return 0.0
 
-
-@sampler(
-    "oprf",
-    kernels=GAUSSIAN,
-    about="as positive, with the smallest variance",
-    forms=(CheckCase({"base": "orf"}),),
-)
-class OptimalPositiveFeatures(PositiveFeatures):
-    r"""Positive features with the smallest variance at the mean distance from the origin.
-
-    The columns are :math:`(1 - 4A)^{d/4} \exp(A s^2 |w|^2 + \sqrt{1 - 4A}\, w^\top x - |x|^2/s^2) /
-    \sqrt M`, which are unbiased for every :math:`A < 1/4`. Let :math:`\phi` be the mean of
-    :math:`|x + y|^2 / (s^2 d)` over pairs of training rows. Then :math:`A = (1 - 2\phi -
-    \sqrt{(2\phi + 1)^2 + 8\phi}) / 16 \le 0`. For ridge regression these features are expected to
-    have larger errors than cosines.
-
-    Parameters
-    ----------
-    n_components : int, default=100
-        M, the number of frequencies. The paired map has two columns per frequency.
-    kernel : str, default='gaussian'
-        Name of a kernel in `rfbench.registry.KERNELS`.
-    bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
-        Bandwidth (length scale) of the kernel, or the rule that computes the bandwidth from the
-        training set.
-    feature_map : , default='offset'
-        Ignored.
-    random_state : int, Generator, RandomState, SeedSequence or None, default=None
-        Random seed or generator. None uses a new seed in every fit.
-    base : {'rks', 'orf', 'simrf'}, default='rks'
-        Sampler that draws the frequencies. FAVOR+ uses orthogonal frequencies.
-
-    Attributes
-    ----------
-    curvature_ : float
-        The parameter A.
-
-    References
-    ----------
-    Likhosherstov, Choromanski, Dubey, Liu, Sarlos and Weller, Chefs' Random Tables:
-    Non-Trigonometric Random Features, NeurIPS 2022 (OPRF). The formula of A is derived here.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from rfbench.samplers import OptimalPositiveFeatures
-    >>> X = np.random.default_rng(0).standard_normal((20, 3))
-    >>> sampler = OptimalPositiveFeatures(50, bandwidth=2.0, random_state=0).fit(X)
-    >>> sampler.curvature_ < 0
-    True
-    """
-
-    def _curvature(self, variance: float, d: int) -> float:
-        # For rows with mean 0, the mean of |x + y|^2 over all pairs is twice the mean of |x|^2.
-        phi = 2.0 * variance * self.kernel_.spread**2 / d
-        self.curvature_ = float(1 - 2 * phi - np.sqrt((2 * phi + 1) ** 2 + 8 * phi)) / 16
-        return self.curvature_
-
-
-def compute_moments(X: Rows) -> tuple[Array, float]:
-    """Return the mean of the rows, shape (d,), and the mean squared distance from this mean."""
+def compute_mean(X: Rows) -> Array:
+    """Return the mean of the rows, shape (d,)."""
     n, d = X.shape
-    blocks = list(iterate_row_blocks(n, d))
     total = np.zeros(d)
-    for block in blocks:
+    for block in iterate_row_blocks(n, d):
         total += np.asarray(X[block].astype(np.float64).sum(axis=0)).ravel()
-    mean = total / n
-    squares = (row_norms(to_dense(X[block]) - mean, squared=True).sum() for block in blocks)
-    return mean, float(sum(squares)) / n
+    return total / n

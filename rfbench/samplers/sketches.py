@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -15,7 +15,7 @@ from sklearn.utils.extmath import row_norms
 from rfbench.arrays import Array, FloatArray, Rows
 from rfbench.compute.hadamard import compute_padded_length, fwht_inplace
 from rfbench.errors import MethodError
-from rfbench.kernels import DotProduct, Gaussian, Polynomial, Softmax, to_dense
+from rfbench.kernels import DotProduct, Gaussian, Kernel, Polynomial, Softmax, to_dense
 from rfbench.parameters import (
     BOOLEAN,
     NONE,
@@ -61,7 +61,21 @@ def multiply(rows: Any, matrix: Any) -> Any:
     return rows @ matrix
 
 
-class Dense(NamedTuple):
+def convert(part: Any, dtype: Any) -> Any:
+    """Return a part of a sketch with its arrays in the precision of `dtype`."""
+    if isinstance(part, list):
+        return [convert(each, dtype) for each in part]
+    if isinstance(part, np.ndarray) and part.dtype.kind in "fc":
+        kind = np.result_type(dtype, np.complex64) if np.iscomplexobj(part) else dtype
+        return part.astype(kind, copy=False)
+    if is_dataclass(part) and not isinstance(part, type):
+        parts = {each.name: convert(getattr(part, each.name), dtype) for each in fields(part)}
+        return replace(part, **parts)
+    return part
+
+
+@dataclass(frozen=True)
+class Dense:
     """Projections given by a matrix, shape (p, D)."""
 
     matrix: NDArray[Any]
@@ -70,12 +84,9 @@ class Dense(NamedTuple):
         """Return the projections of the rows, shape (n, D)."""
         return multiply(rows, self.matrix)
 
-    def astype(self, dtype: Any) -> Dense:
-        """Return the factor in the precision of `dtype`."""
-        return Dense(_to_precision(self.matrix, dtype))
 
-
-class HadamardRows(NamedTuple):
+@dataclass(frozen=True)
+class HadamardRows:
     """Chosen rows of stacked matrices H diag(signs), with the Hadamard matrix H of 1 and -1."""
 
     signs: NDArray[Any]  # shape (blocks, p)
@@ -85,10 +96,6 @@ class HadamardRows(NamedTuple):
         """Return the projections of the rows, shape (n, D)."""
         return np.concatenate([_transform(rows * each) for each in self.signs], 1)[:, self.chosen]
 
-    def astype(self, dtype: Any) -> HadamardRows:
-        """Return the factor in the precision of `dtype`."""
-        return HadamardRows(_to_precision(self.signs, dtype), self.chosen)
-
 
 def _transform(rows: Any) -> Any:
     """Return the Walsh-Hadamard transform of each row, without a factor."""
@@ -97,11 +104,6 @@ def _transform(rows: Any) -> Any:
     out = np.array(rows, order="C")
     fwht_inplace(out, 1)
     return out
-
-
-def _to_precision(values: NDArray[Any], dtype: Any) -> NDArray[Any]:
-    complex_type = np.result_type(dtype, np.complex64)
-    return values.astype(complex_type if np.iscomplexobj(values) else dtype, copy=False)
 
 
 class Way(NamedTuple):
@@ -152,10 +154,6 @@ class Sketch(ABC):
     def features(self, rows: Any) -> Any:
         """Return the real or complex features of the rows, shape (n, D)."""
 
-    @abstractmethod
-    def astype(self, dtype: Any) -> Sketch:
-        """Return the sketch in the precision of `dtype`."""
-
 
 @dataclass(frozen=True)
 class ProductSketch(Sketch):
@@ -171,10 +169,6 @@ class ProductSketch(Sketch):
             product *= factor.project(rows)
         product *= float(self.D) ** -0.5
         return product
-
-    def astype(self, dtype: Any) -> ProductSketch:
-        """Return the sketch in the precision of `dtype`."""
-        return replace(self, factors=[factor.astype(dtype) for factor in self.factors])
 
 
 @dataclass(frozen=True)
@@ -204,14 +198,6 @@ class TreeSketch(Sketch):
         padded[:, : self.D] = product
         return inner.project(padded) * float(self.D) ** -0.5
 
-    def astype(self, dtype: Any) -> TreeSketch:
-        """Return the sketch in the precision of `dtype`."""
-        return replace(
-            self,
-            leaves=[leaf.astype(dtype) for leaf in self.leaves],
-            levels=[[inner.astype(dtype) for inner in level] for level in self.levels],
-        )
-
 
 @dataclass(frozen=True)
 class CompressedSketch(Sketch):
@@ -227,24 +213,16 @@ class CompressedSketch(Sketch):
             wide = np.concatenate([wide.real, wide.imag], axis=1)
         return self.last.project(wide) * float(len(self.last.chosen)) ** -0.5
 
-    def astype(self, dtype: Any) -> CompressedSketch:
-        """Return the sketch in the precision of `dtype`."""
-        return CompressedSketch(self.inner.astype(dtype), self.last.astype(dtype))
-
 
 @dataclass(frozen=True)
 class TensorSketch(Sketch):
-    """The TensorSketch of scikit-learn."""
+    """The TensorSketch of scikit-learn, which computes in float64."""
 
     fitted: PolynomialCountSketch
 
     def features(self, rows: Any) -> Any:
         """Return the features of the rows, shape (n, D)."""
         return self.fitted.transform(rows)
-
-    def astype(self, dtype: Any) -> TensorSketch:
-        """Return the same sketch, which computes in float64."""
-        return self
 
 
 def draw_sketch(
@@ -325,7 +303,7 @@ class DotProductMap(FittedMap):
 
     def astype(self, dtype: Any) -> DotProductMap:
         """Return the map with its arrays converted to the floating-point type `dtype`."""
-        return replace(self, sketches=[(a, each.astype(dtype)) for a, each in self.sketches])
+        return replace(self, sketches=[(a, convert(each, dtype)) for a, each in self.sketches])
 
     def transform_into(self, rows: Rows, out: FloatArray) -> None:
         """Write the features of the rows, shape (n, d), into `out`, shape (n, n_columns)."""
@@ -344,6 +322,49 @@ class DotProductMap(FittedMap):
             filled = sum(each.shape[1] for each in parts)
             np.concatenate(parts, axis=1, out=out[block, :filled], casting="same_kind")
             out[block, filled:] = 0.0
+
+
+def find_length(kernel: Kernel) -> float:
+    """Return the length scale s of the kernel; for a Gaussian kernel exp(-|x - y|^2 / (2 s^2))."""
+    return 1.0 / kernel.spread if isinstance(kernel, Gaussian) else float(kernel.bandwidth)
+
+
+def allocate_features(
+    sample: Array, kernel: Any, totals: Iterable[int], way: Way, least: int
+) -> dict[int, list[int]]:
+    """Return the optimized numbers of features for the degrees from 1, for each total number.
+
+    Parameters
+    ----------
+    sample : array of shape (n, d)
+        Rows over whose pairs the mean squared error is computed.
+    kernel : Kernel
+        The kernel.
+    totals : iterable of int
+        Total numbers of features, without the constant.
+    way : Way
+        How the projections are drawn.
+    least : int
+        Lowest degree at which the series is truncated.
+
+    Returns
+    -------
+    dict
+        The numbers of features, by total.
+    """
+    decays = isinstance(kernel, Gaussian)
+    series = Softmax(1.0) if decays else kernel
+    limit = kernel.degree if isinstance(kernel, Polynomial) else SERIES_DEGREE
+    coefficients = series.coefficients(limit)
+    rows = np.zeros((len(sample), compute_padded_length(sample.shape[1])))
+    rows[:, : sample.shape[1]] = sample
+    rows /= find_length(kernel)
+    moments = compute_moments_of_pairs(
+        *(rows, coefficients, series.evaluate, way.projection),
+        is_complex=way.is_complex,
+        decays=decays,
+    )
+    return allocate(moments, coefficients, rows.shape[1], totals, least)
 
 
 @estimator
@@ -386,15 +407,6 @@ class SketchedFeatures(RandomFeatures):
                 "Count sketches are real, and a complex feature has two columns.",
                 "Set is_complex to false.",
             )
-
-    @property
-    def _decays(self) -> bool:
-        return isinstance(self.kernel_, Gaussian)
-
-    @property
-    def _length(self) -> float:
-        kernel: Any = self.kernel_
-        return 1.0 / kernel.spread if self._decays else float(kernel.bandwidth)
 
     @property
     def _n_features(self) -> int:
@@ -476,19 +488,12 @@ class PolynomialSketch(SketchedFeatures):
     tree: bool = parameter(False, BOOLEAN)
     expanded: int | None = parameter(None, whole(2) | NONE)
 
-    def _draw(self, X: Rows, targets: Array | None, random: RandomStreams) -> DotProductMap:
-        return self._draw_power(X, random, self.kernel_.degree, self.kernel_.bias, self._length)
+    def _find_power(self) -> tuple[int, float, float, float]:
+        """Return degree, bias, length and decay of (x'y / length^2 + bias)^degree."""
+        return self.kernel_.degree, self.kernel_.bias, find_length(self.kernel_), 0.0
 
-    def _draw_power(
-        self,
-        X: Rows,
-        random: RandomStreams,
-        degree: int,
-        bias: float,
-        length: float,
-        decay: float = 0.0,
-    ) -> DotProductMap:
-        """Return features of (x'y / length^2 + bias)^degree, times a decay (`DotProductMap`)."""
+    def _draw(self, X: Rows, targets: Array | None, random: RandomStreams) -> DotProductMap:
+        degree, bias, length, decay = self._find_power()
         d, generator = compute_padded_length(X.shape[1] + (bias > 0)), random.frequencies
         way = Way(self.projection, self.is_complex, self.full_cov)
         if self.expanded is None:
@@ -563,10 +568,9 @@ class PowerSketch(PolynomialSketch):
     kernel: str = parameter("gaussian", one_of(*GAUSSIAN, "softmax"))
     power: int = parameter(4, whole(1))
 
-    def _draw(self, X: Rows, targets: Array | None, random: RandomStreams) -> DotProductMap:
-        q = self.power
-        decay = 0.5 * q if self._decays else 0.0
-        return self._draw_power(X, random, q, 1.0, self._length * float(np.sqrt(q)), decay)
+    def _find_power(self) -> tuple[int, float, float, float]:
+        q, decays = self.power, isinstance(self.kernel_, Gaussian)
+        return q, 1.0, find_length(self.kernel_) * float(np.sqrt(q)), 0.5 * q * decays
 
 
 @sampler(
@@ -637,21 +641,19 @@ class MaclaurinFeatures(SketchedFeatures):
 
     def _draw(self, X: Rows, targets: Array | None, random: RandomStreams) -> DotProductMap:
         d, total = compute_padded_length(X.shape[1]), self._n_features - 1
-        kernel = self.kernel_
-        series = Softmax(1.0) if self._decays else kernel
-        limit = kernel.degree if isinstance(kernel, Polynomial) else None
+        kernel, decays = self.kernel_, isinstance(self.kernel_, Gaussian)
         way, generator = Way(self.projection, self.is_complex), random.frequencies
         weights: Any = None
         if self.degrees == "random":
+            limit = kernel.degree if isinstance(kernel, Polynomial) else None
             counts, weights = draw_degrees(random.selection, total, limit)
         elif self.degrees == "optimized":
-            counts = self._optimize(X, series, limit or SERIES_DEGREE, random.selection, total, d)
+            counts = self._optimize(X, way, random.selection, total)
         else:
             counts = list(self.degrees)
         self.degrees_ = counts
-        coefficients = series.coefficients(len(counts))
-        if weights is None:
-            weights = np.ones(len(counts))
+        coefficients = (Softmax(1.0) if decays else kernel).coefficients(len(counts))
+        weights = np.ones(len(counts)) if weights is None else weights
         sketches = [
             (float(np.sqrt(a * w)), draw_sketch(way, n, d, D, generator))
             for n, (a, w, D) in enumerate(zip(coefficients[1:], weights, counts, strict=True), 1)
@@ -659,30 +661,18 @@ class MaclaurinFeatures(SketchedFeatures):
         ]
         constant = float(np.sqrt(coefficients[0]))
         return DotProductMap(
-            *(sketches, self.n_components, self._length, d),
+            *(sketches, self.n_components, find_length(kernel), d),
             constant=constant,
-            decay=0.5 * self._decays,
+            decay=0.5 * decays,
         )
 
-    def _optimize(
-        self, X: Rows, series: Any, most: int, generator: np.random.Generator, total: int, d: int
-    ) -> list[int]:
+    def _optimize(self, X: Rows, way: Way, generator: np.random.Generator, total: int) -> list[int]:
         n = X.shape[0]
-        if total < 1:
-            return []
-        if n < 2:
-            return [total]
-        sample = np.sort(generator.choice(n, size=min(ALLOCATION_ROWS, n), replace=False))
-        rows = np.zeros((len(sample), d))
-        rows[:, : X.shape[1]] = to_dense(X[sample])
-        rows /= self._length
-        coefficients = series.coefficients(most)
-        moments = compute_moments_of_pairs(
-            *(rows, coefficients, series.evaluate, self.projection),
-            is_complex=self.is_complex,
-            decays=self._decays,
-        )
-        return allocate(moments, coefficients, d, [total], self.least_degree)[total]
+        if total < 1 or n < 2:
+            return [total] if total > 0 else []
+        chosen = np.sort(generator.choice(n, size=min(ALLOCATION_ROWS, n), replace=False))
+        sample = to_dense(X[chosen])
+        return allocate_features(sample, self.kernel_, [total], way, self.least_degree)[total]
 
 
 def draw_degrees(

@@ -4,26 +4,30 @@ python -m scripts.cells count              # number of cells by data set
 python -m scripts.cells run TRIALS.csv     # measures what the file does not have; can be stopped
 python -m scripts.cells summarize TRIALS.csv
 python -m scripts.cells compare            # verdicts and mean ratios
+python -m scripts.cells page               # writes the page beside the cells
 python -m scripts.cells repeat ID          # measures one cell again
+python -m scripts.cells replay             # measures the kept trials again, and compares them
+python -m scripts.cells keep               # draws the cells whose first trials are kept
 python -m scripts.cells adopt CELLS.csv.gz # writes the authors' cells that qualify
 """
 
 from __future__ import annotations
 
 import argparse
-import csv
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator
 from itertools import groupby
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
-from rfbench.results.cells import Cell, CellErrors, CellRow, read_cells, write_cells
+from rfbench import files
+from rfbench.results.cells import Cell, list_cells, read_cells, write_cells
 from scripts.cells import authors, compare, page
 from scripts.cells.measure import SOURCES, measure
 
 CELLS = Path(__file__).parents[2] / "results" / "published" / "dotproduct2022" / "cells.csv"
+KEPT = CELLS.with_name("trials.csv")
 # Number of trials of a cell. The matrices of MNIST are the largest. The first two data sets have
 # more trials, because the errors of small test parts vary most.
 TRIALS, MNIST_TRIALS, SMALL_TRIALS = 5, 3, 10
@@ -32,6 +36,12 @@ SMALL = ("Boston", "Concrete")
 MNIST_FEATURES = 4096
 # Limits of the phases of the run. Cells with fewer features take less time and are measured first.
 PHASES = (1024, 2048, 3072, 4096, 10**9)
+# The kept trials: number of cells, seed of their draw (the year of two of the papers), and largest
+# number of features. With twice the number of cells, the replay takes twice the time.
+N_KEPT, KEPT_SEED, KEPT_FEATURES = 300, 2022, 1024
+# Largest relative difference of a repeated trial. Rounding errors of float32 are below 1e-4.
+# Another draw changes an error by percents, so that twice the value would also find it.
+TOLERANCE = 1e-3
 
 
 def count_trials(cell: Cell) -> int:
@@ -41,106 +51,132 @@ def count_trials(cell: Cell) -> int:
     return MNIST_TRIALS if cell.dataset == "MNIST" else TRIALS
 
 
-def choose_phase(cell: Cell) -> tuple[bool, bool, int]:
+def choose_phase(cell: Cell) -> tuple[object, ...]:
     """Return the place of a cell in the order of the run, by its expected time.
 
     Sketches with an expanded dimension take most time: their transforms have tens of thousands of
-    columns for each degree.
+    columns for each degree. Cells that share their exact kernel matrices have the same place.
     """
     phase = next(number for number, most in enumerate(PHASES) if most >= cell.D)
-    return cell.expanded > 0, cell.projection == "countsketch" and cell.expanded > 0, phase
+    slow = cell.expanded > 0, cell.projection == "countsketch" and cell.expanded > 0
+    return *slow, phase, list(SOURCES).index(cell.dataset), *cell[:5], cell.n_seeds
 
 
-def iterate_groups(rows: Sequence[CellRow]) -> Iterator[list[Cell]]:
-    """Yield the cells that share their exact kernel matrices, in the order of the run."""
-    cells = {row.cell.id: row.cell for row in rows}.values()
-    order = list(SOURCES)
+def measure_missing(
+    cells: Iterable[Cell], done: Container[tuple[str, int]] = (), most: int = SMALL_TRIALS
+) -> Iterator[tuple[Cell, int, float, float]]:
+    """Yield each cell, trial, relative error and CPU time that is not done, at most `most` trials.
 
-    def key(cell: Cell) -> tuple[object, ...]:
-        return (*choose_phase(cell), order.index(cell.dataset), cell.group)
+    Cells that share their exact kernel matrices are measured together.
+    """
+    for _, group in groupby(sorted(set(cells), key=choose_phase), key=choose_phase):
+        members = sorted(group, key=lambda cell: cell.D)
+        trials = count_trials(members[0])
+        for trial in range(min(trials, most)):
+            missing = [cell for cell in members if (cell.id, trial) not in done]
+            if missing:
+                for cell, error, seconds in measure(missing, trial, trials):
+                    yield cell, trial, error, seconds
 
-    for _, group in groupby(sorted(cells, key=key), key=key):
-        yield sorted(group, key=lambda cell: cell.D)
 
-
-def read_trials(path: Path) -> dict[tuple[str, int], tuple[float, float]]:
-    """Return the relative error and the CPU time by cell and trial."""
+def read_trials(path: Path) -> pd.DataFrame:
+    """Return the columns id, trial, error and seconds of the trials in a file."""
+    names = ["id", "trial", "error", "seconds", "end"]
     if not path.exists():
-        return {}
-    with path.open(newline="", encoding="utf-8") as stream:
-        # The last line may have been cut off when the run was stopped.
-        rows = [row for row in csv.reader(stream) if len(row) == 5 and row[4] == "."]
-    return {(row[0], int(row[1])): (float(row[2]), float(row[3])) for row in rows}
+        return pd.DataFrame(columns=names)
+    # The last line may have been cut off when the run was stopped.
+    table = pd.read_csv(path, names=names, dtype={"id": str, "end": str})
+    return table[table["end"] == "."].astype({"trial": int}).drop_duplicates(["id", "trial"])
 
 
-def run(rows: Sequence[CellRow], path: Path) -> None:
+def run(table: pd.DataFrame, path: Path) -> None:
     """Measure the trials that the file does not have, and append them.
 
     Cells that have a mean already are not measured again.
     """
-    rows, done = [row for row in rows if not row.measured], read_trials(path)
+    trials = read_trials(path)
+    done = set(zip(trials["id"], trials["trial"], strict=True))
     with path.open("a", encoding="utf-8") as stream:
-        for group in iterate_groups(rows):
-            trials = count_trials(group[0])
-            for trial in range(trials):
-                missing = [cell for cell in group if (cell.id, trial) not in done]
-                if not missing:
-                    continue
-                for cell, error, seconds in measure(missing, trial, trials):
-                    stream.write(f"{cell.id},{trial},{error:.8g},{seconds:.3f},.\n")
-                    stream.flush()
+        for cell, trial, error, seconds in measure_missing(
+            list_cells(table[table["n"].isna()]), done
+        ):
+            stream.write(f"{cell.id},{trial},{error:.8g},{seconds:.3f},.\n")
+            stream.flush()
 
 
-def summarize(rows: Sequence[CellRow], path: Path) -> list[CellRow]:
-    """Return the rows with the means of the cells that have all their trials in the file."""
-    done = read_trials(path)
-    found = []
-    for row in rows:
-        trials = [done.get((row.cell.id, trial)) for trial in range(count_trials(row.cell))]
-        if all(trials):
-            errors = np.array([trial[0] for trial in trials if trial])
-            summary = CellErrors(len(errors), float(errors.mean()), float(errors.std(ddof=1)))
-            row = row._replace(measured=summary)
-        found.append(row)
-    return found
+def summarize(table: pd.DataFrame, path: Path) -> pd.DataFrame:
+    """Return the cells with the means of the cells that have all their trials in the file."""
+    found = read_trials(path).groupby("id")["error"].agg(["count", "mean", "std"])
+    needed = pd.Series({cell.id: count_trials(cell) for cell in list_cells(table)})
+    complete = found[found["count"] >= needed.reindex(found.index)]
+    columns = {"n": "count", "mean": "mean", "sd": "std"}
+    return table.assign(
+        **{
+            name: table["id"].map(complete[own]).fillna(table[name])
+            for name, own in columns.items()
+        }
+    )
+
+
+def draw_kept(table: pd.DataFrame) -> list[Cell]:
+    """Draw the cells whose first trials are kept, among the cells that take little time."""
+    quick = (table["D"] <= KEPT_FEATURES) & (table["expanded"] == 0) & (table["dataset"] != "MNIST")
+    cells = sorted(set(list_cells(table[quick])))
+    chosen = np.random.default_rng(KEPT_SEED).permutation(len(cells))[:N_KEPT]
+    return [cells[each] for each in chosen]
+
+
+def measure_first(cells: Iterable[Cell]) -> pd.DataFrame:
+    """Measure the first trial of each cell; the columns are id, dataset and error."""
+    trials = ((cell.id, cell.dataset, error) for cell, _, error, _ in measure_missing(cells, (), 1))
+    return pd.DataFrame(trials, columns=["id", "dataset", "error"])
+
+
+def replay(table: pd.DataFrame, kept: pd.DataFrame) -> pd.DataFrame:
+    """Measure the kept trials again, and return the trials that differ."""
+    cells = [cell for cell in list_cells(table) if cell.id in set(kept["id"])]
+    both = kept.merge(
+        measure_first(cells), on=["id", "dataset"], how="left", suffixes=("", "_again")
+    )
+    return both[~np.isclose(both["error_again"], both["error"], rtol=TOLERANCE, atol=0.0)]
 
 
 def main() -> None:
     """Run the command."""
-    parser = argparse.ArgumentParser(prog="python -m scripts.cells")
-    parser.add_argument(
-        "what", choices=["adopt", "count", "run", "summarize", "compare", "page", "repeat"]
-    )
+    parser = argparse.ArgumentParser(usage=__doc__)
+    names = ("adopt", "count", "run", "summarize", "compare", "page", "repeat", "keep", "replay")
+    parser.add_argument("what", choices=names)
     parser.add_argument("argument", nargs="?", default="")
     given = parser.parse_args()
+    path = Path(given.argument)
     if given.what == "adopt":
-        found = authors.read_cells_that_qualify(Path(given.argument))
-        kept = [row for row in found if row.cell.dataset != "MNIST" or row.cell.D <= MNIST_FEATURES]
+        found = authors.read_cells_that_qualify(path)
+        kept = found[(found["dataset"] != "MNIST") | (found["D"] <= MNIST_FEATURES)]
         write_cells(CELLS, kept)
         print(f"{len(found)} cells qualify, {len(kept)} of them within the limit of MNIST")
         return
-    rows = read_cells(CELLS)
+    table = read_cells(CELLS)
     if given.what == "count":
-        counts = Counter((row.cell.dataset, bool(row.measured)) for row in rows)
-        for name in SOURCES:
-            measured = counts[name, True]
-            print(f"{name:12s} {measured:5d} of {measured + counts[name, False]:5d} measured")
-        print(
-            f"{'all':12s} {sum(bool(row.measured) for row in rows):5d} of {len(rows):5d} measured"
-        )
+        print(table.groupby("dataset")["n"].agg(measured="count", cells="size").to_string())
     elif given.what == "run":
-        run(rows, Path(given.argument))
+        run(table, path)
     elif given.what == "summarize":
-        write_cells(CELLS, summarize(rows, Path(given.argument)))
+        write_cells(CELLS, summarize(table, path))
     elif given.what == "compare":
-        print(compare.report(rows))
+        print(compare.report(table))
     elif given.what == "page":
-        page.write_page(rows, CELLS.parent)
+        page.write_page(table, CELLS.parent)
+    elif given.what == "keep":
+        text = measure_first(draw_kept(table)).to_csv(index=False, float_format="%.8g")
+        files.replace(KEPT, text.encode())
+    elif given.what == "replay":
+        kept = pd.read_csv(KEPT)
+        differing = replay(table, kept)
+        print(f"{len(kept) - len(differing)} of {len(kept)} trials agree", differing, sep="\n")
+        raise SystemExit(len(differing) > 0)
     else:
-        (row,) = [row for row in rows if row.cell.id == given.argument][:1]
-        trials = count_trials(row.cell)
-        for trial in range(trials):
-            ((_, error, seconds),) = measure([row.cell], trial, trials)
+        cells = [cell for cell in list_cells(table) if cell.id == given.argument]
+        for _, trial, error, seconds in measure_missing(cells):
             print(f"trial {trial}: relative error {error:.8g} ({seconds:.2f} s)")
 
 

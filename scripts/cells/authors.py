@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from rfbench.results.cells import Cell, CellErrors, CellRow
+from rfbench.results.cells import COLUMNS_OF_CELLS, TYPES, list_cells
 from scripts.cells.measure import SOURCES
 
 SCALINGS = {"standardised": "standardized", "minimum subtracted": "minimum", "none": "none"}
@@ -19,7 +19,7 @@ NO_CONVOLUTION = "product of count sketches"
 EXPANDED = 32_768
 
 
-def read_cells_that_qualify(path: Path) -> list[CellRow]:
+def read_cells_that_qualify(path: Path) -> pd.DataFrame:
     """Return the authors' cells with whole data sets, defined methods and no trained parameters.
 
     Parameters
@@ -29,36 +29,27 @@ def read_cells_that_qualify(path: Path) -> list[CellRow]:
 
     Returns
     -------
-    list of CellRow
-        The cells.
+    DataFrame
+        The cells, with the columns `COLUMNS_OF_CELLS`.
     """
     table = pd.read_csv(path)
-    table = table[(table["role"] == "main") & table["dataset"].isin(SOURCES)]
+    table = table[(table["role"] == "main") & table["dataset"].isin(list(SOURCES))]
     table = table[(table["method"] != "srf") & ~table["tree_code"].isin(UNDEFINED_TREES)]
     table = table[~table["flag"].fillna("").str.startswith(NO_CONVOLUTION)]
-    return [_make_row(row) for row in table.to_dict("records")]
-
-
-def _make_row(row: dict[Any, Any]) -> CellRow:
-    gaussian = row["kernel"] == "gaussian"
-    cell = Cell(
-        dataset=row["dataset"],
-        scaling=SCALINGS[row["centering"]],
-        kernel=row["kernel"],
-        degree=0 if gaussian else int(row["degree"]),
-        bias=0.0 if gaussian else float(row["bias"]),
-        method=row["method"],
-        projection=row["proj"],
-        features="ctr" if row["complex_to_real"] else "complex" if row["complex"] else "real",
-        full_cov=int(row["full_cov"]),
-        tree=int(row["hierarchical"]),
-        expanded=EXPANDED if row["craft"] else 0,
-        least_degree=3 if row["folder"].endswith("_a4") else 2,
-        D=int(row["D"]),
-        norm="modulus" if row["norm"] == "complex modulus" else "real",
-        n_seeds=int(row["n_seeds"]),
-    )
-    published = CellErrors(
-        int(row["n_k"]), float(row["k_rel_frob_error_mean"]), float(row["k_rel_frob_error_sd"])
-    )
-    return CellRow(cell, row["folder"], published)
+    # The rows of the Gaussian kernel record parameters that it does not have.
+    table.loc[table["kernel"] == "gaussian", ["degree", "bias"]] = 0
+    parts = [table["complex_to_real"] == 1, table["complex"] == 1]
+    table = table.assign(
+        scaling=table["centering"].map(SCALINGS),
+        projection=table["proj"],
+        features=np.select(parts, ["ctr", "complex"], "real"),
+        tree=table["hierarchical"],
+        expanded=EXPANDED * table["craft"],
+        least_degree=2 + table["folder"].str.endswith("_a4"),
+        norm=np.where(table["norm"] == "complex modulus", "modulus", "real"),
+        **dict.fromkeys(["n", "mean", "sd"], np.nan),
+    ).astype(TYPES)
+    errors = {"n_k": "n", "k_rel_frob_error_mean": "mean", "k_rel_frob_error_sd": "sd"}
+    table = table.assign(id=[cell.id for cell in list_cells(table)])
+    published = {f"published_{new}": table[name] for name, new in errors.items()}
+    return table.assign(**published)[COLUMNS_OF_CELLS]

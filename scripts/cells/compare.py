@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 
 from rfbench.analysis import verdicts
-from rfbench.results.cells import Cell, CellRow
 
 # A mean ratio farther from 1 is named.
 NAMED = 0.02
@@ -20,35 +19,21 @@ FAR = 3.0
 MAP = ["kernel", "method", "projection", "features", "full_cov", "tree", "expanded"]
 
 
-def tabulate(rows: Sequence[CellRow]) -> pd.DataFrame:
-    """Return a line for each measured cell: ratio, score and verdict.
+def tabulate(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return the measured cells with the ratio, its standard error, the score and the verdict.
 
     The score z is the difference of the means divided by its standard error. A cell of the authors
     with one seed has our standard deviation, as in `rfbench.analysis.verdicts`.
     """
-    lines = []
-    for row in rows:
-        if row.measured:
-            theirs, ours = row.published, row.measured
-            lines.append((row.cell.id, *row.cell, row.folder, *theirs, *ours))
-    columns = ["id", *Cell._fields, "folder", "published_n", "published_mean", "published_sd"]
-    table = pd.DataFrame(lines, columns=[*columns, "n", "mean", "sd"])
-    error = table["sd"] / np.sqrt(table["n"])
-    theirs = (table["published_sd"] / np.sqrt(table["published_n"])).to_numpy()
-    table["log_ratio"] = np.log(table["mean"] / table["published_mean"])
-    table["z"] = (table["mean"] - table["published_mean"]) / np.hypot(
-        np.where(np.isnan(theirs), table["sd"], theirs), error
-    )
-    table["error"] = np.hypot(
-        error / table["mean"],
-        np.where(np.isnan(theirs), table["sd"], theirs) / table["published_mean"],
-    )
+    table = cells[cells["n"].notna()].copy()
+    error, theirs = table["sd"] / table["n"] ** 0.5, table["published_mean"]
+    own = table["published_sd"] / table["published_n"] ** 0.5
+    known = own.fillna(table["sd"])
+    table["log_ratio"] = np.log(table["mean"] / theirs)
+    table["z"] = (table["mean"] - theirs) / np.hypot(known, error)
+    table["error"] = np.hypot(error / table["mean"], known / theirs)
     half = verdicts.compute_half_widths(
-        theirs / table["published_mean"],
-        table["published_n"],
-        error / table["mean"],
-        table["n"],
-        half_digit=0.0,
+        *(own / theirs, table["published_n"], error / table["mean"], table["n"]), half_digit=0.0
     )
     table["verdict"] = verdicts.judge_numbers(table["log_ratio"], half, relative=True)
     return table
@@ -66,43 +51,28 @@ def group_ratios(table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
         own = by_set if len(by_set) > 1 else group["log_ratio"]
         precise = group.loc[group["error"] <= PRECISE, "log_ratio"]
         lines.append(
-            {
-                **dict(zip(columns, key if isinstance(key, tuple) else (key,), strict=True)),
-                "cells": len(group),
-                "ratio": float(np.exp(by_set.mean())),
-                "se": np.std(own, ddof=1) / len(own) ** 0.5 if len(own) > 1 else np.nan,
-                "within": float((group["z"].abs() < FAR).mean()),
-                "precise_cells": len(precise),
-                "precise_ratio": float(np.exp(precise.mean())),
-                "precise_se": precise.to_numpy(dtype=float).std(ddof=1) / len(precise) ** 0.5
-                if len(precise) > 1
-                else np.nan,
-            }
+            dict(zip(columns, key, strict=True))
+            | {"cells": len(group), "ratio": np.exp(by_set.mean()), "se": own.sem()}
+            | {"within": (group["z"].abs() < FAR).mean(), "precise_cells": len(precise)}
+            | {"precise_ratio": np.exp(precise.mean()), "precise_se": precise.sem()}
         )
-    found = pd.DataFrame(lines)
-    found["named"] = np.where((found["ratio"] - 1).abs() > NAMED, "beyond 2 %", "")
-    return found
+    return pd.DataFrame(lines)
 
 
-def report(rows: Sequence[CellRow]) -> str:
+def report(cells: pd.DataFrame) -> str:
     """Return the comparison as text."""
-    table = tabulate(rows)
-    counts = table["verdict"].value_counts()
-    words = ", ".join(f"{counts.get(each, 0)} {each}" for each in verdicts.COMPARED)
-    far = table[table["z"].abs() >= FAR].sort_values("z")
+    table = tabulate(cells)
+    near = table["z"].abs() < FAR
+    far = table[~near].sort_values("z")
     shown = ["id", "dataset", "scaling", "kernel", "degree", *MAP[1:6], "D", "norm", "z"]
-    several = table[table["published_n"] > 1]
-    return "\n".join(
+    return "\n\n".join(
         [
-            f"{len(table)} of {len(rows)} cells are measured: {words}",
-            f"|z| < {FAR:g}: {(table['z'].abs() < FAR).mean():.4f} of all cells, "
-            f"{(several['z'].abs() < FAR).mean():.4f} of the cells with several published seeds",
-            f"z: mean {several['z'].mean():.3f}, standard deviation {several['z'].std():.3f}",
-            "",
+            f"{len(table)} of {len(cells)} cells are measured",
+            table["verdict"].value_counts().to_string(),
+            f"{near.mean():.4f} of the cells have |z| < {FAR:g}; the mean of z is "
+            f"{table['z'].mean():.3f}, its standard deviation {table['z'].std():.3f}",
             group_ratios(table, MAP).round(4).to_string(index=False),
-            "",
             group_ratios(table, ["dataset", "scaling", "kernel"]).round(4).to_string(index=False),
-            "",
             f"{len(far)} cells beyond:",
             far[[*shown, "published_mean", "mean"]].round(4).to_string(index=False),
         ]

@@ -14,28 +14,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.preprocessing import normalize
 
 from rfbench import kernels, samplers
 from rfbench.arrays import Array, FloatArray
-from rfbench.compute.hadamard import compute_padded_length
 from rfbench.datasets import dataset
 from rfbench.results.cells import Cell
-from rfbench.samplers.allocation import allocate, compute_moments_of_pairs
-from rfbench.samplers.sketches import ALLOCATION_ROWS, SERIES_DEGREE
+from rfbench.samplers.sketches import ALLOCATION_ROWS, Way, allocate_features
 
 # Names of the data sets in the catalog.
-SOURCES = {
-    "Boston": "housing",
-    "Concrete": "concrete",
-    "Energy": "energy",
-    "Yacht": "yacht",
-    "kin8nm": "kin8nm",
-    "Powerplant": "powerplant",
-    "EEG": "eeg",
-    "Letter": "letter",
-    "Magic": "magic04",
-    "MNIST": "mnist",
-}
+SOURCES = {"Boston": "housing", "Concrete": "concrete", "Energy": "energy", "Yacht": "yacht"}
+SOURCES |= {"kin8nm": "kin8nm", "Powerplant": "powerplant", "EEG": "eeg", "Letter": "letter"}
+SOURCES |= {"Magic": "magic04", "MNIST": "mnist"}
 # Protocol of the authors: the largest number of test rows, and the part of the rows for training.
 TEST_ROWS, TRAINING_PART = 5000, 0.9
 # Number of training rows for the median distance. The authors use 5,000; the median of 2,000 rows
@@ -93,7 +83,7 @@ def draw_rows(name: str, scaling: str, unit_length: bool, seed: int) -> Rows:
     if len(test) > TEST_ROWS:
         test = test[generator.choice(len(test), TEST_ROWS, replace=False)]
     if unit_length:
-        training, test = (_to_unit_length(rows) for rows in (training, test))
+        training, test = normalize(training), normalize(test)
     return Rows(training, test)
 
 
@@ -106,11 +96,6 @@ def _scale(training: Array, test: Array, scaling: str) -> tuple[Array, Array]:
     mean, sd = training.mean(axis=0), training.std(axis=0, ddof=1)
     sd[sd == 0] = 1.0
     return (training - mean) / sd, (test - mean) / sd
-
-
-def _to_unit_length(rows: Array) -> Array:
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    return rows / np.where(lengths > 0, lengths, 1.0)
 
 
 def compute_median_distance(rows: Array, generator: np.random.Generator) -> float:
@@ -138,49 +123,36 @@ def compute_relative_error(Z: FloatArray, K: FloatArray, modulus: bool = False) 
     float
         The relative error.
     """
-    n, half = len(Z), Z.shape[1] // 2
-    turned = np.concatenate([-Z[:, half:], Z[:, :half]], axis=1) if modulus else None
-    pieces: list[tuple[FloatArray, FloatArray]]
+    half = Z.shape[1] // 2
+    turned = np.concatenate([-Z[:, half:], Z[:, :half]], axis=1) if modulus else Z[:, :0]
     error = total = 0.0
-    for start in range(0, n, BLOCK_ROWS):
-        part = slice(start, min(start + BLOCK_ROWS, n))
-        rest, own = slice(start, n), part.stop - start
-        exact = K[part, rest]
+    for start in range(0, len(Z), BLOCK_ROWS):
+        part, rest = slice(start, start + BLOCK_ROWS), slice(start, None)
+        own = len(Z[part])
         difference = Z[part] @ Z[rest].T
-        difference -= exact
-        pieces = [(difference, exact)]
-        if turned is not None:
-            imaginary = turned[part] @ Z[rest].T
-            pieces.append((imaginary, np.zeros((1, own), K.dtype)))
-        # Pairs of rows of different blocks count twice, because the matrices are symmetric.
-        for apart, matrix in pieces:
-            error += 2 * _sum_squares(apart) - _sum_squares(apart[:, :own])
-            total += 2 * _sum_squares(matrix) - _sum_squares(matrix[:, :own])
+        difference -= K[part, rest]
+        error += _sum_squares(difference, own)
+        total += _sum_squares(K[part, rest], own)
+        if modulus:
+            error += _sum_squares(turned[part] @ Z[rest].T, own)
     return float(np.sqrt(error / total))
 
 
-def _sum_squares(values: FloatArray) -> float:
-    flat = np.ascontiguousarray(values).ravel()
-    return float(np.dot(flat, flat))
+def _sum_squares(block: FloatArray, own: int) -> float:
+    """Return the sum of squares; pairs of rows of different blocks count twice."""
+    return 2.0 * float(np.vdot(block, block)) - float(np.vdot(block[:, :own], block[:, :own]))
 
 
 def make_sampler(cell: Cell, kernel: kernels.Kernel, counts: Any, seed: Any) -> Any:
     """Return the unfitted sampler of a cell; `counts` has the features per degree, if needed."""
-    words: dict[str, Any] = {
-        "kernel": kernel.name,
-        "bandwidth": kernel.bandwidth,
-        "random_state": np.random.default_rng(seed),
-    }
+    columns = 2 * cell.D if cell.features == "complex" else cell.D
+    words: dict[str, Any] = {"kernel": kernel.name, "bandwidth": kernel.bandwidth}
+    words["random_state"] = np.random.default_rng(seed)
     if cell.method == "rff":
         name = {"gaussian": "rks", "srht": "sorf"}[cell.projection]
-        M = cell.D if cell.features == "complex" else cell.D // 2
-        return samplers.make(name, n_components=M, feature_map="paired", **words)
-    columns = 2 * cell.D if cell.features == "complex" else cell.D
-    words |= {
-        "n_components": columns,
-        "projection": cell.projection,
-        "is_complex": cell.features != "real",
-    }
+        return samplers.make(name, n_components=columns // 2, feature_map="paired", **words)
+    words |= {"projection": cell.projection, "is_complex": cell.features != "real"}
+    words["n_components"] = columns
     if cell.method == "poly_sketch":
         words |= {"full_cov": bool(cell.full_cov), "tree": bool(cell.tree)}
         name = "power-sketch" if cell.kernel == "gaussian" else "polynomial-sketch"
@@ -226,27 +198,15 @@ def _allocate_all(
 ) -> Mapping[str, list[int]]:
     """Return the numbers of features per degree of the optimized Maclaurin cells, by cell."""
     found: dict[str, list[int]] = {}
-    groups: dict[tuple[str, bool, int], list[Cell]] = {}
+    groups: dict[tuple[Way, int], list[Cell]] = {}
     for cell in cells:
         if cell.method == "maclaurin":
-            key = cell.projection, cell.features == "complex", cell.least_degree
-            groups.setdefault(key, []).append(cell)
-    if not groups:
-        return found
-    decays = isinstance(kernel, kernels.Gaussian)
-    series: Any = kernels.make("softmax") if decays else kernel
-    coefficients = series.coefficients(SERIES_DEGREE if decays else kernel.degree)
-    count = min(ALLOCATION_ROWS, len(training))
-    d = compute_padded_length(training.shape[1])
-    some = np.zeros((count, d))
-    some[:, : training.shape[1]] = training[generator.choice(len(training), count, replace=False)]
-    some /= kernel.bandwidth
-    for (projection, is_complex, least), members in groups.items():
-        moments = compute_moments_of_pairs(
-            *(some, coefficients, series.evaluate, projection),
-            is_complex=is_complex,
-            decays=decays,
-        )
-        given = allocate(moments, coefficients, d, [cell.D - 1 for cell in members], least)
+            way = Way(cell.projection, cell.features == "complex")
+            groups.setdefault((way, cell.least_degree), []).append(cell)
+    if groups:
+        count = min(ALLOCATION_ROWS, len(training))
+        sample = training[generator.choice(len(training), count, replace=False)]
+    for (way, least), members in groups.items():
+        given = allocate_features(sample, kernel, [cell.D - 1 for cell in members], way, least)
         found |= {cell.id: given[cell.D - 1] for cell in members}
     return found

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from io import BytesIO
 from pathlib import Path
 
@@ -11,37 +10,48 @@ import pandas as pd
 
 from rfbench import files
 from rfbench.analysis import verdicts
+from rfbench.pages.grids import Grid, render_markdown
 from rfbench.plotting import import_matplotlib
-from rfbench.results.cells import CellRow
 from scripts.cells import claims, compare
 
+# Largest quotient in the figure, the last tick. Fewer than one cell in a hundred is beyond.
+LARGEST = 5.0
 TEMPLATE = Path(__file__).with_name("page.md.txt")
+HEAD = ("kernel", "map", "cells", "mean ratio", "|z| < 3", "precise cells", "their ratio", "mark")
 
 
-def write_page(rows: Sequence[CellRow], folder: Path) -> None:
+def write_page(cells: pd.DataFrame, folder: Path) -> None:
     """Write README.md and ratios.png of the measured cells into a folder."""
-    table = compare.tabulate(rows)
-    files.replace(folder / "ratios.png", draw_ratios(table))
-    files.replace(folder / "README.md", make_page(rows, table).encode())
+    files.replace(folder / "ratios.png", draw_ratios(compare.tabulate(cells)))
+    files.replace(folder / "README.md", make_page(cells).encode())
 
 
-def make_page(rows: Sequence[CellRow], table: pd.DataFrame) -> str:
+def make_page(cells: pd.DataFrame) -> str:
     """Return the page in Markdown."""
+    table = compare.tabulate(cells)
     several = table[table["published_n"] > 1]
-    every = pd.Series([row.cell.dataset for row in rows]).value_counts()
-    measured = table["dataset"].value_counts()
-    coverage = [f"{name} {measured.get(name, 0)} of {count}" for name, count in every.items()]
-    counts = table["verdict"].value_counts()
+    counts, missing = table["verdict"].value_counts(), cells[cells["n"].isna()]["dataset"]
+    groups = compare.group_ratios(table, compare.MAP)
+    columns = ("ratio", "precise_ratio", "precise_se", "precise_cells")
+    marks = [mark_ratio(*line) for line in zip(*(groups[each] for each in columns), strict=True)]
     return TEMPLATE.read_text(encoding="utf-8").format(
         measured=f"{len(table):,}",
-        total=f"{len(rows):,}",
-        coverage=", ".join(coverage) + ".",
-        counts=", ".join(f"{counts.get(each, 0):,} {each}" for each in verdicts.COMPARED),
+        total=f"{len(cells):,}",
+        different=f"{cells['id'].nunique():,}",
+        sets=cells["dataset"].nunique(),
+        missing=", ".join(f"{n:,} of {each}" for each, n in missing.value_counts().items())
+        or "none",
+        **{each: f"{counts.get(each, 0):,}" for each in verdicts.COMPARED},
         within=(several["z"].abs() < compare.FAR).mean(),
         sd=several["z"].std(),
-        methods=_format_methods(compare.group_ratios(table, compare.MAP)),
-        claims=claims.report(table),
-        example=rows[0].cell.id,
+        groups=len(groups),
+        beyond=len(marks) - marks.count(""),
+        unexplained=marks.count("?"),
+        methods=_format_methods(groups, marks),
+        W1=claims.report(table, "W1", "O", "check"),
+        W2=claims.report(table, "W2"),
+        W3=claims.report(table, "W3"),
+        example=cells["id"].iloc[0],
     )
 
 
@@ -52,22 +62,18 @@ def mark_ratio(ratio: float, precise: float, error: float, cells: int) -> str:
     return "*" if cells >= 3 and abs(np.log(precise)) < 2 * error else "?"
 
 
-def _format_methods(groups: pd.DataFrame) -> str:
-    lines = [
-        "| kernel | map | cells | mean ratio | \\|z\\| < 3 | precise cells | their ratio |  |",
-        "|---|---|---|---|---|---|---|---|",
-    ]
-    for group in groups.to_dict("records"):
-        words = [group["method"], group["projection"], group["features"]]
-        words += [name for name in ("full_cov", "tree", "expanded") if group[name]]
-        cells, error = group["precise_cells"], group["precise_se"]
-        precise = f"{group['precise_ratio']:.3f} ± {error:.3f}" if cells > 1 else ""
-        mark = mark_ratio(group["ratio"], group["precise_ratio"], error, cells)
-        shown = f"{group['ratio']:.3f} ± {group['se']:.3f}"
-        values = [group["kernel"], " ".join(words), str(group["cells"]), shown]
-        values += [f"{group['within']:.3f}", str(cells), precise, mark]
-        lines.append(f"| {' | '.join(values)} |")
-    return "\n".join(lines)
+def _format_methods(groups: pd.DataFrame, marks: list[str]) -> str:
+    lines = []
+    for mark, each in zip(marks, groups.itertuples(), strict=True):
+        words = [each.method, each.projection, each.features]
+        words += [name for name in ("full_cov", "tree", "expanded") if getattr(each, name)]
+        mean = f"{each.ratio:.3f} ± {each.se:.3f}"
+        precise = f"{each.precise_ratio:.3f} ± {each.precise_se:.3f}"
+        shown = (f"{each.cells}", mean, f"{each.within:.3f}", f"{each.precise_cells}", precise)
+        lines.append((each.kernel, " ".join(words), *shown, mark))
+    return (
+        str(render_markdown(Grid(HEAD, lines))).replace(" ± nan", " " * 6).replace("nan", " " * 3)
+    )
 
 
 def draw_ratios(table: pd.DataFrame) -> bytes:
@@ -77,13 +83,17 @@ def draw_ratios(table: pd.DataFrame) -> bytes:
 
     figure = Figure(figsize=(7, 4), layout="constrained")
     axes = figure.subplots()
-    for kernel, part in table.groupby("kernel"):
-        axes.plot(part["error"], np.exp(part["log_ratio"]), ".", markersize=2, label=kernel)
+    for kernel in ("polynomial", "gaussian"):
+        part = table[table["kernel"] == kernel]
+        quotients = np.exp(part["log_ratio"]).clip(1 / LARGEST, LARGEST)
+        axes.plot(part["error"], quotients, ".", markersize=2, label=kernel)
     errors = np.geomspace(table["error"].min(), table["error"].max(), 50)
-    for sign in (-compare.FAR, compare.FAR):
-        axes.plot(errors, np.exp(sign * errors), "k:", linewidth=1)
+    for bound in (-compare.FAR * errors, compare.FAR * errors):
+        axes.plot(errors, np.exp(bound), "k:", linewidth=1)
     axes.set(xscale="log", yscale="log", xlabel="standard error of the quotient")
-    axes.set(ylabel="our error / authors' error", ylim=(0.2, 5))
+    axes.set(ylabel="our error / authors' error", ylim=(0.95 / LARGEST, LARGEST / 0.95))
+    axes.minorticks_off()
+    axes.set_yticks([0.2, 0.5, 1, 2, 5], ["0.2", "0.5", "1", "2", "5"])
     axes.legend(markerscale=4)
     out = BytesIO()
     figure.savefig(out, format="png", dpi=100, metadata={"Software": None})

@@ -8,6 +8,8 @@ import pytest
 
 from rfbench.checking import page
 from rfbench.checking.closed_forms import find_kernel
+from rfbench.checking.samplers import make_subject
+from rfbench.samplers import RKS
 from scripts.foreign import planted
 from scripts.foreign.run import SOURCES
 
@@ -76,6 +78,16 @@ def test_headline_excludes_biases_by_construction_or_choice():
         name = f"{row['code']}, {row['option']}"
         assert name in kept
         assert name not in counted
+
+
+def test_row_of_a_measured_map_has_all_numbers():
+    (claim,) = make_subject(RKS, {"feature_map": "paired"}).list_claims()[-1:]
+    row = page.make_row(claim, {"code": "rks"}, most=20)
+    numbers = [*page.MEASURED_COLUMNS, "further_out", "exact", "bias", "error", "z"]
+    assert set(row) == {"code", *numbers, "kernel", "at", "verdict", "cause"}
+    assert np.isfinite([row[name] for name in numbers]).all()
+    assert row["seeds"] == 20
+    assert row["verdict"] == page.RIGHT
 
 
 def test_builtin_samplers_are_summarized_in_one_sentence():

@@ -1,27 +1,52 @@
 import math
 
+import pandas as pd
 import pytest
 
 from rfbench.errors import DataError
-from rfbench.results.cells import Cell, CellErrors, CellRow, read_cells, write_cells
+from rfbench.results.cells import COLUMNS_OF_CELLS, Cell, list_cells, read_cells, write_cells
 
 CELL = Cell(
     *("Yacht", "minimum", "polynomial", 7, 0.5, "poly_sketch", "srht", "ctr"),
     *(1, 0, 0, 2, 16, "real", 20),
 )
+OTHER = CELL._replace(D=32, kernel="gaussian", bias=0.0, scaling="none")
+
+
+def write(path, *rows):
+    lines = [(cell.id, *cell, *errors) for cell, *errors in rows]
+    write_cells(path, pd.DataFrame(lines, columns=COLUMNS_OF_CELLS))
+    return path
 
 
 def test_cells_are_read_as_written(tmp_path):
-    rows = [
-        CellRow(CELL, "a folder", CellErrors(20, 0.25, 0.125), CellErrors(5, 0.5, 0.0625)),
-        CellRow(CELL._replace(D=32, bias=0.875), "another", CellErrors(1, 0.5, math.nan)),
+    path = write(
+        tmp_path / "cells.csv",
+        (CELL, "a folder", 20, 0.25, 0.125, 5, 0.5, 0.0625),
+        (OTHER, "another", 1, 0.5, *[math.nan] * 4),
+    )
+    table = read_cells(path)
+    assert list_cells(table) == [CELL, OTHER]
+    assert list(table.columns) == COLUMNS_OF_CELLS
+    first, second = table.to_dict("records")
+    assert [first[name] for name in COLUMNS_OF_CELLS[16:]] == [
+        "a folder",
+        20,
+        0.25,
+        0.125,
+        5,
+        0.5,
+        0.0625,
     ]
-    write_cells(tmp_path / "cells.csv", rows)
-    first, second = read_cells(tmp_path / "cells.csv")
-    assert first == rows[0]
-    assert second[:2] == rows[1][:2]
-    assert math.isnan(second.published.sd)
-    assert second.measured is None
+    assert (second["folder"], second["published_n"], second["published_mean"]) == (
+        "another",
+        1,
+        0.5,
+    )
+    assert all(math.isnan(second[name]) for name in ("published_sd", "n", "mean", "sd"))
+    before = path.read_bytes()
+    write_cells(path, table)
+    assert path.read_bytes() == before
 
 
 def test_hash_depends_on_each_part_of_the_configuration():
@@ -30,8 +55,11 @@ def test_hash_depends_on_each_part_of_the_configuration():
 
 
 def test_changed_configuration_is_refused(tmp_path):
-    write_cells(tmp_path / "cells.csv", [CellRow(CELL, "a", CellErrors(2, 1.0, 1.0))])
-    text = (tmp_path / "cells.csv").read_text()
-    (tmp_path / "cells.csv").write_text(text.replace("Yacht", "Boston"))
-    with pytest.raises(DataError, match="line 2"):
-        read_cells(tmp_path / "cells.csv")
+    path = write(
+        tmp_path / "cells.csv",
+        (CELL, "a", 2, 1.0, 1.0, *[math.nan] * 3),
+        (OTHER, "a", 2, 1.0, 1.0, *[math.nan] * 3),
+    )
+    path.write_text(path.read_text().replace("Yacht,none", "Boston,none"))
+    with pytest.raises(DataError, match="line 3"):
+        read_cells(path)

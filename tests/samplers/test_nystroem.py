@@ -6,13 +6,13 @@ from scipy import sparse
 from rfbench import kernels
 from rfbench.checking.samplers import CHECK_ROWS, NEW_ROWS
 from rfbench.samplers import Nystroem
-from rfbench.samplers.declaration import ANY
+from rfbench.samplers.declaration import ANY, DOT_PRODUCTS
 from rfbench.samplers.landmarks import compute_schur_diagonal
 
 WAYS = ("uniform", "kmeans", "rpcholesky", "recursive-rls")
 
 
-@pytest.mark.parametrize("kernel", ANY)
+@pytest.mark.parametrize("kernel", [*ANY, *DOT_PRODUCTS])
 @pytest.mark.parametrize("landmarks", WAYS)
 @pytest.mark.parametrize("n_components", [60, 75])
 def test_nystroem_is_exact_if_each_row_is_a_landmark(
