@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -21,7 +22,7 @@ import numpy as np
 
 from rfbench.results.cells import Cell, CellErrors, CellRow, read_cells, write_cells
 from scripts.cells import authors, compare, page
-from scripts.cells.measure import SOURCES, measure
+from scripts.cells.measure import FEWER_ROWS, SOURCES, TEST_ROWS, is_slow, measure
 
 CELLS = Path(__file__).parents[2] / "results" / "published" / "dotproduct2022" / "cells.csv"
 # Number of trials of a cell. The matrices of MNIST are the largest. The first two data sets have
@@ -30,8 +31,6 @@ TRIALS, MNIST_TRIALS, SMALL_TRIALS = 5, 3, 10
 SMALL = ("Boston", "Concrete")
 # Largest number of features for MNIST: the features of 5,000 rows need 160 MB in float32.
 MNIST_FEATURES = 4096
-# Limits of the phases of the run. Cells with fewer features take less time and are measured first.
-PHASES = (1024, 2048, 3072, 4096, 10**9)
 
 
 def count_trials(cell: Cell) -> int:
@@ -41,14 +40,14 @@ def count_trials(cell: Cell) -> int:
     return MNIST_TRIALS if cell.dataset == "MNIST" else TRIALS
 
 
-def choose_phase(cell: Cell) -> tuple[bool, bool, int]:
-    """Return the place of a cell in the order of the run, by its expected time.
-
-    Sketches with an expanded dimension take most time: their transforms have tens of thousands of
-    columns for each degree.
-    """
-    phase = next(number for number, most in enumerate(PHASES) if most >= cell.D)
-    return cell.expanded > 0, cell.projection == "countsketch" and cell.expanded > 0, phase
+def estimate_work(cell: Cell) -> int:
+    """Return the order of magnitude of the time of a cell, as a power of two."""
+    # A sketch with an expanded dimension computes that many columns for each degree, with a
+    # Fourier transform for count sketches. Complex features need about three times the time.
+    columns = cell.expanded * (4 if cell.projection == "countsketch" else 1)
+    columns = columns or cell.D * (3 if cell.features == "complex" else 1)
+    rows = FEWER_ROWS if is_slow(cell) else TEST_ROWS
+    return round(math.log2(count_trials(cell) * rows * columns * max(cell.degree, 3)))
 
 
 def iterate_groups(rows: Sequence[CellRow]) -> Iterator[list[Cell]]:
@@ -57,7 +56,7 @@ def iterate_groups(rows: Sequence[CellRow]) -> Iterator[list[Cell]]:
     order = list(SOURCES)
 
     def key(cell: Cell) -> tuple[object, ...]:
-        return (*choose_phase(cell), order.index(cell.dataset), cell.group)
+        return estimate_work(cell), order.index(cell.dataset), is_slow(cell), cell.group
 
     for _, group in groupby(sorted(cells, key=key), key=key):
         yield sorted(group, key=lambda cell: cell.D)
