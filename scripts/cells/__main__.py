@@ -14,6 +14,7 @@ python -m scripts.cells adopt CELLS.csv.gz # writes the authors' cells that qual
 from __future__ import annotations
 
 import argparse
+import math
 from collections.abc import Container, Iterable, Iterator
 from itertools import groupby
 from pathlib import Path
@@ -24,7 +25,7 @@ import pandas as pd
 from rfbench import files
 from rfbench.results.cells import Cell, list_cells, read_cells, write_cells
 from scripts.cells import authors, compare, page
-from scripts.cells.measure import SOURCES, measure
+from scripts.cells.measure import FEWER_ROWS, SOURCES, TEST_ROWS, is_slow, measure
 
 CELLS = Path(__file__).parents[2] / "results" / "published" / "dotproduct2022" / "cells.csv"
 KEPT = CELLS.with_name("trials.csv")
@@ -34,8 +35,6 @@ TRIALS, MNIST_TRIALS, SMALL_TRIALS = 5, 3, 10
 SMALL = ("Boston", "Concrete")
 # Largest number of features for MNIST: the features of 5,000 rows need 160 MB in float32.
 MNIST_FEATURES = 4096
-# Limits of the phases of the run. Cells with fewer features take less time and are measured first.
-PHASES = (1024, 2048, 3072, 4096, 10**9)
 # The kept trials: number of cells, seed of their draw (the year of two of the papers), and largest
 # number of features. With twice the number of cells, the replay takes twice the time.
 N_KEPT, KEPT_SEED, KEPT_FEATURES = 300, 2022, 1024
@@ -51,15 +50,23 @@ def count_trials(cell: Cell) -> int:
     return MNIST_TRIALS if cell.dataset == "MNIST" else TRIALS
 
 
-def choose_phase(cell: Cell) -> tuple[object, ...]:
-    """Return the place of a cell in the order of the run, by its expected time.
+def estimate_work(cell: Cell) -> int:
+    """Return the order of magnitude of the time of a cell, as a power of two."""
+    # A sketch with an expanded dimension computes that many columns for each degree, with a
+    # Fourier transform for count sketches. Complex features need about three times the time.
+    columns = cell.expanded * (4 if cell.projection == "countsketch" else 1)
+    columns = columns or cell.D * (3 if cell.features == "complex" else 1)
+    rows = FEWER_ROWS if is_slow(cell) else TEST_ROWS
+    return round(math.log2(count_trials(cell) * rows * columns * max(cell.degree, 3)))
 
-    Sketches with an expanded dimension take most time: their transforms have tens of thousands of
-    columns for each degree. Cells that share their exact kernel matrices have the same place.
+
+def choose_place(cell: Cell) -> tuple[object, ...]:
+    """Return the place of a cell in the order of the run: cells with little work come first.
+
+    Cells that share their exact kernel matrices have the same place.
     """
-    phase = next(number for number, most in enumerate(PHASES) if most >= cell.D)
-    slow = cell.expanded > 0, cell.projection == "countsketch" and cell.expanded > 0
-    return *slow, phase, list(SOURCES).index(cell.dataset), *cell[:5], cell.n_seeds
+    source = list(SOURCES).index(cell.dataset)
+    return estimate_work(cell), source, is_slow(cell), *cell[:5], cell.n_seeds
 
 
 def measure_missing(
@@ -69,7 +76,7 @@ def measure_missing(
 
     Cells that share their exact kernel matrices are measured together.
     """
-    for _, group in groupby(sorted(set(cells), key=choose_phase), key=choose_phase):
+    for _, group in groupby(sorted(set(cells), key=choose_place), key=choose_place):
         members = sorted(group, key=lambda cell: cell.D)
         trials = count_trials(members[0])
         for trial in range(min(trials, most)):

@@ -1,5 +1,6 @@
 """Kernel errors of cells: brute force of the error and of the authors' rows, and the comparison."""
 
+import itertools
 import math
 
 import numpy as np
@@ -52,6 +53,36 @@ def test_relative_error_equals_the_norm(modulus, monkeypatch):
     estimate = complex_Z @ complex_Z.conj().T if modulus else Z @ Z.T
     expected = np.linalg.norm(estimate - K) / np.linalg.norm(K)
     assert_allclose(measure.compute_relative_error(Z, K, modulus), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("modulus", [False, True])
+def test_error_of_part_of_rows_estimates_error_of_all_rows(modulus):
+    generator = np.random.default_rng(4)
+    Z, Y = generator.standard_normal((2, 12, 6))
+    K = Y @ Y.T + 5 * np.eye(12)
+    squares = []
+    for rows in itertools.combinations(range(12), 3):
+        part = np.ix_(rows, rows)
+        complex_Z = Z[rows, :3] + 1j * Z[rows, 3:]
+        estimate = complex_Z @ complex_Z.conj().T if modulus else Z[rows, :] @ Z[rows, :].T
+        weights = np.where(np.eye(3), 12 / 3, 12 * 11 / (3 * 2))
+        above = (weights * abs(estimate - K[part]) ** 2).sum()
+        below = (weights * K[part] ** 2).sum()
+        found = measure.compute_relative_error(Z[rows, :], K[part], modulus, n_rows=12)
+        assert_allclose(found, np.sqrt(above / below), rtol=1e-12)
+        squares.append((above, below))
+    above, below = np.mean(squares, axis=0)
+    assert_allclose(
+        np.sqrt(above / below), measure.compute_relative_error(Z, K, modulus), rtol=1e-12
+    )
+
+
+def test_slow_cells_of_mnist_use_fewer_rows():
+    mnist = CELL._replace(dataset="MNIST", expanded=0)
+    assert not measure.is_slow(mnist._replace(D=1024))
+    assert measure.is_slow(mnist._replace(D=2048))
+    assert measure.is_slow(mnist._replace(D=256, expanded=4096))
+    assert not measure.is_slow(CELL._replace(dataset="Letter", D=2048))
 
 
 def test_trials_are_spread_over_the_seeds():
