@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 from collections import defaultdict
 from collections.abc import Iterator
@@ -26,11 +27,14 @@ SHARED = {
 INTERFACES = ("slice.py", "papers/*/claims.py")
 
 
-def modules() -> Iterator[tuple[Path, ast.Module]]:
-    """Yield the modules of the package that are not interfaces, with their syntax trees."""
-    for file in sorted(ROOT.rglob("*.py")):
-        if not any(file.match(pattern) for pattern in INTERFACES):
-            yield file, ast.parse(file.read_text(encoding="utf-8"))
+@functools.cache
+def modules() -> list[tuple[Path, ast.Module]]:
+    """Return the modules of the package that are not interfaces, with their syntax trees."""
+    return [
+        (file, ast.parse(file.read_text(encoding="utf-8")))
+        for file in sorted(ROOT.rglob("*.py"))
+        if not any(file.match(pattern) for pattern in INTERFACES)
+    ]
 
 
 def test_constant_has_one_value_in_the_package() -> None:

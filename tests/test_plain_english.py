@@ -12,16 +12,24 @@ from tests.support import prose
 
 PATTERNS = prose.read_patterns()["patterns"]
 STORED = prose.read_counts()
-TEXTS = list(prose.read_project())
-MATCHES = [match for text in TEXTS for match in prose.find_matches(text)]
-COUNTS = prose.count_matches(MATCHES)
+
+
+@pytest.fixture(scope="module")
+def texts():
+    """The prose of the project; each process that collects the tests would read it otherwise."""
+    return list(prose.read_project())
+
+
+@pytest.fixture(scope="module")
+def matches(texts):
+    return [match for text in texts for match in prose.find_matches(text)]
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)
 @pytest.mark.parametrize("kind", prose.KINDS)
-def test_pattern_occurs_at_most_as_often_as_its_ceiling(pattern, kind):
+def test_pattern_occurs_at_most_as_often_as_its_ceiling(pattern, kind, matches):
     ceiling = STORED["ceilings"][pattern][kind]
-    found = [f"{m.place}: {m.text}" for m in MATCHES if (m.pattern, m.kind) == (pattern, kind)]
+    found = [f"{m.place}: {m.text}" for m in matches if (m.pattern, m.kind) == (pattern, kind)]
     advice = [f"{len(found)} for a ceiling of {ceiling}.", PATTERNS[pattern]["instead"], *found]
     assert len(found) <= ceiling, "\n".join(advice)
 
@@ -98,12 +106,12 @@ def test_prose_of_an_html_template_has_no_tags():
     assert [each.text for each in found] == ["Text."]
 
 
-def test_each_kind_of_text_is_read():
-    assert {text.kind for text in TEXTS} == set(prose.KINDS)
+def test_each_kind_of_text_is_read(texts):
+    assert {text.kind for text in texts} == set(prose.KINDS)
 
 
 @pytest.mark.parametrize("use", prose.read_patterns()["right"], ids=lambda use: use["phrase"])
-def test_reviewed_use_occurs_matches_its_pattern_and_has_a_reason(use):
+def test_reviewed_use_occurs_matches_its_pattern_and_has_a_reason(use, texts):
     assert PATTERNS[use["pattern"]]["compiled"].search(use["phrase"])
-    assert any(use["phrase"] in text.text for text in TEXTS)
+    assert any(use["phrase"] in text.text for text in texts)
     assert len(use["reason"].split()) >= 3

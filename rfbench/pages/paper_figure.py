@@ -31,7 +31,7 @@ from rfbench.figures.style import (
     assign_styles,
     get_text_color,
 )
-from rfbench.papers.models import PERCENT, SECONDS
+from rfbench.papers.models import PERCENT
 from rfbench.registry import find_displayed_name
 
 if TYPE_CHECKING:
@@ -94,16 +94,6 @@ def select_pictured(own: Verification) -> pd.DataFrame:
     return numbers[
         numbers["verdict"].isin(COMPARED) & numbers["settings"].isin(list(SETTINGS_MARKS))
     ]
-
-
-def count_not_pictured(own: Verification) -> int:
-    """Return the number of measured numbers that the figure of a paper omits.
-
-    Times and repeated numbers are not counted.
-    """
-    every = own.numbers
-    every = every[(every["unit"] != SECONDS) & (every["same_as"] == "") & (every["trials"] > 0)]
-    return len(every) - len(select_pictured(own))
 
 
 def has_curves(own: Verification) -> bool:

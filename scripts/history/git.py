@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from functools import cache, cached_property
 from pathlib import Path
 
@@ -69,18 +69,64 @@ def oldest(commits: Iterable[str]) -> str:
     return min(commits, key=lambda commit: (dates()[commit], position[commit]))
 
 
-def contents(names: Sequence[str]) -> list[str]:
-    """Return the contents of files, each given by its hash or as ``commit:path``."""
+def _read_objects(names: Sequence[str]) -> Iterator[bytes | None]:
+    """Yield the content of each object; None if git does not have it."""
     out = _output("cat-file", "--batch", given="".join(f"{name}\n" for name in names))
-    texts, place = [], 0
-    for name in names:
+    place = 0
+    for _ in names:
         end = out.index(b"\n", place)
         header = out[place:end].split()
-        if len(header) != 3:
+        place = end + 1
+        if len(header) == 3:
+            place += int(header[2]) + 1
+            yield out[end + 1 : place - 1]
+        else:
+            yield None
+
+
+def contents(names: Sequence[str]) -> list[str]:
+    """Return the contents of files, each given by its hash or as ``commit:path``."""
+    texts = []
+    for name, content in zip(names, _read_objects(names), strict=True):
+        if content is None:
             raise NoHistory(f"git has no {name}")
-        place = end + 1 + int(header[2]) + 1
-        texts.append(out[end + 1 : place - 1].decode(errors="replace"))
+        texts.append(content.decode(errors="replace"))
     return texts
+
+
+def list_files(names: Sequence[str]) -> dict[str, dict[str, str]]:
+    """Return the files below each folder, given as ``commit:path``: hashes by path.
+
+    Git is called once per level of the folders, because a call per commit takes seconds. A commit
+    without the folder has no files.
+    """
+    folders: dict[str, list[tuple[bool, str, str]]] = {}
+    waiting = list(dict.fromkeys(names))
+    while waiting:
+        for name, content in zip(waiting, _read_objects(waiting), strict=True):
+            folders[name] = list(_parse_folder(content or b""))
+        below = (entry for name in waiting for entry in folders[name])
+        waiting = list({hashed: None for is_folder, _, hashed in below
+                        if is_folder and hashed not in folders})  # fmt: skip
+
+    def walk(name: str, above: str) -> Iterator[tuple[str, str]]:
+        for is_folder, file, hashed in folders[name]:
+            if is_folder:
+                yield from walk(hashed, f"{above}{file}/")
+            else:
+                yield f"{above}{file}", hashed
+
+    return {name: dict(walk(name, f"{name.partition(':')[2]}/")) for name in names}
+
+
+def _parse_folder(content: bytes) -> Iterator[tuple[bool, str, str]]:
+    """Yield the entries of a tree object: whether it is a folder, the name, and the hash."""
+    place = 0
+    while place < len(content):
+        end = content.index(b"\0", place)
+        mode, _, name = content[place:end].partition(b" ")
+        place = end + 21  # a hash has 20 bytes
+        yield mode == b"40000", name.decode(), content[end + 1 : place].hex()
 
 
 class Tree:
@@ -98,11 +144,11 @@ class Tree:
 
     @cached_property
     def _files(self) -> dict[str, dict[str, str]]:
-        found = {}
-        for commit in self.commits:
-            lines = ask("ls-tree", "-r", commit, "--", *self.paths).splitlines()
-            files = (line.split("\t") for line in lines if line.endswith(".yaml"))
-            found[commit] = {name: meta.split()[2] for meta, name in files}
+        found: dict[str, dict[str, str]] = {commit: {} for commit in self.commits}
+        for path in self.paths:
+            every = list_files([f"{commit}:{path}" for commit in self.commits])
+            for commit, files in zip(self.commits, every.values(), strict=True):
+                found[commit] |= {k: v for k, v in files.items() if k.endswith(".yaml")}
         return found
 
     @cached_property

@@ -26,6 +26,7 @@ def shortened(**changes):
         "kernels": {"gaussian": [0.5, 1.0, 2.0]},
         "steps": [1.0],
         "metrics": [],
+        "features": own["features"] | {"metric_landmarks": 40},
         "portfolio": [],
         "random": own["random"] | {"brackets": 0},
         "sizes": {"few": 20, "middle": 40, "most": 80},

@@ -34,7 +34,7 @@ def changed(choice, **facts):
 def chosen(tmp_path_factory):
     """What is chosen where a metric is learnt too."""
     folder = tmp_path_factory.mktemp("choose")
-    towns(300).to_csv(folder / "towns.csv", index=False)
+    towns(160).to_csv(folder / "towns.csv", index=False)
     whole = shortened(metrics=["diagonal"])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(rounds, "CONTENDERS", whole)
@@ -47,7 +47,7 @@ def test_model_is_reported_as_far_better_than_the_constant(chosen):
     assert not chosen.card["nothing_learnt"]
     assert chosen.card["take"]["error"] < 0.4 < best(chosen, rounds.CONSTANT)["error"]
     assert best(chosen, rounds.CONSTANT)["against_taken"]["verdict"] == "worse"
-    assert [chosen.card[n] for n in ("n_train", "n_test", "rows")] == [225, 75, 300]
+    assert [chosen.card[n] for n in ("n_train", "n_test", "rows")] == [120, 40, 160]
     assert {c["family"] for c in chosen.card["contenders"]} >= {
         "constant",
         "linear",
@@ -71,13 +71,13 @@ def test_model_predicts_raw_tables(chosen):
 
 
 def test_page_reports_the_fitted_rows_and_the_share_of_a_core(chosen):
-    assert "The model file was fitted again on all 300 rows." in text(chosen)
+    assert "The model file was fitted again on all 160 rows." in text(chosen)
     assert 0 < chosen.card["cpu_share"] < 2
     assert ". Each had 25 % of a core." in text(changed(chosen, cpu_share=0.25))
     dropped = changed(chosen, n_fitted=chosen.card["n_train"])
     written = " ".join(text(dropped).split())
-    assert "has the model that was measured, which was fitted on 225 rows." in written
-    assert "on all 300 rows" not in written
+    assert "has the model that was measured, which was fitted on 120 rows." in written
+    assert "on all 160 rows" not in written
 
 
 def test_command_line_chooses_a_model_and_predicts(short, tmp_path, monkeypatch):

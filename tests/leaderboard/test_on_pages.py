@@ -37,7 +37,11 @@ def written() -> set[str]:
     return FILES & {file.name for file in publish(["results"], "pages")}
 
 
-def test_page_facts_and_figure_are_written_if_rows_support_them() -> None:
+@pytest.mark.usefixtures("no_pictures")
+def test_page_facts_and_figure_are_written_if_rows_support_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("rfbench.leaderboard.figure.render_figure", lambda *_, **__: b"")
     compared()
     assert written() == FILES
     front = Path("pages/README.md").read_text(encoding="utf-8")

@@ -385,7 +385,8 @@ class Mine(RKS):
 """
 
 
-def test_class_in_a_file_is_measured_and_ranked(board):
+def test_class_in_a_file_is_measured_and_ranked(board, no_pictures, monkeypatch):
+    monkeypatch.setattr("rfbench.leaderboard.figure.render_figure", lambda *_, **__: b"")
     Path("mine.py").write_text(SAMPLER)
     words = ("rank", "mine.py:Mine", "--M", 10, "--jobs", 1)
     assert "--allow-imports" in call(*words, code=2)

@@ -151,20 +151,20 @@ def read_project(root: Path = ROOT) -> Iterator[Text]:
 def read_patterns() -> dict[str, Any]:
     """Return the content of tests/plain_english.yaml, with compiled expressions."""
     content: dict[str, Any] = yaml.safe_load(PATTERNS.read_text(encoding="utf-8"))
-    for entry in content["patterns"].values():
+    for name, entry in content["patterns"].items():
         entry["compiled"] = re.compile(entry["expression"].replace("\n", ""))
+        entry["right"] = [use["phrase"] for use in content["right"] if use["pattern"] == name]
     return content
 
 
 def find_matches(text: Text) -> Iterator[Match]:
     """Yield the matches of all patterns in a piece of prose, without the reviewed right uses."""
-    content = read_patterns()
-    for name, entry in content["patterns"].items():
+    for name, entry in read_patterns()["patterns"].items():
         if text.kind not in entry.get("kinds", KINDS):
             continue
-        right = [use["phrase"] for use in content["right"] if use["pattern"] == name]
-        spans = [m.span() for phrase in right for m in re.finditer(re.escape(phrase), text.text)]
         for found in entry["compiled"].finditer(text.text):
+            right = (re.finditer(re.escape(phrase), text.text) for phrase in entry["right"])
+            spans = [m.span() for uses in right for m in uses]
             if not any(first <= found.start() < last for first, last in spans):
                 place = f"{text.file}:{text.line}"
                 around = text.text[max(0, found.start() - 40) : found.end() + 40]
