@@ -12,7 +12,16 @@ from scipy import stats
 
 from rfbench import files
 from rfbench.arrays import EXACT
-from rfbench.checking.bias import N_SEEDS, POWER, SEEN, KernelClaim, Measurement, measure
+from rfbench.checking.bias import (
+    LEVEL,
+    N_SEEDS,
+    POWER,
+    SEEN,
+    TESTS,
+    KernelClaim,
+    Measurement,
+    measure,
+)
 from rfbench.checking.causes import find_cause
 from rfbench.pages.formatting import DASH, format_number, format_signed, format_significant, link
 from rfbench.pages.grids import Grid
@@ -30,7 +39,7 @@ MEASURED_COLUMNS = ("M", "columns", "seeds", "largest_z", "limit", "relative_err
 TEXTS = ("option", "map", "kernel", "file", "date", "at", "verdict", "cause", "apart", "fault",
          "said", "mend")  # fmt: skip
 RIGHT, BIASED, SLOW = "no bias", "biased", "no gain from M"
-TABLES = ("own", "others", "candidates", "patched", "planted", "planted_none")
+TABLES = ("own", "others", "candidates", "patched", "own_tests", "power", "planted", "planted_none")
 FIXED, BELOW = "the same for every seed", "below the kernel"
 # Maximum number of words in a cell of the table; the second half of a longer reason is a note below
 # the table. The number is our choice. With twice this number, all reasons are in their cells; with
@@ -133,7 +142,7 @@ def render_page(folder: Path, out: Path) -> str:
     slow, right = (claiming[claiming["verdict"] == verdict] for verdict in (SLOW, RIGHT))
     apart = others[(others["verdict"] != "") & (others["apart"] != "")]
     sizes = read(folder / "by_size.csv") if (folder / "by_size.csv").is_file() else others[:0]
-    claimed, patched = own[own["said"] == ""], read(folder / "patched.csv")
+    claimed, patched = own[own["said"] == ""], count_faults(read(folder / "patched.csv"))
     seeds, limit = int(claimed["seeds"].max()), float(claimed["limit"].max())
     return render(
         "checking/maps.md.j2",
@@ -146,6 +155,8 @@ def render_page(folder: Path, out: Path) -> str:
         packages=others.loc[others["how"] == "real", "code"].nunique(),
         candidates=read_candidates(folder),
         planted=read_planted(folder),
+        power=read_power(folder / "power.csv"),
+        own_tests=_own_tests_grid(folder / "own_tests.csv"),
         patched={"n": len(patched), "right": int((patched["verdict"] == RIGHT).sum())},
         biased=_biased_grid(biased),
         notes=biased[~_fits(biased)].to_dict("records"),
@@ -180,6 +191,20 @@ def read_planted(folder: Path) -> dict[str, Any]:
         "missed": small[~small["found"]].to_dict("records"),
         "right": (len(right), rejected, interval.low, interval.high),
     }
+
+
+def read_power(file: Path) -> Grid:
+    """Return the table of detection rates for each bias, with 95 % intervals."""
+    limit = stats.t.isf(LEVEL / 2 / TESTS, N_SEEDS - 1)
+    lines = []
+    for bias, maps, found in (
+        pd.read_csv(file).groupby("bias")[["maps", "found"]].sum().itertuples()
+    ):
+        interval = stats.binomtest(int(found), int(maps)).proportion_ci(0.95)
+        span = f"{format_number(interval.low, 2)} to {format_number(interval.high, 2)}"
+        one = stats.norm.cdf(bias * math.sqrt(N_SEEDS) - limit)
+        lines.append([f"{bias:g}", f"{found} of {maps}", span, format_number(float(one), 2)])
+    return Grid(["largest bias", "found", "95 % interval", "power for one pair"], lines)
 
 
 def read_candidates(folder: Path) -> dict[str, Any]:
@@ -243,6 +268,25 @@ def _apart_grid(rows: pd.DataFrame) -> Grid:
     return Grid(
         ["feature map", "kernel", "biased by", "largest at", "why it is not counted"], lines
     )
+
+
+def _own_tests_grid(file: Path) -> Grid:
+    """Return the table of packages with a patch: their own tests and our test, before and after."""
+    lines = []
+    for row in pd.read_csv(file, dtype={"version": str, "note": STRING}).to_dict("records"):
+        own = [row["note"], DASH]
+        if not pd.isna(row["passed_before"]):
+            own = [
+                f"{row[f'passed_{when}']:.0f} passed, {row[f'failed_{when}']:.0f} failed"
+                for when in ("before", "after")
+            ]
+            own[0] += f" ({row['note']})" if not pd.isna(row["note"]) else ""
+        biased = [f"{row[f'biased_{when}']} of {row['maps']}" for when in ("before", "after")]
+        applied = "yes" if row["applies"] else "no"
+        lines.append([row["code"], row["version"], applied, *own, *biased])
+    head = ["package", "version", "patch applies", "own tests before", "own tests after",
+            "biased maps before", "biased maps after"]  # fmt: skip
+    return Grid(head, lines)
 
 
 def _place_grid(rows: pd.DataFrame) -> Grid:

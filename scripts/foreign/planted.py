@@ -1,11 +1,13 @@
 """Plant faults in feature maps, and count the faults that `rfbench test` finds.
 
     python -m scripts.foreign.planted
+    python -m scripts.foreign.planted --power
 
 The kinds are listed below. A generator with a fixed seed draws the size of each fault, the kernel,
 the bandwidth and the form of the features. The bias of each fault is computed from `TRUTH` other
 seeds, in errors of one draw, so that the verdict is compared with a number that the test does not
-know. The same maps without a fault give the rate of false alarms.
+know. The same maps without a fault give the rate of false alarms. With `--power`, faults whose bias
+has a closed form are planted with the biases `BIASES`, and the rate of detection is written.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+from scipy import optimize, stats
 
 from rfbench.checking.bias import (
     N_SEEDS,
@@ -37,6 +39,11 @@ TRUTH = 40_000
 KERNELS = ("gaussian", "laplacian", "laplacian-l2", "cauchy", "matern32", "matern52")
 FORMS = ("offset", "paired")
 RIGHT_MAPS = 60
+# Largest bias in errors of one draw, and number of maps for each bias and kind.
+BIASES = (0.03, 0.05, 0.1, 0.2, 0.4)
+MAPS_OF_BIAS = 20
+# Number of frequencies for the error of one draw, which then has a relative error of 1 %.
+FREQUENCIES = 10_000
 
 
 class Drawn(NamedTuple):
@@ -241,6 +248,80 @@ def compute_truth(planted: Planted, seeds: int = TRUTH) -> tuple[float, str]:
     return float(min(share.max(), 99.0)), pairs.names[int(share.argmax())]
 
 
+def find_bias(planted: Planted, pairs: Any) -> Any:
+    """Return the bias at each pair in closed form, for the kinds in `CLOSED_FORMS`."""
+    kernel, size = find_kernel(planted.kernel, planted.bandwidth), planted.size
+    exact = pairs.compute_kernel(kernel)
+    if planted.kind is change_length_scale:
+        wider = find_kernel(planted.kernel, planted.bandwidth * (1 + size))
+        return pairs.compute_kernel(wider) - exact
+    if planted.kind is ignore_column:
+        scale = np.ones(pairs.left.shape[1])
+        scale[0] -= size
+        scaled = pairs._replace(left=pairs.left * scale, right=pairs.right * scale)
+        return scaled.compute_kernel(kernel) - exact
+    # 2 cos(w'x) cos(w'y) has the mean k(x, y) + k(x, -y)
+    return size * pairs._replace(right=-pairs.right).compute_kernel(kernel)
+
+
+CLOSED_FORMS = (change_length_scale, ignore_column, correlate_offsets)
+
+
+def multiply(planted: Planted, frequencies: int, seed: int) -> Any:
+    """Return the products of features for each frequency, shape (pairs, frequencies).
+
+    For the kinds in `CLOSED_FORMS` the frequencies are independent, so that their products are
+    draws of m frequencies each after they are divided into groups of m.
+    """
+    pairs, offset = choose_pairs(planted.bandwidth), planted.form == "offset"
+    n, columns = len(pairs.names), frequencies if offset else 2 * frequencies
+    Z = planted(np.vstack([pairs.left, pairs.right]), columns, seed)
+    products = Z[:n] * Z[n:] * frequencies
+    return products if offset else products[:, :frequencies] + products[:, frequencies:]
+
+
+def find_relative_bias(planted: Planted) -> float:
+    """Return the largest bias of a map in errors of one draw."""
+    pairs, M = choose_pairs(planted.bandwidth), planted.claim.sizes[0]
+    m = M if planted.form == "offset" else M // 2
+    products = multiply(planted, FREQUENCIES, 1)
+    spread = np.maximum(products.std(axis=1), 1e-6) / math.sqrt(m)
+    return float((np.abs(find_bias(planted, pairs)) / spread)[TESTED].max())
+
+
+def plant_bias(planted: Planted, bias: float) -> Planted:
+    """Return the map with the size at which its largest bias is `bias` errors of one draw."""
+    found = optimize.brentq(
+        lambda size: find_relative_bias(planted._replace(size=size)) - bias, 0.0, 1.0, xtol=1e-5
+    )
+    return planted._replace(size=found)
+
+
+def measure_at_once(planted: Planted) -> Measurement:
+    """Return the measurement of `N_SEEDS` draws, which are computed together."""
+    kernel, M = find_kernel(planted.kernel, planted.bandwidth), planted.claim.sizes[0]
+    m = M if planted.form == "offset" else M // 2
+    products = multiply(planted, N_SEEDS * m, 2)
+    estimates = products.reshape(len(products), N_SEEDS, m).mean(axis=2).T
+    return Measurement(kernel, M, M, choose_pairs(planted.bandwidth), estimates)
+
+
+def find_power(seed: int = 5) -> pd.DataFrame:
+    """Return the number of maps that `rfbench test` rejects, for each bias and kind."""
+    generator, made = np.random.default_rng(seed), []
+    for bias in BIASES:
+        for kind in CLOSED_FORMS:
+            found = 0
+            for number in range(MAPS_OF_BIAS):
+                form = "offset" if kind in OFFSETS else str(generator.choice(FORMS))
+                placed = _place(generator, kind, 0.0, form, 2000 + len(made) * 100 + number)
+                found += measure_at_once(plant_bias(placed, bias)).biased
+            name = kind.__name__.replace("_", " ")
+            made.append({"kind": name, "bias": bias, "maps": MAPS_OF_BIAS, "found": found})
+            print(made[-1], flush=True)
+    return pd.DataFrame(made)
+
+
 def rows(faults: Iterator[Planted] | list[Planted], truth: int) -> pd.DataFrame:
     """Measure maps, and return a row per map."""
     made = []
@@ -260,7 +341,11 @@ def main() -> None:
     """Write the rows of faults and of right maps, and print both rates."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--truth", type=int, default=TRUTH, help="seeds for the true bias")
+    parser.add_argument("--power", action="store_true", help="measure power against bias")
     words = parser.parse_args()
+    if words.power:
+        find_power().to_csv(FOLDER / "power.csv", index=False)
+        return
     faults, right = rows(plant(), words.truth), rows(plant_none(), words.truth)
     for name, table in (("planted", faults), ("planted_none", right)):
         table.to_csv(FOLDER / f"{name}.csv", index=False, float_format="%.6g")

@@ -57,26 +57,41 @@ def without_network() -> list[str]:
 
 
 @contextmanager
-def environment(name: str, folder: str | None, patch: bool = False) -> Iterator[Path]:
+def environment(
+    name: str, folder: str | None, patch: bool = False, base: str | None = None
+) -> Iterator[Path]:
     """Yield an environment with the pinned packages of a name, or the given existing one.
 
-    With `patch`, the correction of the package is applied to its installed files.
+    With `patch`, the correction of the package is applied to its installed files. With `base`, the
+    packages of that environment are used, and only missing packages are installed.
     """
     if folder:
         yield Path(folder)
         return
     with tempfile.TemporaryDirectory() as made:
         python = Path(made, "bin", "python")
-        subprocess.run([sys.executable, "-m", "venv", made], check=True)
+        own_pip = ["--without-pip"] if base else []
+        subprocess.run([sys.executable, "-m", "venv", *own_pip, made], check=True)
+        (site,) = Path(made).glob("lib/python3*/site-packages")
+        if base:
+            used = [next(Path(each).glob("lib/python3*/site-packages")) for each in base.split(":")]
+            (site / "base.pth").write_text("".join(f"{each.resolve()}\n" for each in used))
+        for stub in SOURCES[name].get("stubs", ()):
+            (site / f"{stub}.py").write_text("def __getattr__(name):\n    return object\n")
         for words in SOURCES[name]["requires"]:
             wheels = [] if "archive" in SOURCES[name] else ["--only-binary", ":all:"]
-            pip = [python, "-m", "pip", "install", "-q", *wheels, *words.split()]
+            pip = [python, "-m", "pip", "install", "-q", "--no-compile", *wheels, *words.split()]
             subprocess.run(pip, check=True, timeout=PIP_SECONDS)
         if patch:
-            (site,) = Path(made).glob("lib/python3*/site-packages")
-            diff = (PATCHES / f"{name}.diff").read_bytes()
-            subprocess.run(["patch", "-p1", "-d", site], input=diff, check=True)
+            apply_patch(name, Path(made))
         yield Path(made)
+
+
+def apply_patch(name: str, made: Path) -> None:
+    """Apply the correction of a package to its installed files."""
+    (site,) = made.glob("lib/python3*/site-packages")
+    diff = (PATCHES / f"{name}.diff").read_bytes()
+    subprocess.run(["patch", "-p1", "-d", site], input=diff, check=True)
 
 
 @contextmanager
@@ -121,7 +136,7 @@ def of_package(name: str, folder: str | None, by_size: bool, patch: bool) -> Row
     rows = []
     with environment(name, folder, patch) as made, drawing(made) as of:
         for each in SOURCES[name]["maps"]:
-            if patch and "fault" not in each:
+            if patch and "mend" not in each:
                 continue
             draw = of(each["call"], each.get("options", {}))
             claims = [(each, each)]

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from rfbench.checking import page
+from rfbench.checking.bias import TESTED, choose_pairs
 from rfbench.checking.closed_forms import find_kernel
 from rfbench.checking.samplers import make_subject
 from rfbench.samplers import RKS
@@ -152,6 +153,60 @@ def test_each_patch_removes_the_bias_and_has_a_letter():
     patches, letters = page.MAPS_FOLDER / "patches", page.MAPS_FOLDER / "letters"
     names = {file.stem for file in patches.glob("*.diff")}
     assert names == set(patched["code"]) == {file.stem for file in letters.glob("*.md")}
+
+
+def test_each_patch_applies_and_breaks_none_of_the_tests_of_its_package():
+    rows = pd.read_csv(page.MAPS_FOLDER / "own_tests.csv", dtype={"version": str})
+    assert set(rows["code"]) == {file.stem for file in page.MAPS_FOLDER.glob("patches/*.diff")}
+    assert all("tests" in SOURCES[code] for code in rows["code"])
+    assert rows["applies"].all()
+    assert (rows["biased_before"] == rows["maps"]).all()
+    assert (rows["biased_after"] == 0).all()
+    run = rows[rows["passed_before"].notna()]
+    assert (run["passed_after"] >= run["passed_before"]).all()
+    assert (run["failed_after"] <= run["failed_before"]).all()
+    assert rows.loc[rows["passed_before"].isna(), "note"].notna().all()
+    found = cells(
+        written()["Biased feature maps"].split("are included:")[1].split("The bias of")[0]
+    )
+    assert all(found[row["code"]][1] == "yes" for row in rows.to_dict("records"))
+    for row in run.to_dict("records"):
+        cell = f"{row['passed_after']:.0f} passed, {row['failed_after']:.0f} failed"
+        assert found[row["code"]][3] == cell
+
+
+@pytest.mark.parametrize("kind", planted.CLOSED_FORMS)
+def test_closed_form_of_a_bias_equals_the_mean_of_draws(kind):
+    fault = planted.Planted(kind, 0.4, "laplacian", 1.5, "offset", 3)
+    pairs = choose_pairs(1.5)
+    products = planted.multiply(fault, 100_000, 1)
+    exact = pairs.compute_kernel(find_kernel("laplacian", 1.5))
+    error = products.std(axis=1) / np.sqrt(100_000)
+    bias = planted.find_bias(fault, pairs)
+    assert np.abs((products.mean(axis=1) - exact - bias) / error).max() < 4.5
+    assert np.abs(bias / error).max() > 20
+
+
+def test_planted_bias_has_the_chosen_size():
+    fault = planted.Planted(planted.ignore_column, 0.0, "gaussian", 2.0, "paired", 4)
+    fault = planted.plant_bias(fault, 0.4)
+    found = planted.measure_at_once(fault)
+    assert planted.find_relative_bias(fault) == pytest.approx(0.4, abs=1e-3)
+    assert found.biased
+    shares = np.abs(found.bias / found.spread)[TESTED]
+    assert shares.max() == pytest.approx(0.4, abs=0.08)  # four standard errors
+
+
+def test_power_rises_with_the_bias_and_is_on_the_page():
+    counts = pd.read_csv(page.MAPS_FOLDER / "power.csv").groupby("bias")[["maps", "found"]].sum()
+    assert tuple(counts.index) == planted.BIASES
+    rates = counts["found"] / counts["maps"]
+    assert rates.is_monotonic_increasing
+    assert rates[0.1] >= 0.9
+    lines = cells(written()["Faults that were planted"])
+    for bias, maps, found in counts.itertuples():
+        assert lines[f"{bias:g}"][0] == f"{found} of {maps}"
+    assert float(lines["0.1"][2]) == pytest.approx(0.9, abs=0.005)  # N_SEEDS is chosen for it
 
 
 def test_tried_packages_are_listed_once_with_a_result():

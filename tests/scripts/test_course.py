@@ -1,14 +1,22 @@
 """Course: the exercises have a bias, the solutions have none, and the features have their kernel.
 
-The features of the assignment are compared with the Gaussian kernel, which they approximate.
+The features of the assignment are compared with the Gaussian kernel, which they approximate, and
+its committed verdicts with its published numbers.
 """
 
+from pathlib import Path
+
 import numpy as np
+import pandas as pd
 import pytest
 
+from rfbench import papers
 from rfbench.checking.bias import KernelClaim, measure
 from rfbench.kernels import Gaussian
-from scripts.examples.course import accuracies, exercises, solutions
+from scripts.examples.course import exercises, solutions
+from scripts.examples.course.npfl129 import assignment
+
+COURSE = Path(exercises.__file__).parent
 
 
 @pytest.mark.parametrize("name", solutions.FAULTS)
@@ -22,9 +30,24 @@ def test_exercise_has_a_bias_and_its_solution_has_none(name):
     assert corrected.is_decreasing
 
 
-@pytest.mark.parametrize(("kind", "error"), [("rff", 0.06), ("nystroem", 1e-6)])
-def test_features_of_the_assignment_approximate_the_kernel(kind, error):
-    rows = np.random.default_rng(0).uniform(size=(40, 8))
-    Z = accuracies.make_features(kind, 40 if kind == "nystroem" else 4000, rows, rows)
-    exact = np.exp(-accuracies.GAMMA * ((rows[:, None] - rows) ** 2).sum(axis=2))
+@pytest.mark.parametrize(
+    ("features", "error"), [(assignment.Waves(4000), 0.06), (assignment.Landmarks(40), 1e-6)]
+)
+def test_features_of_the_assignment_approximate_the_kernel(features, error, monkeypatch):
+    images = np.random.default_rng(0).uniform(size=(40, 8))
+    monkeypatch.setattr(assignment, "load_images", lambda: (images, None))
+    Z = features.fit_transform(np.arange(40.0)[:, None])
+    exact = np.exp(-assignment.GAMMA * ((images[:, None] - images) ** 2).sum(axis=2))
     assert np.abs(Z @ Z.T - exact).max() < error
+
+
+def test_each_printed_accuracy_is_measured_to_the_last_digit():
+    with papers.include([COURSE / "npfl129"]) as problems:
+        assert problems == []
+        ours = [each for each in papers.list_published() if each.paper == "npfl129"]
+    printed = {(each.method, each.M): each.value for each in ours}
+    found = pd.read_csv(COURSE / "npfl129_verdicts.csv", dtype={"M": str}, keep_default_na=False)
+    assert set(found["verdict"]) == {"agrees"}
+    assert {(row.method, row.M): row.published for row in found.itertuples()} == printed
+    assert np.allclose(found["measured"].astype(float), found["published"], atol=0.005)
+    assert len(printed) == len(found) == 6
