@@ -16,7 +16,7 @@ from rfbench.experiment.plan import Trial, draw_integer
 from rfbench.samplers.base import FittedFeatures, NoFeatures, RandomFeatures, Shared
 from rfbench.samplers.elsewhere import Method
 from rfbench.solvers.fitted_model import FittedModel
-from rfbench.solvers.folds import NESTED, ONCE, Refit
+from rfbench.solvers.folds import NESTED, ONCE, FoldFit
 
 # Options for fitting the features of the row. A metric from the bandwidth search is not reused, so
 # that the row has the time of a single fit. Columns that the scores compute in this fit are stored
@@ -135,7 +135,7 @@ def fit_model(
     model: FittedModel,
     features: FittedFeatures,
     clock: Clock,
-    refit: Refit | None = None,
+    fit_fold: FoldFit | None = None,
 ) -> FittedModel:
     """Fit the model on the features of the training set, including the selection of its penalty."""
     data = resolved.data
@@ -143,16 +143,16 @@ def fit_model(
         data.X_train,
         data.y_train,
         features=features,
-        features_in_folds=refit or ONCE,
+        features_in_folds=fit_fold or ONCE,
         groups=data.groups,
         evaluation=(data.X_test, data.y_test),
         clock=clock,
     )
 
 
-def refit_in_folds(
+def make_fold_fit(
     resolved: ResolvedTrial, model: FittedModel, bandwidth: float | None, shared: Shared
-) -> Refit | None:
+) -> FoldFit | None:
     """Return a function that fits the features of a fold, or None if all folds share the features.
 
     The function uses the same random numbers for the training rows of the fold, which exclude the

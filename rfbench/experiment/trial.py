@@ -34,7 +34,7 @@ from rfbench.experiment.fitting import (
     fit_features,
     fit_model,
     import_methods,
-    refit_in_folds,
+    make_fold_fit,
 )
 from rfbench.experiment.plan import RAN_USER_CODE, Job, Trial, describe, draw_integer
 from rfbench.experiment.scores import compute_decisions, note_chance, score
@@ -174,8 +174,8 @@ def measure(trial: Trial, context: Context) -> dict[str, Any]:
     features, M = fit.features, fit.M
     # With `features_in_folds: nested`, features that use the target are fitted again in each fold,
     # without the held-out rows that select the penalty.
-    refit = refit_in_folds(resolved, model, choice.bandwidth, shared)
-    model = fit_model(resolved, model, features, clock, refit)
+    fit_fold = make_fold_fit(resolved, model, choice.bandwidth, shared)
+    model = fit_model(resolved, model, features, clock, fit_fold)
     decisions = compute_decisions(model, data, clock)
     measured: dict[str, Any] = {
         "n_train": data.X_train.shape[0],
