@@ -21,7 +21,7 @@ from rfbench._version import __version__ as __version__
 if TYPE_CHECKING:
     from rfbench import datasets, kernels, samplers, solvers
     from rfbench.analysis.compare import compare
-    from rfbench.analysis.summary import summarise
+    from rfbench.analysis.summary import summarize
     from rfbench.api import RunResults, read_config, read_results, run
     from rfbench.errors import RfbenchError
     from rfbench.figures import plot
@@ -40,7 +40,7 @@ __all__ = [
     "run",
     "samplers",
     "solvers",
-    "summarise",
+    "summarize",
 ]
 
 # Maps each public name to its import path; all other public names are modules. A function must not
@@ -54,7 +54,8 @@ _PLACES = {
     "read_results": "rfbench.api:read_results",
     "report": "rfbench.pages.report:publish",
     "run": "rfbench.api:run",
-    "summarise": "rfbench.analysis.summary:summarise",
+    "summarise": "rfbench.analysis.summary:summarize",  # alias of `summarize`
+    "summarize": "rfbench.analysis.summary:summarize",
 }
 
 

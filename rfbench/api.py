@@ -52,11 +52,11 @@ class RunResults(Results):
         Returns
         -------
         DataFrame
-            See `rfbench.summarise`.
+            See `rfbench.summarize`.
         """
-        from rfbench.analysis.summary import summarise
+        from rfbench.analysis.summary import summarize
 
-        return summarise(self, metric)
+        return summarize(self, metric)
 
     @property
     def failures(self) -> pd.DataFrame:

@@ -44,11 +44,11 @@ BANDWIDTH_GRID = ("0.25*median", "0.5*median", "median", "2*median", "4*median")
 # if the best bandwidth is at that edge. ROUNDING is the tolerance for products of powers of two
 # with a rule; any value from 1e-15 to 1 would do.
 WIDEST, ROUNDING = (1 / 8, 32.0), 1 + 1e-9
-# NEIGHBOUR is the number of the neighbor in the rules `knn50`. It is from Yu et al. 2016, whom
+# NEIGHBOR is the number of the neighbor in the rules `knn50`. It is from Yu et al. 2016, whom
 # Shahrampour et al. 2018 follow (section 5). SAMPLE is the number of sampled rows, which we chose:
 # for 1,000 rows, the median distance has a relative standard error of about 1 %. With twice SAMPLE,
 # the rule needs four times the time, and every published bandwidth from a rule changes.
-NEIGHBOUR, SAMPLE = 50, 1000
+NEIGHBOR, SAMPLE = 50, 1000
 
 
 def resolve(rule: float | str, X: Rows, generator: np.random.Generator) -> float:
@@ -197,10 +197,10 @@ def _from_rows(rule: str, X: Rows, generator: np.random.Generator) -> float:
 
 def _mean_distance(queries: Rows, rows: Rows, own: np.ndarray) -> float:
     """Return the mean distance from each query to its 50th nearest row, excluding the query."""
-    neighbour = min(NEIGHBOUR, rows.shape[0] - 1)
+    neighbor = min(NEIGHBOR, rows.shape[0] - 1)
     kth = np.empty(len(own))
     for start in range(0, len(own), 100):
         block = compute_squared_distances(queries[start : start + 100], rows)
         block[np.arange(len(block)), own[start : start + 100]] = -1.0
-        kth[start : start + 100] = np.partition(block, neighbour, axis=1)[:, neighbour]
+        kth[start : start + 100] = np.partition(block, neighbor, axis=1)[:, neighbor]
     return float(np.mean(np.sqrt(np.maximum(kth, 0.0))))

@@ -20,7 +20,6 @@ class Clock:
 
     _running: ClassVar[list[tuple[Clock, str]]] = []
     _since: ClassVar[tuple[float, float]] = (0.0, 0.0)
-    _stopped: ClassVar[int] = 0
 
     def __init__(self) -> None:
         self.wall = dict.fromkeys(CLOCK_PARTS, 0.0)
@@ -38,21 +37,9 @@ class Clock:
             Clock._running.pop()
 
     @classmethod
-    @contextmanager
-    def pause(cls) -> Iterator[None]:
-        """Stop all clocks within a ``with`` block, even if parts are entered in the block."""
-        Clock._book()
-        Clock._stopped += 1
-        try:
-            yield
-        finally:
-            Clock._book()
-            Clock._stopped -= 1
-
-    @classmethod
     def _book(cls) -> None:
         now = time.perf_counter(), time.process_time()
-        if cls._running and not cls._stopped:
+        if cls._running:
             clock, name = cls._running[-1]
             clock.wall[name] += now[0] - cls._since[0]
             clock.cpu[name] += now[1] - cls._since[1]

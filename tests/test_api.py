@@ -35,7 +35,7 @@ TINY = {
 }
 PUBLIC = {
     *("RfbenchError", "RunResults", "compare", "datasets", "kernels", "plot"),
-    *("read_config", "read_results", "report", "run", "samplers", "solvers", "summarise"),
+    *("read_config", "read_results", "report", "run", "samplers", "solvers", "summarize"),
 }
 
 
@@ -58,6 +58,10 @@ def ran(tmp_path_factory):
 
 def test_public_names_are_the_documented_ones():
     assert set(rfbench.__all__) == PUBLIC
+
+
+def test_summarise_is_an_alias_of_summarize():
+    assert rfbench.summarise is rfbench.summarize
     for name in rfbench.__all__:
         assert inspect.getdoc(getattr(rfbench, name)), name
         assert name in dir(rfbench)
@@ -166,7 +170,7 @@ def test_configurations_are_dicts_names_or_files(tmp_path):
 
 def test_read_results_equals_the_return_value_of_run(ran):
     read = rfbench.read_results(ran.folder)
-    pd.testing.assert_frame_equal(read.summary(), rfbench.summarise(ran))
+    pd.testing.assert_frame_equal(read.summary(), rfbench.summarize(ran))
     with pytest.raises(ResultsError):
         rfbench.read_results(ran.folder / "nowhere")
 

@@ -75,19 +75,3 @@ def test_sums_computed_in_the_fit_of_a_sampler_count_as_fit_time(monkeypatch):
     with clock.time_part("pp"):
         gram.accumulate(slow, X, X[:, 0], 3, clock=own)
     assert own.cpu["features"] == clock.cpu["pp"] == state["cpu"] / 2
-
-
-def test_stopped_clock_records_nothing(ticking):
-    outer, inner = Clock(), Clock()
-    with outer.time_part("train"), Clock.pause():
-        with inner.time_part("features"), outer.time_part("test"):
-            pass
-        with Clock.pause(), inner.time_part("train"):
-            pass
-    assert set(inner.wall.values()) == {0}
-    assert outer.wall == {"pp": 0, "features": 0, "train": 2, "test": 0}
-    with pytest.raises(ValueError, match="x"), Clock.pause():
-        raise ValueError("x")
-    with inner.time_part("train"):
-        pass
-    assert inner.wall["train"] == 1

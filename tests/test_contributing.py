@@ -1,16 +1,22 @@
 """The guide names files, decorators and attributes that exist."""
 
 import importlib
+import inspect
 import re
 from pathlib import Path
 
 import pytest
 
+from rfbench.checking.run import CheckFailedError
+from rfbench.checking.samplers import OF_EVERY_MAP, SAMPLER_CHECKS
 from rfbench.registry import SAMPLERS, SOLVERS
 from rfbench.results import schema
 from rfbench.samplers.base import RandomFeatures
 from rfbench.solvers import fits
 from rfbench.solvers.base import Solver
+from tests.samplers import contract as samplers
+from tests.solvers import contract as solvers
+from tests.support import contracts
 
 ROOT = Path(__file__).parents[1]
 GUIDE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
@@ -75,3 +81,37 @@ def test_all_methods_of_the_registry_have_the_decorators():
     assert not any(
         hasattr(cls, "declaration") for tasks in SOLVERS.values() for cls in tasks.values()
     )
+
+
+def list_contract_checks():
+    """Return the checks that a new sampler or solver has to pass, by their names."""
+    each = (*OF_EVERY_MAP, *SAMPLER_CHECKS, *samplers.CONTRACT.checks, *solvers.CONTRACT.checks)
+    return {f"{check.__module__}.{check.__name__}": check for check in each}
+
+
+@pytest.mark.parametrize("name", list_contract_checks())
+def test_check_of_a_contract_names_its_correction(name):
+    """The promise is a statement, and the correction an instruction to the author of a method."""
+    text = " ".join(inspect.getdoc(list_contract_checks()[name]).split())
+    sentences = re.split(r"(?<=[.:,;]) ", text)
+    first_words = {sentence.split()[0].lower() for sentence in sentences}
+    assert first_words & INSTRUCTIONS, text
+
+
+INSTRUCTIONS = {
+    *("accumulate", "charge", "copy", "correct", "declare", "draw", "fit", "get", "inherit"),
+    *("keep", "learn", "limit", "look", "name", "read", "set", "solve", "use", "do"),
+}
+
+
+def test_failed_case_of_a_contract_shows_the_correction():
+    def always_fails(subject):
+        """A promise.
+
+        Set an attribute.
+        """
+        raise CheckFailedError("the fault")
+
+    with pytest.raises(CheckFailedError) as caught:
+        contracts.run_cases(always_fails, [{}], None)
+    assert any("Set an attribute." in note for note in caught.value.__notes__)

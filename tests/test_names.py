@@ -95,7 +95,7 @@ VERBS = {
     *("return", "round", "run", "sample", "save", "score", "seal", "search", "seed"),
     *("select", "send", "set", "settle", "shift", "shorten", "show", "shuffle"),
     *("solve", "sort", "split", "stage", "start", "stop", "store", "subtract"),
-    *("suggest", "sum", "summarise", "summarize", "tabulate", "test", "time"),
+    *("suggest", "sum", "summarize", "tabulate", "test", "time"),
     *("transform", "unproject", "unseal", "verify", "warm", "widen", "wrap", "write"),
 }
 PREDICATES = {"is", "has", "uses", "can", "depends", "supports"}
@@ -191,3 +191,27 @@ def test_no_public_name_begins_with_a_preposition() -> None:
         if node.name.split("_")[0] in PREPOSITIONS and len(node.name) > 1
     ]
     assert not wrong
+
+
+BRITISH = re.compile(
+    r"colour|favour|neighbour|behaviour|licence|catalogue|centre|centring|labelled|modelled"
+    r"|cancelled|grey|analogue|artefact|judgement|learnt"
+    r"|(?:normal|summar|optim|minim|maxim|penal|initial|regular|general|standard)is(?:e|ing|ation)"
+)
+# Names in files of users, in `rfbench data list --format json` and in leaderboard.json.
+STORED = {"licence", "summarise", "unlearnt"}
+
+
+def list_names(tree: ast.Module) -> Iterator[str]:
+    """Yield the names of variables, attributes, parameters, functions and classes of a module."""
+    for node in ast.walk(tree):
+        for field in ("id", "attr", "arg", "name"):
+            if isinstance(name := getattr(node, field, None), str):
+                yield name
+
+
+def test_names_are_in_american_spelling() -> None:
+    names = {name for _, tree in modules() for name in list_names(tree)}
+    assert {name for name in names if BRITISH.search(name.lower())} <= STORED
+    assert BRITISH.search("least_favourable")
+    assert not BRITISH.search("least_favorable")

@@ -33,7 +33,7 @@ GROUND: tuple[tuple[str, ...], ...] = (
         "usable",
         "yamlfile",
     ),
-    ("grids", "memory", "permissions", "registry"),
+    ("aliases", "grids", "memory", "permissions", "registry"),
     ("compute",),
     ("kernels",),
     ("bandwidths",),

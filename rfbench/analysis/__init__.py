@@ -29,7 +29,7 @@ One folder
 
 - `compare.compare(results, first, second)`: two methods, paired by trial.
 - `naming`: distinct names for methods with the same label, and the order of methods.
-- `summary.summarise(results, metric)`: means, errors, times and ranges per data set, method and
+- `summary.summarize(results, metric)`: means, errors, times and ranges per data set, method and
   value of the axis.
 - `best.list_answers(collection, results)`: differences of two methods. `best.is_best_or_tied`: best
   lines.

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rfbench.analysis.frame import KERNEL_ERRORS, Collection
-from rfbench.analysis.verdicts import CHANCE_POINTS, CONSTANT_KERNEL, LEARNT
+from rfbench.analysis.verdicts import CHANCE_POINTS, CONSTANT_KERNEL, LEARNED
 from rfbench.papers.models import Source
 
-CHANCE, NOTHING_LEARNT, CONSTANT = "chance", "nothing learnt", "constant kernel"
+CHANCE, NOTHING_LEARNED, CONSTANT = "chance", "nothing learnt", "constant kernel"
 
 
 def is_better_than_constant(
@@ -21,7 +21,7 @@ def is_better_than_constant(
     """Return 1 for each group of trials that beats a constant prediction, 0 if not, NaN if unknown.
 
     A classifier has to exceed the share of the majority class, as stated in the paper's folder, by
-    more than `CHANCE_POINTS`. A regression needs an R^2 of at least `LEARNT`.
+    more than `CHANCE_POINTS`. A regression needs an R^2 of at least `LEARNED`.
 
     Parameters
     ----------
@@ -42,14 +42,14 @@ def is_better_than_constant(
     )
     classified = collection.get_group_column("error_metric")[groups] == "error"
     gained = np.where(
-        classified, better - CHANCE_POINTS, collection.compute_means("r2")[groups] - LEARNT
+        classified, better - CHANCE_POINTS, collection.compute_means("r2")[groups] - LEARNED
     )
     beats = np.where(classified, gained > 0, gained >= 0)
     return np.where(np.isfinite(gained), beats, np.nan)
 
 
 def explain_doubt(collection: Collection, groups: NDArray[np.intp], source: Source) -> str:
-    """Return `CHANCE` or `NOTHING_LEARNT` if no method is better than a constant prediction.
+    """Return `CHANCE` or `NOTHING_LEARNED` if no method is better than a constant prediction.
 
     The result is the reason why the errors are not informative. It is an empty string if a method
     is better than a constant prediction, or if this is not known.
@@ -57,9 +57,8 @@ def explain_doubt(collection: Collection, groups: NDArray[np.intp], source: Sour
     beats = is_better_than_constant(collection, groups, itertools.repeat(source))
     if np.isnan(beats).all() or np.nanmax(beats):
         return ""
-    return (
-        CHANCE if "error" in collection.get_group_column("error_metric")[groups] else NOTHING_LEARNT
-    )
+    classified = "error" in collection.get_group_column("error_metric")[groups]
+    return CHANCE if classified else NOTHING_LEARNED
 
 
 def describe_constant_kernel(collection: Collection, groups: NDArray[np.intp]) -> str:

@@ -203,7 +203,7 @@ def judge(
     verdict = verdicts.judge_outcome(comparisons, len(complete), len(wanted))
     if not claim.is_judged_under(protocol):
         verdict = verdicts.SHOWN
-    decisive, p = _least_favourable(comparisons)
+    decisive, p = _least_favorable(comparisons)
     return Outcome(
         claim,
         protocol,
@@ -217,7 +217,7 @@ def judge(
     )
 
 
-def _least_favourable(
+def _least_favorable(
     comparisons: Sequence[ClaimComparison],
 ) -> tuple[ClaimComparison | None, float]:
     """Return the comparison that decides the verdict on a claim, and its p-value.

@@ -102,7 +102,7 @@ def format_dataset_name(table: pd.DataFrame) -> str:
     Parameters
     ----------
     table : DataFrame
-        Lines of `rfbench.analysis.summary.summarise` for one data set.
+        Lines of `rfbench.analysis.summary.summarize` for one data set.
     """
     name = str(table["dataset"].iloc[0])
     limit = re.search(r"\[(\d+) rows\]$", name)
@@ -118,7 +118,7 @@ def format_dataset_title(table: pd.DataFrame) -> str:
     Parameters
     ----------
     table : DataFrame
-        Lines of `rfbench.analysis.summary.summarise` for one data set.
+        Lines of `rfbench.analysis.summary.summarize` for one data set.
 
     Returns
     -------

@@ -83,7 +83,7 @@ def find_metrics(results: Results, metric: str | None = None) -> dict[str, str]:
     return {str(name): str(metric) for name, metric in filled.idxmax(axis=1).items()}
 
 
-def summarise(results: Results, metric: str | None = None) -> pd.DataFrame:
+def summarize(results: Results, metric: str | None = None) -> pd.DataFrame:
     """Return a table of means over trials, one line per data set, method and value on the x axis.
 
     Parameters
@@ -119,7 +119,7 @@ def summarise(results: Results, metric: str | None = None) -> pd.DataFrame:
 def summarize_collection(
     collection: Collection, results: Results, metric: str | None = None
 ) -> pd.DataFrame:
-    """Return the table of `summarise` with the position of each line in `Collection.groups`."""
+    """Return the table of `summarize` with the position of each line in `Collection.groups`."""
     if results.rows.empty:
         return pd.DataFrame()
     groups = collection.groups

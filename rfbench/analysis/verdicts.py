@@ -28,11 +28,11 @@ CLOSE_RATIO = 1.1
 # so rounding changes a number by up to this value. Other numbers have their own half digit.
 HALF_A_DIGIT = 0.005
 # A classifier is better than a constant prediction if its accuracy exceeds the share of the
-# majority class by more than CHANCE_POINTS. A regression is better if its R^2 is at least LEARNT.
+# majority class by more than CHANCE_POINTS. A regression is better if its R^2 is at least LEARNED.
 # The values were chosen without a measurement. With twice these values, more sizes of a curve would
 # be marked as at chance; no verdict would change.
 CHANCE_POINTS = 1.0
-LEARNT = 0.05
+LEARNED = 0.05
 # A kernel matrix counts as constant if the relative spectral error of plain features, multiplied by
 # the square root of the number of features, is below this value. If all entries off the diagonal
 # are k, this product is about (1 - k^2) / sqrt(2) by definition. It is 0.05 for k = 0.964. Twice

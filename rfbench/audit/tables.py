@@ -12,8 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from rfbench import files as doors
-from rfbench import papers
+from rfbench import files, papers
 from rfbench.analysis.comparisons import ClaimComparison, EffectRange
 from rfbench.audit.choices import list_choices, select_options
 from rfbench.audit.target import Target
@@ -124,14 +123,14 @@ def read_all(paths: Iterable[str | Path]) -> list[AuditTable]:
 
     Files that are not tables of an audit, and tables in renamed folders, are skipped.
     """
-    files = {file.resolve(): file for path in paths for file in Path(path).rglob(AUDIT_FILE)}
-    named = (file for file in sorted(files.values()) if file.parent.name.count("_") >= 3)
+    found = {file.resolve(): file for path in paths for file in Path(path).rglob(AUDIT_FILE)}
+    named = (file for file in sorted(found.values()) if file.parent.name.count("_") >= 3)
     return [AuditTable(file, table) for file in named if (table := _read(file)) is not None]
 
 
 def _read(file: Path) -> pd.DataFrame | None:
     try:
-        table = pd.read_csv(io.BytesIO(doors.read(file)), dtype=str, keep_default_na=False)
+        table = pd.read_csv(io.BytesIO(files.read(file)), dtype=str, keep_default_na=False)
     except (OSError, ValueError):
         return None
     if table.empty or not set(PLACE_COLUMNS) <= set(table):

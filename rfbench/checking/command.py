@@ -81,8 +81,8 @@ def _say(path: str, report: Report) -> None:
 
     for each in report.measured:
         right = each not in report.wrong_kernels
-        mark, colour = ("yes", "green") if right else ("NO", "red")
-        echo(describe_answer(*each), mark=f"{mark:5}", colour=colour)
+        mark, color = ("yes", "green") if right else ("NO", "red")
+        echo(describe_answer(*each), mark=f"{mark:5}", color=color)
     for _, found in report.measured[:1]:
         for line in list_causes(found):
             echo(f"     {line}")

@@ -39,7 +39,7 @@ from rfbench.choosing.rounds import (
 from rfbench.choosing.screen import compute_n_columns, compute_time_left, get_used_columns
 from rfbench.choosing.table import (
     LEAST_ROWS,
-    LabelledTable,
+    LabeledTable,
     make_table,
     remove_row_values,
     split_without_rare_classes,
@@ -152,7 +152,7 @@ def choose(
 
 
 def _chosen(
-    table: LabelledTable,
+    table: LabeledTable,
     metric: str | None,
     budget: float,
     started: float,
@@ -227,7 +227,7 @@ def _chosen(
     return Choice(folder, model, others, card)
 
 
-def _find_metric(table: LabelledTable, metric: str | None) -> str:
+def _find_metric(table: LabeledTable, metric: str | None) -> str:
     """Return the metric, by default the first one of the task; raise ConfigError if unknown."""
     known = CLASS_METRICS if table.n_classes else NUMBER_METRICS
     if metric not in (None, *known):
@@ -244,7 +244,7 @@ def _check_constant(rounds: Rounds, contenders: Mapping[str, Candidate], budget:
         raise ConfigError(what, why, "Use a larger --budget.")
 
 
-def _describe_data(table: LabelledTable, model: Model) -> dict[str, Any]:
+def _describe_data(table: LabeledTable, model: Model) -> dict[str, Any]:
     """Return the entries of the card on the data, and on the columns that the model uses."""
     prepared, used = model[0].get_feature_names_out(), {*get_used_columns(model)}
     return {

@@ -63,12 +63,8 @@ def select_greedily(
 
     Parameters
     ----------
-    scores : array of shape (n, k, models)
-        Probabilities of k classes, or numbers with k = 1.
-    truth : array of shape (n,)
-        Class codes or numbers.
-    metric : str
-        Metric, see `rfbench.choosing.losses.compute_loss`.
+    scores, truth, metric
+        As in `compute_losses`.
     seconds : array of shape (models,)
         Time of a fit of each model.
     allowed : float

@@ -13,7 +13,7 @@ from rfbench.choosing.losses import HELD_OUT_LEVEL
 from rfbench.choosing.workplace import CARD
 from rfbench.figures import render_figure
 from rfbench.figures.panels import make_figure
-from rfbench.figures.style import BLUE, GREY, apply_style
+from rfbench.figures.style import BLUE, GRAY, apply_style
 from rfbench.pages.templates import render
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def _draw(card: dict[str, Any]) -> dict[str, Figure]:
             [c["label"] for c in every],
             [c["error"] for c in every],
             [half * c["standard_error"] for c in every],
-            [BLUE if c["label"] == card["take"]["label"] else GREY for c in every],
+            [BLUE if c["label"] == card["take"]["label"] else GRAY for c in every],
         )
     }
     groups = explained["groups"]
@@ -78,7 +78,7 @@ def _draw(card: dict[str, Any]) -> dict[str, Figure]:
     panel, predicted = figure.subplots(), [g["predicted"] for g in groups]
     spread = None if card["classes"] else [g["spread"] for g in groups]
     panel.errorbar(predicted, [g["true"] for g in groups], spread, fmt="o", color=BLUE)
-    panel.axline((predicted[0], predicted[0]), slope=1, color=GREY)
+    panel.axline((predicted[0], predicted[0]), slope=1, color=GRAY)
     panel.set(xlabel="predicted", ylabel="right" if card["classes"] else "true")
     name = "probability of the predicted class, and share of right predictions"
     if not card["classes"]:

@@ -26,7 +26,7 @@ from rfbench.arrays import Array
 from rfbench.choosing.losses import Loss, compute_loss
 from rfbench.choosing.model import Model
 from rfbench.choosing.screen import ColumnScreen, get_used_columns
-from rfbench.choosing.table import LabelledTable
+from rfbench.choosing.table import LabeledTable
 from rfbench.datasets import npy_folder
 from rfbench.datasets.columns import Parsed
 from rfbench.datasets.preparation import Preparation, PreparedColumns
@@ -144,7 +144,7 @@ class Candidate:
 class Rounds:
     """Candidates for one table, measured in rounds until the time budget is used."""
 
-    table: LabelledTable
+    table: LabeledTable
     # splits for the selection, followed by the split into training rows and held-out rows
     splits: list[Sides]
     deadline: float  # end of the rounds, a value of `time.monotonic`
@@ -460,8 +460,8 @@ class Rounds:
             * len(setting.parameters.get("factors", [1]))
         )
         if setting.parameters.get("metric", "none") != "none":
-            learnt = [c.took for c in alike if c.parameters["metric"] != "none"]
-            trial = max(learnt, default=trial)
+            learned = [c.took for c in alike if c.parameters["metric"] != "none"]
+            trial = max(learned, default=trial)
         return OVERHEAD + trial, rate * setting.estimate_work(self.n)
 
     def run(self) -> None:

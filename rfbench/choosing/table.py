@@ -72,7 +72,7 @@ NO_COLUMN = "none"  # value of an option that means that rows are held out at ra
 
 
 @dataclass(frozen=True)
-class LabelledTable:
+class LabeledTable:
     """Rows with a target, and the information on how they are split."""
 
     X: pd.DataFrame  # shape (n, n_columns), with numbers, strings, dates and missing values
@@ -109,7 +109,7 @@ class LabelledTable:
         """Class code of each row, shape (n,); all codes are 0 in a regression."""
         return self.y if self.n_classes else np.zeros(len(self.y), dtype=np.int64)
 
-    def select_rows(self, rows: Index) -> LabelledTable:
+    def select_rows(self, rows: Index) -> LabeledTable:
         """Return a table with the given rows and with the classes that occur in these rows."""
         groups = None if self.groups is None else self.groups[rows]
         time = None if self.time is None else self.time[rows]
@@ -185,8 +185,8 @@ class LabelledTable:
 
 
 def split_without_rare_classes(
-    table: LabelledTable, budget: float, least: int = 1
-) -> tuple[LabelledTable, list[Sides], Index, dict[str, int]]:
+    table: LabeledTable, budget: float, least: int = 1
+) -> tuple[LabeledTable, list[Sides], Index, dict[str, int]]:
     """Return the splits of a table, after dropping classes that a part of a split lacks.
 
     A class that is missing from the training part or from the test part cannot be both learned and
@@ -197,7 +197,7 @@ def split_without_rare_classes(
 
     Returns
     -------
-    table : LabelledTable
+    table : LabeledTable
         The table without the dropped classes.
     splits : list of pairs of arrays
         Splits of the table.
@@ -227,8 +227,8 @@ def split_without_rare_classes(
 
 
 def _split(
-    table: LabelledTable, budget: float, least: int
-) -> tuple[LabelledTable, list[Sides], Index, dict[str, int]]:
+    table: LabeledTable, budget: float, least: int
+) -> tuple[LabeledTable, list[Sides], Index, dict[str, int]]:
     left_out: dict[str, int] = {}
     kept = np.arange(len(table.y))
     if len(kept) < LEAST_SIDES:
@@ -275,7 +275,7 @@ def make_table(
     groups: Any = None,
     time: Any = None,
     **reading: Any,
-) -> LabelledTable:
+) -> LabeledTable:
     """Read a file, or convert rows in memory, into a table with its target.
 
     Parameters
@@ -299,7 +299,7 @@ def make_table(
 
     Returns
     -------
-    LabelledTable
+    LabeledTable
         The table with its target and its notes.
 
     Raises
@@ -311,7 +311,7 @@ def make_table(
         rows, told = columns.to_table("the rows", X, y)
         guess = "regression" if np.asarray(y).dtype.kind in "fM" else "classification"
         read = columns.Table("the rows", columns.to_dense_table(rows), pd.Series(told), {})
-        return _labelled(read, task or guess, groups, time)
+        return _labeled(read, task or guess, groups, time)
     path, owners = files.find(str(X), None), None if groups == NO_COLUMN else groups
     special = {"target": target, "drop": tuple(drop), "groups": owners}
     read, how, X = files.read_table(path, dense=True, special=special, **reading)
@@ -319,7 +319,7 @@ def make_table(
         time = X[columns.find_column(path.name, X, time, "time")]
         columns.check_apart(path.name, {"target": str(read.y.name), "time": str(time.name)})
     owners = read.special.get("groups", groups) if groups != NO_COLUMN else groups
-    table = _labelled(read, task, owners, time)
+    table = _labeled(read, task, owners, time)
     unused = tuple(str(name) for name in X.columns if name not in table.X.columns)
     how = replace(how, unused=unused, dates=read.dates)
     asked = groups is not None or time is not None
@@ -373,7 +373,7 @@ def read_new_rows(
     return X, read.notes
 
 
-def _labelled(table: columns.Table, task: str | None, groups: Any, time: Any) -> LabelledTable:
+def _labeled(table: columns.Table, task: str | None, groups: Any, time: Any) -> LabeledTable:
     """Return a table without rows that lack a target, group or time; infer its task and split."""
     table.special = {
         key: pd.Series(np.asarray(each), name=getattr(each, "name", None) or key)
@@ -404,7 +404,7 @@ def _labelled(table: columns.Table, task: str | None, groups: Any, time: Any) ->
     if kind != "regression":
         classes, target = np.unique(_labels(y, words)[codes], return_inverse=True)
     once = ~pd.Series(copies if numbers is None else numbers).duplicated().to_numpy()
-    return LabelledTable(
+    return LabeledTable(
         X,
         target,
         classes,
@@ -592,7 +592,7 @@ def _tells(name: str, column: pd.Series[Any], y: NDArray[Any]) -> bool:
     return pure and (np.diff(low) != 0).sum() == len(ends) - 1 and counts.min() >= LEAST / 4
 
 
-def remove_row_values(table: LabelledTable) -> LabelledTable:
+def remove_row_values(table: LabeledTable) -> LabeledTable:
     """Return a table whose target and notes do not disclose any value of a row."""
     note = f"Each stored number, date and category belongs to at least {LEAST_ROWS} rows."
     notes = [each for each in table.notes if not each.startswith(columns.UNREAD)]

@@ -42,7 +42,7 @@ def list_data(form: str) -> None:
         state = state or ("yes" if datasets.is_on_disk(name) else "no")
         size = "variable" if entry.kind == "synthetic" else f"{entry.rows:,} x {entry.columns:,}"
         lines.append((name, entry.task, size, state, entry.licence))
-    print_table(lines, ("name", "task", "rows x columns", "on disk", "licence"), numbers=(2,))
+    print_table(lines, ("name", "task", "rows x columns", "on disk", "license"), numbers=(2,))
 
 
 @data.command()

@@ -201,8 +201,8 @@ def sweep(
         rfbench sweep --M 200 --set samplers.eerf.pool_size=1000,2000,4000
         rfbench sweep --M 100 --set bandwidth=2,4,8,16
     """
+    from rfbench import aliases, grids
     from rfbench import config as configuration
-    from rfbench import grids
     from rfbench.cli.running import RunRequest, run_all
     from rfbench.config import sweeps
 
@@ -214,8 +214,10 @@ def sweep(
         )
     swept = [f"M={sizes}"] if sizes else []
     axes: sweeps.Choices = {}
+    named = [*swept]
     for text in settings:
         key, sign, values = text.partition("=")
+        key = aliases.resolve_path(key)
         if not sign or key in axes:
             what = (
                 "sets a key for the second time"
@@ -224,6 +226,7 @@ def sweep(
             )
             raise ConfigError(f"--set {text} {what}.", "", "Write for example --set seed=1,2.")
         axes[key] = {f"{key}={value}": {key: value} for value in grids.expand(values)}
+        named.append(f"{key}={values}")
     path = config or Path("quickstart")
     # this call also loads the paper in whose folder the configuration is
     _find_configurations([path], (), options)
@@ -239,7 +242,7 @@ def sweep(
         )
         for combination in combinations
     ]
-    folder = _sweep_name(experiments[0].name, [*swept, *settings])
+    folder = _sweep_name(experiments[0].name, named)
     variants = [", ".join(combination.values()) for combination in combinations]
     run_all([RunRequest(folder, experiments, variants)], options)
 

@@ -24,13 +24,13 @@ def echo(
     err: bool = False,
     nl: bool = True,
     mark: str = "",
-    colour: str | None = "red",
+    color: str | None = "red",
 ) -> None:
     """Print a text, in which control characters are escaped.
 
     `mark` is printed before the text, in color on a terminal.
     """
-    start = click.style(mark, fg=colour) if mark else ""
+    start = click.style(mark, fg=color) if mark else ""
     click.echo(start + escape_controls(text), err=err, nl=nl)
 
 

@@ -65,16 +65,16 @@ def read_rows(X: Any, picked: slice | npt.NDArray[np.integer[Any]], dtype: np.dt
 def iterate_blocks(
     n: int, codes: npt.NDArray[np.intp] | None, rows: int
 ) -> Iterator[tuple[int, slice | npt.NDArray[np.intp]]]:
-    """Yield the group and the row indices of each block. All rows of a block are in one group."""
+    """Yield the part and the row indices of each block. All rows of a block are in one part."""
     if codes is None:
         for start in range(0, n, rows):
             yield 0, slice(start, min(start + rows, n))
         return
     order = np.argsort(codes, kind="stable")
     ends = np.cumsum(np.bincount(codes))
-    for group, end in enumerate(ends):
-        begin = ends[group - 1] if group else 0
+    for part, end in enumerate(ends):
+        begin = ends[part - 1] if part else 0
         for start in range(begin, end, rows):
             picked = order[start : min(start + rows, end)]
             first, last = int(picked[0]), int(picked[-1]) + 1
-            yield group, slice(first, last) if last - first == picked.size else picked
+            yield part, slice(first, last) if last - first == picked.size else picked

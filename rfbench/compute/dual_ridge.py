@@ -5,7 +5,7 @@ with :math:`(Z Z^\top + \alpha I) a = y`, an n x n system instead of a p x p sys
 
 The fit without row i is never computed. Let S be the matrix with the fitted values Sy. The error at
 row i of the fit without row i is :math:`(y_i - (Sy)_i) / (1 - S_{ii})`, for the same penalty (Allen
-1974; Golub, Heath and Wahba 1979). For a group g of rows the errors are the solution of a system
+1974; Golub, Heath and Wahba 1979). For a fold g the errors are the solution of a system
 with the block :math:`I - S_{gg}`. One eigendecomposition gives S for every penalty.
 """
 
@@ -90,8 +90,8 @@ class KernelEigendecomposition:
         """Return True if all penalties exceed the rounding error of K."""
         return bool((alphas > 4 * self.noise * (self.largest + self.values[-1] + alphas)).all())
 
-    def predict_groups_left_out(self, rows: NDArray[np.intp], alphas: Array) -> Array:
-        """Return the predictions for a group of rows from the fit without the group, (a, rows, t).
+    def predict_fold_left_out(self, rows: NDArray[np.intp], alphas: Array) -> Array:
+        """Return the predictions for the rows of a fold from the fit without them, (a, rows, t).
 
         `is_accurate` has to be True for the penalties.
         """

@@ -29,23 +29,23 @@ Transform = Callable[[Any, FloatArray], object]
 def accumulate(
     transform: Transform, X: Any, Y: npt.ArrayLike, n_columns: int, **how: Any
 ) -> NormalEquations:
-    """Sum the normal equations of all rows. Keyword arguments are passed to `accumulate_groups`."""
-    return accumulate_groups(transform, X, Y, n_columns, None, **how)[0]
+    """Sum the normal equations of all rows. Keyword arguments are passed to `accumulate_parts`."""
+    return accumulate_parts(transform, X, Y, n_columns, None, **how)[0]
 
 
-def accumulate_groups(
+def accumulate_parts(
     transform: Transform,
     X: Any,
     Y: npt.ArrayLike,
     n_columns: int,
-    groups: npt.ArrayLike | None,
+    parts: npt.ArrayLike | None,
     *,
     weights: npt.ArrayLike | None = None,
     dtype: npt.DTypeLike = np.float64,
     clock: Clock | None = None,
     center: bool = False,
 ) -> list[NormalEquations]:
-    """Sum the normal equations of each group, over blocks of rows.
+    """Sum the normal equations of each part, over blocks of rows.
 
     Parameters
     ----------
@@ -59,9 +59,9 @@ def accumulate_groups(
         Targets.
     n_columns : int
         p, the number of features.
-    groups : integer array, shape (n,), or None
-        Group of each row, as a code from 0 to G - 1, for example of a fold or a class. If None, all
-        rows are one group. The sums are fastest if the rows of a group are adjacent.
+    parts : integer array, shape (n,), or None
+        Part of each row, as a code from 0 to G - 1, for example of a fold or a class. If None, all
+        rows are one part. The sums are fastest if the rows of a part are adjacent.
     weights : array, shape (n,), optional
         Non-negative weights of the rows.
     dtype : numpy.float64 or numpy.float32
@@ -78,7 +78,7 @@ def accumulate_groups(
     Returns
     -------
     list of NormalEquations
-        One per group.
+        One per part.
 
     Raises
     ------
@@ -95,25 +95,25 @@ def accumulate_groups(
     # Z'WZ = (W^(1/2) Z)'(W^(1/2) Z) is a symmetric product. The symmetric product needs half the
     # work of Z'(WZ), and its result is exactly symmetric.
     roots = None if weights is None else np.sqrt(np.asarray(weights, np.float64))
-    codes = None if groups is None else np.asarray(groups, np.intp)
+    codes = None if parts is None else np.asarray(parts, np.intp)
     # A block of features is computed, multiplied and overwritten while it is in the cache. The
     # complete feature matrix Z would need more memory and would be read from memory a second time.
     rows = choose_block_rows(n_columns, kind.itemsize)
     buffer = np.empty((min(rows, max(n, 1)), n_columns), kind)
-    n_groups = 1 if codes is None else int(codes.max(initial=-1)) + 1
+    n_parts = 1 if codes is None else int(codes.max(initial=-1)) + 1
     # Check the memory before the first block, so that the system does not kill the process later.
     check_fits(
-        8.0 * n_groups * n_columns**2,
-        f"The storage of {n_groups} Gram matrices of {n_columns} columns",
+        8.0 * n_parts * n_columns**2,
+        f"The storage of {n_parts} Gram matrices of {n_columns} columns",
         "Use fewer features or a smaller pool, or raise --memory.",
     )
-    sums = [_Sums(n_columns, targets.shape[1]) for _ in range(n_groups)]
+    sums = [_Sums(n_columns, targets.shape[1]) for _ in range(n_parts)]
     shift: FloatArray | None = None
     # This array stores the float32 product of a block before the product is added to a float64
     # total. In a float32 total, the rounding error of each addition would grow with the total.
     scratch = np.zeros((n_columns, n_columns) if kind == np.float32 else (0, 0), kind, order="F")
-    # Each block belongs to one group, so that the sums of groups can be combined as needed.
-    for group, picked in iterate_blocks(n, codes, rows):
+    # Each block belongs to one part, so that the sums of parts can be combined as needed.
+    for part, picked in iterate_blocks(n, codes, rows):
         with Clock.time_part_of(clock, "features"):
             block = read_rows(X, picked, kind)
             features = buffer[: block.shape[0]]
@@ -121,7 +121,7 @@ def accumulate_groups(
         with Clock.time_part_of(clock, "train"):
             # The Gram matrix is (Z - 1s')'(Z - 1s') for a fixed row s near the mean row.
             # Subtracting n m m' from Z'Z afterwards, for the mean row m, would lose all digits of a
-            # column with a mean of 1e8 times its standard deviation. All blocks and groups use the
+            # column with a mean of 1e8 times its standard deviation. All blocks and parts use the
             # same s. Otherwise their sums could not be added.
             if center and shift is None:
                 shift = compute_mean_row(features)
@@ -129,14 +129,14 @@ def accumulate_groups(
                 with np.errstate(invalid="ignore", over="ignore"):
                     features -= shift
             own = None if roots is None else roots[picked]
-            sums[group].add(features, targets[picked], own, scratch)
+            sums[part].add(features, targets[picked], own, scratch)
     with Clock.time_part_of(clock, "train"):
         known = np.zeros(n_columns) if shift is None else shift.astype(np.float64)
         return [total.finish(known, float(np.finfo(kind).eps)) for total in sums]
 
 
 class _Sums:
-    """Running totals of the normal equations of one group of rows."""
+    """Running totals of the normal equations of one part of rows."""
 
     def __init__(self, p: int, t: int) -> None:
         self.gram = np.zeros((p, p), order="F")

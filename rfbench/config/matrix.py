@@ -12,7 +12,7 @@
 The keys of an entry have the same form as in ``--set``. The changes of the protocol are applied
 first, then those of the data set, then those of the exception. A run is named
 FILE_DATASET.PROTOCOL. If the file has no data sets or no protocols, this part of the name is
-omitted.
+omitted. Aliases of keys are replaced before (see `rfbench.aliases`).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from rfbench import yamlfile
+from rfbench import aliases, yamlfile
 from rfbench.config.axes import AXES, DATASETS, EXCEPTIONS, PROTOCOLS
 from rfbench.config.messages import format_location
 from rfbench.config.overrides import set_key
@@ -50,6 +50,7 @@ def find_runs(document: yamlfile.Document, stem: str) -> dict[str, Callable[[], 
 
     `expand_runs` describes the names and the errors.
     """
+    document = aliases.resolve_document(document, aliases.CONFIGURATION, AXES)
     if not any(axis in document.value for axis in AXES):
         return {stem: lambda: document}
     axes = {axis: _entries(document, axis) for axis in AXES}
@@ -104,7 +105,7 @@ def _run(
     )
     for axis, name, word in ((DATASETS, dataset, "dataset"), (PROTOCOLS, protocol, "protocol")):
         if name:
-            run.value[word] = name
+            run.value[word] = aliases.resolve_text(name, word)
             run.set_places((word,), document.find_places_below((axis, name)))
     entries = []
     for axis, name in ((PROTOCOLS, protocol), (DATASETS, dataset), (EXCEPTIONS, key)):

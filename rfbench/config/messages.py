@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from rfbench import yamlfile
+from rfbench import aliases, yamlfile
 from rfbench.config.axes import AXES
 from rfbench.errors import ConfigError, RfbenchError, suggest_nearest
 
@@ -41,8 +41,10 @@ def explain(error: ValidationError, document: yamlfile.Document) -> str:
         if kind == "extra_forbidden":
             allowed = sorted(_keys_at(problem["loc"][:-1]))
             word = str(problem["loc"][-1])
-            hint = suggest_nearest(word, allowed)
-            if len(problem["loc"]) == 1 and word in SolverSpec.model_fields:
+            top = len(problem["loc"]) == 1
+            others = aliases.list_aliases(aliases.CONFIGURATION) if top else []
+            hint = suggest_nearest(word, [*allowed, *others])
+            if top and word in SolverSpec.model_fields:
                 hint = " It belongs under `solver:`."
             message = f"there is no key '{key}'.{hint} Allowed: {', '.join(allowed)}"
         elif kind == "missing":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rfbench import yamlfile
+from rfbench import aliases, yamlfile
 from rfbench.errors import ConfigError, suggest_nearest
 from rfbench.registry import SAMPLERS
 
@@ -25,6 +25,7 @@ def override(document: yamlfile.Document, text: str) -> None:
 
 def assign(document: yamlfile.Document, key: str, value: Any, text: str) -> None:
     """Set the key `a.b.c` of a document; `text` is shown in the error for an invalid path."""
+    key, value = aliases.resolve_setting(key, value, f"--set {text}")
     document.set_places(set_key(document, key, value, f"--set {text}"), {(): f"--set {key}"})
 
 

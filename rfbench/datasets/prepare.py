@@ -273,9 +273,9 @@ def _affine(block: NDArray[Any], shift: Any, width: Any, most: float) -> NDArray
 def _standard_rows(block: NDArray[Any]) -> NDArray[Any]:
     """Scale each row to mean 0 and standard deviation 1. Constant rows become 0."""
     flat = np.ptp(block, axis=1) == 0
-    centred = block - block.mean(axis=1, keepdims=True)
-    sd = np.sqrt((centred**2).sum(axis=1) / max(1, block.shape[1] - 1))
-    return np.asarray(centred / np.where(flat | (sd == 0), np.inf, sd)[:, None])
+    centered = block - block.mean(axis=1, keepdims=True)
+    sd = np.sqrt((centered**2).sum(axis=1) / max(1, block.shape[1] - 1))
+    return np.asarray(centered / np.where(flat | (sd == 0), np.inf, sd)[:, None])
 
 
 def _range(sides: list[Rows]) -> tuple[NDArray[Any], NDArray[Any]]:

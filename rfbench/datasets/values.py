@@ -27,7 +27,7 @@ EPOCH = pd.Timestamp("2000-01-01")
 _DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{2,4}([ T]\d.*)?|\d{1,2}:\d{2}(:\d{2}.*)?", re.ASCII)
 _TIME = re.compile(r"\d{1,2}:\d{2}.*", re.ASCII)
 _IDENTIFIER = re.compile(r"(.*[^A-Za-z])?(?i:id|uuid|guid|index|rownames)|.*[a-z](Id|ID)")
-_UNLABELLED = re.compile(r"(Unnamed: \d+(\.\d+)*)?")  # pandas adds a number to repeated names: 0.1
+_UNLABELED = re.compile(r"(Unnamed: \d+(\.\d+)*)?")  # pandas adds a number to repeated names: 0.1
 _SPACES = r" '_\u00a0\u2009\u202f\u2019"  # thousands separators in addition to points and commas
 _UNIT = re.compile(r"(?<![^-+\s])[$€£¥]\s?|\s?[%$€£¥]\s*$")
 _DASHES = (
@@ -166,12 +166,12 @@ def infer_row_names(name: str, column: pd.Series[Any]) -> str:
     integral = np.isfinite(values).all() and (values == np.round(values)).all()
     if not integral or len(values) < 2 or len(np.unique(values)) < len(values):
         return ""
-    return INDEX if _UNLABELLED.fullmatch(name) else IDENTIFIER
+    return INDEX if _UNLABELED.fullmatch(name) else IDENTIFIER
 
 
 def can_name_rows(name: str) -> bool:
     """Return True if a name is typical of a column of row numbers: id, index, or empty."""
-    return bool(_UNLABELLED.fullmatch(name) or _IDENTIFIER.fullmatch(name))
+    return bool(_UNLABELED.fullmatch(name) or _IDENTIFIER.fullmatch(name))
 
 
 def to_text(column: pd.Series[Any]) -> pd.Series[Any]:

@@ -9,7 +9,7 @@ from typing import Any
 from rfbench.bandwidths import choose_nearest_to_rule
 from rfbench.clock import Clock
 from rfbench.config.specs import BandwidthGrid
-from rfbench.experiment.fitting import ResolvedTrial, fit_features, fit_model, refit_in_folds
+from rfbench.experiment.fitting import ResolvedTrial, fit_features, fit_model, make_fold_fit
 from rfbench.samplers.base import Shared
 
 # End of the note of a row whose grid was widened. The number of bandwidths precedes this text.
@@ -64,8 +64,8 @@ def search_bandwidth(resolved: ResolvedTrial, clock: Clock, shared: Shared) -> B
     def measure_loss(value: float) -> None:
         model = resolved.make_model(value)
         fit = fit_features(resolved, model, value, spent, shared)
-        refit = refit_in_folds(resolved, model, value, shared)
-        report = fit_model(resolved, model, fit.features, spent, refit).report_
+        fit_fold = make_fold_fit(resolved, model, value, shared)
+        report = fit_model(resolved, model, fit.features, spent, fit_fold).report_
         assert report.selection_loss is not None
         losses[value], folds[value] = report.selection_loss, report.fold_losses
 

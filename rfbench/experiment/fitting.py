@@ -8,7 +8,7 @@ from typing import Any
 
 from rfbench.arrays import Rows
 from rfbench.clock import Clock
-from rfbench.config.build import make_method, make_sampler, make_solver
+from rfbench.config.build import make_first_solver, make_method, make_sampler, make_solver
 from rfbench.config.specs import SamplerSpec
 from rfbench.datasets import Prepared
 from rfbench.experiment.context import Context
@@ -16,12 +16,19 @@ from rfbench.experiment.plan import Trial, draw_integer
 from rfbench.samplers.base import FittedFeatures, NoFeatures, RandomFeatures, Shared
 from rfbench.samplers.elsewhere import Method
 from rfbench.solvers.fitted_model import FittedModel
-from rfbench.solvers.folds import NESTED, ONCE, Refit
+from rfbench.solvers.folds import NESTED, ONCE, FoldFit
 
 # Options for fitting the features of the row. A metric from the bandwidth search is not reused, so
 # that the row has the time of a single fit. Columns that the scores compute in this fit are stored
 # for the solver.
 ALONE = Shared(keeps_columns=True)
+
+
+def import_methods(trial: Trial) -> dict[str, Method]:
+    """Return the samplers of a trial by their labels, and import their code and the solver's."""
+    specs = [trial.sampler, *([trial.reference] if trial.M is None else [])]
+    make_first_solver(trial.experiment)
+    return {spec.label: make_method(spec) for spec in specs}
 
 
 @dataclass(frozen=True)
@@ -42,8 +49,7 @@ class ResolvedTrial:
 
         Measurements that the methods require are also performed here.
         """
-        specs = [trial.sampler, *([trial.reference] if trial.M is None else [])]
-        methods = {spec.label: make_method(spec) for spec in specs}
+        methods = import_methods(trial)
         data = context.prepare(trial)
         for method in methods.values():  # import the classes before any clock runs
             method.formula  # noqa: B018
@@ -114,7 +120,8 @@ def fit_features(
     M = trial.M
     if M is None:
         reference = resolved.make_sampler(trial.reference, 1, bandwidth, seed)
-        M = reference._fit(X, y, Shared(shared.metrics)).n_kept
+        # A metric that is learned here is not shared. The next fit would get it without any time.
+        M = reference._fit(X, y, Shared()).n_kept
         assert M is not None
     features = resolved.make_sampler(trial.sampler, M, bandwidth, seed)
     # Only samplers that declare that they use the target get the target.
@@ -128,7 +135,7 @@ def fit_model(
     model: FittedModel,
     features: FittedFeatures,
     clock: Clock,
-    refit: Refit | None = None,
+    fit_fold: FoldFit | None = None,
 ) -> FittedModel:
     """Fit the model on the features of the training set, including the selection of its penalty."""
     data = resolved.data
@@ -136,16 +143,16 @@ def fit_model(
         data.X_train,
         data.y_train,
         features=features,
-        features_in_folds=refit or ONCE,
+        features_in_folds=fit_fold or ONCE,
         groups=data.groups,
         evaluation=(data.X_test, data.y_test),
         clock=clock,
     )
 
 
-def refit_in_folds(
+def make_fold_fit(
     resolved: ResolvedTrial, model: FittedModel, bandwidth: float | None, shared: Shared
-) -> Refit | None:
+) -> FoldFit | None:
     """Return a function that fits the features of a fold, or None if all folds share the features.
 
     The function uses the same random numbers for the training rows of the fold, which exclude the

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from rfbench import datasets, source
+from rfbench import aliases, datasets, source
 from rfbench.config.schema import Experiment
 from rfbench.config.specs import SameSizeAs
 from rfbench.errors import ConfigError, suggest_nearest
@@ -62,7 +62,7 @@ def filter_trials(
                 f"The keys are {', '.join(ONLY_KEYS)}.",
                 "Write for example --only M=100.",
             )
-        wanted.setdefault(key, []).append(value)
+        wanted.setdefault(key, []).append(aliases.resolve_text(value, key))
     left = list(trials)
     for key, values in wanted.items():
         seen = {str(ONLY_KEYS[key](trial)) for trial in left}

@@ -14,6 +14,7 @@ import sys
 import traceback
 import warnings
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from typing import Any
 
 import joblib
@@ -28,7 +29,13 @@ from rfbench.errors import MemoryLimitError, RfbenchError
 from rfbench.experiment.bandwidth_search import search_bandwidth
 from rfbench.experiment.context import Context
 from rfbench.experiment.extras import EXTRAS, Fitted
-from rfbench.experiment.fitting import ResolvedTrial, fit_features, fit_model, refit_in_folds
+from rfbench.experiment.fitting import (
+    ResolvedTrial,
+    fit_features,
+    fit_model,
+    import_methods,
+    make_fold_fit,
+)
 from rfbench.experiment.plan import RAN_USER_CODE, Job, Trial, describe, draw_integer
 from rfbench.experiment.scores import compute_decisions, note_chance, score
 from rfbench.results import kept_features, predictions
@@ -61,16 +68,12 @@ def run_job(job: Job, context: Context | None = None) -> Iterator[dict[str, Any]
     """
     raise_on_complex_cast()
     waves.warm_up()  # load compiled functions before any clock runs
-    libraries = find_thread_pools(len(sys.modules))
     context = context or Context()
     for trial in job:
         seed = draw_integer(trial.experiment.seed, "globals", trial.number)
         random.seed(seed)
         np.random.seed(seed)  # noqa: NPY002
-        with (
-            libraries.limit(limits=trial.experiment.threads),
-            sklearn.config_context(assume_finite=True),
-        ):
+        with sklearn.config_context(assume_finite=True):
             row = run_trial(trial, context)
         yield row
 
@@ -84,7 +87,8 @@ def run_trial(trial: Trial, context: Context) -> dict[str, Any]:
     try:
         if trial.code:
             rows_before = _hash_of_rows(trial, context)
-        measured = measure(trial, context)
+        with limit_threads(trial):
+            measured = measure(trial, context)
         beside = {
             key: measured.pop(key, None)
             for key in (kept_features.KEPT_FEATURES_KEY, predictions.PREDICTIONS_KEY)
@@ -107,6 +111,19 @@ def run_trial(trial: Trial, context: Context) -> dict[str, Any]:
         what = f"{trial.code} changed the prepared rows, so its results belong to different data."
         row = describe(trial) | {"status": "failed", "message": what, RAN_USER_CODE: True}
     return row
+
+
+def limit_threads(trial: Trial) -> AbstractContextManager[Any]:
+    """Return a context in which the libraries of a trial have its number of threads.
+
+    The methods of the trial are imported first, because an import may load another library. A
+    library that a method loads in its fit is not limited.
+    """
+    import_methods(trial)
+    limit: AbstractContextManager[Any] = find_thread_pools(len(sys.modules)).limit(
+        limits=trial.experiment.threads
+    )
+    return limit
 
 
 def read_message(error: BaseException) -> str:
@@ -157,8 +174,8 @@ def measure(trial: Trial, context: Context) -> dict[str, Any]:
     features, M = fit.features, fit.M
     # With `features_in_folds: nested`, features that use the target are fitted again in each fold,
     # without the held-out rows that select the penalty.
-    refit = refit_in_folds(resolved, model, choice.bandwidth, shared)
-    model = fit_model(resolved, model, features, clock, refit)
+    fit_fold = make_fold_fit(resolved, model, choice.bandwidth, shared)
+    model = fit_model(resolved, model, features, clock, fit_fold)
     decisions = compute_decisions(model, data, clock)
     measured: dict[str, Any] = {
         "n_train": data.X_train.shape[0],

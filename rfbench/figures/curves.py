@@ -12,7 +12,7 @@ import pandas as pd
 
 from rfbench.analysis.frame import SUMS, has_kernel_estimate
 from rfbench.analysis.naming import format_dataset_title
-from rfbench.analysis.summary import BASELINE, SMALLER_IS_BETTER, summarise
+from rfbench.analysis.summary import BASELINE, SMALLER_IS_BETTER, summarize
 from rfbench.figures.measured import Measured, list_paper_protocols
 from rfbench.figures.panels import Curves, draw, escape_file_name
 from rfbench.registry import find_displayed_name
@@ -87,7 +87,7 @@ def kernel_error(measured: Measured) -> Iterator[tuple[str, Figure]]:
     if KERNEL_ERROR in set(measured.table["metric"]):
         return
     if measured.results.rows[KERNEL_ERROR].notna().any():
-        table = summarise(measured.results, KERNEL_ERROR)
+        table = summarize(measured.results, KERNEL_ERROR)
         yield from draw_lines(
             f"kernel_error_vs_{escape_file_name(measured.varied)}", measured, table, "x"
         )

@@ -57,14 +57,14 @@ def _frequencies(kept: pd.DataFrame, title: str, width: float | None = None) -> 
     b = np.mod(kept["b"], 2 * np.pi)
     near = is_near_offsets(kept)
     size = LARGEST_MARKER * kept["weight"] / kept["weight"].max()
-    for name, chosen, colour, marker in (
+    for name, chosen, color, marker in (
         ("b near 0", near & (np.cos(b) > 0), BLUE, "o"),
         ("b near π", near & (np.cos(b) < 0), VERMILLION, "s"),
         ("other b", ~near, black, "^"),
     ):
         if chosen.any():
             dots = kept[chosen]
-            look: dict[str, Any] = {"color": colour, "marker": marker, "label": name}
+            look: dict[str, Any] = {"color": color, "marker": marker, "label": name}
             plane.scatter(dots["w1"], dots["w2"], size[chosen], alpha=0.35, linewidths=0, **look)
     for corner in ((1, 1), (-1, -1)):
         plane.plot(*corner, marker="+", color=black, markersize=12, zorder=3)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import pandas as pd
 
 from rfbench import papers
-from rfbench.analysis.summary import find_axis, summarise
+from rfbench.analysis.summary import find_axis, summarize
 from rfbench.figures.style import BLACK, Style, assign_styles, get_text_color
 from rfbench.papers.models import Paper
 from rfbench.results import Results
@@ -19,7 +19,7 @@ class Measured:
     """Summary of a results folder, with the styles of its methods."""
 
     results: Results
-    table: pd.DataFrame  # table from `rfbench.analysis.summary.summarise`
+    table: pd.DataFrame  # table from `rfbench.analysis.summary.summarize`
     varied: str  # content of the column x: M, d, the name of a setting, or variant
     paper: Paper | None  # paper to which the results belong; the axes are as in its figures
     styles: Mapping[str, Style]  # maps each method to its style
@@ -47,10 +47,10 @@ def list_paper_protocols(protocols: Iterable[str]) -> list[str]:
 
 def measure(results: Results, width: float | None = None) -> Measured:
     """Summarize a results folder, and assign styles to its methods."""
-    table = summarise(results)
+    table = summarize(results)
     samplers = {} if table.empty else dict(zip(table["method"], table["sampler"], strict=True))
     styles = {
-        method: style._replace(colour=get_text_color()) if style.colour == BLACK else style
+        method: style._replace(color=get_text_color()) if style.color == BLACK else style
         for method, style in assign_styles(samplers).items()
     }
     return Measured(results, table, find_axis(results), find_paper(results), styles, width)

@@ -13,7 +13,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from rfbench.analysis.summary import BASELINE, SMALLER_IS_BETTER
-from rfbench.figures.style import GREY, Style
+from rfbench.figures.style import GRAY, Style
 from rfbench.plotting import import_matplotlib
 from rfbench.registry import find_displayed_name
 from rfbench.results.schema import METRICS, SCHEMA
@@ -63,7 +63,7 @@ if TYPE_CHECKING:
 class Curves:
     """Data of one figure, which has panels for each data set and a line for each method."""
 
-    # table from `rfbench.analysis.summary.summarise`, restricted to lines with a value
+    # table from `rfbench.analysis.summary.summarize`, restricted to lines with a value
     table: pd.DataFrame
     # column for the horizontal axis: x, a time, or a column of trials.csv
     x: str
@@ -293,7 +293,7 @@ def _draw(
         better = every_row["metric"].iloc[0] in SMALLER_IS_BETTER
         times, best = find_frontier(every_row[x], every_row[y], larger_is_better=better)
         steps = [*times, every_row[x].max()], [*best, best[-1]]
-        thin: dict[str, Any] = {"color": GREY, "linewidth": 0.8, "marker": ""}
+        thin: dict[str, Any] = {"color": GRAY, "linewidth": 0.8, "marker": ""}
         panel.step(*steps, where="post", zorder=0, **thin)
     panel.set_ylabel(curves.make_axis_title(y))
     value = table["x"].iloc[0]

@@ -79,8 +79,8 @@ BLUE, VERMILLION, PURPLE = "#0072B2", "#D55E00", "#CC79A7"
 # : 1 to white. People with a color vision deficiency were considered. Their measured CIELAB
 # distance to the other colors is 31; the distance among the five is 17.
 BROWN, VIOLET = "#663300", "#8422E6"
-GREY = "#8A8A8A"
-COLOURS = (BLACK, BLUE, VERMILLION, GREEN, PURPLE, BROWN, VIOLET)
+GRAY = "#8A8A8A"
+COLORS = (BLACK, BLUE, VERMILLION, GREEN, PURPLE, BROWN, VIOLET)
 # name of a marker, or the number of corners, 1 for a star, and the angle in degrees
 Marker = str | tuple[int, int, int]
 Dash = str | tuple[int, tuple[float, ...]]
@@ -107,7 +107,7 @@ CURVE_MARKERS: tuple[tuple[Marker, bool], ...] = (
 class Style(NamedTuple):
     """Style of a method: color, marker, filling of the marker, and dashes of the line."""
 
-    colour: str
+    color: str
     marker: Marker
     filled: bool = True
     dash: Dash = "-"
@@ -117,15 +117,15 @@ class Style(NamedTuple):
 
         Open markers are filled with the background color of the panel.
         """
-        face = self.colour if self.filled else panel.get_facecolor()
-        return {"color": self.colour, "marker": self.marker, "markerfacecolor": face}
+        face = self.color if self.filled else panel.get_facecolor()
+        return {"color": self.color, "marker": self.marker, "markerfacecolor": face}
 
 
 def get_style(position: int) -> Style:
     """Return the style with a given position in the order of styles; samplers come first."""
     marker, filled = CURVE_MARKERS[position % len(CURVE_MARKERS)]
-    dash = DASHES[position // len(COLOURS) % len(DASHES)]
-    return Style(COLOURS[position % len(COLOURS)], marker, filled, dash)
+    dash = DASHES[position // len(COLORS) % len(DASHES)]
+    return Style(COLORS[position % len(COLORS)], marker, filled, dash)
 
 
 # Maps each sampler to its style, in the order of the registry. If a new sampler is registered last,
@@ -186,8 +186,8 @@ def assign_styles(samplers: Mapping[str, str]) -> dict[str, Style]:
     }
     others = [get_style(len(METHODS) + position) for position in range(len(CURVE_MARKERS))]
     for name in sorted(set(samplers) - set(styles), key=get_natural_key):
-        colours = [style.colour for style in styles.values()]
+        colors = [style.color for style in styles.values()]
         markers = {(style.marker, style.filled) for style in styles.values()}
         free = [style for style in others if (style.marker, style.filled) not in markers] or others
-        styles[name] = min(free, key=lambda style: colours.count(style.colour))
+        styles[name] = min(free, key=lambda style: colors.count(style.color))
     return {name: styles[name] for name in samplers}

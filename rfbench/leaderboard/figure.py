@@ -15,8 +15,8 @@ from rfbench.figures.style import (
     BLACK,
     BLUE,
     BROWN,
+    GRAY,
     GREEN,
-    GREY,
     SMALLEST_POINTS,
     VERMILLION,
     VIOLET,
@@ -128,7 +128,7 @@ def draw_costs(sizes: Sequence[SizeResult], own: str = "") -> Figure:
                 panel.axhline(of.median, color=VERMILLION, label=name)
         on = find_frontier([line.search for line in timed], [line.ratio.median for line in timed])
         if timed:
-            panel.plot(*on, color=GREY, linewidth=0.8, zorder=0)
+            panel.plot(*on, color=GRAY, linewidth=0.8, zorder=0)
         for value, draw_line in ((1.0, panel.axhline), (1.0, panel.axvline)):
             draw_line(value, color=get_text_color(), linewidth=0.6, zorder=0)
         set_log_ticks(panel, "x", TIME_TICKS if alone else TIME_TICKS[::2])
@@ -197,7 +197,7 @@ def _name_marks(panel: Axes, lines: Sequence[MethodResult]) -> None:
             free = not any(box.overlaps(other) for other in taken)
             if free and inside.x0 < box.x0 and box.x1 < inside.x1 and inside.y0 < box.y0:
                 taken.append(box)
-                line: dict[str, Any] = {"arrowstyle": "-", "linewidth": 0.4, "color": GREY}
+                line: dict[str, Any] = {"arrowstyle": "-", "linewidth": 0.4, "color": GRAY}
                 panel.annotate(
                     name, (lines[i].search, lines[i].ratio.median),
                     tuple(to_shares.transform(middle)), textcoords="figure fraction",
@@ -282,12 +282,12 @@ def _draw_questions(panel: Axes, questions: Mapping[str, Mapping[str, Ratio]]) -
         for name, bar in bars.items():
             known = bar.low <= bar.high
             open_ = known and bar.low <= 1 <= bar.high
-            colour = GREY if open_ else BLUE if bar.median < 1 else VERMILLION
+            color = GRAY if open_ else BLUE if bar.median < 1 else VERMILLION
             place = len(labels)
             if known:
-                panel.plot([bar.low, bar.high], [place, place], color=colour)
-            face = colour if known else panel.get_facecolor()
-            panel.plot([bar.median], [place], "o", color=colour, markerfacecolor=face, markersize=4)
+                panel.plot([bar.low, bar.high], [place, place], color=color)
+            face = color if known else panel.get_facecolor()
+            panel.plot([bar.median], [place], "o", color=color, markerfacecolor=face, markersize=4)
             labels.append(name)
     set_log_ticks(panel, "x", RATIOS)
     panel.set_yticks(range(len(labels)), labels, fontsize=7.5)

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from rfbench.analysis.frame import Collection
-from rfbench.analysis.verdicts import LEARNT
+from rfbench.analysis.verdicts import LEARNED
 from rfbench.datasets import catalog
 from rfbench.leaderboard.facts import Ratio
 from rfbench.leaderboard.rule import (
@@ -132,7 +132,7 @@ def find_unlearnable(rows: pd.DataFrame) -> list[str]:
     """Return the data sets on which all rows are at chance, or all mean R^2 are below 0.05."""
     chance = rows["at_chance"].groupby(rows["table"]).all()
     best = rows.groupby(["table", "method", "M"])["r2"].mean().groupby("table").max()
-    none = (best < LEARNT) & (rows.groupby("table")["error"].min() > 100 * math.sqrt(1 - LEARNT))
+    none = (best < LEARNED) & (rows.groupby("table")["error"].min() > 100 * math.sqrt(1 - LEARNED))
     return sorted({*chance.index[chance], *none.index[none]})
 
 

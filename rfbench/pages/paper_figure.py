@@ -21,8 +21,8 @@ from rfbench.figures.panels import PAGE_WIDTH, make_figure, set_log_ticks
 from rfbench.figures.style import (
     BLUE,
     BROWN,
+    GRAY,
     GREEN,
-    GREY,
     PURPLE,
     SMALLEST_POINTS,
     VERMILLION,
@@ -115,7 +115,7 @@ def draw_numbers(numbers: pd.DataFrame) -> Figure:
     panels = figure.subplots(1, len(parts), squeeze=False).flat
     for panel, part in zip(panels, parts, strict=True):
         _draw_forest(panel, part)
-    band = Patch(color=GREY, alpha=0.25, linewidth=0)
+    band = Patch(color=GRAY, alpha=0.25, linewidth=0)
     handles, names = _name_marks(numbers, {BAND: band})
     if any(panel.texts for panel in figure.axes):
         look: dict[str, Any] = {"color": get_text_color(), "markerfacecolor": "none"}
@@ -184,7 +184,7 @@ def _draw_forest(panel: Axes, numbers: pd.DataFrame) -> None:
     value, half = _differences(numbers)
     zero, close = (0.0, CLOSE_POINTS) if points else (1.0, CLOSE_RATIO)
     low, high = (zero - close, zero + close) if points else (1 / close, close)
-    panel.axvspan(low, high, color=GREY, alpha=0.25, linewidth=0)
+    panel.axvspan(low, high, color=GRAY, alpha=0.25, linewidth=0)
     panel.axvline(zero, color=get_text_color(), linewidth=BAR)
     solid = _find_solid(numbers)
     # Numbers that are compared are always completely visible. Other numbers are drawn at the edge
@@ -206,14 +206,14 @@ def _draw_forest(panel: Axes, numbers: pd.DataFrame) -> None:
         least = least - EDGE * (most - least) if points else least / (most / least) ** EDGE
     kinds = [kind for kind in SETTINGS_MARKS if kind in set(numbers["settings"])]
     for kind, here in numbers.groupby("settings", sort=True):
-        marker, colour = SETTINGS_MARKS[str(kind)]
+        marker, color = SETTINGS_MARKS[str(kind)]
         shift = APART * (kinds.index(str(kind)) - (len(kinds) - 1) / 2)
         place = here["number"].map(places) + shift
         inside = value[here.index].between(least, most)
         for filled, chosen in ((True, solid[here.index]), (False, ~solid[here.index])):
             shown = here.index[chosen & inside]
-            look: dict[str, Any] = {"color": colour, "markersize": MARK_SIZE, "elinewidth": BAR}
-            look |= {"markerfacecolor": colour if filled else panel.get_facecolor()}
+            look: dict[str, Any] = {"color": color, "markersize": MARK_SIZE, "elinewidth": BAR}
+            look |= {"markerfacecolor": color if filled else panel.get_facecolor()}
             if len(shown):
                 bars = half[shown]
                 panel.errorbar(value[shown], place[shown], xerr=bars, fmt=marker, **look)
@@ -255,7 +255,7 @@ def _draw_curves(numbers: pd.DataFrame) -> Figure:
                 continue
             panel.set_title(dataset, fontsize=7.5, loc="left")
             for method, line in part.groupby("method", sort=False):
-                colour = styles[str(method)].colour
+                color = styles[str(method)].color
                 curve = line.drop_duplicates("number").sort_values("size")
                 panel.plot(
                     curve["size"].astype(float), curve["published"].astype(float),
@@ -264,9 +264,9 @@ def _draw_curves(numbers: pd.DataFrame) -> Figure:
                 for (kind, filled), here in line.groupby(["settings", _find_solid(line)]):
                     panel.errorbar(
                         here["size"].astype(float), here["measured"].astype(float),
-                        here["half_width"].astype(float).fillna(0.0), color=colour,
+                        here["half_width"].astype(float).fillna(0.0), color=color,
                         fmt=SETTINGS_MARKS[str(kind)][0], markersize=MARK_SIZE - 1, elinewidth=BAR,
-                        capsize=0, markerfacecolor=colour if filled else panel.get_facecolor(),
+                        capsize=0, markerfacecolor=color if filled else panel.get_facecolor(),
                     )  # fmt: skip
             sizes = sorted(part["size"].astype(float).unique())
             set_log_ticks(panel, "x", [sizes[0], sizes[-1]])
@@ -285,7 +285,7 @@ def _draw_curves(numbers: pd.DataFrame) -> Figure:
 
 
 def _dash(style: Style) -> dict[str, Any]:
-    return {"color": style.colour, "linestyle": style.dash, "linewidth": BAR}
+    return {"color": style.color, "linestyle": style.dash, "linewidth": BAR}
 
 
 def _name_marks(numbers: pd.DataFrame, more: dict[str, Any]) -> tuple[list[Any], list[str]]:
@@ -295,10 +295,10 @@ def _name_marks(numbers: pd.DataFrame, more: dict[str, Any]) -> tuple[list[Any],
     handles = dict(more)
     for kind in SETTINGS_MARKS:
         if kind in set(numbers["settings"]):
-            marker, colour = SETTINGS_MARKS[kind]
+            marker, color = SETTINGS_MARKS[kind]
             # in a figure of curves, the color of a marker is the color of the method
-            colour = colour if BAND in more else get_text_color()
-            look: dict[str, Any] = {"color": colour, "linestyle": "", "markersize": MARK_SIZE}
+            color = color if BAND in more else get_text_color()
+            look: dict[str, Any] = {"color": color, "linestyle": "", "markersize": MARK_SIZE}
             handles[f"settings: {verdict_counts.CLASS_LABELS[kind]}"] = Line2D(
                 [], [], marker=marker, **look
             )

@@ -89,7 +89,7 @@ def _measured(lines: list[Line], numbers: list[Line], columns: Sequence[AddedCol
     first, entries = lines[0], papers.list_published()
     paper, item, dataset = (first[name] for name in TABLE_KEYS)
     source = papers.list_sources()[paper][dataset]
-    catalogue = source.dataset
+    catalog_name = source.dataset
     by_protocol: dict[str, list[Line]] = {}
     for line in lines:
         by_protocol.setdefault(line["protocol"], []).append(line)
@@ -103,7 +103,7 @@ def _measured(lines: list[Line], numbers: list[Line], columns: Sequence[AddedCol
         paper,
         item,
         dataset,
-        first["used"] or ("" if catalogue == dataset.lower() else catalogue),
+        first["used"] or ("" if catalog_name == dataset.lower() else catalog_name),
         first["used_rows"],
         bool(first["stand_in"]),
         str(first["source"]),

@@ -14,7 +14,7 @@ from rfbench.analysis.best import TIE_LEVEL, is_best_or_tied, list_answers
 from rfbench.analysis.data_issues import evaluate_checks
 from rfbench.analysis.frame import Collection, has_dependent_size
 from rfbench.analysis.naming import format_dataset_name, format_dataset_title
-from rfbench.analysis.summary import TIME_COLUMNS, find_axis, summarise, summarize_collection
+from rfbench.analysis.summary import TIME_COLUMNS, find_axis, summarize, summarize_collection
 from rfbench.errors import ResultsError, make_unknown_error
 from rfbench.escaping import as_csv, escape_latex, escape_markdown
 from rfbench.pages import grids, latex
@@ -58,7 +58,7 @@ def render(
     results : Results or sequence of Results
         Rows of results folders.
     form : {'text', 'markdown', 'latex', 'csv'}
-        Format of the tables. ``'csv'`` is the long form of `rfbench.analysis.summary.summarise`,
+        Format of the tables. ``'csv'`` is the long form of `rfbench.analysis.summary.summarize`,
         with one header for all folders.
     width : int, optional
         Width of ``'text'`` in characters; by default the width of the terminal. Columns that do not
@@ -82,7 +82,7 @@ def render(
         raise make_unknown_error("table format", form, TABLE_FORMATS, ResultsError)
     several = [results] if isinstance(results, Results) else list(results)
     if methods:
-        known = dict.fromkeys(name for one in several for name in summarise(one).get("method", []))
+        known = dict.fromkeys(name for one in several for name in summarize(one).get("method", []))
         methods = [name if name in known else find_row_name(name) for name in methods]
         for name in methods:
             if name not in known:
@@ -118,7 +118,7 @@ def _of_methods(table: pd.DataFrame, methods: Sequence[str]) -> pd.DataFrame:
 def _csv(several: Sequence[Results], methods: Sequence[str]) -> str:
     frames = []
     for table in several:
-        summary = _of_methods(summarise(table), methods)
+        summary = _of_methods(summarize(table), methods)
         summary.insert(0, "experiment", table.name)
         summary.insert(1, "run", SMOKE if table.is_smoke_run else "full")
         frames.append(summary)
@@ -135,7 +135,7 @@ def _page(results: Results, methods: Sequence[str], width: int, brief: bool) -> 
 
     (title,) = render_lines(TEMPLATE, "title", results=results)
     parts = [line(title) if width else f"**{escape_markdown(title)}**"]
-    table = _of_methods(summarise(results), methods)
+    table = _of_methods(summarize(results), methods)
     for _, part in table.groupby("dataset", dropna=False) if len(table) else ():
         facts = _facts(part, results)
         heading = render_lines(TEMPLATE, "heading", f=facts, brief=bool(width) and brief)

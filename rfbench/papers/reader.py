@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from rfbench import yamlfile
+from rfbench import aliases, yamlfile
 from rfbench.errors import ConfigError
 from rfbench.papers.models import Folder, Published
 
@@ -38,6 +38,7 @@ def read(folder: Traversable) -> Folder:
     content_of_paper, listed, left_open, changed = (
         _yaml(folder, each) for each in (PAPER, CLAIMS, OPEN_CHOICES, CHANGES)
     )
+    content_of_paper = aliases.resolve_document(content_of_paper, aliases.PAPER)
     tables = {key: _lines(folder, f"{key}.csv") for key in PAPER_TABLES}
 
     def place(path: tuple[Any, ...]) -> str:

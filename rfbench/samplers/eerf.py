@@ -15,7 +15,7 @@ from rfbench.samplers.base import RandomStreams
 from rfbench.samplers.declaration import ANY, CheckCase, sampler
 from rfbench.samplers.feature_map import FeatureMap
 from rfbench.samplers.pool import (
-    CENTRING,
+    CENTERING,
     SCORE_ROWS,
     PooledFeatures,
     PoolScores,
@@ -98,15 +98,15 @@ class EERF(PooledFeatures):
     changed_defaults: ClassVar[Mapping[str, Any]] = MappingProxyType({"center_target": "auto"})
 
     score_rows: int | float = parameter(0.1, SCORE_ROWS)
-    center_target: bool | str = parameter("auto", CENTRING)
+    center_target: bool | str = parameter("auto", CENTERING)
     multiclass: str = parameter("norm", one_of("norm", "max", "per-class"))
 
     def _draw(self, X: Rows, targets: Array | None, random: RandomStreams) -> FeatureMap:
         assert targets is not None
         pool = self.draw_pool(random, X.shape[1])
         scored = PoolScores.from_rows(pool, *self.draw_scoring_rows(X, targets, random))
-        centred = is_target_centered(self.center_target, targets)
-        moments = scored.compute_target_moments(centred=centred) / scored.n
+        centered = is_target_centered(self.center_target, targets)
+        moments = scored.compute_target_moments(centered=centered) / scored.n
         energy = np.stack([sum_cos_sin(pool, column**2) for column in moments.T], axis=1)
         errors = scored.rounding / scored.n
         joined = np.sqrt(energy.max(axis=1) if self.multiclass == "max" else energy.sum(axis=1))

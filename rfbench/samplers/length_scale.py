@@ -98,9 +98,9 @@ def measure_length_scale(make: Callable[[int], Any], d: int) -> float:
             rows, or if two standard errors of the length scale exceed 2 %.
     """
     generator = np.random.default_rng([13, d])
-    centres, ways = generator.standard_normal((2, PAIRS, d))
+    centers, ways = generator.standard_normal((2, PAIRS, d))
     ways /= 2 * np.linalg.norm(ways, axis=1, keepdims=True)
-    rows = np.vstack([centres + ways, centres - ways])
+    rows = np.vstack([centers + ways, centers - ways])
     failures: list[Exception] = []
 
     @functools.cache

@@ -17,7 +17,7 @@ from rfbench.samplers.base import RandomStreams, make_streams
 from rfbench.samplers.declaration import ANY, CheckCase, sampler
 from rfbench.samplers.feature_map import FeatureMap
 from rfbench.samplers.pool import (
-    CENTRING,
+    CENTERING,
     PooledFeatures,
     PoolScores,
     is_target_centered,
@@ -136,7 +136,7 @@ class LKRF(PooledFeatures):
     penalty: float | str | None = parameter(None, number(above=0) | one_of(VALIDATION) | NONE)
     estimator: str = parameter("top", one_of("draw", "top", "all", "paper"))
     weighted: bool = parameter(True, BOOLEAN)
-    center_target: bool | str = parameter("auto", CENTRING)
+    center_target: bool | str = parameter("auto", CENTERING)
 
     @property
     def has_selection(self) -> bool:
@@ -162,9 +162,9 @@ class LKRF(PooledFeatures):
         return self._taken(pool, v, q, random.selection)
 
     def _alignments(self, scored: PoolScores) -> Array:
-        centred = is_target_centered(self.center_target, scored.moments)
+        centered = is_target_centered(self.center_target, scored.moments)
         return sum_cos_sin(
-            scored.pool, (scored.compute_target_moments(centred=centred) ** 2).sum(axis=1)
+            scored.pool, (scored.compute_target_moments(centered=centered) ** 2).sum(axis=1)
         )
 
     def _taken(

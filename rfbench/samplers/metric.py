@@ -34,7 +34,7 @@ from rfbench.samplers.pool import SCORE_ROWS, ScoredFeatures, iterate_ridge_fits
 from rfbench.samplers.projected import iterate_row_blocks
 
 FULL, DIAGONAL = "full", "diagonal"
-LEARNT_KERNELS = ("gaussian", "gaussian-unhalved", "laplacian", "laplacian-l2", "cauchy")
+LEARNED_KERNELS = ("gaussian", "gaussian-unhalved", "laplacian", "laplacian-l2", "cauchy")
 # HELD_OUT is the share of rows that is held out to select the round. With fewer than FEWEST rows,
 # all rows are used for training and for the selection, because the loss of one row is random. The
 # squared error on new rows is .173, measured on six draws of sin(2 x_1) + x_2 x_3 with noise (4,000
@@ -148,7 +148,7 @@ class LearnedMetric(Checked, BaseEstimator):  # type: ignore[misc]
     """
 
     kind: str = parameter(DIAGONAL, one_of(DIAGONAL, FULL))
-    kernel: str = parameter("gaussian", one_of(*LEARNT_KERNELS))
+    kernel: str = parameter("gaussian", one_of(*LEARNED_KERNELS))
     rounds: int = parameter(3, whole(1))
     early_stopping: bool = parameter(False, BOOLEAN)
     n_landmarks: int = parameter(300, whole(1))

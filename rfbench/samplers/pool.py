@@ -23,7 +23,7 @@ from rfbench.samplers.feature_map import PAIRED, FeatureMap, FittedMap
 # BLOCK_FREQUENCIES 1.04.
 BLOCK_ROWS = 512
 BLOCK_FREQUENCIES = 256
-CENTRING = one_of("auto", True, False)
+CENTERING = one_of("auto", True, False)
 
 
 def compute_target_moments(
@@ -171,9 +171,9 @@ class PoolScores:
         rounding = errors[:-1] + errors[-1] * np.abs(means)
         return cls(pool, sums[:, :-1], sums[:, -1], means, len(y), rounding)
 
-    def compute_target_moments(self, *, centred: bool) -> Array:
+    def compute_target_moments(self, *, centered: bool) -> Array:
         """Return Z'Y, or Z'(Y - mean Y) for a centered target."""
-        if not centred:
+        if not centered:
             return self.moments
         return self.moments - np.outer(self.sums, self.target_means)
 

@@ -2,7 +2,7 @@
 
 A solver is a scikit-learn estimator. `fit` also accepts a fitted feature map (`features`), so that
 the features are computed in blocks of rows. A subclass defines `_fits`, which fits every penalty of
-the grid on all rows, and on all rows except each held-out group.
+the grid on all rows, and on all rows except each held-out fold.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ from rfbench.rows import RowSource, select_rows
 from rfbench.samplers.base import RandomState, uses_target
 from rfbench.solvers.coding import Targets
 from rfbench.solvers.design import Design, make_design
-from rfbench.solvers.fits import CERTAIN, Fits, Groups, LinearPath, RegularizationPath
+from rfbench.solvers.fits import CERTAIN, Fits, Folds, LinearPath, RegularizationPath
 from rfbench.solvers.fitted_model import FitReport, FittedModel
-from rfbench.solvers.folds import NESTED, ONCE, Refit, assign_group_folds, make_refit
+from rfbench.solvers.folds import NESTED, ONCE, FoldFit, assign_group_folds, make_fold_fit
 
 # Share of the rows in a validation set: a fifth, as in five-fold cross-validation. With twice the
 # share, the fits used for the selection lack two fifths of the rows.
@@ -105,11 +105,8 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
     alphas : float or sequence of float, default=1.0
         Penalties to select from. A single number is a grid with one value.
     alpha_convention : {'absolute', 'per-sample'}, default='absolute'
-        Unit of the penalties. The loss is a sum over rows. 'absolute': alpha is the factor of the
-        penalty in the solver's formula, alpha |theta|^2 for ridge and kernel ridge, and alpha
-        |theta|^2 / 2 for the logistic loss and the support vector machines. 'per-sample': alpha is
-        multiplied by n, the number of rows of the fit. n is smaller in a fold and for a pair of
-        classes.
+        Factor of the penalty in the formula of the solver: alpha ('absolute'), or n alpha
+        ('per-sample') for the n rows of the fit. n is smaller in a fold and for a pair of classes.
     selection : {'fixed', 'test', 'validation', 'cv5', 'loo'}, default=None
         Method that selects one penalty of the grid. 'fixed': the grid has a single value. 'test':
         smallest error on the evaluation rows that are passed to `fit`. This is optimistic if they
@@ -215,8 +212,8 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         return np.where(usable, losses * decisions.shape[1], np.inf)
 
     @abstractmethod
-    def _fits(self, design: Design, targets: Targets, groups: Groups, clock: Clock) -> Fits:
-        """Fit all rows. Also fit all rows except group g, for every group g >= 0."""
+    def _fits(self, design: Design, targets: Targets, folds: Folds, clock: Clock) -> Fits:
+        """Fit all rows. Also fit all rows except fold g, for every fold g >= 0."""
 
     @abstractmethod
     def _keep(self, path: RegularizationPath, best: int) -> None:
@@ -256,7 +253,7 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         y: Any,
         *,
         features: Any = None,
-        features_in_folds: str | Refit = NESTED,
+        features_in_folds: str | FoldFit = NESTED,
         groups: NDArray[Any] | None = None,
         evaluation: tuple[Rows, Any] | None = None,
         clock: Clock | None = None,
@@ -273,7 +270,7 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
             'nested': for each fold, a copy of features that use the target
             (`rfbench.samplers.base.uses_target`) is fitted without the held-out rows. 'once': the
             features are not changed, although they have used the targets of the held-out rows. A
-            function fits the features of a fold (`rfbench.solvers.folds.Refit`).
+            function fits the features of a fold (`rfbench.solvers.folds.FoldFit`).
         groups : array of shape (n,), optional
             The group (subject, patient) of each row. Complete groups are held out.
         evaluation : tuple of rows and targets, optional
@@ -304,15 +301,15 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         # Assign the folds before anything is fitted. Features that use the target must not use the
         # targets of held-out rows. All samplers of a trial get the same folds, independent of their
         # draws.
-        folds = self._groups(selection, design.n, groups, targets.codes, notes)
-        refit = None if folds is None else make_refit(features_in_folds, self.features_)
+        folds = self._make_folds(selection, design.n, groups, targets.codes, notes)
+        fit_fold = None if folds is None else make_fold_fit(features_in_folds, self.features_)
         # Fit all penalties together, so that a Gram matrix or an eigendecomposition is computed
         # once for all penalties. If folds need their own features, only all rows are fitted here,
         # and `_with_nested` fits the folds.
         with limit_to_one_thread(self._is_small(design)):
-            fits = self._fits(design, targets, None if refit else folds, clock)
-        if refit is not None and folds is not None:
-            fits = self._with_nested(fits, X, y, targets, folds, refit, clock)
+            fits = self._fits(design, targets, None if fit_fold else folds, clock)
+        if fit_fold is not None and folds is not None:
+            fits = self._with_nested(fits, X, y, targets, folds, fit_fold, clock)
         # Each row is evaluated by a fit that has not used this row. For a grid with one value the
         # losses are only reported.
         if selection == "test":
@@ -332,7 +329,7 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
             selection_loss=choice.loss,
             fold_losses=choice.fold_losses,
             evaluation_decisions=choice.decisions,
-            features_in_folds=in_folds if refit is None else NESTED,
+            features_in_folds=in_folds if fit_fold is None else NESTED,
             **facts,
         )
         return self
@@ -358,14 +355,14 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
                 "Use selection: cv5, which fits the features again in each fold.",
             )
 
-    def _groups(
+    def _make_folds(
         self,
         selection: str,
         n: int,
         groups: NDArray[Any] | None = None,
         codes: NDArray[np.intp] | None = None,
         notes: list[str] | None = None,
-    ) -> Groups:
+    ) -> Folds:
         """Return the index of the fold that holds out each row, or -1 for rows never held out."""
         if selection in CHOOSE_WITHOUT_FOLDS:
             return None
@@ -404,7 +401,7 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         y: Any,
         targets: Targets,
         folds: NDArray[np.intp],
-        refit: Refit,
+        fit_fold: FoldFit,
         clock: Clock,
     ) -> Fits:
         """Return the fits of all rows, and a fit without each fold, with features of its own.
@@ -418,7 +415,7 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
             # be selected.
             rest, held = np.flatnonzero(folds != g), np.flatnonzero(folds == g)
             rows = select_rows(X, rest)
-            features = refit(rows, y[rest], spent)
+            features = fit_fold(rows, y[rest], spent)
             part = make_design(rows, features)
             part.clock = spent
             with limit_to_one_thread(self._is_small(part)):
@@ -447,7 +444,7 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
             return PenaltyChoice(best, float(losses[best]), decisions=decisions[best].copy())
 
     def _choose_by_folds(
-        self, fits: Fits, design: Design, targets: Targets, folds: Groups, clock: Clock
+        self, fits: Fits, design: Design, targets: Targets, folds: Folds, clock: Clock
     ) -> PenaltyChoice:
         """Return the penalty with the smallest mean loss over all held-out rows.
 
@@ -470,7 +467,7 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         best = int(np.argmin(losses))
         return PenaltyChoice(best, float(losses[best]) / int(counts.sum()), sums[:, best] / counts)
 
-    def _held_losses(self, fits: Fits, design: Design, targets: Targets, folds: Groups) -> Array:
+    def _held_losses(self, fits: Fits, design: Design, targets: Targets, folds: Folds) -> Array:
         """Return the summed loss of each held-out fold for every penalty, shape (K, a)."""
         sums = []
         for g, fitted in enumerate(fits.partial):

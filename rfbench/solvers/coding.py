@@ -80,8 +80,8 @@ class Coding:
             return decisions
         signs = self._signs().T
         votes = (np.where(decisions > 0, 1.0, -1.0) @ signs + self.k - 1) / 2
-        favour = decisions @ signs
-        return np.asarray(votes + favour / (3 * (np.abs(favour) + 1)))
+        margin_sum = decisions @ signs
+        return np.asarray(votes + margin_sum / (3 * (np.abs(margin_sum) + 1)))
 
     def _signs(self) -> Array:
         """Return the sign of each class in each pair, shape (k, t): -1, +1, or 0."""

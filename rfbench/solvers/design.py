@@ -116,15 +116,15 @@ class Design:
             yield rows, features
 
     def accumulate_equations(
-        self, targets: Array, groups: NDArray[np.intp], clock: Clock, center: bool
+        self, targets: Array, parts: NDArray[np.intp], clock: Clock, center: bool
     ) -> list[NormalEquations]:
-        """Return the normal equations of the features. See `gram.accumulate_groups`."""
-        return gram.accumulate_groups(
+        """Return the normal equations of the features. See `gram.accumulate_parts`."""
+        return gram.accumulate_parts(
             self.transform_into,
             self.X,
             targets,
             self.n_columns,
-            groups,
+            parts,
             dtype=self.X.dtype,
             clock=clock,
             center=center,
@@ -184,16 +184,16 @@ class PrecomputedDesign(Design):
         return np.asarray(matmul(self.X, gradient), dtype=np.float64)
 
     def accumulate_equations(
-        self, targets: Array, groups: NDArray[np.intp], clock: Clock, center: bool
+        self, targets: Array, parts: NDArray[np.intp], clock: Clock, center: bool
     ) -> list[NormalEquations]:
-        """Return the normal equations of the features. See `gram.accumulate_groups`.
+        """Return the normal equations of the features. See `gram.accumulate_parts`.
 
         If the matrix has at most as many columns as there are features, its equations are computed
         once and then indexed and rescaled. The feature matrix is not computed.
         """
         if self.X.shape[1] > self.n_columns:
-            return super().accumulate_equations(targets, groups, clock, center)
-        total = Design(self.X).accumulate_equations(targets, groups, clock, center)
+            return super().accumulate_equations(targets, parts, clock, center)
+        total = Design(self.X).accumulate_equations(targets, parts, clock, center)
         with clock.time_part("train"):
             return [
                 part.select_columns(self._formed.chosen, self._formed.factors) for part in total

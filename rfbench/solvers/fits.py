@@ -1,4 +1,4 @@
-"""The fits for all penalties, on all rows and on all rows except each held-out group."""
+"""The fits for all penalties, on all rows and on all rows except each held-out fold."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from rfbench.memory import check_fits
 from rfbench.solvers.coding import Coding, Targets
 from rfbench.solvers.design import Design, check_finite
 
-Groups = NDArray[np.intp] | None
+Folds = NDArray[np.intp] | None
 
 # Number of kernel values that are computed at once (8 MiB). Measured by `python -m
 # scripts.bench.doubled`, CPU time of predictions with 2,000 training rows: half the value needs
@@ -160,7 +160,7 @@ class KernelPath(RegularizationPath):
 
 @dataclass(frozen=True, eq=False)
 class Fits:
-    """The fits of a solver on all rows and without each held-out group.
+    """The fits of a solver on all rows and without each held-out fold.
 
     Attributes
     ----------
@@ -169,9 +169,9 @@ class Fits:
     row_norm : float
         Mean squared norm of the feature rows (for a kernel, the mean of k(x, x)).
     partial : list of Path
-        Fits on all rows except group g, for every g.
+        Fits on all rows except fold g, for every g.
     held_loss : array of shape (K, a) or None
-        The summed loss of each held-out group, if it is already known. For leave-one-out, K is 1,
+        The summed loss of each held-out fold, if it is already known. For leave-one-out, K is 1,
         and the sum is over all rows.
     """
 
@@ -185,23 +185,23 @@ Solve = Callable[[NormalEquations], LinearPath]
 
 
 def fit_from_gram(
-    design: Design, targets: Targets, groups: Groups, clock: Clock, solve: Solve, center: bool
+    design: Design, targets: Targets, folds: Folds, clock: Clock, solve: Solve, center: bool
 ) -> Fits:
     """Fit a model from normal equations, which are accumulated in one pass over the rows.
 
     The equations of all rows except a fold are the sum over the other folds. For a regression the
     squared error of a fold is computed from the equations of the fold. `center` is True if there is
-    an intercept (see `rfbench.compute.gram.accumulate_groups`).
+    an intercept (see `rfbench.compute.gram.accumulate_parts`).
 
-    Pairs of classes are fitted from one Gram matrix per class (and held-out group). The equations
+    Pairs of classes are fitted from one Gram matrix per class (and held-out fold). The equations
     of the pair (i, j), with +1 for j, are the sum of the equations of j and of i, with the sign of
     the moments of i changed. A pair without rows has the decision value 0.
     """
     coding = targets.coding if targets.coding is not None and targets.coding.is_one_vs_one else None
     k = 1 if coding is None else coding.k
-    first = 0 if groups is None else int(groups.min())
-    n_groups = 1 if groups is None else int(groups.max()) - first + 1
-    codes = np.zeros(design.n, dtype=np.intp) if groups is None else (groups - first) * k
+    first = 0 if folds is None else int(folds.min())
+    n_folds = 1 if folds is None else int(folds.max()) - first + 1
+    codes = np.zeros(design.n, dtype=np.intp) if folds is None else (folds - first) * k
     columns, means = targets.columns, np.zeros(targets.columns.shape[1])
     if coding is not None:
         assert targets.codes is not None
@@ -216,19 +216,19 @@ def fit_from_gram(
         return solve(by_class[0]) if coding is None else _pairs_path(by_class, coding, solve)
 
     with clock.time_part("train"):
-        parts += [parts[0].make_empty()] * (n_groups * k - len(parts))
+        parts += [parts[0].make_empty()] * (n_folds * k - len(parts))
         total = [_sum(parts[c::k]) for c in range(k)]
         n = sum(equations.n for equations in total)
-        held = range(-first, n_groups) if groups is not None else range(0)
-        # Sums over the other groups are used instead of differences, which would lose digits if the
+        held = range(-first, n_folds) if folds is not None else range(0)
+        # Sums over the other folds are used instead of differences, which would lose digits if the
         # fold has one large row. The sum is not assigned to a name, so that its memory is freed
         # before the next sum is computed.
         partial: list[LinearPath] = [
-            fit([_sum([parts[h * k + c] for h in range(n_groups) if h != g]) for c in range(k)])
+            fit([_sum([parts[h * k + c] for h in range(n_folds) if h != g]) for c in range(k)])
             for g in held
         ]
         loss = None
-        if groups is not None and targets.codes is None:
+        if folds is not None and targets.codes is None:
             squares = [
                 compute_residual_sum_of_squares(parts[g], fitted.coefficients, fitted.intercepts)
                 for g, fitted in zip(held, partial, strict=True)
@@ -275,7 +275,7 @@ def join_columns(paths: Sequence[LinearPath | None]) -> LinearPath:
 def fit_from_matrix(
     design: Design,
     targets: Targets,
-    groups: Groups,
+    folds: Folds,
     clock: Clock,
     fit: Callable[[Array, Targets], LinearPath],
     matrices: float,
@@ -300,8 +300,8 @@ def fit_from_matrix(
     with clock.time_part("train"):
         path = fit(Z, targets)
         partial: list[RegularizationPath] = []
-        for g in range(0 if groups is None else int(groups.max()) + 1):
-            rest = groups != g
+        for g in range(0 if folds is None else int(folds.max()) + 1):
+            rest = folds != g
             partial.append(fit(Z[rest], targets.select_rows(np.asarray(rest))))
         return Fits(path, float(np.einsum("ij,ij->", Z, Z) / n), partial)
 

@@ -1,4 +1,4 @@
-"""Folds for the selection of a penalty, and refitting of features without the held-out rows."""
+"""Folds for the selection of a penalty, and fits of features without the held-out rows."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ FEATURES_IN_FOLDS = (NESTED, ONCE)
 
 # A function of this type fits features on the rows outside a fold and on their targets, and charges
 # the clock.
-Refit = Callable[[Rows, NDArray[Any], Clock], Any]
+FoldFit = Callable[[Rows, NDArray[Any], Clock], Any]
 
 
-def make_refit(asked: str | Refit, features: Any) -> Refit | None:
+def make_fold_fit(asked: str | FoldFit, features: Any) -> FoldFit | None:
     """Return the function that fits features in folds, or None if all folds share the features.
 
     For 'nested', a copy of the features with the same parameters is fitted on the rows outside the
@@ -40,13 +40,13 @@ def make_refit(asked: str | Refit, features: Any) -> Refit | None:
     if asked != NESTED or features is None or not uses_target(features):
         return None
 
-    def refit(rows: Rows, targets: NDArray[Any], clock: Clock) -> Any:
+    def fit_fold(rows: Rows, targets: NDArray[Any], clock: Clock) -> Any:
         copy = clone(features)
         with clock.time_part("pp"):
             copy.fit(rows, targets)
         return copy
 
-    return refit
+    return fit_fold
 
 
 def assign_group_folds(

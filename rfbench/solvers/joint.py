@@ -18,7 +18,7 @@ from rfbench.solvers.base import LinearModel
 from rfbench.solvers.coding import Targets
 from rfbench.solvers.design import Design
 from rfbench.solvers.estimators import Classifier
-from rfbench.solvers.fits import Fits, Groups, LinearPath, RegularizationPath, fit_from_matrix
+from rfbench.solvers.fits import Fits, Folds, LinearPath, RegularizationPath, fit_from_matrix
 
 # Share of the longest feasible step that is used. Measured on 300 rows in four columns, for C from
 # .1 to 1,000: fits need 17 to 30 steps with 200 features, and 19 to 46 steps with 600. With half
@@ -363,11 +363,8 @@ class JointClassifier(Classifier, LinearModel):
     alphas : float or sequence of float, default=1.0
         Penalties to select from. A single number is a grid with one value.
     alpha_convention : {'absolute', 'per-sample'}, default='absolute'
-        Unit of the penalties. The loss is a sum over rows. 'absolute': alpha is the factor of the
-        penalty in the solver's formula, alpha |theta|^2 for ridge and kernel ridge, and alpha
-        |theta|^2 / 2 for the logistic loss and the support vector machines. 'per-sample': alpha is
-        multiplied by n, the number of rows of the fit. n is smaller in a fold and for a pair of
-        classes.
+        C is 1/alpha ('absolute') or 1/(n alpha) ('per-sample') for the n rows of the fit. n is
+        smaller in a fold and for a pair of classes.
     selection : {'fixed', 'test', 'validation', 'cv5', 'loo'}, default=None
         Method that selects one penalty of the grid. 'fixed': the grid has a single value. 'test':
         smallest error on the evaluation rows that are passed to `fit`. This is optimistic if they
@@ -416,8 +413,8 @@ class JointClassifier(Classifier, LinearModel):
     tol: float = parameter(1e-4, number(above=0))
     max_iter: int = parameter(200, whole(1))
 
-    def _fits(self, design: Design, targets: Targets, groups: Groups, clock: Clock) -> Fits:
-        return fit_from_matrix(design, targets, groups, clock, self._path, matrices=6.0)
+    def _fits(self, design: Design, targets: Targets, folds: Folds, clock: Clock) -> Fits:
+        return fit_from_matrix(design, targets, folds, clock, self._path, matrices=6.0)
 
     def _path(self, Z: Array, targets: Targets) -> LinearPath:
         y, alphas, N = targets.columns[:, 0], self._absolute(len(Z)), Z.shape[1]

@@ -27,7 +27,7 @@ from rfbench.solvers.base import LOO, Solver
 from rfbench.solvers.coding import ONE_VS_ONE, Targets
 from rfbench.solvers.design import Design, check_finite
 from rfbench.solvers.estimators import Classifier, Regressor
-from rfbench.solvers.fits import Fits, Groups, KernelPath, RegularizationPath
+from rfbench.solvers.fits import Fits, Folds, KernelPath, RegularizationPath
 
 
 @estimator
@@ -39,11 +39,8 @@ class KernelModel(Solver):
     alphas : float or sequence of float, default=1.0
         Penalties to select from. A single number is a grid with one value.
     alpha_convention : {'absolute', 'per-sample'}, default='absolute'
-        Unit of the penalties. The loss is a sum over rows. 'absolute': alpha is the factor of the
-        penalty in the solver's formula, alpha |theta|^2 for ridge and kernel ridge, and alpha
-        |theta|^2 / 2 for the logistic loss and the support vector machines. 'per-sample': alpha is
-        multiplied by n, the number of rows of the fit. n is smaller in a fold and for a pair of
-        classes.
+        Factor of the penalty in the formula of the solver: alpha ('absolute'), or n alpha
+        ('per-sample') for the n rows of the fit. n is smaller in a fold and for a pair of classes.
     selection : {'fixed', 'test', 'validation', 'cv5', 'loo'}, default=None
         Method that selects one penalty of the grid. 'fixed': the grid has a single value. 'test':
         smallest error on the evaluation rows that are passed to `fit`. This is optimistic if they
@@ -78,7 +75,7 @@ class KernelModel(Solver):
     def _path(self, K: Array, rows: Rows, targets: Targets) -> KernelPath:
         """Fit every penalty of the grid from the kernel matrix of the rows."""
 
-    def _fits(self, design: Design, targets: Targets, groups: Groups, clock: Clock) -> Fits:
+    def _fits(self, design: Design, targets: Targets, folds: Folds, clock: Clock) -> Fits:
         n = design.n
         check_fits(
             8.0 * self.matrices * n * n,
@@ -94,8 +91,8 @@ class KernelModel(Solver):
             check_finite(K, f"The values of the kernel {self.kernel}")
         with clock.time_part("train"):
             partial: list[RegularizationPath] = []
-            for g in range(0 if groups is None else int(groups.max()) + 1):
-                mask = np.asarray(groups != g)
+            for fold in range(0 if folds is None else int(folds.max()) + 1):
+                mask = np.asarray(folds != fold)
                 rest = np.flatnonzero(mask)
                 block = K[np.ix_(rest, rest)]
                 partial.append(self._path(block, design.X[rest], targets.select_rows(mask)))
@@ -164,11 +161,8 @@ class KernelRidgeRegressor(Regressor, _KernelRidge):
     alphas : float or sequence of float, default=1.0
         Penalties to select from. A single number is a grid with one value.
     alpha_convention : {'absolute', 'per-sample'}, default='absolute'
-        Unit of the penalties. The loss is a sum over rows. 'absolute': alpha is the factor of the
-        penalty in the solver's formula, alpha |theta|^2 for ridge and kernel ridge, and alpha
-        |theta|^2 / 2 for the logistic loss and the support vector machines. 'per-sample': alpha is
-        multiplied by n, the number of rows of the fit. n is smaller in a fold and for a pair of
-        classes.
+        Factor of the penalty in the formula of the solver: alpha ('absolute'), or n alpha
+        ('per-sample') for the n rows of the fit. n is smaller in a fold and for a pair of classes.
     selection : {'fixed', 'test', 'validation', 'cv5', 'loo'}, default=None
         Method that selects one penalty of the grid. 'fixed': the grid has a single value. 'test':
         smallest error on the evaluation rows that are passed to `fit`. This is optimistic if they
@@ -209,11 +203,8 @@ class KernelRidgeClassifier(Classifier, _KernelRidge):
     alphas : float or sequence of float, default=1.0
         Penalties to select from. A single number is a grid with one value.
     alpha_convention : {'absolute', 'per-sample'}, default='absolute'
-        Unit of the penalties. The loss is a sum over rows. 'absolute': alpha is the factor of the
-        penalty in the solver's formula, alpha |theta|^2 for ridge and kernel ridge, and alpha
-        |theta|^2 / 2 for the logistic loss and the support vector machines. 'per-sample': alpha is
-        multiplied by n, the number of rows of the fit. n is smaller in a fold and for a pair of
-        classes.
+        Factor of the penalty in the formula of the solver: alpha ('absolute'), or n alpha
+        ('per-sample') for the n rows of the fit. n is smaller in a fold and for a pair of classes.
     selection : {'fixed', 'test', 'validation', 'cv5', 'loo'}, default=None
         Method that selects one penalty of the grid. 'fixed': the grid has a single value. 'test':
         smallest error on the evaluation rows that are passed to `fit`. This is optimistic if they

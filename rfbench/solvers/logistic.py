@@ -14,7 +14,7 @@ from rfbench.solvers.base import LinearModel
 from rfbench.solvers.coding import Targets
 from rfbench.solvers.design import Design
 from rfbench.solvers.estimators import Classifier
-from rfbench.solvers.fits import CERTAIN, Fits, Groups, LinearPath, fit_from_matrix
+from rfbench.solvers.fits import CERTAIN, Fits, Folds, LinearPath, fit_from_matrix
 from rfbench.solvers.newton import PROMISED, Loss, Multinomial, Newton, TwoClasses
 
 
@@ -33,11 +33,8 @@ class LogisticClassifier(Classifier, LinearModel):
     alphas : float or sequence of float, default=1.0
         Penalties to select from. A single number is a grid with one value.
     alpha_convention : {'absolute', 'per-sample'}, default='absolute'
-        Unit of the penalties. The loss is a sum over rows. 'absolute': alpha is the factor of the
-        penalty in the solver's formula, alpha |theta|^2 for ridge and kernel ridge, and alpha
-        |theta|^2 / 2 for the logistic loss and the support vector machines. 'per-sample': alpha is
-        multiplied by n, the number of rows of the fit. n is smaller in a fold and for a pair of
-        classes.
+        Factor of the penalty in the formula of the solver: alpha ('absolute'), or n alpha
+        ('per-sample') for the n rows of the fit. n is smaller in a fold and for a pair of classes.
     selection : {'fixed', 'test', 'validation', 'cv5', 'loo'}, default=None
         Method that selects one penalty of the grid. 'fixed': the grid has a single value. 'test':
         smallest error on the evaluation rows that are passed to `fit`. This is optimistic if they
@@ -74,7 +71,7 @@ class LogisticClassifier(Classifier, LinearModel):
     max_iter: int = parameter(200, whole(1))
     tol: float = parameter(1e-8, number(above=0))
 
-    def _fits(self, design: Design, targets: Targets, groups: Groups, clock: Clock) -> Fits:
+    def _fits(self, design: Design, targets: Targets, folds: Folds, clock: Clock) -> Fits:
         first: tuple[LinearPath, Array | None] | None = None
 
         def fit(Z: Array, targets: Targets) -> LinearPath:
@@ -85,7 +82,7 @@ class LogisticClassifier(Classifier, LinearModel):
 
         # A loose fit has a copy in float32, too.
         matrices = 2.5 if self._is_loose() else 2.0
-        return fit_from_matrix(design, targets, groups, clock, fit, matrices=matrices)
+        return fit_from_matrix(design, targets, folds, clock, fit, matrices=matrices)
 
     def _is_loose(self) -> bool:
         """Return True if the gradient alone ends the steps, and the gap is only reported."""

@@ -292,8 +292,8 @@ class Newton:
         return np.asarray(product.T + theta[p:].sum(axis=0))
 
     def _value(self, decisions: Array, theta: Array, alpha: float) -> float:
-        penalised = theta[: self.Z.shape[1]]
-        return self.loss.compute_value(decisions) + alpha * float(np.vdot(penalised, penalised)) / 2
+        penalized = theta[: self.Z.shape[1]]
+        return self.loss.compute_value(decisions) + alpha * float(np.vdot(penalized, penalized)) / 2
 
     def _back(
         self, sides: Array, theta: Array, alpha: float, rows: FloatArray | None = None

@@ -22,17 +22,17 @@ from rfbench.solvers.base import LOO, LinearModel
 from rfbench.solvers.coding import MULTICLASS, ONE_VS_REST, Targets
 from rfbench.solvers.design import Design
 from rfbench.solvers.estimators import Classifier, Regressor
-from rfbench.solvers.fits import Fits, Groups, LinearPath, fit_from_gram
+from rfbench.solvers.fits import Fits, Folds, LinearPath, fit_from_gram
 
 # Number of n x n matrices in memory, by definition: the products of the rows, the products of a
 # fold, their factor or eigenvectors (one matrix each), and two matrices for the work space. With
 # half the number, a fit could start that does not fit into memory.
 ROW_SIDE_MATRICES = 5
-# Number of groups from which one eigendecomposition is faster than one fit per group. Measured with
-# five groups, one decomposition and five fits: 4.1 and 6.0 ms with 100 rows and 400 columns, 23 and
+# Number of folds from which one eigendecomposition is faster than one fit per fold. Measured with
+# five folds, one decomposition and five fits: 4.1 and 6.0 ms with 100 rows and 400 columns, 23 and
 # 39 ms with 300 rows and 2,000 columns, 333 and 348 ms with 1,000 rows and 4,000 columns. With
 # twice the value, five folds would be fitted separately.
-FEWEST_GROUPS = 3
+FEWEST_FOLDS = 3
 
 
 @estimator
@@ -46,12 +46,12 @@ class _Ridge(LinearModel):
 
     leaves_one_out: ClassVar[bool] = True
 
-    def _fits(self, design: Design, targets: Targets, groups: Groups, clock: Clock) -> Fits:
+    def _fits(self, design: Design, targets: Targets, folds: Folds, clock: Clock) -> Fits:
         if design.n_columns >= design.n:
-            return self._row_side_fits(design, targets, groups, clock)
+            return self._row_side_fits(design, targets, folds, clock)
         if self.resolve_selection() == LOO:
             return self._left_out_fits(design, targets, clock)
-        return fit_from_gram(design, targets, groups, clock, self._solve, self.intercept)
+        return fit_from_gram(design, targets, folds, clock, self._solve, self.intercept)
 
     def _solve(self, equations: NormalEquations) -> LinearPath:
         alphas = self._absolute(equations.n)
@@ -76,9 +76,7 @@ class _Ridge(LinearModel):
         path = LinearPath(solved.coef, intercepts=solved.intercept + means, notes=solved.notes)
         return Fits(path, equations.compute_mean_squared_norm(), held_loss=losses[None])
 
-    def _row_side_fits(
-        self, design: Design, targets: Targets, groups: Groups, clock: Clock
-    ) -> Fits:
+    def _row_side_fits(self, design: Design, targets: Targets, folds: Folds, clock: Clock) -> Fits:
         """Fit from the matrix of products of rows. A fold uses a part of this matrix."""
         n, p = design.n, design.n_columns
         check_fits(
@@ -102,8 +100,8 @@ class _Ridge(LinearModel):
                 decisions = spectrum.predict_left_out(self._absolute(n - 1))
                 loss = self._summed_losses(decisions, targets.truth)[None]
                 dual = spectrum.compute_path(self._absolute(n))
-            elif groups is not None:
-                loss, dual = self._group_loss(K, targets, groups, noise)
+            elif folds is not None:
+                loss, dual = self._fold_loss(K, targets, folds, noise)
             if dual is None:
                 dual = self._dual(K, targets, np.arange(n), noise)
             a, _, t = dual.coef.shape
@@ -114,38 +112,38 @@ class _Ridge(LinearModel):
             path = LinearPath(coef, intercepts=intercepts, notes=dual.notes)
         return Fits(path, row_norm, held_loss=loss)
 
-    def _group_loss(
-        self, K: Array, targets: Targets, groups: NDArray[np.intp], noise: float
+    def _fold_loss(
+        self, K: Array, targets: Targets, folds: NDArray[np.intp], noise: float
     ) -> tuple[Array, RidgePath | None]:
-        """Return the summed loss of each held-out group for every penalty, shape (K, a).
+        """Return the summed loss of each held-out fold for every penalty, shape (K, a).
 
-        If one eigendecomposition is used for all groups, also return the fit of all rows. Otherwise
+        If one eigendecomposition is used for all folds, also return the fit of all rows. Otherwise
         return None.
         """
         losses = []
-        centred = targets.columns - targets.columns.mean(axis=0) * self.intercept
-        sizes = [int((groups != g).sum()) for g in range(int(groups.max()) + 1)]
+        centered = targets.columns - targets.columns.mean(axis=0) * self.intercept
+        sizes = [int((folds != g).sum()) for g in range(int(folds.max()) + 1)]
         spectrum = None
         by_pairs = targets.coding is not None and targets.coding.is_one_vs_one
-        if len(sizes) >= FEWEST_GROUPS and not by_pairs:
+        if len(sizes) >= FEWEST_FOLDS and not by_pairs:
             spectrum = KernelEigendecomposition(
                 K, targets.columns, intercept=self.intercept, noise=noise
             )
             if not spectrum.is_accurate(self._absolute(min(sizes))):
                 spectrum = None
         for g, size in enumerate(sizes):
-            held = np.flatnonzero(groups == g)
+            held = np.flatnonzero(folds == g)
             if spectrum is not None:
-                decisions = spectrum.predict_groups_left_out(held, self._absolute(size))
+                decisions = spectrum.predict_fold_left_out(held, self._absolute(size))
             else:
-                rest = np.flatnonzero(groups != g)
+                rest = np.flatnonzero(folds != g)
                 fitted = self._dual(K, targets, rest, noise)
                 decisions = _multiply_path(K[np.ix_(held, rest)], fitted)
             own = self._summed_losses(decisions, targets.truth[held])
             if targets.codes is None:
                 # The equations of a fold cannot resolve smaller losses. Smaller losses count as
                 # equal.
-                own = np.maximum(own, 10 * noise * float(np.mean(centred[held] ** 2)) * len(held))
+                own = np.maximum(own, 10 * noise * float(np.mean(centered[held] ** 2)) * len(held))
             losses.append(own)
         path = None if spectrum is None else spectrum.compute_path(self._absolute(len(K)))
         return np.array(losses), path
@@ -200,11 +198,8 @@ class RidgeRegressor(Regressor, _Ridge):
     alphas : float or sequence of float, default=1.0
         Penalties to select from. A single number is a grid with one value.
     alpha_convention : {'absolute', 'per-sample'}, default='absolute'
-        Unit of the penalties. The loss is a sum over rows. 'absolute': alpha is the factor of the
-        penalty in the solver's formula, alpha |theta|^2 for ridge and kernel ridge, and alpha
-        |theta|^2 / 2 for the logistic loss and the support vector machines. 'per-sample': alpha is
-        multiplied by n, the number of rows of the fit. n is smaller in a fold and for a pair of
-        classes.
+        Factor of the penalty in the formula of the solver: alpha ('absolute'), or n alpha
+        ('per-sample') for the n rows of the fit. n is smaller in a fold and for a pair of classes.
     selection : {'fixed', 'test', 'validation', 'cv5', 'loo'}, default=None
         Method that selects one penalty of the grid. 'fixed': the grid has a single value. 'test':
         smallest error on the evaluation rows that are passed to `fit`. This is optimistic if they
@@ -245,11 +240,8 @@ class RidgeClassifier(Classifier, _Ridge):
     alphas : float or sequence of float, default=1.0
         Penalties to select from. A single number is a grid with one value.
     alpha_convention : {'absolute', 'per-sample'}, default='absolute'
-        Unit of the penalties. The loss is a sum over rows. 'absolute': alpha is the factor of the
-        penalty in the solver's formula, alpha |theta|^2 for ridge and kernel ridge, and alpha
-        |theta|^2 / 2 for the logistic loss and the support vector machines. 'per-sample': alpha is
-        multiplied by n, the number of rows of the fit. n is smaller in a fold and for a pair of
-        classes.
+        Factor of the penalty in the formula of the solver: alpha ('absolute'), or n alpha
+        ('per-sample') for the n rows of the fit. n is smaller in a fold and for a pair of classes.
     selection : {'fixed', 'test', 'validation', 'cv5', 'loo'}, default=None
         Method that selects one penalty of the grid. 'fixed': the grid has a single value. 'test':
         smallest error on the evaluation rows that are passed to `fit`. This is optimistic if they

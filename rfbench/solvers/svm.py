@@ -14,7 +14,7 @@ from rfbench.solvers.base import LinearModel
 from rfbench.solvers.coding import MULTICLASS, ONE_VS_REST, Targets
 from rfbench.solvers.design import Design
 from rfbench.solvers.estimators import Classifier
-from rfbench.solvers.fits import Fits, Groups, LinearPath, fit_from_matrix, join_columns
+from rfbench.solvers.fits import Fits, Folds, LinearPath, fit_from_matrix, join_columns
 from rfbench.solvers.newton import Newton, SquaredHinge
 
 SQUARED_HINGE = "squared-hinge"
@@ -82,8 +82,8 @@ class SVMClassifier(Classifier, LinearModel):
     max_iter: int = parameter(200, whole(1))
     tol: float = parameter(1e-6, number(above=0))
 
-    def _fits(self, design: Design, targets: Targets, groups: Groups, clock: Clock) -> Fits:
-        return fit_from_matrix(design, targets, groups, clock, self._path, matrices=3.0)
+    def _fits(self, design: Design, targets: Targets, folds: Folds, clock: Clock) -> Fits:
+        return fit_from_matrix(design, targets, folds, clock, self._path, matrices=3.0)
 
     def _path(self, Z: Array, targets: Targets) -> LinearPath:
         columns: list[LinearPath | None] = []

@@ -35,7 +35,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostin
 from rfbench import datasets
 from rfbench.choosing.choice import choose
 from rfbench.choosing.losses import compute_loss
-from rfbench.choosing.table import LabelledTable, make_table
+from rfbench.choosing.table import LabeledTable, make_table
 from scripts.bench.tables import SuiteTable, append_line, list_tables
 
 NUMBER_MODELS = HistGradientBoostingRegressor, DummyRegressor
@@ -74,7 +74,7 @@ def fit_flaml(
 
 
 def measure(
-    table: LabelledTable, budget: float, seed: int, jobs: int, python: Path
+    table: LabeledTable, budget: float, seed: int, jobs: int, python: Path
 ) -> dict[str, Any]:
     """Return the errors of all methods on rows that none of them got."""
     K, metric = table.n_classes, "log-loss" if table.n_classes else "rmse"

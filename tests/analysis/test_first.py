@@ -5,7 +5,7 @@ from typing import Any
 from rfbench.analysis.best import list_answers
 from rfbench.analysis.frame import build_collection
 from rfbench.analysis.naming import format_dataset_name
-from rfbench.analysis.summary import summarise
+from rfbench.analysis.summary import summarize
 from rfbench.pages.summary_table import write_sentences
 from rfbench.results import Results
 from tests.support.frames import results
@@ -123,4 +123,4 @@ def test_row_counts_are_shown_only_for_subsets() -> None:
     facts = {"dataset": "wine[500 rows]"}
     for n_train, n_test, name in ((125, 53, "wine"), (350, 150, "wine[500 rows]")):
         read = results([facts | {"n_train": n_train, "n_test": n_test}])
-        assert format_dataset_name(summarise(read)) == name
+        assert format_dataset_name(summarize(read)) == name

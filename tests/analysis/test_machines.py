@@ -7,7 +7,7 @@ import pytest
 from rfbench.analysis import frame
 from rfbench.analysis.claims import judge_claim
 from rfbench.analysis.compare import compare
-from rfbench.analysis.summary import summarise
+from rfbench.analysis.summary import summarize
 from rfbench.errors import ResultsError
 from rfbench.papers.models import Claim, Part
 from tests.support.claims import METHODS, PAPER
@@ -29,7 +29,7 @@ def made(machine: str, seconds: float, trials: range, **changes: Any) -> list[di
 def test_mean_time_uses_the_machine_with_most_rows() -> None:
     """The errors of the others count; their times do not."""
     one = results(made("slow", 9.0, range(2)) + made("fast", 1.0, range(2, 5)))
-    (line,) = summarise(one).to_dict("records")
+    (line,) = summarize(one).to_dict("records")
     assert (line["trials"], line["mean"]) == (5, 12.0)
     assert (line["t_train"], line["cpu_total"], line["t_total"]) == (1.0, 3.0, 3.0)
     collection = frame.build_collection([one])

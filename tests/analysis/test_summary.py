@@ -4,7 +4,7 @@ import random
 import pytest
 
 from rfbench.analysis.data_issues import DataIssue, evaluate_checks, find_data_issues
-from rfbench.analysis.summary import find_axis, find_metrics, summarise
+from rfbench.analysis.summary import find_axis, find_metrics, summarize
 from rfbench.errors import ResultsError
 from rfbench.results import read
 from tests.support.results import Write
@@ -13,7 +13,7 @@ from tests.support.results import Write
 def test_mean_spread_and_counts_equal_closed_form(write: Write) -> None:
     rows = [{"trial": t, "error": e, "t_pp": e} for t, e in enumerate([1.0, 2.0, 3.0, 6.0])]
     rows += [{"trial": 4, "error": "", "status": "timeout", "t_pp": ""}]
-    [line] = summarise(read(write(rows))).to_dict("records")
+    [line] = summarize(read(write(rows))).to_dict("records")
     assert (line["metric"], line["trials"], line["failed"]) == ("error", 4, 1)
     assert line["mean"] == 3
     assert line["sd"] == pytest.approx(math.sqrt(14 / 3))
@@ -25,7 +25,7 @@ def test_mean_spread_and_counts_equal_closed_form(write: Write) -> None:
 
 
 def test_one_trial_has_no_spread_and_zero_trials_have_no_mean(write: Write) -> None:
-    table = summarise(read(write([{}, {"sampler": "eerf", "status": "crashed", "error": ""}])))
+    table = summarize(read(write([{}, {"sampler": "eerf", "status": "crashed", "error": ""}])))
     assert list(table["trials"]) == [1, 0]
     assert table["se"].isna().all()
     assert list(table["mean"].isna()) == [False, True]
@@ -33,7 +33,7 @@ def test_one_trial_has_no_spread_and_zero_trials_have_no_mean(write: Write) -> N
 
 def test_infinite_error_counts_as_failed(write: Write) -> None:
     results = read(write([{"error": 1}, {"trial": 1, "error": "inf"}]))
-    [line] = summarise(results).to_dict("records")
+    [line] = summarize(results).to_dict("records")
     assert (line["mean"], line["trials"], line["failed"]) == (1, 1, 1)
     fault = find_data_issues(results)[0]
     assert fault.kind == "failed"
@@ -50,7 +50,7 @@ def test_rows_with_early_stopped_solvers_are_counted_per_method(write: Write) ->
 
 def test_failed_row_without_d_joins_its_group(write: Write) -> None:
     rows = [{}, {"trial": 1, "status": "memory", "d": "", "error": ""}]
-    [line] = summarise(read(write(rows))).to_dict("records")
+    [line] = summarize(read(write(rows))).to_dict("records")
     assert (line["d"], line["trials"], line["failed"]) == (64, 1, 1)
 
 
@@ -61,9 +61,9 @@ def test_row_order_does_not_matter(write: Write) -> None:
         for m in (10, 20)
         for t in range(7)
     ]
-    straight = summarise(read(write(rows, name="a")))
+    straight = summarize(read(write(rows, name="a")))
     random.Random(0).shuffle(rows)
-    assert summarise(read(write(rows, name="b"))).equals(straight)
+    assert summarize(read(write(rows, name="b"))).equals(straight)
     assert list(straight["method"]) == ["rks", "rks", "eerf", "eerf", "mine", "mine"]
     assert list(straight["x"]) == [10, 20] * 3
 
@@ -99,7 +99,7 @@ def test_axis_of_the_summary_is_detected(
 
 def test_trials_are_grouped_if_M_follows_another_method(write: Write) -> None:
     rows = [{"d": d, "trial": t, "M": 170 + d + t} for d in (2, 3) for t in range(4)]
-    table = summarise(read(write(rows, M={"follow": "lkrf"})))
+    table = summarize(read(write(rows, M={"follow": "lkrf"})))
     assert list(table["trials"]) == [4, 4]
     assert list(table["M_min"]) == [172, 173]
     assert list(table["M_max"]) == [175, 176]
@@ -113,7 +113,7 @@ def test_method_names_contain_exactly_the_differing_settings(write: Write) -> No
     ]
     rows += [{"M": m, "parameters": f'{{"pool_size": {m}}}'} for m in (10, 20)]
     rows += [{"M": 10, "sampler": "ses", "kernel": k} for k in ("gaussian", "linear")]
-    table = summarise(read(write(rows)))
+    table = summarize(read(write(rows)))
     assert sorted(set(table["method"])) == [
         "eerf, pool_size=100",
         "eerf, pool_size=200",
@@ -128,14 +128,14 @@ def test_method_names_contain_exactly_the_differing_settings(write: Write) -> No
 
 def test_swept_setting_is_in_the_method_name_except_M_and_d(write: Write) -> None:
     two = [{"M": m, "variant": f"bandwidth={b}"} for m in (10, 20) for b in (1, 2)]
-    assert set(summarise(read(write(two, name="a")))["method"]) == {
+    assert set(summarize(read(write(two, name="a")))["method"]) == {
         "rks, bandwidth=1",
         "rks, bandwidth=2",
     }
     swept = [{"d": d, "variant": f"dataset.d={d}, dataset.noise=1"} for d in (2, 3)]
-    assert set(summarise(read(write(swept, name="b")))["method"]) == {"rks, noise=1"}
+    assert set(summarize(read(write(swept, name="b")))["method"]) == {"rks, noise=1"}
     alike = [{"M": m, "variant": "samplers.rks.k=1, solver.k=2"} for m in (10, 20)]
-    named = summarise(read(write(alike, name="c")))["method"]
+    named = summarize(read(write(alike, name="c")))["method"]
     assert set(named) == {"rks, samplers.rks.k=1, solver.k=2"}
 
 
@@ -145,12 +145,12 @@ def test_sweep_of_one_sampler_does_not_split_other_samplers(write: Write) -> Non
         for s, k in (("rks", 1), ("rks", 2), ("eerf", 1), ("eerf", 2))
         for m in (10, 20)
     ]
-    table = summarise(read(write(rows, name="a")))
+    table = summarize(read(write(rows, name="a")))
     assert set(table["method"]) == {"rks", "eerf, pool_size=1", "eerf, pool_size=2"}
     assert list(table["trials"]) == [2, 2, 1, 1, 1, 1]
     along = read(write([row for row in rows if row["M"] == 10], name="b"))
     assert find_axis(along) == "pool_size"
-    table = summarise(along)[["method", "x", "trials"]]
+    table = summarize(along)[["method", "x", "trials"]]
     assert table.to_numpy().tolist() == [
         ["rks", 1, 2],
         ["rks", 2, 2],
@@ -161,7 +161,7 @@ def test_sweep_of_one_sampler_does_not_split_other_samplers(write: Write) -> Non
 
 def test_trials_that_differ_only_in_hidden_settings_are_not_averaged(write: Write) -> None:
     rows = [{"setting": s, "trial_id": s + str(t), "trial": t} for s in "ab" for t in (0, 1)]
-    table = summarise(read(write(rows)))
+    table = summarize(read(write(rows)))
     assert list(table["method"]) == ["rks, setting=a", "rks, setting=b"]
     assert list(table["trials"]) == [2, 2]
 

@@ -9,7 +9,7 @@ from scipy import stats
 from rfbench.analysis.best import TIE_LEVEL, is_best_or_tied
 from rfbench.analysis.frame import build_collection
 from rfbench.analysis.statistics import paired_t
-from rfbench.analysis.summary import summarise, summarize_collection
+from rfbench.analysis.summary import summarize, summarize_collection
 from tests.support.frames import results
 
 
@@ -57,5 +57,5 @@ def test_single_method_or_single_trial_is_never_best() -> None:
 def test_lines_equal_the_lines_of_the_summary() -> None:
     read = results([{"sampler": s, "trial": t} for s in ("rks", "orf") for t in (0, 1)])
     assert list(summarize_collection(build_collection([read]), read).drop(columns="group")) == list(
-        summarise(read)
+        summarize(read)
     )

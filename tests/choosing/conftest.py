@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from rfbench.choosing import rounds
-from rfbench.choosing.table import LabelledTable
+from rfbench.choosing.table import LabeledTable
 
 FOREVER = 900.0
 
@@ -47,7 +47,7 @@ def rounds_of(y, classes=(), metric="", **keys):
     n = len(y)
     rows = pd.DataFrame(np.random.default_rng(0).standard_normal((n, 2)), columns=["a", "b"])
     metric = metric or ("error" if len(classes) else "rmse")
-    table = LabelledTable(rows, y, np.array(classes), metric=metric, **keys)
+    table = LabeledTable(rows, y, np.array(classes), metric=metric, **keys)
     splits = table.split(0.2, 3 if n <= 2000 else 1)
     return rounds.Rounds(table, [*splits, (np.arange(n), np.arange(n))], np.inf, None)
 

@@ -5,13 +5,13 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from rfbench.choosing.table import LabelledTable, make_table, split_without_rare_classes
+from rfbench.choosing.table import LabeledTable, make_table, split_without_rare_classes
 from rfbench.errors import ConfigError, MemoryLimitError
 
 
 def problem(y, *, n_classes=0, groups=None, time=None):
     rows = pd.DataFrame(np.arange(len(y))[:, None])
-    return LabelledTable(rows, np.asarray(y), np.arange(n_classes), groups, time)
+    return LabeledTable(rows, np.asarray(y), np.arange(n_classes), groups, time)
 
 
 @pytest.mark.parametrize("folds", [1, 3])

@@ -11,7 +11,7 @@ import pytest
 from rfbench.choosing import rounds, table
 from rfbench.choosing.choice import choose
 from rfbench.choosing.rounds import BOOSTING, CONSTANT, FEATURES, LINEAR, TREES, Candidate, Rounds
-from rfbench.choosing.table import LabelledTable
+from rfbench.choosing.table import LabeledTable
 from rfbench.pages.templates import render
 from rfbench.plugins import load_class
 from rfbench.results import predictions
@@ -151,7 +151,7 @@ class Told(Rounds):
 
 def told(error, *, seconds=FOREVER, n=3000, **changes):
     X = pd.DataFrame(np.random.default_rng(0).standard_normal((n, 2)))
-    table = LabelledTable(X, np.random.default_rng(1).standard_normal(n), [], metric="rmse")
+    table = LabeledTable(X, np.random.default_rng(1).standard_normal(n), [], metric="rmse")
     splits = [*table.split(0.2), (np.arange(n), np.arange(n))]
     made = Told(table, splits, monotonic() + seconds, None)
     made.error, made.tried, made.ends, made.rows = error, [], [], []
@@ -293,7 +293,7 @@ def test_best_is_the_simplest_of_nearly_equal_models():
 def test_each_split_uses_the_metric_learned_on_it(tmp_path):
     """And the rows held out, as the model, that of the mean of the roots."""
     X = pd.DataFrame(np.random.default_rng(0).standard_normal((300, 2)))
-    table = LabelledTable(X, X[0].to_numpy(), [], metric="rmse")
+    table = LabeledTable(X, X[0].to_numpy(), [], metric="rmse")
     by = Rounds(table, table.make_splits(60.0), np.inf, tmp_path)
     last = len(by.splits) - 1
     roots = [np.diag([1.0 + fold, 2.0]) for fold in range(last)]
@@ -313,7 +313,7 @@ def test_each_split_uses_the_metric_learned_on_it(tmp_path):
 
 def test_contender_is_an_experiment_with_a_known_role(tmp_path):
     y = np.arange(3000.0)
-    table = LabelledTable(pd.DataFrame({"a": y}), y, [], metric="rmse", seed=7)
+    table = LabeledTable(pd.DataFrame({"a": y}), y, [], metric="rmse", seed=7)
     by = Rounds(table, table.make_splits(60.0), np.inf, tmp_path / "choose-x")
     setting = Candidate("mean", CONSTANT, "sklearn.dummy.DummyRegressor", {"strategy": "mean"})
     experiment = by._experiment(setting, 0, 100)
@@ -361,7 +361,7 @@ def test_time_limits_the_settings_and_no_limit_ends_the_plan():
 
 def test_settings_keep_the_loss_of_the_metric_and_large_leaves_without_rows(tmp_path):
     y = np.arange(3000.0)
-    table = LabelledTable(pd.DataFrame({"a": y}), y, [], metric="mae")
+    table = LabeledTable(pd.DataFrame({"a": y}), y, [], metric="mae")
     by = Rounds(table, table.make_splits(60.0), np.inf, tmp_path, least_rows=10)
     default = Candidate(**SHIPPED["models"]["mae"][-1])
     made = [by._tree(1, default, **each) for each in SHIPPED["portfolio"]]

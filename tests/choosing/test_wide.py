@@ -134,5 +134,5 @@ def test_planned_rows_and_columns_depend_only_on_the_table_size():
     assert screen.compute_time_left(20.0, 10**9) == 0.0
     assert screen.compute_n_columns(10.0, 14_000) == screen.compute_n_columns(0.0, 50) == 300
     assert screen.compute_n_columns(18.0, 2_000) == 800
-    rows = table.LabelledTable(pd.DataFrame(np.zeros((4000, 5000))), np.arange(4000.0), np.empty(0))
+    rows = table.LabeledTable(pd.DataFrame(np.zeros((4000, 5000))), np.arange(4000.0), np.empty(0))
     assert len(rows.make_splits(4.0)[-1][0]) == 2_000  # of 20 million cells, as without any time

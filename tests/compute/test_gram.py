@@ -15,14 +15,14 @@ Y = RNG.standard_normal((N, T)) + 2
 W = RNG.standard_normal((D, P))
 B = RNG.uniform(0, 6, P)
 WEIGHTS = RNG.uniform(0, 2, N)
-GROUPS = RNG.integers(0, 5, N)
+CODES = RNG.integers(0, 5, N)
 Z = np.cos(X @ W + B)
 PARTS = ("gram", "moment", "column_sums", "target_sums", "target_squares", "n")
 
 
 def accumulate(*arguments, block_rows=None, **words):
     """Sum the equations over blocks of so many rows."""
-    sum_up = gram.accumulate_groups if "groups" in words else gram.accumulate
+    sum_up = gram.accumulate_parts if "parts" in words else gram.accumulate
     if block_rows is None:
         return sum_up(*arguments, **words)
     with patch.object(gram, "choose_block_rows", lambda *_: block_rows):
@@ -60,13 +60,13 @@ def check(equations, expected, **bounds):
     st.booleans(),
 )
 @settings(max_examples=50)
-def test_sums_equal_direct_sums_for_any_shape(n, p, t, block_rows, n_groups, ordered):
+def test_sums_equal_direct_sums_for_any_shape(n, p, t, block_rows, n_parts, ordered):
     rng = np.random.default_rng(n)
     z, y = rng.standard_normal((n, p)), rng.standard_normal((n, t))
-    codes = rng.integers(0, n_groups, n)
+    codes = rng.integers(0, n_parts, n)
     if ordered:
         codes.sort()
-    parts = accumulate(np.positive, z, y, p, groups=codes, block_rows=block_rows)
+    parts = accumulate(np.positive, z, y, p, parts=codes, block_rows=block_rows)
     for code, part in enumerate(parts):
         check(part, direct(z[codes == code], y[codes == code]))
     check(accumulate(np.positive, z, y, p, block_rows=block_rows), direct(z, y))
@@ -82,7 +82,7 @@ def test_sparse_rows_give_the_same_sums(rng):
 
     dense = accumulate(wave, rare.toarray(), Y, P)
     check(accumulate(transform, rare, Y, P, block_rows=50), vars(dense))
-    parts = accumulate(transform, rare, Y, P, block_rows=50, groups=GROUPS)
+    parts = accumulate(transform, rare, Y, P, block_rows=50, parts=CODES)
     check(sum(parts[1:], start=parts[0]), vars(dense))
     assert set(seen) == {sparse.csr_array}
 
@@ -134,8 +134,8 @@ def test_float32_sums_do_not_drift(rng):
     np.testing.assert_allclose(single.target_squares, double.target_squares, rtol=1e-12)
 
 
-def test_sums_of_groups_add_up():
-    parts = accumulate(wave, X, Y, P, groups=GROUPS)
+def test_sums_of_parts_add_up():
+    parts = accumulate(wave, X, Y, P, parts=CODES)
     check(sum(parts[1:], start=parts[0].make_empty()) + parts[0], direct())
 
 
@@ -153,7 +153,7 @@ def test_subset_of_columns_equals_direct_sums(columns, scale, rng):
 @pytest.mark.parametrize("block_rows", [None, 7])
 def test_centered_sums_equal_sums_of_shifted_features(dtype, weights, block_rows):
     parts = accumulate(
-        wave, X, Y, P, weights=weights, groups=GROUPS, block_rows=block_rows, dtype=dtype,
+        wave, X, Y, P, weights=weights, parts=CODES, block_rows=block_rows, dtype=dtype,
         center=True,
     )  # fmt: skip
     bounds = {} if dtype == "float64" else {"rtol": 1e-5, "atol": 1e-4}
@@ -162,7 +162,7 @@ def test_centered_sums_equal_sums_of_shifted_features(dtype, weights, block_rows
     for code, part in enumerate(parts):
         np.testing.assert_array_equal(part.shift, shift)
         assert part.eps == np.finfo(dtype).eps
-        mine = GROUPS == code
+        mine = CODES == code
         check(
             part, direct(Z[mine] - shift, Y[mine], None if weights is None else weights[mine]),
             **bounds,

@@ -3,7 +3,7 @@ import pytest
 from sklearn.linear_model import Ridge
 
 from rfbench.compute import ridge
-from rfbench.compute.gram import accumulate, accumulate_groups
+from rfbench.compute.gram import accumulate, accumulate_parts
 from rfbench.compute.ridge import compute_residual_sum_of_squares, solve_ridge
 from rfbench.errors import MethodError
 
@@ -16,7 +16,7 @@ ALPHAS = [1e-6, 0.1, 1.0, 100.0]
 
 
 def equations(z=Z, y=Y, **options):
-    sum_up = accumulate_groups if "groups" in options else accumulate
+    sum_up = accumulate_parts if "parts" in options else accumulate
     return sum_up(np.positive, z, y, z.shape[1], **options)
 
 
@@ -40,7 +40,7 @@ def test_equations_are_not_modified(intercept):
 
 def test_folds_of_a_subset_are_computed_from_sums():
     folds = np.arange(N) % 3
-    parts = equations(groups=folds)
+    parts = equations(parts=folds)
     for fold in range(3):
         rest = folds != fold
         others = parts[fold - 1] + parts[fold - 2]

@@ -74,7 +74,7 @@ def test_row_equals_refitting_features_without_each_fold(experiment_of):
     (trial,) = plan(experiment)
     row, data = run_trial(trial, Context()), Context().prepare(trial)
     seed, folds_seed = (draw_integer(0, role, 0) for role in ("features", "folds"))
-    folds = RidgeClassifier(random_state=folds_seed)._groups("cv5", len(data.y_train))
+    folds = RidgeClassifier(random_state=folds_seed)._make_folds("cv5", len(data.y_train))
     loss = {}
     for sigma in (1.0, 0.5):
         for alpha in (1.0, 0.01):
@@ -100,7 +100,7 @@ def test_number_of_features_is_chosen_without_the_fold(experiment_of):
     row, data = run_trial(trial, Context()), Context().prepare(trial)
     assert (row["sampler"], row["features_in_folds"]) == ("rks", "nested")
     seed, folds_seed = (draw_integer(0, role, 0) for role in ("features", "folds"))
-    folds = RidgeClassifier(random_state=folds_seed)._groups("cv5", len(data.y_train))
+    folds = RidgeClassifier(random_state=folds_seed)._make_folds("cv5", len(data.y_train))
     wrong, sizes = 0, []
     for g in range(5):
         held = folds == g

@@ -122,9 +122,9 @@ def test_user_methods_have_the_same_bandwidths_rows_and_folds(experiment_of, mon
         last["folds"] = joblib.hash(folds)
         return folds
 
-    fit_features, make_folds = bandwidth_search.fit_features, Solver._groups
+    fit_features, make_folds = bandwidth_search.fit_features, Solver._make_folds
     monkeypatch.setattr(bandwidth_search, "fit_features", fit_and_record)
-    monkeypatch.setattr(Solver, "_groups", make_and_record)
+    monkeypatch.setattr(Solver, "_make_folds", make_and_record)
     rows_by_label(experiment_of, CLASSES, GAUSSIAN, GRID, "M=20")
     for number in range(2):
         ours = searched["rks", number]

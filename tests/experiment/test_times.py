@@ -52,3 +52,51 @@ def test_search_is_timed_once_for_each_learned_metric(experiment_of, ticking, mo
     (row,) = rows_of(experiment_of(METRICS))
     assert 1000 <= row["t_pp"] < 2000
     assert 4000 <= row["t_train"] < 5000
+
+
+KEEPER = """\
+from typing import ClassVar
+
+from rfbench.parameters import estimator
+from rfbench.samplers import RFMFeatures
+
+
+@estimator
+class Keeper(RFMFeatures):
+    '''Metric as of `rfm-rff`, with a number of features that this class determines.'''
+
+    keeps_some: ClassVar[bool] = True
+
+    @property
+    def n_kept(self):
+        return 4
+"""
+
+
+def test_reference_of_kept_by_does_not_learn_the_metric_of_the_timed_sampler(
+    experiment_of, ticking, monkeypatch, tmp_path
+):
+    """The reference is fitted outside of the clock. Its metric would cost the next fit no time."""
+    (tmp_path / "keeper.py").write_text(KEEPER)
+    text = (
+        METRICS.replace("bandwidth: {cv: [0.5, 1.0, 2.0]}", "bandwidth: 1.0")
+        .replace("M: 4", "M: {kept_by: reference}")
+        .replace(
+            "[{rfm-rff: {rounds: 1}}]",
+            f"[rfm-rff: {{rounds: 1}}, {{class: '{tmp_path / 'keeper.py'}:Keeper', rounds: 1, "
+            "label: reference}]",
+        )
+    )
+    learn = LearnedMetric.fit
+
+    def slow(metric, *rows):
+        for _ in range(1000):
+            time.perf_counter()
+        return learn(metric, *rows)
+
+    monkeypatch.setattr(LearnedMetric, "fit", slow)
+    row, _ = rows_of(experiment_of(text, allow_imports=True))
+    assert row["label"] == "rfm-rff"
+    assert row["M"] == 4
+    assert 1000 <= row["t_pp"] < 2000
+    assert 3000 <= row["t_train"] < 4000  # the metric of each fold

@@ -204,8 +204,8 @@ def test_many_methods_are_divided_into_panels_with_the_baseline(
     shown = [[bar.get_label() for bar in axes.containers] for axes in figure.axes]
     assert [len(names) for names in shown] == 2 * counts
     assert {name for names in shown for name in names} == set(names)
-    colours = {axes.containers[0][0].get_color() for axes in figure.axes}
-    assert colours == {style.METHODS["rks"].colour}
+    colors = {axes.containers[0][0].get_color() for axes in figure.axes}
+    assert colors == {style.METHODS["rks"].color}
     assert all("rks" in names for names in shown)
 
 

@@ -22,7 +22,7 @@ def test_each_sampler_has_its_own_marker_and_line_style() -> None:
     looks = style.METHODS.values()
     assert list(SAMPLERS) == list(style.METHODS)
     assert len({(look.marker, look.filled) for look in looks}) == len(looks)
-    assert len({(look.colour, look.dash) for look in looks}) == len(looks)
+    assert len({(look.color, look.dash) for look in looks}) == len(looks)
 
 
 def test_methods_of_one_sampler_have_different_colours() -> None:
@@ -31,7 +31,7 @@ def test_methods_of_one_sampler_have_different_colours() -> None:
     styles = style.assign_styles(dict.fromkeys(labels, "eerf") | {"rks": "rks", "mine": "mine"})
     assert list(styles) == [*labels, "rks", "mine"]
     assert styles["rks"] == style.METHODS["rks"]
-    assert len({look.colour for look in styles.values()}) == 6
+    assert len({look.color for look in styles.values()}) == 6
     assert len({(look.marker, look.filled) for look in styles.values()}) == 6
 
 
@@ -75,16 +75,16 @@ def test_black_becomes_the_text_colour_on_a_dark_background(write: Write) -> Non
     assert panel.containers[0][0].get_color() == "#ffffff"
 
 
-def contrast(colour: str) -> float:
-    """Return the contrast of a colour to white, as WCAG 2 defines it."""
-    rgb = np.array(to_rgb(colour))
+def contrast(color: str) -> float:
+    """Return the contrast of a color to white, as WCAG 2 defines it."""
+    rgb = np.array(to_rgb(color))
     linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
     return float(1.05 / (linear @ [0.2126, 0.7152, 0.0722] + 0.05))
 
 
-@pytest.mark.parametrize("colour", [*style.COLOURS, style.GREY])
-def test_marks_have_contrast_3_to_1_on_white(colour: str) -> None:
-    assert contrast(colour) >= 3
+@pytest.mark.parametrize("color", [*style.COLORS, style.GRAY])
+def test_marks_have_contrast_3_to_1_on_white(color: str) -> None:
+    assert contrast(color) >= 3
     assert contrast("#E69F00") < 3  # orange of Okabe and Ito
 
 

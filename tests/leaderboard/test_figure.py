@@ -4,7 +4,7 @@ import pytest
 from matplotlib.text import Text
 
 from rfbench.figures.panels import PAGE_WIDTH
-from rfbench.figures.style import BLACK, BLUE, GREY, SMALLEST_POINTS, VERMILLION, apply_style
+from rfbench.figures.style import BLACK, BLUE, GRAY, SMALLEST_POINTS, VERMILLION, apply_style
 from rfbench.leaderboard import answers, figure
 from rfbench.leaderboard.facts import MethodResult, Ratio, SizeResult
 
@@ -27,7 +27,7 @@ def test_interval_that_contains_1_is_gray():
     assert bold == [True, False, False, True, False]
     points = [line for line in panel.lines if line.get_marker() == "o"]
     assert [line.get_xydata()[0].tolist() for line in points] == [[0.5, 1], [1.25, 2], [0.9, 4]]
-    assert [line.get_color() for line in points] == [BLUE, VERMILLION, GREY]
+    assert [line.get_color() for line in points] == [BLUE, VERMILLION, GRAY]
     spans = [list(line.get_xdata()) for line in panel.lines if list(line.get_ydata()) == [1, 1]]
     assert spans == [[0.4, 0.6]]
     assert "lower error" in panel.get_xlabel()
@@ -78,7 +78,7 @@ def test_methods_are_placed_by_time_and_error_relative_to_baseline():
     for name, where in expected.items():
         assert found[name] == pytest.approx(where)
     assert set(points(panels[1])) == {"RKS", "ORF", "gradient boosting"}
-    (front,) = [line for line in panels[0].lines if line.get_color() == GREY]
+    (front,) = [line for line in panels[0].lines if line.get_color() == GRAY]
     assert list(front.get_xdata()) == pytest.approx([1.0, 2.0])
     assert list(front.get_ydata()) == pytest.approx([1.0, 0.7])
 

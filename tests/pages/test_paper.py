@@ -15,6 +15,7 @@ from rfbench.analysis.verification import Verification
 from rfbench.pages import paper, paper_numbers
 from rfbench.pages.claims import format_verdict
 from tests.support.frames import results, verification
+from tests.support.paper_rules import check_result
 from tests.support.papers import PAPER, eeg, trials
 
 FOLDER = Path(__file__).parents[2] / "results" / "papers"
@@ -226,7 +227,4 @@ def test_number_without_rows_is_not_run_in_the_csv() -> None:
 
 @named
 def test_result_names_only_claims_of_the_paper(name: str) -> None:
-    given = papers.find_paper(name)
-    asked = re.findall(r"{(\w+)", given.result)
-    assert given.result
-    assert set(asked) <= {claim.id for claim in papers.list_claims() if claim.paper == name}
+    check_result(name)

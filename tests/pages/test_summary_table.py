@@ -12,7 +12,7 @@ import pytest
 
 from rfbench.analysis import data_issues
 from rfbench.analysis.data_issues import DataIssue
-from rfbench.analysis.summary import summarise
+from rfbench.analysis.summary import summarize
 from rfbench.errors import ResultsError
 from rfbench.pages.formatting import format_spread
 from rfbench.pages.grids import Grid, render_markdown
@@ -83,7 +83,7 @@ def test_numbers_are_never_broken_across_lines(width: int, blocks: int) -> None:
     found = results(many(8, 20))
     text = render(found, width=width)
     assert max(map(len, text.splitlines())) <= width
-    for line in summarise(found).to_dict("records"):
+    for line in summarize(found).to_dict("records"):
         assert text.count(format_spread(line["mean"], line["se"], 3)) >= 1
     assert len(re.findall(r"^\d+00 ", text, re.M)) == 20 * blocks
 
@@ -150,8 +150,8 @@ def test_csv_can_be_parsed_back() -> None:
     first, second = results(many(2, 2), name="a"), results(many(1, 1), name="b")
     back = pd.read_csv(io.StringIO(render([first, second], "csv")), **EXACT)
     assert list(back["experiment"]) == ["a"] * 4 + ["b"]
-    assert list(back["mean"][:4]) == list(summarise(first)["mean"])
-    assert list(back["se"][:4]) == list(summarise(first)["se"])
+    assert list(back["mean"][:4]) == list(summarize(first)["mean"])
+    assert list(back["se"][:4]) == list(summarize(first)["se"])
 
 
 def test_latex_is_escaped() -> None:

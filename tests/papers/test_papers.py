@@ -1,17 +1,18 @@
 """The published numbers and the claims as they are shipped."""
 
-from collections import Counter
-
 import pytest
 from pydantic import ValidationError
 
 from rfbench import datasets, papers
-from rfbench.analysis.frame import SUMS
 from rfbench.errors import ResultsError
-from rfbench.pages.claims import SHARE_METRICS
 from rfbench.papers.models import Claim, Paper, Part, Published, parse_numbers
-from rfbench.registry import SAMPLERS
-from rfbench.results.schema import METRICS, ROW_TIMES
+from tests.support.paper_rules import (
+    check_numbers,
+    check_parts,
+    check_sources_of_claims,
+    list_unanswered_claims,
+    list_unknown_datasets,
+)
 
 FOUR = ("liu2020", "eerf2018", "lkrf2016", "tefm2015")
 """The papers whose numbers and claims are counted here; others may come beside them."""
@@ -27,18 +28,7 @@ def number(**changes: str) -> Published:
 
 
 def test_published_numbers_are_plausible() -> None:
-    seen = Counter()
-    for n in papers.list_published():
-        seen[n.paper, n.item, n.dataset, n.method, n.M, n.metric] += 1
-        assert n.unit in (("s",) if n.metric.startswith("t_") else ("%", "1"))
-        assert 0 < n.value < 300
-        assert n.unit != "%" or n.value < 100
-        assert (n.spread is None) == (n.spread_kind == "")
-        assert n.dataset in papers.list_sources()[n.paper]
-        assert n.method in {*SAMPLERS, *papers.find_paper(n.paper).methods, "joint"}
-        known = {**METRICS, **dict.fromkeys(ROW_TIMES)}
-        assert papers.find_paper(n.paper).measured_as.get(n.metric, n.metric) in {*known, *SUMS}
-    assert set(seen.values()) == {1}
+    check_numbers()
     assert sum(n.mark == "significant" for n in papers.list_published()) == 12 + 15 + 6
 
 
@@ -82,7 +72,7 @@ def test_data_set_names_are_in_the_catalogue() -> None:
     stand_ins = {
         s for named in papers.list_sources().values() for x in named.values() for s in x.stand_ins
     }
-    assert names - set(datasets.list_names()) == {"aptamers", "cifar", "gisette", "usps of quffka"}
+    assert list_unknown_datasets() == {"aptamers", "cifar", "gisette", "usps of quffka"}
     assert stand_ins <= set(datasets.list_names())
     assert not {"covtype-20k", "har-train", "news-14k", "cod-rna-train", "reuters21578"} & names
 
@@ -91,25 +81,12 @@ def test_all_claims_are_listed_with_their_sources() -> None:
     letters = {"E": 6, "L": 7, "S": 6, "T": 5}
     expected = [f"{letter}{i}" for letter, n in letters.items() for i in range(1, n + 1)]
     assert [claim.id for claim in papers.list_claims() if claim.paper in FOUR] == expected
-    for claim in papers.list_claims():
-        assert claim.source
-        assert claim.where
-        assert claim.claim.endswith(".")
-        assert claim.paper in papers.list_papers()
+    check_sources_of_claims()
 
 
 @pytest.mark.parametrize("claim", papers.list_claims(), ids=lambda claim: claim.id)
 def test_parts_of_claims_name_existing_items(claim: Claim) -> None:
-    measured = {*METRICS, *ROW_TIMES, *SUMS, *SHARE_METRICS, "kept"}
-    for part in claim.parts:
-        assert part.metric in measured
-        assert set(part.settings) <= {"tefm-g", "tefm-s", "lkrf"}
-        paper = papers.find_paper(claim.paper)
-        labels = {*paper.added.methods, *paper.methods}
-        assert {part.method, *part.against} <= {*SAMPLERS, "joint", *labels}
-        assert set(part.datasets) <= set(papers.list_sources()[claim.paper])
-        if part.scale == "ratio":
-            assert all(bound is None or bound > 0 for bound in (part.low, part.high))
+    check_parts(claim)
 
 
 def test_claim_is_judged_by_bounds_or_only_shown() -> None:
@@ -127,12 +104,7 @@ def test_claim_is_judged_by_bounds_or_only_shown() -> None:
 
 def test_judged_claims_of_a_paper_have_its_strongest_answer() -> None:
     """Claims of ours and claims that are only shown need none. L7 is the only exception."""
-    without = {
-        (claim.paper, claim.id)
-        for claim in papers.list_claims()
-        if (claim.whose, claim.kind) == ("paper", "judged") and not claim.strongest_answer
-    }
-    assert without == {("lkrf2016", "L7")}
+    assert list_unanswered_claims() == {("lkrf2016", "L7")}
 
 
 def test_unknown_paper_is_reported_with_known_names() -> None:

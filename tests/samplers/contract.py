@@ -41,7 +41,11 @@ def small(subject: FeatureMapUnderTest) -> RandomFeatures:
 
 
 def passes_the_checks_of_scikit_learn(subject: FeatureMapUnderTest) -> None:
-    """It passes scikit-learn's `check_estimator`: clone, pickle, shapes, wrong rows."""
+    """It passes scikit-learn's `check_estimator`: clone, pickle, shapes, wrong rows.
+
+    Use the decorator `sampler`, declare all parameters with `parameter`, and compute everything in
+    `_draw`, so that the base class checks the rows. An exception is listed in `REFUSED`.
+    """
     failed = failed_of_scikit_learn(small(subject), FEWEST_CHECKS, {})
     refused = REFUSED.get(subject.thing.__name__)
     for name, why in failed.items():
@@ -49,7 +53,10 @@ def passes_the_checks_of_scikit_learn(subject: FeatureMapUnderTest) -> None:
 
 
 def works_in_a_pipeline_with_frames_and_a_grid(subject: FeatureMapUnderTest) -> None:
-    """In a Pipeline it takes and gives DataFrames, and GridSearchCV finds its parameters."""
+    """In a Pipeline it takes and gives DataFrames, and GridSearchCV finds its parameters.
+
+    Inherit `RandomFeatures`, and override neither `fit`, `transform` nor `get_feature_names_out`.
+    """
     frame = pd.DataFrame(CHECK_ROWS, columns=list("abcde"), index=range(100, 160))
     steps = [("features", small(subject).set_output(transform="pandas")), ("ridge", Ridge())]
     grid = {"features__n_components": [3]}
@@ -62,7 +69,11 @@ def works_in_a_pipeline_with_frames_and_a_grid(subject: FeatureMapUnderTest) -> 
 
 
 def rows_on_disk_give_the_same_features(subject: FeatureMapUnderTest, feature_map: str) -> None:
-    """Rows that are read block by block give the features of rows in memory."""
+    """Rows that are read block by block give the features of rows in memory.
+
+    In `_draw`, use only the shape of X, or read the rows in blocks, with `iterate_row_blocks` of
+    `rfbench.samplers.projected`.
+    """
     sampler = subject.make(feature_map=feature_map)
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "rows.npy")
@@ -73,7 +84,10 @@ def rows_on_disk_give_the_same_features(subject: FeatureMapUnderTest, feature_ma
 
 
 def fits_a_single_row(subject: FeatureMapUnderTest, feature_map: str) -> None:
-    """A fit on one row works and is finite."""
+    """A fit on one row works and is finite.
+
+    Limit sample sizes to the number of rows, and do not divide by a spread that may be 0.
+    """
     sampler = subject.fit(subject.make(feature_map=feature_map), CHECK_ROWS[:1], CHECK_TARGET[:1])
     features = sampler.transform(NEW_ROWS)
     usual = subject.compute_features(feature_map=feature_map).shape
@@ -82,7 +96,10 @@ def fits_a_single_row(subject: FeatureMapUnderTest, feature_map: str) -> None:
 
 
 def wrong_parameters_are_refused_by_fit_too(subject: FeatureMapUnderTest) -> None:
-    """Parameters out of range are refused by name."""
+    """Parameters out of range are refused by name.
+
+    Declare each parameter with `parameter(default, rule)`. In `_draw`, raise MethodError.
+    """
     for wrong in ({"n_components": 0}, {"bandwidth": np.nan}, {"feature_map": "pared"}):
         (name,) = wrong
         with pytest.raises(MethodError, match=f"^{name} is"):

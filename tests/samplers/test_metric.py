@@ -17,7 +17,7 @@ from rfbench.samplers import metric
 from rfbench.samplers.base import make_streams
 from rfbench.samplers.metric import (
     ALPHAS,
-    LEARNT_KERNELS,
+    LEARNED_KERNELS,
     PEAKED_BANDWIDTHS,
     SMOOTH_BANDWIDTHS,
     LearnedMetric,
@@ -42,7 +42,7 @@ def by_differences(predict, rows):
     return np.einsum("ijk,ilk->jl", gradients, gradients) / len(rows)
 
 
-@pytest.mark.parametrize("name", LEARNT_KERNELS)
+@pytest.mark.parametrize("name", LEARNED_KERNELS)
 def test_outer_product_equals_finite_differences(name):
     """Of kernel regressions, to 1e-5 relative."""
     kernel, coef = kernels.make(name, 1.5), np.random.default_rng(1).standard_normal((9, 2))

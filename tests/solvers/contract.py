@@ -103,20 +103,31 @@ class SolverSubject:
 
 
 def one_plain_fit(subject: SolverSubject) -> None:
-    """It can be built and fitted on 90 rows."""
+    """It can be built and fitted on 90 rows: correct this first.
+
+    `_fits` returns `Fits`, and every parameter has a default. The form in `FORMS` may set others.
+    """
     subject.fitted()
 
 
 def passes_the_checks_of_scikit_learn(subject: SolverSubject) -> None:
-    """It passes scikit-learn's `check_estimator`."""
+    """It passes scikit-learn's `check_estimator`.
+
+    Use the decorator `estimator`, and inherit `Regressor` or `Classifier`, then `LinearModel`. List
+    a check that cannot pass in the fourth field of `FORMS`, with the reason (`MANY_FITS` for
+    `max_iter`).
+    """
     failed = failed_of_scikit_learn(subject.thing(), FEWEST_CHECKS, subject.exceptions)
     for name, why in failed.items():
         expect(False, f"{name}: {why}")
 
 
 def predictions_look_like_the_target_and_follow_it(subject: SolverSubject) -> None:
-    """Predictions have the shape and the labels of the target, and learn an easy
-    problem."""
+    """Predictions have the shape and the labels of the target, and learn an easy problem.
+
+    Fit the columns of `targets.columns`: -1 and +1 for classes. If the penalty is too strong for
+    the problem, change the value in the third field of `FORMS`.
+    """
     for y in subject.targets:
         solver = subject.fitted(y=y, features=FEATURES)
         predicted, decisions = solver.predict(ROWS), solver.compute_decisions(ROWS)
@@ -147,7 +158,10 @@ def predictions_look_like_the_target_and_follow_it(subject: SolverSubject) -> No
 
 
 def a_second_fit_forgets_the_first(subject: SolverSubject) -> None:
-    """A second fit gives what a first one would."""
+    """A second fit gives what a first one would.
+
+    Keep no state in attributes: `_fits` returns all of its results.
+    """
     first, last = subject.targets[0], subject.targets[-1]
     solver = subject.fitted(y=first, features=FEATURES)
     again = solver.fit(ROWS[:, :3], last).compute_decisions(NEW_ROWS[:, :3])
@@ -156,7 +170,10 @@ def a_second_fit_forgets_the_first(subject: SolverSubject) -> None:
 
 
 def rows_in_float32(subject: SolverSubject) -> None:
-    """Rows in float32 give nearly the decisions of float64."""
+    """Rows in float32 give nearly the decisions of float64.
+
+    Accumulate in float64, as `fit_from_gram` and `fit_from_matrix` do, or set `float32_tolerance`.
+    """
     narrow = RKS(30, bandwidth=3.0, random_state=0).fit(ROWS.astype(np.float32))
     single = subject.fitted(ROWS.astype(np.float32), features=narrow)
     double = subject.fitted(features=FEATURES).compute_decisions(NEW_ROWS)
@@ -165,7 +182,10 @@ def rows_in_float32(subject: SolverSubject) -> None:
 
 
 def sparse_rows_give_the_fit_of_dense_ones(subject: SolverSubject) -> None:
-    """CSR rows give the fit of the same dense rows."""
+    """CSR rows give the fit of the same dense rows.
+
+    Read rows through `design`, whose blocks are dense.
+    """
     X, new = (np.where(np.abs(rows) > 0.8, rows, 0.0) for rows in (ROWS, NEW_ROWS))
     for features in (None, FEATURES):
         dense = subject.fitted(X, features=features).compute_decisions(new)
@@ -176,7 +196,10 @@ def sparse_rows_give_the_fit_of_dense_ones(subject: SolverSubject) -> None:
 
 
 def rows_and_target_are_left_alone(subject: SolverSubject) -> None:
-    """`fit` writes neither into X nor into y."""
+    """`fit` writes neither into X nor into y.
+
+    Copy the matrix before you change it in place: `design.compute_matrix()` without `copy=False`.
+    """
     for y in subject.targets:
         X, y = ROWS.copy(), y.copy()
         X.flags.writeable = y.flags.writeable = False
@@ -185,7 +208,10 @@ def rows_and_target_are_left_alone(subject: SolverSubject) -> None:
 
 
 def features_that_are_streamed_are_the_matrix_of_them(subject: SolverSubject) -> None:
-    """Features streamed in blocks give the fit on their whole matrix."""
+    """Features streamed in blocks give the fit on their whole matrix.
+
+    Use `design.iterate_blocks` or `design.compute_matrix`, and lower `tol` in `FORMS`.
+    """
     with mock.patch("rfbench.solvers.design.DESIGN_BLOCK_BYTES", 1):
         for y in subject.targets:
             streamed = subject.fitted(y=y, values=[0.1, 1.0], features=FEATURES)
@@ -198,7 +224,11 @@ def features_that_are_streamed_are_the_matrix_of_them(subject: SolverSubject) ->
 
 
 def a_grid_ends_in_the_fit_of_the_chosen_value(subject: SolverSubject, selection: str) -> None:
-    """A grid of penalties ends in the fit of the chosen one alone."""
+    """A grid of penalties ends in the fit of the chosen one alone.
+
+    The penalties are `self._absolute(n)` for n fitted rows, in this order. Charge the times to
+    `clock`. A start from the previous penalty needs a small `tol` in `FORMS`.
+    """
     grid = [0.01, 0.1, 1.0]
     clock, solver = Clock(), subject.make(grid, selection=selection)
     expect(sorted(solver.make_grid()) == grid, f"grid() is {solver.make_grid()}, not {grid}")
@@ -239,7 +269,10 @@ def scaled_features_need_a_scaled_penalty(subject: SolverSubject) -> None:
 
 
 def a_choice_needs_something_to_choose_by(subject: SolverSubject) -> None:
-    """Several penalties without a way to choose are refused."""
+    """Several penalties without a way to choose are refused.
+
+    Do not override `check_parameters` or `fit` of `Solver`.
+    """
     words = "2 alphas, .*'fixed'"
     with pytest.raises(MethodError, match=words):
         subject.make([0.1, 1.0], selection="fixed").check_parameters()
@@ -248,14 +281,20 @@ def a_choice_needs_something_to_choose_by(subject: SolverSubject) -> None:
 
 
 def more_columns_than_rows(subject: SolverSubject) -> None:
-    """More columns than rows give finite decisions."""
+    """More columns than rows give finite decisions.
+
+    Solve singular systems with an eigendecomposition or `lstsq`, and not with an inverse.
+    """
     X, y = FEATURES.transform(ROWS)[::8], subject.targets[0][::8]
     decisions = subject.fitted(X, y).compute_decisions(X)
     expect(np.isfinite(decisions).all(), "decisions are NaN or infinite")
 
 
 def a_single_class_is_refused(subject: SolverSubject) -> None:
-    """One class only is refused, by name."""
+    """One class only is refused, by name.
+
+    Inherit `Classifier`, whose `_targets` raises the error.
+    """
     if not is_classifier(subject.thing()):
         return
     with pytest.raises(MethodError, match="only one class: 7"):
@@ -263,7 +302,11 @@ def a_single_class_is_refused(subject: SolverSubject) -> None:
 
 
 def features_that_are_not_finite_are_refused(subject: SolverSubject, value: float) -> None:
-    """Features with NaN or infinity are refused, in `fit` and in `decisions`."""
+    """Features with NaN or infinity are refused, in `fit` and in `decisions`.
+
+    Get features from `design`, which checks them. A matrix of your own needs
+    `rfbench.solvers.design.check_finite`.
+    """
     rows = ROWS.copy()
     rows[57, 0] = 101.0
     spoilt, features = subject.spoil(rows, value)

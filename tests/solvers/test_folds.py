@@ -100,7 +100,7 @@ def test_loss_equals_that_of_features_fitted_without_the_fold(selection, loss):
     clock = Clock()
     solver = loss.solver(ALPHAS, selection=selection, random_state=0)
     solver.fit(X, y, features=eerf(X, y), clock=clock)
-    folds = solver._groups(selection, len(y))
+    folds = solver._make_folds(selection, len(y))
     expected = by_brute_force(X, y, folds, eerf, loss)
     assert solver.selection_loss_ == pytest.approx(expected.min(), rel=1e-9)
     assert solver.alpha_ == sorted(ALPHAS, reverse=True)[int(expected.argmin())] < max(ALPHAS)
@@ -135,7 +135,7 @@ def test_each_solver_supports_nested_features(name):
         X, y, features=eerf(X, y)
     )
     wrong = 0
-    folds = solver._groups("cv3", len(y))
+    folds = solver._make_folds("cv3", len(y))
     for g in range(3):
         held = folds == g
         features = eerf(X[~held], y[~held])
@@ -240,7 +240,7 @@ def test_large_row_in_one_fold_does_not_affect_other_folds():
     X = random.standard_normal((300, 20))
     y = X[:, 0] + random.standard_normal(300) > 0
     X[7] *= 1e9
-    fold = RidgeClassifier(random_state=0)._groups("cv5", len(y))
+    fold = RidgeClassifier(random_state=0)._make_folds("cv5", len(y))
     held = fold == fold[7]
     for alpha in (0.1, 1.0, 10.0, 100.0):
         one = RidgeClassifier([alpha, 2 * alpha], selection="cv5", random_state=0).fit(X, y)

@@ -19,12 +19,12 @@ ALPHAS = [0.3, 3.0, 30.0]
 def by_columns(solver, X, y):
     """Return the fits from Gram matrices of the columns."""
     targets = solver._targets(y)
-    groups = solver._groups(solver.resolve_selection(), len(X))
-    fits = fit_from_gram(Design(X), targets, groups, Clock(), solver._solve, solver.intercept)
-    if fits.held_loss is None and groups is not None:
+    folds = solver._make_folds(solver.resolve_selection(), len(X))
+    fits = fit_from_gram(Design(X), targets, folds, Clock(), solver._solve, solver.intercept)
+    if fits.held_loss is None and folds is not None:
         loss = 0.0
         for g, path in enumerate(fits.partial):
-            rows = np.flatnonzero(groups == g)
+            rows = np.flatnonzero(folds == g)
             loss += solver._losses(
                 path.compute_decisions(Design(X[rows])), targets.truth[rows]
             ) * len(rows)
@@ -97,7 +97,7 @@ def test_penalties_near_rounding_are_solved_fold_by_fold(least, monkeypatch):
     X, y = problem(30, 90, "real")
     X[1] = X[0]  # a direction of no length
     fitted = RidgeRegressor([least, 1.0], random_state=0).fit(X, y)
-    monkeypatch.setattr("rfbench.solvers.ridge.FEWEST_GROUPS", 99)
+    monkeypatch.setattr("rfbench.solvers.ridge.FEWEST_FOLDS", 99)
     alone = RidgeRegressor([least, 1.0], random_state=0).fit(X, y)
     np.testing.assert_array_equal(fitted.fold_losses_, alone.fold_losses_)
     np.testing.assert_array_equal(fitted.coef_, alone.coef_)

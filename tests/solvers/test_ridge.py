@@ -12,8 +12,8 @@ from rfbench.solvers.design import Design
 ALPHAS = np.logspace(-4, 3, 8)
 
 
-def held_out_groups(solver, n):
-    return solver._groups(solver.resolve_selection(), n)
+def held_out_folds(solver, n):
+    return solver._make_folds(solver.resolve_selection(), n)
 
 
 @pytest.mark.parametrize("intercept", [True, False])
@@ -41,10 +41,10 @@ def test_selection_equals_refitting_each_fold(request, case, selection, conventi
         shared["multiclass"] = case
     cls = RidgeRegressor if case == "regression" else RidgeClassifier
     solver = cls(ALPHAS, selection=selection, random_state=3, **shared).fit(X, y)
-    groups = held_out_groups(solver, len(X))
+    folds = held_out_folds(solver, len(X))
     errors = np.zeros(len(ALPHAS))
-    for g in range(groups.max() + 1):
-        held = groups == g
+    for g in range(folds.max() + 1):
+        held = folds == g
         for i, alpha in enumerate(sorted(ALPHAS)[::-1]):
             refitted = cls(alpha, **shared).fit(X[~held], y[~held])
             predicted = refitted.predict(X[held])

@@ -56,12 +56,13 @@ def every_check(
 
 
 def run_cases(check: Check, cases: Sequence[Mapping[str, Any]], subject: Any) -> None:
-    """Run cases of a check."""
+    """Run cases of a check. A failure has the promise and its correction, from the docstring."""
     for case in cases:
         try:
             check(subject, **case)
         except Exception as error:
             error.add_note(f"The case: {case}")
+            error.add_note(f"{check.__name__}: {inspect.getdoc(check)}")
             raise
 
 
