@@ -240,7 +240,7 @@ def _name_marks(panel: Axes, lines: Sequence[MethodResult]) -> None:
         size = np.array(text.get_window_extent().size)
         text.remove()
         others = [*marks[:i], *marks[i + 1 :]]
-        places = []
+        places: list[tuple[float, int, int, NDArray[np.float64], Bbox]] = []
         for reach, direction in itertools.product(REACHES, DIRECTIONS):
             middle = at[i] + np.array(direction) * (reach * point + size / 2)
             box = Bbox.from_bounds(*(middle - size / 2), *size)
