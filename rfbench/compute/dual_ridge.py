@@ -18,7 +18,7 @@ from scipy.linalg import blas, lapack
 
 from rfbench.arrays import Array
 from rfbench.compute.products import matmul, multiply_row
-from rfbench.compute.ridge import RidgePath, solve_shifted
+from rfbench.compute.ridge import RidgePath, describe_directions, solve_shifted
 
 
 def solve_dual(K: Array, Y: Array, alphas: Array, *, intercept: bool, noise: float) -> RidgePath:
@@ -81,9 +81,7 @@ class KernelEigendecomposition:
         if self.intercept:
             duals -= duals.mean(axis=1, keepdims=True)
         n = len(self.Y)
-        notes = [
-            [f"eigendecomposition, {n - k} of {n} directions kept"] if k else [] for k in dropped
-        ]
+        notes = [[describe_directions(n - k, n)] if k else [] for k in dropped]
         return RidgePath(duals, self.means - multiply_row(self.column_means, duals), notes)
 
     def is_accurate(self, alphas: Array) -> bool:

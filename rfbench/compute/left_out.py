@@ -16,7 +16,13 @@ from scipy.linalg import blas
 from rfbench.arrays import Array, FloatArray
 from rfbench.compute.dual_ridge import combine, invert_shifted
 from rfbench.compute.products import matmul
-from rfbench.compute.ridge import NormalEquations, RidgePath, check_equations, estimate_rounding
+from rfbench.compute.ridge import (
+    NormalEquations,
+    RidgePath,
+    check_equations,
+    describe_directions,
+    estimate_rounding,
+)
 
 
 class GramEigendecomposition:
@@ -56,9 +62,7 @@ class GramEigendecomposition:
         constants = np.zeros((len(alphas), self.rhs.shape[1]))
         offset = self.equations.compute_intercepts(coef) if self.intercept else constants
         p = len(self.values)
-        notes = [
-            [f"eigendecomposition, {p - k} of {p} directions kept"] if k else [] for k in dropped
-        ]
+        notes = [[describe_directions(p - k, p)] if k else [] for k in dropped]
         return RidgePath(coef, offset, notes)
 
     def predict_left_out(self, features: FloatArray, targets: Array, alphas: Array) -> Array:

@@ -292,8 +292,13 @@ def solve_shifted(
         kept = shifted > noise * max(shifted.max(), largest)
         basis = vectors[:, kept]
         solved[i] = matmul(basis, matmul(basis.T, rhs) / shifted[kept, None])
-        notes[i].append(f"eigendecomposition, {int(kept.sum())} of {p} directions kept")
+        notes[i].append(describe_directions(int(kept.sum()), p))
     return solved, notes
+
+
+def describe_directions(kept: int, p: int) -> str:
+    """Return the note of a solution that is computed in `kept` of `p` directions."""
+    return f"solved by eigendecomposition, in {kept} of {p} directions"
 
 
 def _solve_tridiagonal(K: Array, rhs: Array, penalties: Array) -> Array:

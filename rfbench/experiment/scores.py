@@ -50,10 +50,10 @@ def note_chance(scores: dict[str, Any], data: Prepared) -> list[str]:
     is the mean of the test set, for which r2 is 0.
     """
     if data.task == "regression":
-        return ["at chance: no better than the mean"] if scores["r2"] <= 0 else []
+        return ["at chance: no better than predicting the mean"] if scores["r2"] <= 0 else []
     labels, counts = np.unique(data.y_train, return_counts=True)
     chance = float(np.mean(data.y_test != labels[np.argmax(counts)]))
     spread = (chance * (1 - chance) / len(data.y_test)) ** 0.5
     if scores["error"] / 100 < chance - CHANCE_ERRORS * spread or chance == 0:
         return []
-    return [f"at chance: always the commonest class has an error of {100 * chance:.3g} %"]
+    return [f"at chance: predicting the most frequent class has an error of {100 * chance:.3g} %"]

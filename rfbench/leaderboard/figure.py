@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rfbench.figures import render_figure
 from rfbench.figures.panels import PAGE_WIDTH, find_frontier, make_figure, set_log_ticks
@@ -31,6 +32,7 @@ from rfbench.results.schema import BASELINE, MODEL
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.transforms import Bbox
 
 # Lengths in inches: the width of a column of an article, the height of a row in the figure of
 # ratios (text of 7.5 points), and the space above and below the rows. The values were chosen by
@@ -57,14 +59,21 @@ FAMILIES: dict[str, tuple[str, tuple[str, ...]]] = {
 OTHER_FAMILY, REFERENCES = "random frequencies", "reference models"
 # Markers for the methods of one family. They can be distinguished at a size of 5 points.
 MARKERS = "s^DvXP*<>d"
-# The name of a method is next to its marker if no other marker is nearer than this share of the
-# panel. The value was chosen by eye. If it is halved, names overlap.
-FREE_AROUND = 0.09
 # REACHES are distances in points from a marker to its name, chosen by eye. DIRECTIONS are
 # directions from the marker to the name. With twice the distances, a name is nearer to the marker
-# of another method.
-REACHES = (4, 12, 20, 30)
+# of another method. HALO is half the width in points of a marker with the white around it. A
+# name that crosses a line counts as CROSSING points farther away, chosen by eye. If it is halved,
+# names cover the intervals.
+REACHES = (4, 8, 12, 20, 30)
 DIRECTIONS = ((1, 0), (0, -1), (0, 1), (-1, 0), (1, -1), (1, 1), (-1, -1), (-1, 1))
+HALO = 3
+CROSSING = 8
+# The range of times extends beyond the fastest and the slowest method by this factor, chosen by
+# eye. If it is halved, markers at the edge are cut off.
+TIME_GAP = 1.6
+# Heights in inches of a figure with one panel, and of each of two panels, chosen by eye. Panels of
+# half the height have too little space for the names. The legend has LEGEND_HEIGHT.
+ONE_PANEL, EACH_PANEL, LEGEND_HEIGHT = 4.4, 2.7, 1.3
 
 
 def find_family(line: MethodResult) -> str:
@@ -97,114 +106,173 @@ def assign_looks(sizes: Sequence[SizeResult], own: str) -> dict[str, tuple[str, 
 def draw_costs(sizes: Sequence[SizeResult], own: str = "") -> Figure:
     """Draw the error of each method against its search time, relative to the baseline.
 
-    The smallest and the largest number of features have a panel. Points are medians over data sets,
-    and bars are intervals of the medians. A line joins the methods for which no other method is
-    better in both error and time. These methods are labeled, and also methods far from all other
-    methods. Reference models have open markers. The method `own` is a star, or a horizontal line if
-    its time is not known.
+    The smallest and the largest number of features have a panel each, one below the other, with the
+    same times. Points are medians over data sets, and bars are intervals of the medians. A line
+    joins the methods for which no other method is better in both error and time. The names of these
+    methods are next to their markers, and other names if there is space. Reference models have open
+    markers. The method `own` is a star, or a horizontal line if its time is not known.
     """
     sizes = [sizes[0], sizes[-1]] if len(sizes) > 1 else sizes
     alone = len(sizes) == 1
-    figure = make_figure(COLUMN if alone else PAGE_WIDTH, 4.4 if alone else 4.3)
-    panels = list(figure.subplots(1, len(sizes), squeeze=False, sharex=True).flat)
+    height = ONE_PANEL if alone else EACH_PANEL * len(sizes) + LEGEND_HEIGHT
+    figure = make_figure(COLUMN if alone else PAGE_WIDTH, height)
+    panels = list(figure.subplots(len(sizes), 1, squeeze=False, sharex=True).flat)
     looks = assign_looks(sizes, own)
     plain = next((line.method for line in sizes[-1].lines if line.role == BASELINE), "")
     base = find_displayed_name(plain) if plain else "the baseline"
     for panel, size in zip(panels, sizes, strict=True):
-        timed = [line for line in size.lines if line.search > 0]
-        for line in size.lines:
-            style = looks[line.method][1]
-            if line in timed:
-                of = line.ratio  # an error without an interval has no bar
-                gaps = np.nan_to_num([[of.median - of.low], [of.high - of.median]])
-                look: dict[str, Any] = {"linestyle": "", "elinewidth": 0.6, "capsize": 0}
-                look |= {"label": find_displayed_name(line.method), **style.make_marks(panel)}
-                panel.errorbar([line.search], [of.median], gaps, **look)
-            elif line.method == own:
-                name = f"{find_displayed_name(own)} (time not compared)"
-                of = line.ratio
-                if of.low <= of.high:
-                    panel.axhspan(of.low, of.high, color=VERMILLION, alpha=0.15, linewidth=0)
-                panel.axhline(of.median, color=VERMILLION, label=name)
-        on = find_frontier([line.search for line in timed], [line.ratio.median for line in timed])
-        if timed:
-            panel.plot(*on, color=GRAY, linewidth=0.8, zorder=0)
-        for value, draw_line in ((1.0, panel.axhline), (1.0, panel.axvline)):
-            draw_line(value, color=get_text_color(), linewidth=0.6, zorder=0)
-        set_log_ticks(panel, "x", TIME_TICKS if alone else TIME_TICKS[::2])
-        panel.set_yscale("log")
+        _draw_marks(panel, size, looks, own)
         panel.set_title(f"M = {size.M}")
-        panel.set_xlabel(f"CPU time of tuning and fit / that of {base}")
-        _limit(panel, timed)
-    figure.axes[0].set_ylabel(f"test error / that of {base}")
+        panel.set_ylabel(f"test error / that of {base}")
+    panels[-1].set_xlabel(f"CPU time of tuning and fit / that of {base}")
+    _limit(panels, [_list_timed(size) for size in sizes])
     _add_legend(figure, looks, 2 if alone else len(FAMILIES))
     figure.draw_without_rendering()  # This computes the layout, in which the names are then placed.
     for panel, size in zip(panels, sizes, strict=True):
-        _name_marks(panel, [line for line in size.lines if line.search > 0])
+        _name_marks(panel, _list_timed(size))
     return figure
 
 
-def _limit(panel: Axes, lines: Sequence[MethodResult]) -> None:
-    """Limit the range of the error axis; methods beyond the limit are drawn as arrows.
+def _list_timed(size: SizeResult) -> list[MethodResult]:
+    """Return the methods whose time is known."""
+    return [line for line in size.lines if line.search > 0]
+
+
+def _draw_marks(
+    panel: Axes, size: SizeResult, looks: Mapping[str, tuple[str, Style]], own: str
+) -> None:
+    """Draw the marker and the interval of each method, and the line of the best methods."""
+    timed = _list_timed(size)
+    for line in size.lines:
+        style = looks[line.method][1]
+        if line in timed:
+            of = line.ratio  # an error without an interval has no bar
+            gaps = np.nan_to_num([[of.median - of.low], [of.high - of.median]])
+            look: dict[str, Any] = {"linestyle": "", "elinewidth": 0.6, "capsize": 0}
+            if style.filled:  # a white edge separates markers that overlap
+                look |= {"markeredgecolor": panel.get_facecolor(), "markeredgewidth": 0.4}
+            look |= {"label": find_displayed_name(line.method), **style.make_marks(panel)}
+            panel.errorbar([line.search], [of.median], gaps, **look)
+        elif line.method == own:
+            name = f"{find_displayed_name(own)} (time not compared)"
+            of = line.ratio
+            if of.low <= of.high:
+                panel.axhspan(of.low, of.high, color=VERMILLION, alpha=0.15, linewidth=0)
+            panel.axhline(of.median, color=VERMILLION, label=name)
+    if timed:
+        best = find_frontier([line.search for line in timed], [line.ratio.median for line in timed])
+        panel.plot(*best, color=GRAY, linewidth=0.8, zorder=0)
+    for draw_line in (panel.axhline, panel.axvline):
+        draw_line(1.0, color=get_text_color(), linewidth=0.6, zorder=0)
+
+
+def _limit(panels: Sequence[Axes], timed: Sequence[Sequence[MethodResult]]) -> None:
+    """Limit the ranges of the axes; a method beyond the limit of the errors is printed as text.
 
     Without the limit, methods that differ by a few percent would overlap.
     """
-    medians = np.sort([line.ratio.median for line in lines])
-    most = medians[-1]
-    if len(medians) > 2 and math.log(most / medians[-2]) > math.log(medians[-2] / medians[0]):
-        most = medians[-2]
-    if most > medians[0]:
-        gap = (most / medians[0]) ** 0.15
-        panel.set_ylim(min(medians[0], 1.0) / gap, max(most, 1.0) * gap)
-    low, top = panel.get_ylim()
-    set_log_ticks(panel, "y", RATIOS if top > WIDE * low else FINE)
-    for line in lines:
-        if line.ratio.median > top:
-            name = f"{find_displayed_name(line.method)}: {line.ratio.median:.2f} ↑"
-            panel.annotate(name, (line.search, top), (0, -9), textcoords="offset points",
-                           fontsize=SMALLEST_POINTS)  # fmt: skip
+    beyond: list[list[MethodResult]] = []
+    for panel, lines in zip(panels, timed, strict=True):
+        panel.set_yscale("log")
+        medians = np.sort([line.ratio.median for line in lines])
+        most = medians[-1] if len(medians) else 1.0
+        if len(medians) > 2 and math.log(most / medians[-2]) > math.log(medians[-2] / medians[0]):
+            most = medians[-2]
+        if len(medians) and most > medians[0]:
+            gap = (most / medians[0]) ** 0.15
+            panel.set_ylim(min(medians[0], 1.0) / gap, max(most, 1.0) * gap)
+        low, top = panel.get_ylim()
+        set_log_ticks(panel, "y", RATIOS if top > WIDE * low else FINE)
+        beyond.append([line for line in lines if line.ratio.median > top])
+    shown = [
+        line.search
+        for lines, far in zip(timed, beyond, strict=True)
+        for line in lines
+        if line not in far
+    ]
+    set_log_ticks(panels[0], "x", TIME_TICKS)
+    if shown:
+        panels[0].set_xlim(min(1.0, *shown) / TIME_GAP, max(1.0, *shown) * TIME_GAP)
+    left, right = panels[0].get_xlim()
+    for panel, far in zip(panels, beyond, strict=True):
+        for k, line in enumerate(far):
+            name = find_displayed_name(line.method)
+            outside = not left < line.search < right
+            place = f"error {line.ratio.median:.2f}" + f", time {line.search:.1g}" * outside
+            panel.annotate(
+                f"{name}: {place} ↑", (0, 1), (3, -9 * (k + 1)), xycoords="axes fraction",
+                textcoords="offset points", fontsize=SMALLEST_POINTS,
+            )  # fmt: skip
 
 
 def _name_marks(panel: Axes, lines: Sequence[MethodResult]) -> None:
-    """Write the names of methods next to their markers, where there is enough space.
+    """Write the names of methods next to their markers, where there is space.
 
-    Methods on the frontier are named first, and then methods without a marker nearby. The layout of
-    the figure has to be computed before.
+    Methods on the frontier are named first. A name covers no marker and no other name, and its
+    place is chosen such that it crosses few lines. The layout of the figure has to be computed
+    before.
     """
+    from matplotlib.path import Path
     from matplotlib.transforms import Bbox
 
+    point = panel.figure.dpi / 72
     lines = [line for line in lines if line.ratio.median <= panel.get_ylim()[1]]
     if not lines:
         return
     at = panel.transData.transform([(line.search, line.ratio.median) for line in lines])
-    inside, point = panel.get_window_extent(), panel.figure.dpi / 72
+    halo = HALO * point
+    marks = [Bbox.from_bounds(x - halo, y - halo, 2 * halo, 2 * halo) for x, y in at]
+    names = [text.get_window_extent() for text in panel.texts]
+    drawn = [line.get_path().transformed(line.get_transform()) for line in panel.lines]
+    drawn += [
+        path.transformed(bars.get_transform()) for bars in panel.collections
+        for path in bars.get_paths()
+    ]  # fmt: skip
+    leaders: list[Path] = []
+    _, best = find_frontier([line.search for line in lines], [line.ratio.median for line in lines])
     to_shares = panel.figure.transFigure.inverted()
-    taken = [Bbox.from_bounds(x - 3 * point, y - 3 * point, 6 * point, 6 * point) for x, y in at]
-    _, reached = find_frontier(
-        [line.search for line in lines], [line.ratio.median for line in lines]
-    )
-    gaps = np.hypot(*((at[:, None] - at) / inside.size).transpose(2, 0, 1))
-    np.fill_diagonal(gaps, math.inf)
-    far = gaps.min(axis=1) > FREE_AROUND
-    for i in np.argsort([line.ratio.median not in reached for line in lines], kind="stable"):
-        if lines[i].ratio.median not in reached and not far[i]:
-            continue
-        name = find_displayed_name(lines[i].method)
-        size = np.array([0.6 * len(name), 1.2]) * SMALLEST_POINTS * point
-        for reach, (right, up) in itertools.product(REACHES, DIRECTIONS):
-            middle = at[i] + np.array([right, up]) * (reach * point + size / 2)
+    look: dict[str, Any] = {"textcoords": "figure fraction", "ha": "center", "va": "center"}
+    look |= {"fontsize": SMALLEST_POINTS, "in_layout": False}
+    leader: dict[str, Any] = {"arrowstyle": "-", "linewidth": 0.4, "color": GRAY, "shrinkB": HALO}
+    for i in np.argsort([line.ratio.median not in best for line in lines], kind="stable"):
+        mark = lines[i].search, lines[i].ratio.median
+        text = panel.annotate(find_displayed_name(lines[i].method), mark, (0.5, 0.5), **look)
+        size = np.array(text.get_window_extent().size)
+        text.remove()
+        others = [*marks[:i], *marks[i + 1 :]]
+        places: list[tuple[float, int, int, NDArray[np.float64], Bbox]] = []
+        for reach, direction in itertools.product(REACHES, DIRECTIONS):
+            middle = at[i] + np.array(direction) * (reach * point + size / 2)
             box = Bbox.from_bounds(*(middle - size / 2), *size)
-            free = not any(box.overlaps(other) for other in taken)
-            if free and inside.x0 < box.x0 and box.x1 < inside.x1 and inside.y0 < box.y0:
-                taken.append(box)
-                line: dict[str, Any] = {"arrowstyle": "-", "linewidth": 0.4, "color": GRAY}
-                panel.annotate(
-                    name, (lines[i].search, lines[i].ratio.median),
-                    tuple(to_shares.transform(middle)), textcoords="figure fraction",
-                    ha="center", va="center", fontsize=SMALLEST_POINTS, in_layout=False,
-                    arrowprops=line if reach > REACHES[0] else None,
-                )  # fmt: skip
-                break
+            path = Path([at[i], middle])
+            if (
+                _is_within(box, panel.get_window_extent())
+                and _is_nearest(box, at, i, CROSSING * point)
+                and not any(box.overlaps(other) for other in [*marks, *names])
+                and not any(path.intersects_bbox(other) for other in [*others, *names])
+                and not any(other.intersects_bbox(box) for other in leaders)
+            ):
+                crossed = sum(path.intersects_bbox(box, filled=False) for path in drawn)
+                places.append((reach + CROSSING * crossed, len(places), reach, middle, box))
+        if places:
+            _, _, reach, middle, box = min(places, key=lambda found: found[:2])
+            names.append(box)
+            leaders.append(Path([at[i], middle]))
+            arrow = leader if reach > REACHES[0] else None
+            place = tuple(to_shares.transform(middle))
+            panel.annotate(text.get_text(), mark, place, arrowprops=arrow, **look)
+
+
+def _is_within(box: Bbox, outer: Bbox) -> bool:
+    """Return True if a box is completely within another box."""
+    return bool(outer.x0 < box.x0 and box.x1 < outer.x1 and outer.y0 < box.y0 and box.y1 < outer.y1)
+
+
+def _is_nearest(box: Bbox, at: NDArray[np.float64], i: int, near: float) -> bool:
+    """Return True if no point except point i is near a box, or nearer than point i."""
+    gaps = np.hypot(*(at - np.clip(at, box.min, box.max)).T)
+    own, gaps[i] = gaps[i], math.inf
+    return bool(gaps.min() > min(own, near))
 
 
 def _add_legend(figure: Figure, looks: Mapping[str, tuple[str, Style]], columns: int) -> None:
@@ -265,7 +333,7 @@ def draw_ratios(questions: Mapping[str, Mapping[str, Ratio]], apart: Sequence[st
         _draw_questions(panel, each)
     figure.axes[0].set_xlabel(
         "ratio of test errors: median, 90 % interval\n"
-        "←  lower error of the first       of the second  →"
+        "←  first has lower error      second has lower error  →"
     )
     if len(panels) > 1:
         figure.axes[1].set_xlabel("ratio of errors of the kernel matrix (no interval)")

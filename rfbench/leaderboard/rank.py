@@ -34,7 +34,12 @@ from rfbench.leaderboard.rows import (
 from rfbench.parameters import is_path, list_taken_parameters
 from rfbench.results import Results, manifest, reader
 from rfbench.results.schema import METHOD
-from rfbench.samplers.elsewhere import UNKNOWN_SCALE, Method, is_scale_dependent
+from rfbench.samplers.elsewhere import (
+    EARLIER_UNKNOWN_SCALE,
+    UNKNOWN_SCALE,
+    Method,
+    is_scale_dependent,
+)
 from rfbench.solvers import Solver
 
 BASELINE_SAMPLER = "rks"
@@ -267,6 +272,12 @@ class RankResult:
         return [name for name in others if self.size.find_verdict(self.own.method, name) == verdict]
 
 
+def extract_scale_notes(messages: pd.Series[str]) -> pd.Series[str]:
+    """Return the notes on an unknown length scale, in the wording of this or an earlier version."""
+    pattern = rf"(?:^|; )((?:{UNKNOWN_SCALE}|{EARLIER_UNKNOWN_SCALE}).*)"
+    return messages.str.extract(pattern)[0].dropna()
+
+
 def find_place(others: pd.DataFrame, own: Results, label: str, M: int) -> RankResult:
     """Compare the rows of a method with the published rows of the same trials.
 
@@ -279,7 +290,7 @@ def find_place(others: pd.DataFrame, own: Results, label: str, M: int) -> RankRe
     paired = rows[rows["method"] == label].merge(pairs, on=pair)
     measured = own.rows[(own.rows["label"] == label) & (own.rows["M"] == M)]
     asked = len(measured)
-    notes = measured["message"].str.extract(rf"(?:^|; )({UNKNOWN_SCALE}.*)")[0].dropna()
+    notes = extract_scale_notes(measured["message"])
     # Times from different machines cannot be compared. Only ratios to the baseline on the same
     # machine can.
     untimed = paired.assign(search=math.nan)

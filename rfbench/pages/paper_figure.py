@@ -8,7 +8,9 @@ many panels, the numbers are drawn as curves.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+import textwrap
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -53,26 +55,29 @@ FOREST_ROWS, MOST_PANELS = 60, 2
 # as high as text of 7.5 points with its line spacing. The values were chosen by eye. If ROW_HEIGHT
 # is halved, names overlap.
 ROW_HEIGHT, CURVE = 0.155, 1.6
-# If a number was measured with two settings, the two are drawn at a distance of this share of a
-# row, chosen by eye. With twice this distance, they touch the next number.
-APART = 0.25
+# If a number was measured with several settings, neighbors are drawn at a distance of APART, and
+# all within SPREAD, in shares of a row. They were chosen by eye. With twice these values, they
+# touch the next number.
+APART, SPREAD = 0.36, 0.6
 # A number that is not compared is drawn at the edge if it is farther from zero than this number of
 # bands, chosen by eye. With twice this value, the other numbers use only a third of the panel.
 OFF_AXIS = 3
-# Share of the panel, next to its edge, in which the values of these numbers are written, chosen by
-# eye. If it is halved, the texts cover other numbers.
-EDGE = 0.2
+# Share of the panel, next to its edge, in which the value of such a number is written, and the
+# width of this text in points. They were chosen by eye. If they are halved, the texts cover other
+# numbers, or each other if a number was measured with several settings.
+EDGE, EDGE_TEXT = 0.14, 26
 # Sizes of markers and bars in points, chosen by eye. With twice these sizes, neighbors overlap.
 MARK_SIZE, BAR = 4.0, 0.8
 # Ticks of logarithmic axes: 1 and 3 times powers of ten (DECADES), and ratios (QUOTIENTS). They
-# were chosen by eye. With twice as many ticks, their numbers overlap. LEGEND has the number of
-# columns of the legend; with twice as many columns, the legend is cut off.
+# were chosen by eye. With twice as many ticks, their numbers overlap. LEGEND has two columns of
+# LEGEND_LETTERS characters; if either is doubled, the legend is cut off.
 DECADES = tuple(a * 10.0**k for k in range(-5, 3) for a in (1, 3))
 QUOTIENTS = (0.1, 0.2, 0.5, 0.8, 1.0, 1.25, 2.0, 5.0, 10.0)
 LEGEND: dict[str, Any] = {"loc": "outside lower center", "ncols": 2, "fontsize": 7.5}
+LEGEND_LETTERS = 46
 BAND = "band: counts as close"
 ARROW = "arrow: beyond the axis, with its value"
-HOLLOW = "hollow: at chance, or not decidable by the paper's own spread (counted all the same)"
+HOLLOW = "hollow: at chance, or not decidable by the paper's own spread (counted)"
 
 
 def render_png(own: Verification) -> bytes | None:
@@ -113,16 +118,22 @@ def draw_numbers(numbers: pd.DataFrame) -> Figure:
     most = max(part["number"].nunique() + len(list(_tables(part))) for part in parts)
     figure = make_figure(PAGE_WIDTH, 1.3 + ROW_HEIGHT * most)
     panels = figure.subplots(1, len(parts), squeeze=False).flat
+    limits = {unit: _find_limits(of_unit) for unit, of_unit in numbers.groupby("unit")}
     for panel, part in zip(panels, parts, strict=True):
-        _draw_forest(panel, part)
+        _draw_forest(panel, part, limits[part["unit"].iloc[0]])
     band = Patch(color=GRAY, alpha=0.25, linewidth=0)
     handles, names = _name_marks(numbers, {BAND: band})
     if any(panel.texts for panel in figure.axes):
         look: dict[str, Any] = {"color": get_text_color(), "markerfacecolor": "none"}
         handles.append(Line2D([], [], marker=">", linestyle="", markersize=MARK_SIZE, **look))
         names.append(ARROW)
-    figure.legend(handles, names, **LEGEND)
+    _add_legend(figure, handles, names)
     return figure
+
+
+def _add_legend(figure: Figure, handles: Sequence[Any], names: Sequence[str]) -> None:
+    """Add a legend below the panels; long names are broken into lines."""
+    figure.legend(handles, [textwrap.fill(name, LEGEND_LETTERS) for name in names], **LEGEND)
 
 
 def _parts(numbers: pd.DataFrame) -> Iterator[pd.DataFrame]:
@@ -164,9 +175,34 @@ def _differences(numbers: pd.DataFrame) -> tuple[pd.Series[float], pd.Series[flo
     return numbers["measured"].astype(float) / published, half / published
 
 
-def _draw_forest(panel: Axes, numbers: pd.DataFrame) -> None:
-    """Draw one row per published number, with our difference for each class of settings."""
+def _find_limits(numbers: pd.DataFrame) -> tuple[float, float]:
+    """Return the limits of the axis of differences, which all panels with the same unit share.
+
+    Numbers that are compared are always completely visible. Other numbers are drawn at the edge if
+    they are far from the band.
+    """
     points = (numbers["unit"] == PERCENT).all()
+    value, half = _differences(numbers)
+    low, high = (-CLOSE_POINTS, CLOSE_POINTS) if points else (1 / CLOSE_RATIO, CLOSE_RATIO)
+    wide = OFF_AXIS * CLOSE_POINTS if points else CLOSE_RATIO**OFF_AXIS
+    near = value.abs() <= wide if points else value.between(1 / wide, wide)
+    shown = _find_solid(numbers) | near
+    ends = [end[shown] for end in (value - half, value + half) if shown.any()]
+    least = min([low, *(end.min() for end in ends)])
+    most = max([high, *(end.max() for end in ends)])
+    gap = 0.06 * (most - least) if points else (most / least) ** 0.06
+    least, most = (least - gap, most + gap) if points else (least / gap, most * gap)
+    kinds = numbers["settings"].nunique()
+    room = kinds * EDGE * (most - least) if points else (most / least) ** (kinds * EDGE)
+    if (value > most).any():  # this leaves space for the values at the edge
+        most = most + room if points else most * room
+    if (value < least).any():
+        least = least - room if points else least / room
+    return least, most
+
+
+def _list_rows(numbers: pd.DataFrame) -> tuple[list[str], list[int], dict[Any, int]]:
+    """Return the labels of the rows, the rows that are titles, and the row of each number."""
     places: dict[Any, int] = {}
     labels: list[str] = []
     heads: list[int] = []
@@ -181,34 +217,26 @@ def _draw_forest(panel: Axes, numbers: pd.DataFrame) -> None:
             size = f", M = {row.M}" if str(row.M).isdigit() else ""
             trained = ", training rows" if row.metric == "train_error" else ""
             labels.append(find_displayed_name(str(row.method)) + size + trained)
+    return labels, heads, places
+
+
+def _draw_forest(panel: Axes, numbers: pd.DataFrame, limits: tuple[float, float]) -> None:
+    """Draw one row per published number, with our difference for each class of settings."""
+    points = (numbers["unit"] == PERCENT).all()
+    labels, heads, places = _list_rows(numbers)
     value, half = _differences(numbers)
-    zero, close = (0.0, CLOSE_POINTS) if points else (1.0, CLOSE_RATIO)
-    low, high = (zero - close, zero + close) if points else (1 / close, close)
+    least, most = limits
+    low, high = (-CLOSE_POINTS, CLOSE_POINTS) if points else (1 / CLOSE_RATIO, CLOSE_RATIO)
     panel.axvspan(low, high, color=GRAY, alpha=0.25, linewidth=0)
-    panel.axvline(zero, color=get_text_color(), linewidth=BAR)
+    panel.axvline(0.0 if points else 1.0, color=get_text_color(), linewidth=BAR)
     solid = _find_solid(numbers)
-    # Numbers that are compared are always completely visible. Other numbers are drawn at the edge
-    # if they are far from the band.
-    wide = close**OFF_AXIS if not points else OFF_AXIS * close
-    near = value.between(1 / wide, wide) if not points else value.abs() <= wide
-    ends = [value - half, value + half]
-    least = min([low, *(end[solid | near].min() for end in ends if (solid | near).any())])
-    most = max([high, *(end[solid | near].max() for end in ends if (solid | near).any())])
-    if points:
-        gap = 0.06 * (most - least)
-        least, most = least - gap, most + gap
-    else:
-        gap = (most / least) ** 0.06
-        least, most = least / gap, most * gap
-    if (value > most).any():  # this leaves space for the values at the edge
-        most = most + EDGE * (most - least) if points else most * (most / least) ** EDGE
-    if (value < least).any():
-        least = least - EDGE * (most - least) if points else least / (most / least) ** EDGE
     kinds = [kind for kind in SETTINGS_MARKS if kind in set(numbers["settings"])]
-    for kind, here in numbers.groupby("settings", sort=True):
-        marker, color = SETTINGS_MARKS[str(kind)]
-        shift = APART * (kinds.index(str(kind)) - (len(kinds) - 1) / 2)
-        place = here["number"].map(places) + shift
+    apart = min(APART, SPREAD / max(len(kinds) - 1, 1))
+    at_edge: Counter[tuple[Any, bool]] = Counter()
+    for kind in kinds:
+        here = numbers[numbers["settings"] == kind]
+        marker, colour = SETTINGS_MARKS[kind]
+        place = here["number"].map(places) + apart * (kinds.index(kind) - (len(kinds) - 1) / 2)
         inside = value[here.index].between(least, most)
         for filled, chosen in ((True, solid[here.index]), (False, ~solid[here.index])):
             shown = here.index[chosen & inside]
@@ -218,25 +246,35 @@ def _draw_forest(panel: Axes, numbers: pd.DataFrame) -> None:
                 bars = half[shown]
                 panel.errorbar(value[shown], place[shown], xerr=bars, fmt=marker, **look)
             for index in here.index[chosen & ~inside]:
-                right = value[index] > most
+                right = bool(value[index] > most)
                 edge, mark = (most, ">") if right else (least, "<")
                 panel.errorbar([edge], [place[index]], fmt=mark, clip_on=False, **look)
+                # the values of several settings are next to each other
+                number = here["number"][index]
+                away = 5 + EDGE_TEXT * at_edge[number, right]
+                at_edge[number, right] += 1
                 panel.annotate(
                     f"{value[index]:+.1f}" if points else f"{value[index]:.2g}",
-                    (edge, place[index]), (-5 if right else 5, 0), textcoords="offset points",
-                    ha="right" if right else "left", va="center", fontsize=SMALLEST_POINTS,
+                    (edge, places[number]), (-away if right else away, 0), color=colour,
+                    textcoords="offset points", ha="right" if right else "left", va="center",
+                    fontsize=SMALLEST_POINTS,
                 )  # fmt: skip
     if not points:
         set_log_ticks(panel, "x", QUOTIENTS)
     panel.set_xlim(least, most)
+    _label_rows(panel, labels, heads)
+    difference = "ours minus published error (points)" if points else "our error / published error"
+    panel.set_xlabel(f"{difference}\n←  lower error          higher error  →", fontsize=7.5)
+
+
+def _label_rows(panel: Axes, labels: Sequence[str], heads: Sequence[int]) -> None:
+    """Write the labels of the rows, from top to bottom; the rows `heads` are bold."""
     panel.set_ylim(len(labels) - 0.4, -0.6)
     panel.set_yticks(range(len(labels)), labels, fontsize=7.5)
     for head in heads:
         panel.get_yticklabels()[head].set_fontweight("bold")
     panel.tick_params(axis="y", length=0)
     panel.grid(visible=False, axis="y")
-    difference = "ours minus published error (points)" if points else "our error / published error"
-    panel.set_xlabel(f"{difference}\n←  lower error          higher error  →", fontsize=7.5)
 
 
 def _draw_curves(numbers: pd.DataFrame) -> Figure:
@@ -280,7 +318,7 @@ def _draw_curves(numbers: pd.DataFrame) -> Figure:
         f"{find_displayed_name(name)}, published": Line2D([], [], **_dash(style))
         for name, style in styles.items()
     }
-    figure.legend(*_name_marks(numbers, lines), **LEGEND)
+    _add_legend(figure, *_name_marks(numbers, lines))
     return figure
 
 
@@ -297,9 +335,10 @@ def _name_marks(numbers: pd.DataFrame, more: dict[str, Any]) -> tuple[list[Any],
         if kind in set(numbers["settings"]):
             marker, color = SETTINGS_MARKS[kind]
             # in a figure of curves, the color of a marker is the color of the method
-            color = color if BAND in more else get_text_color()
-            look: dict[str, Any] = {"color": color, "linestyle": "", "markersize": MARK_SIZE}
-            handles[f"settings: {verdict_counts.CLASS_LABELS[kind]}"] = Line2D(
+            colour = colour if BAND in more else get_text_color()
+            look: dict[str, Any] = {"color": colour, "linestyle": "", "markersize": MARK_SIZE}
+            whose = "settings" if BAND in more else "ours"
+            handles[f"{whose}: {verdict_counts.CLASS_LABELS[kind]}"] = Line2D(
                 [], [], marker=marker, **look
             )
     if not _find_solid(numbers).all():

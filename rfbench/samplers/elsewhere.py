@@ -40,7 +40,9 @@ TO_STATE = (
     f"parameters of the method, or `{PARAMETER}: {ROWS_VARIED}` to divide the rows."
 )
 # Note of a row for which the length scale of the method could not be measured.
-UNKNOWN_SCALE = "own parameters are taken for bandwidth 1"
+UNKNOWN_SCALE = "the parameters of the method are assumed to have bandwidth 1"
+# beginning of this note in rows of earlier versions
+EARLIER_UNKNOWN_SCALE = "own parameters are taken for bandwidth 1"
 _SIZE = re.compile(r"(.*\*\s*)?M")
 _COEFFICIENT = r"([0-9]*\.?[0-9]+(?:e[+-]?[0-9]+)?)"
 _POWER = r"s(?:\s*(?:\^|\*\*)\s*([0-9.]+))?"
@@ -197,7 +199,10 @@ class Method:
                 if uses_target(make(0)):
                     raise MethodError("The method uses the target.")
                 found = measure_length_scale(make, d)
-                self._length_scales[d] = found, f"length scale of its own parameters: {found:.4g}"
+                self._length_scales[d] = (
+                    found,
+                    f"length scale of the method with its own parameters: {found:.4g}",
+                )
             except Exception as error:
                 why = getattr(error, "what", f"{type(error).__name__}: {error}")
                 self._length_scales[d] = 1.0, f"{UNKNOWN_SCALE}: {why}"

@@ -157,8 +157,10 @@ class LKRF(PooledFeatures):
         self.pool_weights_ = q = self._distribution(v, self.penalty_)
         self.kept_ = int(np.count_nonzero(q))
         if self.estimator == "top" and (beyond := max(0, self.n_components - self.kept_)):
-            zeros = " and are columns of zeros" if self.weighted else ""
-            self.notes_.append(f"{beyond} of {self.n_components} features have q = 0{zeros}")
+            zeros = ", and their columns are zero" if self.weighted else ""
+            self.notes_.append(
+                f"{beyond} of {self.n_components} features have the weight q = 0{zeros}"
+            )
         return self._taken(pool, v, q, random.selection)
 
     def _alignments(self, scored: PoolScores) -> Array:
@@ -187,7 +189,7 @@ class LKRF(PooledFeatures):
         order = generator.permutation(len(targets))
         held, used = np.sort(order[: len(order) // 5]), np.sort(order[len(order) // 5 :])
         if len(held) == 0:
-            self.notes_.append("too few rows to choose the penalty by validation")
+            self.notes_.append("too few rows to select the penalty by validation")
             return DIVERGENCE_PENALTIES[-1]
         validation, training = ((select_rows(rows, p), targets[p]) for p in (held, used))
         v = self._alignments(scored.subtract(PoolScores.from_rows(scored.pool, *validation)))
@@ -199,7 +201,7 @@ class LKRF(PooledFeatures):
             return min((loss for loss, _ in fits), default=np.inf)
 
         best = min(reversed(DIVERGENCE_PENALTIES), key=error)
-        self.notes_.append(f"penalty {best:g} by validation")
+        self.notes_.append(f"penalty {best:g} selected by validation")
         return best
 
     def kept_features(self) -> tuple[NDArray[np.intp], FeatureMap, Array]:

@@ -179,7 +179,7 @@ class Nystroem(RandomFeatures):
         self.landmark_rows_ = None
         if X.shape[0] < self.n_components:
             self.notes_.append(
-                f"{X.shape[0]} rows give {X.shape[0]} landmarks; the other columns repeat them"
+                f"{X.shape[0]} rows give {X.shape[0]} landmarks, and the other columns repeat them"
             )
         if self.landmarks == KMEANS:
             points, seen = compute_centroids(X, self.n_components, random.rows, random.selection)
@@ -219,6 +219,8 @@ class Nystroem(RandomFeatures):
 
     def _note(self, different: int, seen: int, n: int) -> None:
         if different < min(self.n_components, n):
-            self.notes_.append(f"{different} different landmarks span the rows")
+            self.notes_.append(
+                f"{different} different landmarks are used, because they span the rows"
+            )
         if seen < n:
-            self.notes_.append(f"landmarks from {seen} of {n} rows")
+            self.notes_.append(f"landmarks are selected from {seen} of {n} rows")

@@ -36,7 +36,7 @@ PROJECTIONS = ("gaussian", "rademacher", "srht", "countsketch")
 COUNTSKETCH = PROJECTIONS[-1]
 SERVED = (*GAUSSIAN, *DOT_PRODUCTS)
 # Up to this number of columns, one product with the matrix of a Hadamard factor takes less time
-# than the fast transform. The value is the one of `structured.DENSE_COLUMNS`, which was measured.
+# than the fast transform, as was measured for `structured.DENSE_COLUMNS`.
 DENSE_COLUMNS = 128
 # Number of training rows from which the numbers of features per degree are computed, chosen without
 # a measurement. The authors use at most 5,000 rows. With twice the value, the time is four times as

@@ -24,11 +24,13 @@ from rfbench.samplers.feature_map import FeatureMap, Projection
 # Number of elements in a block of padded rows (1 MiB). Measured by `python -m
 # scripts.bench.doubled`: half the value needs .95 of the CPU time of sorf, twice the value 1.12.
 _CHUNK_ELEMENTS = 2**17
-# Largest number of columns of the rows for which one product with all frequencies is faster.
+# Largest number of columns of the rows, in float64 and in float32, for which one product with all
+# frequencies is used. A product takes half the time in float32, and the transforms do not.
 # Measured, CPU time in ms for 4,000 rows and 1,000 frequencies in float32, in the order product,
 # sorf, fastfood, circulant: 3.9, 35, 32, 37 with 10 columns, 13, 17, 28, 20 with 128, 18, 19, 29,
-# 26 with 200, 24, 27, 31, 19 with 256. In float64, sorf is fastest from 200 columns on.
-DENSE_COLUMNS = 128
+# 26 with 200, 24, 27, 31, 19 with 256. Measured speed in float64 with 200 columns, as a multiple of
+# the speed of the product: sorf .92 to 1.2, fastfood .78 to .83, circulant .72.
+DENSE_COLUMNS = {"float64": 200, "float32": 256}
 
 
 class Block(NamedTuple):
@@ -92,7 +94,7 @@ class Stacked(Projection):
 
     def project(self, rows: Rows, chosen: NDArray[Any], out: FloatArray) -> None:
         """Write the phases w'x of the chosen frequencies into ``out``, shape (n, len(chosen))."""
-        if self.n_features > DENSE_COLUMNS:
+        if self.n_features > DENSE_COLUMNS[out.dtype.name]:
             self._stack(rows, chosen, out)
         else:
             matrix = np.asfortranarray(self._matrix[:, _as_slice(chosen)], out.dtype)
@@ -233,8 +235,8 @@ class Fastfood(HadamardFeatures):
     Notes
     -----
     Transforming new rows is faster than with `RKS` for d of about 400 or more, and needs 0.16 of
-    its CPU time at d = 2,000 (one thread, float64). For d up to 128 the frequency matrix is
-    computed, and the time is equal.
+    its CPU time at d = 2,000 (one thread, float64). For d up to 200, or 256 in float32, the
+    frequency matrix is computed, and the time is equal.
 
     References
     ----------
@@ -289,8 +291,8 @@ class SORF(HadamardFeatures):
     Notes
     -----
     Transforming new rows is faster than with `RKS` for d of about 200 or more, and needs 0.1 of its
-    CPU time at d = 2,000 (one thread, float64). For d up to 128 the frequency matrix is computed,
-    and the time is equal.
+    CPU time at d = 2,000 (one thread, float64). For d up to 200, or 256 in float32, the frequency
+    matrix is computed, and the time is equal.
 
     References
     ----------
@@ -408,8 +410,8 @@ class Circulant(StructuredFeatures):
     Notes
     -----
     Transforming new rows is faster than with `RKS` for d of about 250 or more, and needs 0.15 of
-    its CPU time at d = 2,000 (one thread, float64). For d up to 128 the frequency matrix is
-    computed, and the time is equal.
+    its CPU time at d = 2,000 (one thread, float64). For d up to 200, or 256 in float32, the
+    frequency matrix is computed, and the time is equal.
 
     References
     ----------

@@ -96,7 +96,9 @@ class DataPairs(RandomFeatures):
         self.coinciding_ = int(np.count_nonzero(~apart))
         self.pool_, distances = pool[apart], distances[apart]
         if self.coinciding_:
-            self.notes_.append(f"{self.coinciding_} of {len(pool)} pairs coincide and are left out")
+            self.notes_.append(
+                f"{self.coinciding_} of {len(pool)} pairs have nearly equal rows and are omitted"
+            )
         self.probabilities_ = self._probabilities(self.pool_, distances, targets)
         self.pairs_ = self.pool_[:0]
         if len(self.pool_):

@@ -379,7 +379,7 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
             # could recognize the subject.
             folds = assign_group_folds(groups, codes, count, int(generator.integers(2**31)))
             if notes is not None and (made := int(folds.max()) + 1) < count:
-                notes.append(f"{made} folds: the training rows are of {made} groups")
+                notes.append(f"{made} folds, because the training rows have {made} groups")
             return np.where(folds == 0, 0, -1) if validation else folds
         # The order is random, because files are often sorted by the target. Folds of adjacent rows
         # would then lack a class.
@@ -496,11 +496,11 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         # bound allows a better objective. A NaN bound proves nothing.
         if gap is not None and not gap <= CERTAIN and converged is not False:
             converged = False
-            notes.append(f"the objective may be {gap:.1e} of itself above its optimum")
+            notes.append(f"the objective may exceed its minimum by {gap:.1e} of its value")
         folds = [float(part.gaps.max()) for part in fits.partial if part.gaps is not None]
         stopped = sum(int(np.count_nonzero(~part.has_converged)) for part in fits.partial)
         if stopped:
-            notes.append(f"no convergence in {stopped} of the fits that chose the penalty")
+            notes.append(f"{stopped} of the fits that select the penalty did not converge")
         absolute = float(self._absolute(n)[best])
         return {
             "alpha": float(self.make_grid()[best]),

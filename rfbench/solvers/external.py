@@ -83,7 +83,7 @@ class ExternalSolver(FittedModel):
         if uses_target(features) and uses_held_out_rows(self.estimator, design.n):
             in_folds = ONCE
             name = type(self.estimator).__name__
-            notes.append(f"{name} chooses by rows whose targets the features have seen")
+            notes.append(f"{name} selects with held-out rows whose targets the features have used")
         with clock.time_part("features"):
             Z = design.compute_matrix()
         choice: dict[str, Any] = {}

@@ -125,7 +125,7 @@ class LogisticClassifier(Classifier, LinearModel):
             if not result.converged:
                 text = f"no convergence in {self.max_iter} iterations"
                 path.mark_unconverged(
-                    i, f"{text}: the gradient is {result.gradient:.1e} of that at zero"
+                    i, f"{text}: the gradient is {result.gradient:.1e} times the gradient at zero"
                 )
             path.coefficients[i], path.intercepts[i] = theta[:p], theta[p:].sum(axis=0)
         return path, newton.hessian

@@ -22,7 +22,7 @@ def test_at_chance_means_within_two_standard_errors_of_the_majority_class(error,
     rows = prepared("binary", [0, 0, 1], [0, 1] * 50)  # the standard error is 5 points
     notes = note_chance({"error": error}, rows)
     assert notes == (
-        ["at chance: always the commonest class has an error of 50 %"] if at_chance else []
+        ["at chance: predicting the most frequent class has an error of 50 %"] if at_chance else []
     )
 
 
@@ -34,7 +34,7 @@ def test_majority_class_is_that_of_the_training_rows():
 
 def test_regression_at_chance_is_no_better_than_the_mean():
     rows = prepared("regression", [0.0, 1.0], [0.0, 1.0])
-    assert note_chance({"r2": -0.1}, rows) == ["at chance: no better than the mean"]
+    assert note_chance({"r2": -0.1}, rows) == ["at chance: no better than predicting the mean"]
     assert note_chance({"r2": 0.1}, rows) == []
 
 

@@ -63,8 +63,8 @@ def test_each_feature_of_a_row_is_computed_once(measured, sampler, pool, paired,
     again, more = measured(sampler, feature_map, limit=0)
     assert more > taken
     assert_same(row, again)
-    assert "made again" not in row["message"]
-    assert "made again" in again["message"]
+    assert "computed again" not in row["message"]
+    assert "computed again" in again["message"]
 
 
 @pytest.mark.parametrize(

@@ -76,7 +76,9 @@ def test_four_kinds_of_methods_get_the_same_bandwidth_penalty_and_errors(
     for name in (*KINDS, "wide"):
         for at, row in found[name].items():
             assert_alike(row, found["rks"][at])
-    assert "length scale of its own parameters: 0.5" in found["wide"][20, 0]["message"]
+    assert (
+        "length scale of the method with its own parameters: 0.5" in found["wide"][20, 0]["message"]
+    )
     identities = {row["trial_id"] for rows in found.values() for row in rows.values()}
     assert len(identities) == 4 * len(found)
 

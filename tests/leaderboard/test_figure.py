@@ -1,5 +1,7 @@
+import itertools
 import math
 
+import numpy as np
 import pytest
 from matplotlib.text import Text
 
@@ -105,7 +107,7 @@ def test_families_have_colors_and_the_frontier_has_names():
     colors = {bar.get_label(): bar.lines[0].get_color() for bar in panel.containers}
     assert (colors["RKS"], colors["ORF"]) == (BLACK, BLUE)
     assert {"RKS", "mine"} <= {text.get_text() for text in panel.texts}
-    assert panel.get_xlabel().endswith("/ that of RKS")
+    assert drawn.axes[-1].get_xlabel().endswith("/ that of RKS")
     assert panel.get_ylabel() == "test error / that of RKS"
     (legend,) = drawn.legends
     names = [text.get_text() for text in legend.get_texts()]
@@ -116,7 +118,44 @@ def test_median_far_above_the_others_is_printed_at_the_edge():
     far = line("linear", 1.9, 0.1, "model")
     panel = figure.draw_costs([size(*LINES, far)]).axes[0]
     assert panel.get_ylim()[1] < 1.9
-    assert "linear: 1.90 ↑" in [text.get_text() for text in panel.texts]
+    assert "linear: error 1.90, time 0.1 ↑" in [text.get_text() for text in panel.texts]
+
+
+def crowd(M):
+    """Twelve methods with wide names, whose times and errors hardly differ."""
+    generator = np.random.default_rng(M)
+    places = np.exp(generator.normal(scale=(0.02, 0.5), size=(12, 2)))
+    others = [line(f"WMWMWMWM-{i}", *map(float, place)) for i, place in enumerate(places)]
+    return size(*LINES, *others, line("linear", 1.9, 0.001, "model"), M=M)
+
+
+@pytest.mark.parametrize("sizes", [[crowd(100)], [crowd(100), crowd(200)]])
+def test_names_overlap_no_name_and_no_marker_and_stay_within_the_panel(sizes):
+    with apply_style(article=len(sizes) == 1):
+        drawn = figure.draw_costs(sizes)
+        drawn.draw_without_rendering()
+        for panel in drawn.axes:
+            names = [text for text in panel.texts if text.arrow_patch is None]
+            boxes = [text.get_window_extent() for text in names]
+            boxes += [
+                Text.get_window_extent(text) for text in panel.texts if text.arrow_patch is not None
+            ]
+            assert len(boxes) > 5
+            inside = panel.get_window_extent()
+            for box in boxes:
+                assert (inside.min <= box.min).all()
+                assert (box.max <= inside.max).all()
+            for box, other in itertools.combinations(boxes, 2):
+                assert not box.overlaps(other)
+            at = panel.transData.transform(list(points(panel).values()))
+            assert not any(box.contains(*place) for box in boxes for place in at)
+
+
+def test_panels_share_times_and_a_method_beyond_the_errors_does_not_stretch_them():
+    panels = figure.draw_costs([size(*LINES), crowd(200)]).axes
+    assert panels[0].get_xlim() == panels[1].get_xlim()
+    assert panels[0].get_xlim()[0] > 0.001
+    assert "linear: error 1.90, time 0.001 ↑" in [text.get_text() for text in panels[1].texts]
 
 
 def test_text_has_7_points_and_figures_have_page_width():

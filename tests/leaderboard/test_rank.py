@@ -26,6 +26,7 @@ from rfbench.leaderboard.rank import (
     NOT_SEARCHED,
     SEARCHED,
     RankTarget,
+    extract_scale_notes,
     find_place,
     make_experiments,
     read_published_rows,
@@ -35,6 +36,7 @@ from rfbench.leaderboard.rows import compute_log_ratios, read_trials
 from rfbench.leaderboard.rule import MIN_DATASETS
 from rfbench.registry import SAMPLERS
 from rfbench.results import reader
+from rfbench.samplers.elsewhere import EARLIER_UNKNOWN_SCALE, UNKNOWN_SCALE
 from tests.leaderboard.comparisons import rows
 from tests.support import kinds
 from tests.support.command_line import call
@@ -508,3 +510,10 @@ def test_displayed_names_are_accepted_as_input():
         find_target("matern32", {}, None, False)
     with pytest.raises(MethodError, match="Did you mean 'SLS-RFF'"):
         find_target("SLS-RF", {}, None, False)
+
+
+@pytest.mark.parametrize("text", [UNKNOWN_SCALE, EARLIER_UNKNOWN_SCALE])
+def test_notes_on_an_unknown_scale_are_found_in_old_and_new_rows(text):
+    """Rows keep the wording of the version that wrote them."""
+    messages = pd.Series([f"5 bandwidths tried; {text}: why", f"{text}: why", "", "no note"])
+    assert list(extract_scale_notes(messages)) == [f"{text}: why"] * 2

@@ -1,5 +1,6 @@
 """The figure of a paper's page: every number that is compared, and nothing else."""
 
+import itertools
 from dataclasses import replace
 from pathlib import Path
 
@@ -117,6 +118,61 @@ def test_text_has_7_points_at_page_width(held):
         assert figure.get_figwidth() <= PAGE_WIDTH
         texts = [text for text in figure.findobj(Text) if text.get_text()]
         assert min(text.get_fontsize() for text in texts) >= SMALLEST_POINTS
+
+
+def test_panels_of_one_unit_have_the_same_axis(held, figures):
+    """The numbers of the second data set are larger, which does not change the scale."""
+    own = held.numbers[held.numbers["paper"] == "eerf2018"]
+    far = own["difference"].astype(float)
+    numbers = pd.concat(
+        own.assign(
+            dataset=f"data {n % 2}", number=own["number"] + 1000 * n, difference=(1 + n % 2) * far
+        )
+        for n in range(40)
+    )
+    paper_figure.render_png(replace(held, numbers=numbers[numbers["item"] == "table3"]))
+    first, second = figures[0].axes
+    assert first.get_xlim() == second.get_xlim()
+
+
+SETTINGS = [kind for kind in paper_figure.SETTINGS_MARKS if kind not in ("text", "cited")]
+
+
+@pytest.mark.parametrize("tables", [1, 3])
+def test_texts_overlap_no_text_and_the_legend_is_within_the_figure(held, tables):
+    """All settings have the largest legend, and two values at one edge are the closest texts."""
+    own = held.select_papers("eerf2018")
+    one = paper_figure.select_pictured(own)
+    numbers = pd.concat(
+        one.assign(
+            item=f"table{n}",
+            unit=one["unit"] + "." * n,
+            number=one["number"] + 1000 * n,
+            settings=kind,
+            decidable=kind not in ("matched", "rematched"),
+            difference=one["difference"].astype(float) + 30.0 * (kind in ("matched", "rematched")),
+        )
+        for n in range(tables)
+        for kind in SETTINGS
+    )
+    with apply_style():
+        figure = paper_figure.draw_numbers(numbers)
+        figure.draw_without_rendering()
+        legend = figure.legends[0].get_window_extent()
+        assert figure.bbox.x0 <= legend.x0
+        assert legend.x1 <= figure.bbox.x1
+        assert len(figure.legends[0].get_texts()) > len(SETTINGS)
+        for panel in figure.axes:
+            boxes = [text.get_window_extent() for text in panel.texts]
+            assert bool(boxes) == (tables == 1)
+            inside = panel.get_window_extent()
+            assert all(inside.x0 <= box.x0 and box.x1 <= inside.x1 for box in boxes)
+            boxes += [label.get_window_extent() for label in panel.get_yticklabels()]
+            for box, other in itertools.combinations(boxes, 2):
+                # rows touch each other: only an overlap of a point or more is visible
+                assert not (box.x1 > other.x0 and other.x1 > box.x0) or (
+                    abs(box.y0 - other.y0) > 0.8 * min(box.height, other.height)
+                )
 
 
 def test_figure_is_reproducible_byte_by_byte_and_absent_without_numbers(held):

@@ -48,7 +48,7 @@ def test_repeated_rows_and_rows_with_one_column_are_handled(found: str) -> None:
 def test_fewer_distinct_landmarks_than_requested_are_noted(found: str) -> None:
     assert fitted(CHECK_ROWS, 10, found).notes_ == []
     assert fitted(np.repeat(CHECK_ROWS[:5], 12, axis=0), 10, found).notes_ == [
-        "5 different landmarks span the rows"
+        "5 different landmarks are used, because they span the rows"
     ]
 
 
@@ -71,9 +71,9 @@ def test_centroids_are_a_fixed_point_of_k_means() -> None:
 
 def test_centroids_of_many_rows_are_computed_on_a_sample(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(landmarks, "KMEANS_ROWS", 40)
-    assert fitted(CHECK_ROWS, 10, "kmeans").notes_ == ["landmarks from 40 of 60 rows"]
+    assert fitted(CHECK_ROWS, 10, "kmeans").notes_ == ["landmarks are selected from 40 of 60 rows"]
     sampler = fitted(CHECK_ROWS, 50, "kmeans")
-    assert sampler.notes_ == ["landmarks from 50 of 60 rows"]
+    assert sampler.notes_ == ["landmarks are selected from 50 of 60 rows"]
     rows = {tuple(row) for row in CHECK_ROWS}
     assert all(tuple(point) in rows for point in sampler.feature_map_.landmarks)
 
@@ -119,9 +119,11 @@ def test_pivots_are_chosen_on_a_sample_if_the_factor_is_too_large(
 ) -> None:
     monkeypatch.setattr(landmarks, "FACTOR_BYTES", 8 * 10 * 30)
     sampler = fitted(CHECK_ROWS, 10, "rpcholesky")
-    assert sampler.notes_ == ["landmarks from 30 of 60 rows"]
+    assert sampler.notes_ == ["landmarks are selected from 30 of 60 rows"]
     assert len(set(sampler.landmark_rows_)) == 10
-    assert fitted(CHECK_ROWS, 25, "rpcholesky").notes_ == ["landmarks from 50 of 60 rows"]
+    assert fitted(CHECK_ROWS, 25, "rpcholesky").notes_ == [
+        "landmarks are selected from 50 of 60 rows"
+    ]
     monkeypatch.setattr("rfbench.memory.count_free_bytes", lambda: 100.0)
     with pytest.raises(MemoryLimitError, match="30 rows and 10 landmarks"):
         fitted(CHECK_ROWS, 10, "rpcholesky")

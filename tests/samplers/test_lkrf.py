@@ -146,7 +146,7 @@ def test_penalty_by_validation_equals_a_loop_over_the_grid(words, shape):
     best = max(penalty for penalty in errors if np.isclose(errors[penalty], least, rtol=1e-9))
     assert_allclose(sampler.penalty_, best)
     assert len(set(errors.values())) > 3
-    assert sampler.notes_[0] == f"penalty {best:g} by validation"
+    assert sampler.notes_[0] == f"penalty {best:g} selected by validation"
     if shape == "wave":
         assert best <= 1
 

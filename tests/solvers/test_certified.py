@@ -71,7 +71,7 @@ def test_unconverged_fits_and_folds_are_reported(name):
     assert not any("chose" in note for note in whole.notes_)
     assert short.converged_ is False
     assert short.gap_folds_ > 1e-4
-    assert any("of the fits that chose" in note for note in short.notes_)
+    assert any("of the fits that select" in note for note in short.notes_)
 
 
 def test_each_decision_column_must_converge():

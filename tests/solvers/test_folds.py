@@ -179,7 +179,7 @@ def test_fewer_groups_than_folds_reduce_the_folds_and_one_group_is_rejected():
     X, groups, y = grouped(k=3, seed=3)
     solver = RidgeClassifier(ALPHAS, selection="cv5", random_state=0).fit(X, y, groups=groups)
     assert len(solver.fold_losses_) == 3
-    assert "3 folds: the training rows are of 3 groups" in solver.notes_
+    assert "3 folds, because the training rows have 3 groups" in solver.notes_
     with pytest.raises(MethodError, match="only one group"):
         RidgeClassifier(ALPHAS, selection="cv5").fit(X, y, groups=np.zeros(len(y)))
     RidgeClassifier(1.0).fit(X, y, groups=np.zeros(len(y)))  # nothing is chosen
