@@ -118,7 +118,7 @@ def is_subset(source: Source, item: str, sampled: float, n_train: float, n_test:
         return True
     pairs = ((n_train, source.rows.get(item, source.n_train)), (n_test, source.n_test))
     return any(
-        # a product is exact at the limit, a quotient is not
+        # The product is exact at the limit, whereas a quotient would be rounded.
         abs(seen - number) > ROWS_TOLERANCE * number
         for seen, number in pairs
         if number and math.isfinite(seen)

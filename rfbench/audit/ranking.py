@@ -82,7 +82,7 @@ def tabulate_combinations(audit: Audit, cells: pd.DataFrame, in_folder: int = 0)
     for name, half in zip(
         ("rms_choosing", "rms_confirming"), audit.target.split_halves(), strict=True
     ):
-        # NaN if the half is empty or a number is missing
+        # The distance is NaN if half of the trials is empty or a number is missing.
         table[name] = (gaps[half] ** 2).mean(axis=1, skipna=False).astype(float) ** 0.5
     table["largest_difference"] = gaps.abs().max(axis=1)
     table["cells"] = len(numbers)
@@ -211,7 +211,7 @@ def count_tried(folder: Path) -> int:
     same variant with different fixed settings. These are counted by the settings of each label.
     """
     try:
-        # The rows are read unprocessed, because rows in `Results` do not contain settings of other
+        # The rows are read unprocessed, because processed rows lack the settings of the other
         # samplers.
         rows = pd.DataFrame(read_whole_rows(folder))
     except ResultsError:

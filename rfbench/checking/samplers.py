@@ -32,9 +32,9 @@ from rfbench.samplers.elsewhere import SEED_NAMES, TO_STATE, Method, measure_pow
 
 Check = Callable[..., None]
 
-# Rows, target and new rows of the checks. Any other values would do; with twice as many rows, every
-# check needs about twice as long. About half of CHECK_TARGET is 1, because the norm of five normal
-# variables has the median 2.1. NEW_ROWS are not among the training rows.
+# Rows, target and new rows of the checks. CHECK_TARGET has about as many values 1 as 0, because
+# the norm of five normal variables has the median 2.1. NEW_ROWS are not among the training rows.
+# Any other values would do. With twice as many rows, every check needs about twice as long.
 CHECK_ROWS = np.random.default_rng(7).standard_normal((60, 5))
 CHECK_TARGET = np.where(np.linalg.norm(CHECK_ROWS, axis=1) > 2.0, 1.0, -1.0)
 NEW_ROWS = np.random.default_rng(8).standard_normal((20, 5))
@@ -79,7 +79,8 @@ class FeatureMapUnderTest:
             seeded = [each for each in OF_EVERY_MAP if each != another_seed_other_features]
             return (*seeded, *SAMPLER_CHECKS)
         skipped = [] if self.takes_seed else [another_seed_other_features]
-        if not self.method.is_transformer:  # a function cannot be cloned or pickled
+        # a function, unlike a transformer, cannot be cloned or pickled
+        if not self.method.is_transformer:
             skipped.append(clones_and_copies)
         return tuple(each for each in OF_EVERY_MAP if each not in skipped)
 
@@ -161,10 +162,10 @@ class FeatureMapUnderTest:
             return None
         try:
             power = measure_power(self.method, name, self.options.get(name, 1.0))
-        except Exception:  # the checks report this error
+        except Exception:  # the checks report this error later
             return None
-        # An exponent below 1 is not a convention of any package. Such a map squares the bandwidth
-        # by mistake.
+        # An exponent below 1 is not a convention of any package. A map with such an exponent
+        # squares the bandwidth by mistake.
         return power if abs(power) >= 1 else None
 
     @property

@@ -11,8 +11,8 @@ import click
 from rfbench.cli.options import ALLOW_IMPORTS, FOLDER_TYPE
 from rfbench.cli.terminal import echo
 
-# Maximum number of differing rows that are printed. With twice this number, a screen shows half as
-# many folders.
+# Maximum number of printed rows that differ. With twice this number, a screen shows half as many
+# folders.
 MAX_LISTED_ROWS = 5
 
 

@@ -13,8 +13,9 @@ from rfbench.arrays import FloatArray
 from rfbench.compute import compile_function
 from rfbench.compute.blocks import is_float_matrix
 
-# Size in bytes of a strip of columns that stays in the L2 cache during all stages. Measured by
-# `python -m scripts.bench.doubled`: half the value needs .96 of the CPU time, twice the value .95.
+# Size in bytes of a strip of columns that stays in the L2 cache during all stages of the
+# transform. Measured by `python -m scripts.bench.doubled`: with half the value, the transform
+# needs .96 times the CPU time, with twice the value .95 times.
 _STRIP_BYTES = 2**18
 
 

@@ -44,8 +44,8 @@ def cos_inplace(phase: FloatArray, offsets: FloatArray | None, scale: float) -> 
         raise ValueError(f"offsets of shape {shifts.shape} for phases of shape {phase.shape}")
     if flat.size == 0:
         return
-    # The loop marks phases that are computed later by their absolute value. The factor therefore
-    # has to be below the limit after rounding to float32.
+    # The loop marks phases that are computed later by their absolute value. The factor has to be
+    # below the limit even after rounding to float32.
     factor = dtype.type(scale)
     small = abs(factor) < kernels.LARGEST_PHASE
     kernels.cos(flat, shifts, factor if small else dtype.type(1))

@@ -32,7 +32,8 @@ def write(folder: Path, data: Parsed) -> None:
     """
     arrays = {"X": data.X, "y": data.y, "groups": data.groups}
     about = None if data.about is None else dict(data.about)
-    facts = {"train_rows": data.n_given_train, "about": about}  # fields of a catalog entry
+    # fields of the catalog entry for this folder
+    facts = {"train_rows": data.n_given_train, "about": about}
     stored.write(folder, facts, {k: array for k, array in arrays.items() if array is not None})
 
 

@@ -42,9 +42,9 @@ from rfbench.samplers.elsewhere import PARAMETER, TO_STATE
 
 log = logging.getLogger(__name__)
 TABLE_CHOICES = ("all", "quick")
-# Numbers of finished trials after which the forecast is updated. The first trials are slower
-# because loops are compiled. The values were chosen without a measurement. If they are doubled, a
-# wrong first forecast is shown twice as long.
+# The forecast of the remaining time is updated after these numbers of finished trials. The first
+# trials are slower because loops are compiled. The values were chosen without a measurement. If
+# they are doubled, a wrong first forecast is shown twice as long.
 RENEWED = (5, 20, 80)
 OnRow = Callable[[dict[str, Any]], None]
 Watch = Callable[[str, int, int], AbstractContextManager[OnRow]]

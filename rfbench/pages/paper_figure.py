@@ -45,28 +45,30 @@ SETTINGS_MARKS = {
     "matched": ("^", VERMILLION),
     "rematched": ("v", GREEN),
 }
-# FOREST_ROWS is the number of rows of a forest plot that fill a page. MOST_PANELS is the number of
+# FOREST_ROWS is the number of rows of a forest plot on a full page. MOST_PANELS is the number of
 # panels next to each other. The values were chosen by eye. With twice as many panels, names leave
 # no space for the intervals.
 FOREST_ROWS, MOST_PANELS = 60, 2
-# ROW_HEIGHT is the height of a row, and CURVE the height of a panel of curves, in inches. A row is
-# as high as text of 7.5 points with its line spacing. The values were chosen by eye. If ROW_HEIGHT
-# is halved, names overlap.
+# Heights in inches, chosen by eye. ROW_HEIGHT is the height of a row of a forest plot, with text
+# of 7.5 points and its line spacing. CURVE is the height of a panel of curves. If ROW_HEIGHT is
+# halved, names overlap.
 ROW_HEIGHT, CURVE = 0.155, 1.6
-# If a number was measured with two settings, the two are drawn at a distance of this share of a
-# row, chosen by eye. With twice this distance, they touch the next number.
+# Vertical distance, as a share of a row, between two markers of one number that was measured with
+# two settings. It was chosen by eye. With twice this distance, they touch the next number.
 APART = 0.25
-# A number that is not compared is drawn at the edge if it is farther from zero than this number of
-# bands, chosen by eye. With twice this value, the other numbers use only a third of the panel.
+# A number that is not compared is drawn at the edge of a panel if its distance from zero exceeds
+# this multiple of the band. The value was chosen by eye. With twice this value, the other numbers
+# use only a third of the panel.
 OFF_AXIS = 3
-# Share of the panel, next to its edge, in which the values of these numbers are written, chosen by
-# eye. If it is halved, the texts cover other numbers.
+# Numbers that are drawn at the edge have their values written next to it, within this share of the
+# panel. It was chosen by eye. If it is halved, the texts cover other numbers.
 EDGE = 0.2
-# Sizes of markers and bars in points, chosen by eye. With twice these sizes, neighbors overlap.
+# Size of markers (MARK_SIZE) and width of interval bars (BAR) in points, chosen by eye. With twice
+# these sizes, neighbors overlap.
 MARK_SIZE, BAR = 4.0, 0.8
-# Ticks of logarithmic axes: 1 and 3 times powers of ten (DECADES), and ratios (QUOTIENTS). They
-# were chosen by eye. With twice as many ticks, their numbers overlap. LEGEND has the number of
-# columns of the legend; with twice as many columns, the legend is cut off.
+# Ticks of logarithmic axes: DECADES are 1 and 3 times powers of ten, and QUOTIENTS are ratios.
+# They were chosen by eye. With twice as many ticks, their numbers overlap. LEGEND is the number of
+# columns of the legend. With twice as many columns, the legend is cut off.
 DECADES = tuple(a * 10.0**k for k in range(-5, 3) for a in (1, 3))
 QUOTIENTS = (0.1, 0.2, 0.5, 0.8, 1.0, 1.25, 2.0, 5.0, 10.0)
 LEGEND: dict[str, Any] = {"loc": "outside lower center", "ncols": 2, "fontsize": 7.5}
@@ -197,8 +199,8 @@ def _draw_forest(panel: Axes, numbers: pd.DataFrame) -> None:
     panel.axvspan(low, high, color=GREY, alpha=0.25, linewidth=0)
     panel.axvline(zero, color=get_text_color(), linewidth=BAR)
     solid = _find_solid(numbers)
-    # Numbers that are compared are always completely visible. Other numbers are drawn at the edge
-    # if they are far from the band.
+    # Numbers that are compared are always visible. Other numbers are drawn at the edge if they are
+    # far from the band.
     wide = close**OFF_AXIS if not points else OFF_AXIS * close
     near = value.between(1 / wide, wide) if not points else value.abs() <= wide
     ends = [value - half, value + half]
@@ -210,7 +212,7 @@ def _draw_forest(panel: Axes, numbers: pd.DataFrame) -> None:
     else:
         gap = (most / least) ** 0.06
         least, most = least / gap, most * gap
-    if (value > most).any():  # this leaves space for the values at the edge
+    if (value > most).any():  # Extend the axis, so that there is space for the values at the edge.
         most = most + EDGE * (most - least) if points else most * (most / least) ** EDGE
     if (value < least).any():
         least = least - EDGE * (most - least) if points else least / (most / least) ** EDGE
@@ -306,7 +308,7 @@ def _name_marks(numbers: pd.DataFrame, more: dict[str, Any]) -> tuple[list[Any],
     for kind in SETTINGS_MARKS:
         if kind in set(numbers["settings"]):
             marker, colour = SETTINGS_MARKS[kind]
-            # in a figure of curves, the color of a marker is the color of the method
+            # In a figure of curves, a marker has the color of its method.
             colour = colour if BAND in more else get_text_color()
             look: dict[str, Any] = {"color": colour, "linestyle": "", "markersize": MARK_SIZE}
             handles[f"settings: {verdict_counts.CLASS_LABELS[kind]}"] = Line2D(

@@ -16,8 +16,9 @@ from rfbench.results.lines import seal, unseal
 
 MANIFEST = "manifest.json"
 REQUIRED_KEYS = ("config", "settings", "trials")
-MACHINE = "machine"  # key of the only machine, in manifests without identities of machines
-MACHINES = "machines"  # key of the machines by identity, and temporary key of a row from its worker
+MACHINE = "machine"  # key of the only machine, in manifests that do not identify machines
+# key of a dictionary of machines by identity, and temporary key of a row from its worker
+MACHINES = "machines"
 WHAT = ("config", "variants", "settings", "trials", "smoke", "data")
 MEASURING = ("python", "rfbench", "numpy", "scipy", "scikit-learn", "numba")
 """Packages that must have the same version on all machines."""

@@ -22,12 +22,14 @@ from rfbench.samplers.declaration import ISOTROPIC, MIXTURES, PRODUCT, sampler
 from rfbench.samplers.feature_map import FeatureMap, Projection
 
 # Number of elements in a block of padded rows (1 MiB). Measured by `python -m
-# scripts.bench.doubled`: half the value needs .95 of the CPU time of sorf, twice the value 1.12.
+# scripts.bench.doubled`: with half the value, sorf needs .95 times the CPU time, with twice the
+# value 1.12 times.
 _CHUNK_ELEMENTS = 2**17
-# Largest number of columns of the rows for which one product with all frequencies is faster.
-# Measured, CPU time in ms for 4,000 rows and 1,000 frequencies in float32, in the order product,
-# sorf, fastfood, circulant: 3.9, 35, 32, 37 with 10 columns, 13, 17, 28, 20 with 128, 18, 19, 29,
-# 26 with 200, 24, 27, 31, 19 with 256. In float64, sorf is fastest from 200 columns on.
+# Up to this number of columns, one product with all frequencies is faster than a structured
+# transform. Measured CPU time in ms for 4,000 rows and 1,000 frequencies in float32, in the order
+# product, sorf, fastfood, circulant. With 10 columns 3.9, 35, 32, 37. With 128 columns 13, 17, 28,
+# 20. With 200 columns 18, 19, 29, 26. With 256 columns 24, 27, 31, 19. In float64, sorf is the
+# fastest from 200 columns on.
 DENSE_COLUMNS = 128
 
 
@@ -312,8 +314,8 @@ class SORF(HadamardFeatures):
 
     def _draw_block(self, generator: np.random.Generator, p: int, spread: float) -> Block:
         signs = generator.choice([-1.0, 1.0], size=(self.blocks, p))
-        # The factor is sqrt(p) times 1 / sqrt(p) per transform, so that each transform is
-        # orthonormal.
+        # The factor contains 1 / sqrt(p) for each transform, so that each transform is
+        # orthonormal, and sqrt(p) once.
         return Block(signs, np.full(p, spread * float(p) ** (0.5 - 0.5 * self.blocks)))
 
 

@@ -104,7 +104,7 @@ class Classifier(ClassifierMixin, Solver):  # type: ignore[misc]
 
     def decision_function(self, X: Rows) -> Array:
         """Return the decision values: shape (n,) for two classes, (n, k) for k > 2 classes."""
-        # Raises an error if the solver is not fitted and has no coding yet.
+        # This raises an error if the solver is not fitted, because the labels are then unknown.
         decisions = self.compute_decisions(X)
         values = self.coding_.compute_scores(decisions)
         return values[:, 0] if self.coding_.k == 2 else values

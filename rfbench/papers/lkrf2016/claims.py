@@ -11,7 +11,7 @@ from rfbench.analysis.kept import is_near_corners, is_near_offsets
 from rfbench.analysis.paired import Curve, Pairing, Quantity, Values, compute_change
 from rfbench.results import kept_features
 
-# number of kept features in the paper: nnz(q) < 250 for 2 <= d <= 15 (section 4.1, footnote 1)
+# The paper keeps fewer than 250 features for 2 <= d <= 15: nnz(q) < 250 (section 4.1, footnote 1).
 KEPT = 250
 
 
