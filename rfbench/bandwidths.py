@@ -89,7 +89,7 @@ def resolve(rule: float | str, X: Rows, generator: np.random.Generator) -> float
     if not SMALLEST <= value <= LARGEST:
         raise MethodError(
             f"The bandwidth rule '{rule}' gave {value:g}.",
-            f"A bandwidth has to be from {SMALLEST:g} to {LARGEST:g}. The rules give "
+            f"A bandwidth has to be from {SMALLEST:g} to {LARGEST:g}. A rule gives "
             "0 if most rows are equal.",
             "Set the bandwidth to a number.",
         )

@@ -686,7 +686,7 @@ def make(name: str, bandwidth: float = 1.0) -> Kernel:
 
 @functools.cache
 def find_with_parameters(text: str) -> type[Kernel] | None:
-    """Return the class of a kernel with parameters in its name.
+    """Return the kernel class for a name that contains parameters.
 
     Parameters
     ----------

@@ -47,7 +47,7 @@ def load_object(path: str, folder: Path | None = None) -> Any:
     if colon and owner == GIVEN:
         raise MethodError(
             f"{name} was passed as a Python object.",
-            "The file or package of the object is unknown.",
+            "The file or package that defines the object is not known.",
             "Run the Python code that defines the object.",
         )
     try:

@@ -66,7 +66,7 @@ def _number_in(variable: str) -> int:
     text = os.environ[variable]
     if not (text.isascii() and text.isdigit() and int(text) >= 1):
         raise ConfigError(
-            f"{variable}={text} is not a number of cores.",
+            f"{variable}={text} is not a valid number of cores.",
             "This variable sets the number of cores that rfbench may use.",
             "Set the variable to a whole number of at least 1, or unset it.",
         )

@@ -56,7 +56,7 @@ class AuthorsRuns(NamedTuple):
 
 
 def compare(selection: Selection, paper: str | None = None) -> tuple[AuthorsRuns, ...]:
-    """Compare each authors' value in the rows.csv of a paper with our rows on the same data set.
+    """Compare each value of the authors in rows.csv with our rows on the same data set.
 
     Notes
     -----

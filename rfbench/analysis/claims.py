@@ -252,7 +252,7 @@ def tabulate_outcomes(outcomes: Sequence[Outcome]) -> pd.DataFrame:
 
 
 def tabulate_comparisons(outcomes: Iterable[Outcome]) -> pd.DataFrame:
-    """Return a table of the comparisons of claims, a line each, farthest outside the bounds first.
+    """Return the comparisons of claims, one per line, farthest outside their bounds first.
 
     The columns include the ``effect``, its 90 % interval (``low`` and ``high``), the ``excess`` of
     the effect over the bound (negative inside the bounds), and the ``side``: inside, outside or

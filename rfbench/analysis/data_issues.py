@@ -122,7 +122,7 @@ def _check(rows: pd.DataFrame, asked: Mapping[str, Any]) -> Check:
     for name in filter(None, (column, at)):
         if name not in rows:
             raise ResultsError(
-                f"The check on '{column}' cannot be evaluated.",
+                f"The configured check of column '{column}' cannot be evaluated.",
                 f"trials.csv does not have a column '{name}'.",
                 "Correct the key 'checks' in the configuration."
                 + suggest_nearest(name, list(rows.columns)),

@@ -457,7 +457,7 @@ def to_floats(values: pd.Series[Any]) -> NDArray[np.float64]:
 
 
 def map_unique(texts: pd.Series[str], function: Callable[[str], Any]) -> pd.Series[Any]:
-    """Apply a function to each text of a column. Equal texts are computed once."""
+    """Apply a function to each text of a column, only once for equal texts."""
     return texts.map({text: function(text) for text in texts.unique()})
 
 

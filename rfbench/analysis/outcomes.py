@@ -29,7 +29,7 @@ Effect = Callable[[Claim, ClaimComparison], ClaimComparison]
 
 
 def return_no_effect(_: Claim, comparison: ClaimComparison) -> ClaimComparison:
-    """Return the comparison unchanged: the `Effect` that is used if no setting was varied."""
+    """Return the comparison unchanged, because no unstated setting was varied."""
     return comparison
 
 

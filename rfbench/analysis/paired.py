@@ -132,7 +132,7 @@ class Pairing:
     def compute_difference(
         self, columns: Sequence[int], other_columns: Sequence[int] | None
     ) -> Values:
-        """Return the paired differences of two methods, from the runs with the most common trials.
+        """Return paired differences of two methods, from the runs with the most trials in common.
 
         Columns of the same experiment are compared. If no experiment ran both methods, columns of
         different experiments are compared. If `other_columns` is None, the values of `columns` are
@@ -151,7 +151,7 @@ class Pairing:
         return max(candidates, key=lambda values: np.isfinite(values).sum(), default=none)
 
     def compute_steps(self, curve: Curve, other_curve: Curve | None) -> dict[int, Values]:
-        """Return the paired differences for each value on the axis that has any."""
+        """Return the paired differences at each value on the axis with common trials."""
         every = {
             x: self.compute_difference(
                 columns, None if other_curve is None else other_curve.get(x, [])
@@ -165,7 +165,7 @@ OneOff = Callable[[Pairing, Curve, Curve | None], list[Quantity]]
 
 
 def compute_change(steps: Sequence[Values], joint: str) -> list[Quantity]:
-    """Return the last minus the first of several values along the axis; nothing for one value."""
+    """Return the last minus the first value along the axis, or nothing for a single value."""
     if len(steps) < 2:
         return []
     return [Quantity(steps[-1] - steps[0], joint=joint, found=len(steps))]

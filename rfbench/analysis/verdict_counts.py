@@ -115,7 +115,10 @@ def count(entries: pd.DataFrame, by: Sequence[str]) -> Count:
     classes = entries[list(by)].drop_duplicates()
     if len(classes) != 1:
         named = "; ".join(map(", ".join, classes.to_numpy().tolist())) or "none"
-        raise ResultsError("Numbers of different provenance cannot be added.", f"Classes: {named}.")
+        raise ResultsError(
+            "Counts of published numbers with different sources or settings cannot be added.",
+            f"Classes: {named}.",
+        )
     protocols, of = entries["protocol"].unique().tolist(), tuple(classes.iloc[0])
     if "decidable" not in entries:
         return Count(of, tuple(protocols), _seen(entries))

@@ -98,7 +98,7 @@ def verify(
     *,
     needed: bool = False,
 ) -> Verification:
-    """Compare the results at or below the paths with the numbers and claims of one paper or of all.
+    """Compare results in folders with the numbers and claims of one paper, or of all papers.
 
     Stale rows are ignored, see `rfbench.analysis.frame.collect`.
 

@@ -158,7 +158,7 @@ def save(audit: Audit, table: pd.DataFrame, folder: Path) -> list[Path]:
     """
     if table.empty:
         raise ResultsError(
-            f"No combination has all numbers of {audit.target}.",
+            f"No combination of settings has results for all published numbers of {audit.target}.",
             f"{len(audit.experiments)} combinations lack a number, because trials "
             "failed or were not run.",
             "Run the command again with --dry-run, which counts these trials.",

@@ -191,7 +191,7 @@ def plan(asked: AuditRequest) -> Audit:
 
 
 def find_needed_samplers(experiment: Experiment, target: Target) -> list[SamplerSpec]:
-    """Return the samplers for which the target has published numbers, by label, else by name."""
+    """Return the samplers with published numbers, matched by label, or otherwise by name."""
     # With the joint solver, the samplers provide features for the solver and are not methods of the
     # paper.
     if experiment.solver.name == JOINT:
@@ -273,7 +273,9 @@ def _open(asked: AuditRequest, vary: Choices, samplers: Sequence[str], target: T
         left = select_options(options, samplers)
         if name in vary and name in fixed:
             raise ConfigError(
-                f"{name} is both set and varied.", "", "Use either --set or --vary for a key."
+                f"The key {name} is both fixed (--set) and varied (--vary).",
+                "",
+                "Use only one of the two options for this key.",
             )
         if name in vary and not left:
             raise ConfigError(

@@ -46,7 +46,7 @@ def rank(audit: Audit, results: Results) -> pd.DataFrame:
 
 
 def tabulate_combinations(audit: Audit, cells: pd.DataFrame, in_folder: int = 0) -> pd.DataFrame:
-    """Return one line per combination that has all published numbers, the nearest one first.
+    """Return a line per complete combination, nearest to the published numbers first.
 
     `in_folder` is the number of combinations with trials in the results folder, including trials of
     earlier audits. Combinations that differ only in the metric share their trials, so `in_folder`
@@ -182,7 +182,7 @@ def tabulate_effects(audit: Audit, claim: Claim, results: Results) -> pd.DataFra
 def add_paired_differences(
     cells: pd.DataFrame, collection: Collection, reading: int | None
 ) -> pd.DataFrame:
-    """Add the paired differences of each combination from the combination with the index `reading`.
+    """Add the paired differences between each combination and the combination `reading`.
 
     ``paired`` is the mean difference over trials with the same split and the same random numbers,
     in the unit of the published number; NaN if there are no such trials. ``half`` is half the width

@@ -227,7 +227,7 @@ class Measurement:
 
     @property
     def wrong(self) -> bool:
-        """True if the map does not have its kernel, as far as its draws can show.
+        """True if the draws show that the map does not have the kernel that it claims.
 
         A map with the same features for every seed is wrong if it is much further from the kernel
         than independent draws, or if its error does not fall and theirs is not known. A smaller
@@ -242,7 +242,7 @@ class Measurement:
 
     @property
     def detectable_bias(self) -> float:
-        """Smallest bias, in errors of one draw, that is detected with probability `POWER`."""
+        """Smallest bias, in standard deviations of a draw, detected with probability `POWER`."""
         return (self.limit + float(stats.norm.ppf(POWER))) / math.sqrt(self.seeds)
 
     @cached_property
@@ -256,7 +256,7 @@ class Measurement:
 
     @property
     def relative_error_far(self) -> float:
-        """RMSE at a pair one bandwidth further from the origin, divided by the RMSE of a near pair.
+        """RMSE at a pair that is farther from the origin, divided by the RMSE at a near pair.
 
         Both pairs have distance 1 in the same direction. The quotient is NaN if the kernel depends
         on the location of the rows.

@@ -137,7 +137,7 @@ class FeatureMapUnderTest:
         ]
         names = [name for name in names if name in self.options] or names
         if len(names) > 1:
-            why = "Each of them could be the bandwidth."
+            why = "Each of these parameters could be the bandwidth."
             raise MethodError(
                 f"{self.method.name} has the parameters {' and '.join(names)}.", why, TO_STATE
             )
@@ -239,7 +239,7 @@ class FeatureMapUnderTest:
 def make_subject(
     thing: Any, options: Mapping[str, Any] | None = None, kernel: str | None = None, **differs: Any
 ) -> FeatureMapUnderTest:
-    """Return a map as a subject; for a sampler, kernels and options are read from its declaration.
+    """Wrap a map for the checks; a sampler's kernels and options are from its declaration.
 
     Raises
     ------
@@ -252,7 +252,7 @@ def make_subject(
         if name in WIDTHS and not (isinstance(given, int | float) and given > 0):
             raise MethodError(
                 f"{name} is {given!r}.",
-                "The bandwidth of the kernel is then unknown.",
+                "With this value, the bandwidth of the kernel is unknown.",
                 "Write a number above 0.",
             )
     if isinstance(thing, type) and issubclass(thing, RandomFeatures):
@@ -278,7 +278,7 @@ class PromiseCheck(NamedTuple):
 
 
 def run_checks(subject: Any, checks: Sequence[Check]) -> list[PromiseCheck]:
-    """Run the checks on a subject and return all promises.
+    """Run the checks on a map and return the result for each promise.
 
     The first check uses the map in the simplest way. If it fails, the remaining checks are not run,
     because they would fail with the same exception.

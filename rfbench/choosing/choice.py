@@ -240,7 +240,7 @@ def _find_metric(table: LabelledTable, metric: str | None) -> str:
 def _check_constant(rounds: Rounds, contenders: Mapping[str, Candidate], budget: float) -> None:
     """Raise ConfigError if not even the constant prediction was measured."""
     if CONSTANT not in contenders:
-        what = f"Nothing was measured within {budget:.3g} s, not even the constant prediction."
+        what = f"No model was measured within {budget:.3g} s, not even the constant prediction."
         why = "; ".join(f"{label}: {text}" for label, text in rounds.failed.items())
         raise ConfigError(what, why, "Use a larger --budget.")
 
@@ -480,7 +480,7 @@ def explain(
         reason = "the model uses no column"
     elif fitted > len(train) and monotonic() + seconds > end:
         fit = f"a fit on the training rows alone, which needs {seconds:.1f} s"
-        reason = f"the budget was used before {fit}"
+        reason = f"the time budget was spent before {fit}"
     else:
         if fitted > len(train):
             model = rounds.make_model(taken).fit(table.X.iloc[train], table.labels[train])

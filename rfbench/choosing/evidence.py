@@ -114,7 +114,7 @@ def measure_importances(
     seconds = (monotonic() - start) * (1 + REPEATS * X.shape[1])
     if monotonic() + seconds > end:
         columns = f"{X.shape[1]} columns, which need {seconds:.1f} s"
-        return [], f"the budget was used before permutations of {columns}"
+        return [], f"the time budget was spent before permutations of {columns}"
     found: Any = permutation_importance(
         model, X, truth, scoring=score, n_repeats=REPEATS, random_state=seed
     )

@@ -139,7 +139,7 @@ def load(path: Path, *, allow_imports: bool = False) -> Model:
             "trustworthy as its sender."
         )
         if home.is_temporary():
-            why += " Without a home folder rfbench does not remember which models are yours."
+            why += " Without a home folder, rfbench has no list of the models that you wrote."
         raise refused(
             "was not written by you on this machine.",
             why,

@@ -140,7 +140,7 @@ class Candidate:
         return float(rows * iterations * (self.M * (self.M + LINEAR_M) or 1))
 
     def with_parameters(self, label: str, **parameters: Any) -> Candidate:
-        """Return an unmeasured candidate with a different label and with changed parameters."""
+        """Return a new candidate, not measured yet, with another label and other parameters."""
         return replace(self, label=label, parameters={**self.parameters, **parameters}, chosen={})
 
 

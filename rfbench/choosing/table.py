@@ -222,7 +222,8 @@ def split_without_rare_classes(
         if table.is_asked or (table.groups is None and table.time is None):
             raise
         note = (
-            "No such split leaves enough rows for training and testing. Rows are "
+            "A split by groups or by time does not leave enough rows for training "
+            "and testing. Rows are "
             "drawn at random, and the errors may be too small."
         )
         notes = (*table.notes, note)

@@ -76,7 +76,10 @@ class CellRun:
         return (
             ""
             if self.trials
-            else f"the data of {name} are not on this machine: rfbench data fetch {name}"
+            else (
+                f"the data set {name} is not on this machine. To download it: rfbench "
+                f"data fetch {name}"
+            )
         )
 
     def join(self) -> list[Results]:

@@ -42,9 +42,12 @@ def merge(target: Path, others: tuple[Path, ...]) -> None:
     for line in result.differ[:MAX_LISTED_ROWS]:
         echo(f"  {line}")
     for why, count in result.refused.items():
-        echo(f"{count} rows refused: {why}")
+        echo(f"{count} rows were not added: {why}")
     if result.machines > 1:
-        echo(f"rows come from {result.machines} machines, so their times cannot be compared")
+        echo(
+            f"the rows were measured on {result.machines} machines, so their times "
+            "cannot be compared"
+        )
     if result.differ or result.refused:
         raise click.exceptions.Exit(1)
 

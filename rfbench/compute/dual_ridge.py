@@ -91,7 +91,7 @@ class KernelEigendecomposition:
         return bool((alphas > 4 * self.noise * (self.largest + self.values[-1] + alphas)).all())
 
     def predict_groups_left_out(self, rows: NDArray[np.intp], alphas: Array) -> Array:
-        """Return the predictions for a group of rows from the fit without the group, (a, rows, t).
+        """Predict a group of rows by the fits without this group; shape (a, rows, t).
 
         `is_accurate` has to be True for the penalties.
         """
@@ -147,7 +147,7 @@ def _means(K: Array, Y: Array, intercept: bool) -> tuple[Array, Array, float]:
 def invert_shifted(
     values: Array, alphas: Array, noise: float, largest: float
 ) -> tuple[Array, list[int]]:
-    """Return 1 / (values + alpha), shape (a, p), and the number of omitted values for each alpha.
+    """Return 1 / (values + alpha) for each alpha, and the number of omitted values.
 
     An omitted value is at the level of rounding, and its inverse is replaced by 0.
     """

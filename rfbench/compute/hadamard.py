@@ -36,7 +36,7 @@ def fwht_inplace(a: FloatArray, axis: int) -> None:
         If the array has a different type or layout, or a length that is not a power of two.
     """
     if not is_float_matrix(a) or axis not in (0, 1):
-        raise ValueError("not a writeable, C-contiguous matrix of floats, or not axis 0 or 1")
+        raise ValueError("expected a writeable C-contiguous matrix of floats, and axis 0 or 1")
     length = a.shape[axis]
     if length < 1 or length & (length - 1):
         raise ValueError(f"the length {length} is not a power of two")

@@ -94,14 +94,14 @@ class NormalEquations:
         return replace(self, **sums)
 
     def make_empty(self) -> NormalEquations:
-        """Return equations without rows, for the same columns."""
+        """Return sums over no rows, for the same columns and targets."""
         nothing: dict[str, Any] = {name: 0.0 * np.zeros_like(getattr(self, name)) for name in _SUMS}
         return replace(self, **nothing)
 
     def select_columns(
         self, columns: NDArray[np.intp], scale: float | NDArray[np.floating[Any]] = 1.0
     ) -> NormalEquations:
-        """Return the equations for a subset of the features, rescaled.
+        """Return the normal equations for a subset of the features, multiplied by factors.
 
         Parameters
         ----------
@@ -180,7 +180,7 @@ def solve_ridge(equations: NormalEquations, alphas: npt.ArrayLike, *, intercept:
     `estimate_rounding`. `largest` is the largest entry of the Gram matrix before centering.
     """
     penalties = np.atleast_1d(np.asarray(alphas, np.float64))
-    assert equations.n > 0, "no rows to fit"
+    assert equations.n > 0, "the training set has no rows"
     check_equations(equations)
     t = equations.moment.shape[1]
     moment = equations.moment

@@ -190,7 +190,7 @@ def _tile(offsets: Any) -> Any:
 
 @compile_function
 def cos(flat: Any, offsets: Any, scale: Any) -> None:
-    """Compute flat <- scale cos(flat + offsets) in place, with the offsets repeated for each row.
+    """Replace `flat` by scale * cos(flat + offsets); offsets are repeated for each row.
 
     abs(scale) has to be below `LARGEST_PHASE`.
     """
@@ -242,7 +242,7 @@ def cos_sin(flat: Any, scale: Any, out: Any, width: int) -> None:
 
 @compile_function
 def arc_cosine(flat: Any, order: int, scale: Any) -> None:
-    """Compute flat <- scale flat^order H(flat) in place, with the step function H."""
+    """Replace `flat` by scale * flat^order * H(flat), with the step function H."""
     # The step function is 1/2 at 0, as in Cho and Saul (2009). The order of the comparisons
     # preserves NaN.
     zero, half = scale * 0, scale / 2

@@ -211,4 +211,4 @@ def describe_markers(text: Mapping[str, pd.Series[Any]]) -> str:
         if len(found):
             counts[name] = " ".join(f"{word} {n:,}" for word, n in found.items())
     listed = format_names([f"{name} ({each})" for name, each in counts.items()])
-    return f"These strings count as missing values: {listed}." if counts else ""
+    return f"These strings are treated as missing values: {listed}." if counts else ""

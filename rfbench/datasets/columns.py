@@ -63,7 +63,7 @@ FEW, MANY = 2, 30
 # treated as missing. The value was chosen without a measurement. With 0.90, which is twice the
 # share of other cells, one cell in ten could be missing.
 NEARLY_ALL = 0.95
-UNREAD = "These cells of the target count as missing: "
+UNREAD = "These cells of the target are treated as missing: "
 # Rows are stored as a dense array if at least one of every DENSE values is not 0. Sparse rows need
 # 12 bytes per value and three times as many operations. The value was chosen without a
 # measurement. With twice this value, a matrix is dense if an eighth of its values are not 0.
@@ -328,7 +328,7 @@ class Table:
     _numbers: Any = None  # the target as numbers, or None for a target of strings
 
     def assume(self, fact: str, taken: str, option: str, *, guess: bool = False) -> None:
-        """Note how a value is interpreted, and the option that changes the interpretation."""
+        """Add a note on how a value is interpreted, and on the option that changes this."""
         sentence = f"{fact}, read as {taken} ({option})."
         for each in (self.notes, self.assumed, *([self.guesses] if guess else [])):
             each.append(sentence)

@@ -221,7 +221,7 @@ def _missing(
         f"'{member.source or member.name}' of {entry.name} is missing.",
         why,
         f"{f'Download it from {urls} and' if urls else 'It cannot be downloaded:'} "
-        f"put it into {find_data_folder() / entry.folder}, with its own name.",
+        f"copy it to the folder {find_data_folder() / entry.folder}, with its own name.",
     )
 
 

@@ -283,7 +283,7 @@ def detect_reading(
     missing: tuple[str, ...] = (),
     target: str | int | None = None,
 ) -> ReadOptions:
-    """Return the options for reading a file. Given options are not detected.
+    """Return the options for reading a file; options that the user gave are kept.
 
     Raise UnicodeDecodeError or LookupError if the given encoding is wrong.
     """
@@ -489,7 +489,7 @@ def _alike(name: str, X: Any, like: ReadOptions) -> Any:
     if len(cells) > 1 and np.isnan(cells[0]).all() and np.isfinite(cells[1]).any():
         raise DataError(
             f"The first line of {name} contains names, but the training file does not have names.",
-            "The line would be read as a row.",
+            "The line of names would be read as a row of data.",
             "Remove the line, or add `--header`.",
         )
     places = list(range(like.width))

@@ -53,7 +53,7 @@ def hash_folder(folder: Path, task: str | None = None) -> str:
 
 
 def read(folder: Path, task: str | None = None) -> Parsed:
-    """Return the rows of a packed folder as a source that stays on disk.
+    """Open a folder of `.npy` files as a data source that is read from disk.
 
     `task` is the kind of target. If it is not given, `facts.json` or the target itself determines
     it. Raise DataError if a file is missing, damaged, or has a different number of rows. Nothing is

@@ -455,7 +455,7 @@ class _Words:
     def of(
         cls, text: pd.Series[Any], least_rows: int = 1, levels: Sequence[str] | None = None
     ) -> _Words:
-        """Learn the categories of a text column. Drop categories in fewer than `least_rows` rows.
+        """Learn the categories of a text column that occur in at least `least_rows` rows.
 
         If `levels` are given, only the means of the columns are learned. Other categories are
         ignored.
@@ -516,9 +516,10 @@ def describe(notes: Iterable[Note]) -> list[str]:
     """Return sentences that describe the treatment of the columns, one per kind of treatment."""
     sentences = {
         WORDS: (
-            "Categories became columns of 0 and 1. The number of columns is in parentheses: {}."
+            "Categories were replaced by columns of 0 and 1. The number of columns is in "
+            "parentheses: {}."
         ),
-        DATE: "Dates became days, month, weekday and hour, as far as they vary: {}.",
+        DATE: ("Dates were replaced by days, month, weekday and hour, as far as these vary: {}."),
         "not numbers": "Values other than numbers or dates count as missing in: {}.",
         "text numbers": (
             "Strings are read as numbers, without percent signs, currency signs and "

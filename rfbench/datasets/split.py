@@ -235,7 +235,10 @@ def _groups(dataset: Dataset, rule: Mapping[str, Any], generator: np.random.Gene
 def _blocks(dataset: Dataset, rule: Mapping[str, Any], generator: np.random.Generator) -> Sides:
     n, count = len(dataset.y), rule["blocks"]
     if count > n:
-        raise DataError(f"blocks is {count}.", f"{dataset.name} has {n} rows.")
+        raise DataError(
+            f"The split needs {count} rows, one for each of its blocks.",
+            f"{dataset.name} has only {n} rows.",
+        )
     return _some_of(np.arange(n) * count // n, rule["test_size"], generator)
 
 
@@ -247,7 +250,10 @@ def _folds(dataset: Dataset, rule: Mapping[str, Any], generator: np.random.Gener
     if most is not None:  # use the legacy generator, because numpy never changes its random numbers
         rows = np.random.RandomState(seed).permutation(n)[:most]
     if rule["folds"] > len(rows):
-        raise DataError(f"folds is {rule['folds']}.", f"{dataset.name} has {len(rows)} rows.")
+        raise DataError(
+            f"The split needs {rule['folds']} rows, one for each of its folds.",
+            f"{dataset.name} has only {len(rows)} rows.",
+        )
     folds = list(KFold(rule["folds"], shuffle=True, random_state=seed).split(rows))
     train, test = folds[rule["trial"] % len(folds)]
     return rows[train], rows[test]

@@ -40,7 +40,7 @@ from rfbench.results.manifest import MEASURING
 
 
 def find(text: str = "local", n_jobs: int | None = None) -> tuple[int, Any]:
-    """Return the number of trials that run at once, and the dask client or None.
+    """Return the number of trials that run in parallel, and the dask client or None.
 
     `text` is the value of ``--executor``: ``local`` or ``dask:ADDRESS``. By default the number of
     trials is the number of cores of this machine, or the number of threads of the dask workers.
@@ -143,7 +143,7 @@ class FanOut:
             ) from error
 
     def can_start_trial(self) -> bool:
-        """Return True if another trial may start."""
+        """Return True if the run was not stopped and has not reached its deadline."""
         return not self.stopping and self.limits.compute_time_limit() != 0
 
     def record(self, row: Row) -> None:

@@ -29,8 +29,8 @@ CHANGED_METHOD = (
     "rfbench now measures this row differently: a method was revised, or a default changed."
 )
 EARLIER = "The configuration of the folder has changed since this row was measured."
-OTHER_DATA = "The data with this name are different on this machine."
-NO_DATA = "The data are not on this machine."
+OTHER_DATA = "On this machine, the data set of this name has different content."
+NO_DATA = "The data set of the row is not on this machine."
 ENDED_BADLY = "The trial failed when it was measured."
 
 

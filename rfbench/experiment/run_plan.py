@@ -109,7 +109,7 @@ def plan_run(
 
 
 def list_trials_without_data(experiments: Sequence[Experiment]) -> list[Trial]:
-    """Return one trial per data set, sampler and M, without reading the data."""
+    """Return one trial for each data set, sampler and M, without reading any data."""
     return [
         Trial(e, dataset, "", sampler, M, 0)
         for e in experiments

@@ -225,7 +225,7 @@ def _caption(curves: Curves, left_out: list[str], n_shared: int | None = None) -
     if x != "x" and curves.varied != "variant":
         notes.append(f"A line joins values of {curves.varied}")
     if curves.has_frontier:
-        notes.append(f"Grey steps: the frontier, the best mean {curves.cost}")
+        notes.append(f"Gray steps: the frontier, the best mean {curves.cost}")
     notes += [f"Time: {TIMES[column.partition('_')[2]]}" for column in (x, y) if column in SUMS]
     if x == "x" and curves.varied == "M":
         notes += _on_columns(table)

@@ -175,7 +175,7 @@ def read_published_rows(folder: Path) -> tuple[pd.DataFrame, int]:
     if find_baseline(rows) is None:
         raise ResultsError(
             f"No published leaderboard rows found below {folder}.",
-            "A method is compared with published rows of the current configuration.",
+            "A method is compared only with published results of the current configuration.",
             "Install rfbench again, or measure the rows with `rfbench run leaderboard`.",
         )
     return rows, sum(collection.stale_counts.values())

@@ -263,7 +263,7 @@ class Pace:
         self._count, self._spent, self._ended = 0, 0.0, 0.0
 
     def forecast(self, share: float) -> str:
-        """Return a sentence with the CPU time for a share of all trials, from published times."""
+        """Return a sentence that forecasts the CPU time of the trials from published times."""
         spent = share * self._methods
         dearest = str(spent.idxmax())
         return (

@@ -152,7 +152,7 @@ def compute_log_ratios(rows: pd.DataFrame, M: int, value: str = "error") -> Logs
 
 
 def compute_log_quotients(above: Any, below: Any) -> pd.Series[float]:
-    """Return log(above / below) for each data set, averaged over the common trials.
+    """Return the log of the ratio of two methods per data set, averaged over common trials.
 
     Both series have the index (data set, trial). Values that are not finite are dropped.
     """

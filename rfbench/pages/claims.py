@@ -86,7 +86,7 @@ def select_worst(outcome: Outcome) -> list[ClaimComparison]:
 
 
 def format_verdict(outcome: Outcome) -> str:
-    """Return the verdict on a claim as text, with the number and size of failures or its limits."""
+    """Return the verdict on a claim as text, with the number and the size of failures."""
     mark = verdicts.UNVARIED * outcome.is_unvaried
     if outcome.verdict == verdicts.DEPENDS:
         return f"depends on: {join_names(outcome.deciding_settings)}"

@@ -80,7 +80,7 @@ def list_files(name: str) -> tuple[str, str]:
 
 
 def gather_additions(verification: Verification, out: Path) -> dict[str, str]:
-    """Return for each paper the Markdown text that slices add to its page."""
+    """Return for each paper the Markdown text that optional components add to its page."""
     added: dict[str, str] = {}
     for texts in slices.call_hooks("describe_papers", verification, out):
         for name, text in texts.items():

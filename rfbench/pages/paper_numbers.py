@@ -276,7 +276,7 @@ def _lay_out_counts(numbers: pd.DataFrame) -> Grid:
 
 
 def find_kind(runs: AuthorsRuns) -> str:
-    """Return the name of the way in which the authors' runs are compared with ours."""
+    """Return the kind of comparison between the authors' runs and our runs."""
     if runs.beside:
         return SHOWN_ROWS
     if not runs.same_rows:

@@ -30,7 +30,7 @@ def _of_paper(name: str, info: ValidationInfo) -> str:
     """Return the name of the paper that is being read, which its files may omit."""
     paper = str((info.context or {}).get("paper", name))
     if name not in ("", paper):
-        raise ValueError(f"the paper is {name} instead of {paper}. Remove this key")
+        raise ValueError(f"the key paper is {name}, but must be {paper}. Remove the key")
     return paper
 
 
@@ -292,7 +292,10 @@ class Provenance(_PaperSection):
     @classmethod
     def _one_class_each(cls, settings: dict[str, str]) -> dict[str, str]:
         if len(set(settings.values())) < len(settings):
-            raise ValueError("two protocols of one class would count a number twice")
+            raise ValueError(
+                "two protocols have the same class of settings, so each number would "
+                "be counted twice"
+            )
         return settings
 
 

@@ -62,7 +62,7 @@ class Cell(NamedTuple):
 
     @property
     def group(self) -> tuple[str, str, str, int, float, int]:
-        """Return what cells with the same exact kernel matrices have in common."""
+        """Return the settings shared by all cells with the same exact kernel matrices."""
         return (*self[:5], self.n_seeds)
 
 

@@ -128,7 +128,7 @@ def read(folder: Path) -> dict[str, Any]:
 
 def read_if_sound(folder: Path, notes: list[str]) -> dict[str, Any]:
     """Return the manifest of a results folder, or an empty dict and a note with the reason."""
-    unknown = "configuration and machine are unknown."
+    unknown = "the configuration and the machine are unknown."
     try:
         return _load(folder)
     except FileNotFoundError:

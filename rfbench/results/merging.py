@@ -133,7 +133,7 @@ def _add(
         elif data and row["data_hash"] and row["data_hash"] not in data:
             result.refused["data with a different hash"] += 1
         elif row["trial_id"] not in planned:
-            result.refused["a trial that is not in a plan"] += 1
+            result.refused["the trial is not planned by the configuration"] += 1
         elif present and present["status"] == "ok":
             if row["status"] == "ok":
                 result.both += 1

@@ -129,7 +129,9 @@ def describe_broken(broken: Mapping[int, tuple[bytes, str]]) -> list[str]:
     """Return descriptions of the invalid lines that were omitted, with reasons."""
     lines = [f"{TRIALS}, line {n}: {why} The row is left out." for n, (_, why) in broken.items()]
     more = len(lines) - NAMED_LINES
-    return lines[:NAMED_LINES] + ([f"{TRIALS}: {more} more lines of this kind."] * (more > 0))
+    return lines[:NAMED_LINES] + (
+        [f"{TRIALS}: {more} more lines have the same fault."] * (more > 0)
+    )
 
 
 def find(paths: Iterable[str | Path]) -> list[Path]:

@@ -123,7 +123,7 @@ class Store:
             self._quarantine([line for line, _ in table.broken.values()])
             for what in describe_broken(table.broken):
                 log.warning("%s: %s It is in %s.", self.folder, what, TORN)
-                log_event(self.folder, f"mended: {what} It is in {TORN}.")
+                log_event(self.folder, f"repaired: {what} The removed text is in {TORN}.")
         if table.broken or tuple(table.header) != COLUMNS:
             rows = self._with_machine(table.iterate_named())
             files.replace(self.csv, b"".join([_HEADER, *(encode_row(row) + b"\n" for row in rows)]))

@@ -40,7 +40,7 @@ TO_STATE = (
     f"parameters of the method, or `{PARAMETER}: {ROWS_VARIED}` to divide the rows."
 )
 # Note of a row if the length scale of the method could not be measured.
-UNKNOWN_SCALE = "own parameters are taken for bandwidth 1"
+UNKNOWN_SCALE = "the method's parameters are assumed to be for bandwidth 1"
 _SIZE = re.compile(r"(.*\*\s*)?M")
 _COEFFICIENT = r"([0-9]*\.?[0-9]+(?:e[+-]?[0-9]+)?)"
 _POWER = r"s(?:\s*(?:\^|\*\*)\s*([0-9.]+))?"

@@ -51,7 +51,8 @@ def check_columns(n_columns: int, expected: int) -> None:
     """Raise MethodError if a transformer returns a different number of columns than before."""
     if n_columns != expected:
         raise MethodError(
-            f"A transformer returned {n_columns} columns after {expected} columns before.",
+            f"A transformer returned {n_columns} columns, but it returned "
+            f"{expected} columns earlier.",
             "Training rows and test rows need the same columns.",
         )
 

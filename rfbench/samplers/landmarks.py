@@ -179,7 +179,7 @@ def choose_pivots(
     check_fits(
         8.0 * m * n,
         f"The factor of {n} rows and {m} landmarks",
-        "Use fewer landmarks, or a different kind of landmarks.",
+        "Use fewer landmarks, or landmarks that are selected in a different way.",
     )
     factor, chosen, count = np.empty((m, n)), np.zeros(m, dtype=np.intp), 0
     residual = compute_diagonal(kernel, X)

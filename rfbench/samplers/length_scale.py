@@ -117,7 +117,7 @@ def measure_length_scale(make: Callable[[int], Any], d: int) -> float:
         return float(products.mean()), float(squares.mean())
 
     def compute_excess(part: int, seeds: int = FEW_SEEDS, shift: float = 0.0) -> Array:
-        """Return (products - `FALLEN` squares) / squares for each seed. Failed seeds give NaN."""
+        """Return (products - `FALLEN` * squares) / squares per seed; NaN for failed seeds."""
         products, squares = np.transpose([compute_means(part, s, shift) for s in range(seeds)])
         if failures and np.isnan(products).all():
             raise failures[-1]

@@ -122,7 +122,7 @@ class WeightedPool(ScoredFeatures):
         shape = (X.shape[0], pool.n_columns)
         if can_hold(float(X.dtype.itemsize) * shape[0] * shape[1]):
             return np.empty(shape, X.dtype)
-        self.notes_.append("the scored features do not fit into memory and are made again")
+        self.notes_.append("the scored features do not fit into memory, so they are computed again")
         return None
 
     @abstractmethod

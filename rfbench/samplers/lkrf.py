@@ -188,7 +188,7 @@ class LKRF(PooledFeatures):
         order = generator.permutation(len(targets))
         held, used = np.sort(order[: len(order) // 5]), np.sort(order[len(order) // 5 :])
         if len(held) == 0:
-            self.notes_.append("too few rows to choose the penalty by validation")
+            self.notes_.append("there are too few rows to choose the penalty on validation rows")
             return DIVERGENCE_PENALTIES[-1]
         validation, training = ((select_rows(rows, p), targets[p]) for p in (held, used))
         v = self._alignments(scored.subtract(PoolScores.from_rows(scored.pool, *validation)))

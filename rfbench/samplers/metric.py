@@ -211,7 +211,9 @@ class LearnedMetric(Checked, BaseEstimator):  # type: ignore[misc]
             m = min(self.n_landmarks, int(rows.shape[0]))
             fit = fit_best(self.kernel, inside, targets, apply_metric(root, held_rows), held, m)
             if fit is None or not has_variation(targets):
-                self.notes_.append("the target or the rows do not vary: no metric was learned")
+                self.notes_.append(
+                    "no metric was learned, because the target or the rows are constant"
+                )
                 break
             loss, kernel, landmarks, coef = fit
             losses.append(loss)

@@ -218,6 +218,6 @@ class Nystroem(RandomFeatures):
 
     def _note(self, different: int, seen: int, n: int) -> None:
         if different < min(self.n_components, n):
-            self.notes_.append(f"{different} different landmarks span the rows")
+            self.notes_.append(f"{different} different landmarks are enough to represent all rows")
         if seen < n:
             self.notes_.append(f"landmarks from {seen} of {n} rows")

@@ -65,7 +65,7 @@ def compute_target_moments(
 
 
 def sum_cos_sin(unit: FeatureMap, columns: Array) -> Array:
-    """Sum the cos and the sin value of each frequency, from shape (n_columns,) to (M,)."""
+    """Add the values of the cosine and the sine column of each frequency, shape (M,)."""
     if unit.layout == PAIRED:
         return columns[: unit.n_frequencies] + columns[unit.n_frequencies :]
     return columns

@@ -179,7 +179,7 @@ class ProductSketch(Sketch):
 
 @dataclass(frozen=True)
 class TreeSketch(Sketch):
-    """Projections that are multiplied in pairs and projected again, down to one.
+    """Projections multiplied in pairs and projected again, until one projection remains.
 
     The leaves beyond the degree are columns of ones. `width` is the number of columns of inner
     projections, D or a power of two above it; the columns beyond D are 0.
@@ -377,13 +377,13 @@ class SketchedFeatures(RandomFeatures):
     is_complex: bool = parameter(False, BOOLEAN)
 
     def check_parameters(self) -> None:
-        """Check that complex projections exist and have a column."""
+        """Raise MethodError if the projection cannot be complex, or M is too small for it."""
         super().check_parameters()
         if self.is_complex and (self.projection == COUNTSKETCH or self.n_components < 2):
             raise MethodError(
                 f"is_complex is true with the projection {self.projection} and n_components "
                 f"{self.n_components}.",
-                "Count sketches are real, and a complex feature has two columns.",
+                "Count sketches are real, so they cannot produce complex features.",
                 "Set is_complex to false.",
             )
 

@@ -501,7 +501,9 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         # even if the fit met its own stopping criterion. A NaN bound proves nothing.
         if gap is not None and not gap <= CERTAIN and converged is not False:
             converged = False
-            notes.append(f"the objective may be {gap:.1e} of itself above its optimum")
+            notes.append(
+                f"the objective may exceed its optimum by the relative difference {gap:.1e}"
+            )
         folds = [float(part.gaps.max()) for part in fits.partial if part.gaps is not None]
         stopped = sum(int(np.count_nonzero(~part.has_converged)) for part in fits.partial)
         if stopped:

@@ -70,7 +70,7 @@ class Classifier(ClassifierMixin, Solver):  # type: ignore[misc]
             raise MethodError(
                 f"{type(self).__name__} supports two classes, but there are {k}.",
                 f"Only binary classification is supported. The type of the target is {k} classes.",
-                "Use for example the solver svm.",
+                "Use a solver for several classes, such as svm.",
             )
         self.coding_ = Coding(k, getattr(self, "multiclass", ONE_VS_REST))
         return Targets(self.coding_.encode(codes), codes, self.coding_)

@@ -75,7 +75,7 @@ class RegularizationPath(ABC):
     @property
     @abstractmethod
     def n_columns(self) -> int:
-        """Number of coefficients per decision column."""
+        """Number of coefficients per column of the decision values."""
 
     @abstractmethod
     def compute_decisions(self, design: Design) -> Array:
@@ -111,7 +111,7 @@ class LinearPath(RegularizationPath):
 
     @property
     def n_columns(self) -> int:
-        """The number of features p."""
+        """Number of features p, each of which has one coefficient."""
         return int(self.coefficients.shape[1])
 
     def compute_decisions(self, design: Design) -> Array:

@@ -75,7 +75,7 @@ def assign_group_folds(
     count = min(count, int(numbers.max(initial=0)) + 1)
     if count < 2:
         raise MethodError(
-            "The training set has only one group, but each fold consists of complete groups.",
+            "The training set has only one group, but a fold has to consist of complete groups.",
             "No rows would remain to fit the model.",
             "Fix the penalty (selection: fixed), use a different split, or remove `groups`.",
         )

@@ -41,7 +41,7 @@ def test_nearest_combinations_are_shown_with_the_varied_settings(folder, monkeyp
         ["1", "1.00", "2.00"],
     ]
     assert [row[3:] for row in cells(content, "3 ")] == [["3.00", "standard", "top"]]
-    assert "the 3 nearest are shown" in content
+    assert "The 3 combinations nearest to the published numbers are shown" in content
 
 
 @pytest.mark.parametrize(

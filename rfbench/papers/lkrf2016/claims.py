@@ -45,7 +45,7 @@ def _over_d(pairing: Pairing, curve: Curve, other: Curve | None) -> pd.DataFrame
 
 
 def share_of_the_weight(pairing: Pairing, curve: Curve, other: Curve | None) -> list[Quantity]:
-    """Return the share of the weight that is at the locations marked in Figure 1a, for d = 2."""
+    """Return the share of the weight near the locations marked in Figure 1a, for d = 2."""
     near = {"kept_near_corners": is_near_corners, "kept_near_offsets": is_near_offsets}
     collection, groups = pairing.trials.collection, pairing.trials.facts["group"]
     shares: list[pd.Series[float]] = []
@@ -61,7 +61,7 @@ def share_of_the_weight(pairing: Pairing, curve: Curve, other: Curve | None) -> 
 
 
 def plateau(pairing: Pairing, curve: Curve, other: Curve | None) -> list[Quantity]:
-    """Return the change between the two largest sizes above the number of kept features.
+    """Return the change of a metric between the two largest M above the kept number.
 
     The number of kept features at a size is the largest number over the trials at this size.
     """
