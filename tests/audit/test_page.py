@@ -48,7 +48,7 @@ def test_nearest_combinations_are_shown_with_the_varied_settings(folder, monkeyp
     ("one", "other", "more"),
     [
         (ranked([(1, 4), (2, 2)], ["scaling=a,b"]), tied(), "share the first place"),
-        (EIGHT, ranked([(1,) * 8], ["scaling=a"], NUMBERS, trials=2), "luck"),
+        (EIGHT, ranked([(1,) * 8], ["scaling=a"], NUMBERS, trials=2), "due to chance"),
         (tied(), tied(stand_in=True), "not a verdict"),
         (tied(), tied(as_it_stands=3), "the configuration itself"),
         (EIGHT, tied(), "cannot confirm"),
