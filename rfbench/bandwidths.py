@@ -36,18 +36,19 @@ ALLOWED = (
     | one_of(*RULES)
     | Rule("a multiple of a rule (0.5*median)", lambda rule: _parts(rule) is not None)
 )
-# Grid of the setting `bandwidth: cv`: powers of two around the median.
+# Values of the setting `bandwidth: cv`: powers of two times the median distance.
 BANDWIDTH_GRID = ("0.25*median", "0.5*median", "median", "2*median", "4*median")
-# WIDEST has the limits for widening a grid, as multiples of the value of the rule: one step below
-# the grid and three steps above it, because a large bandwidth makes features nearly linear. The
-# values were chosen without a measurement. Each time a limit is doubled, a search has one more step
-# if the best bandwidth is at that edge. ROUNDING is the tolerance for products of powers of two
-# with a rule; any value from 1e-15 to 1 would do.
+# WIDEST has the smallest and the largest bandwidth of a widened grid, as multiples of the value of
+# the rule. They are one step below the grid and three steps above it, because a large bandwidth
+# makes features nearly linear. ROUNDING is the tolerance when products of a power of two and a
+# rule are compared. The values were chosen without a measurement. With a limit doubled, a search
+# has one more step if the best bandwidth is at that edge. Any ROUNDING from 1e-15 to 1 would do.
 WIDEST, ROUNDING = (1 / 8, 32.0), 1 + 1e-9
-# NEIGHBOR is the number of the neighbor in the rules `knn50`. It is from Yu et al. 2016, whom
-# Shahrampour et al. 2018 follow (section 5). SAMPLE is the number of sampled rows, which we chose:
-# for 1,000 rows, the median distance has a relative standard error of about 1 %. With twice SAMPLE,
-# the rule needs four times the time, and every published bandwidth from a rule changes.
+# NEIGHBOR is the number of the neighbor in rules such as `knn50`. It is from Yu et al. 2016 and
+# Shahrampour et al. 2018 (section 5). SAMPLE is the number of rows from which a bandwidth is
+# computed. We chose it: with 1,000 rows, the median distance has a relative standard error of
+# about 1 %. With twice SAMPLE, the rule needs four times the time, and every published bandwidth
+# from a rule changes.
 NEIGHBOR, SAMPLE = 50, 1000
 
 
@@ -88,7 +89,7 @@ def resolve(rule: float | str, X: Rows, generator: np.random.Generator) -> float
     if not SMALLEST <= value <= LARGEST:
         raise MethodError(
             f"The bandwidth rule '{rule}' gave {value:g}.",
-            f"A bandwidth has to be from {SMALLEST:g} to {LARGEST:g}. The rules give "
+            f"A bandwidth has to be from {SMALLEST:g} to {LARGEST:g}. A rule gives "
             "0 if most rows are equal.",
             "Set the bandwidth to a number.",
         )
@@ -106,7 +107,7 @@ class Candidates:
     """Bandwidths from which one is selected."""
 
     values: tuple[float, ...]  # bandwidths in decreasing order
-    rule: float  # value of the rule; for a grid of numbers, their geometric mean
+    rule: float  # value of the bandwidth rule; for a grid of numbers, their geometric mean
 
     def widen(self, best: float) -> float | None:
         """Return twice or half the best bandwidth if it is at an edge of the grid, else None.

@@ -54,7 +54,7 @@ class Clock:
         return nullcontext() if clock is None else clock.time_part(name)
 
     def add(self, other: Clock, to: str | None = None) -> None:
-        """Add the times of another clock to the same parts, or all times to the part `to`."""
+        """Add another clock's times part by part, or the sum of its times to the part `to`."""
         for part in CLOCK_PARTS:
             self.wall[to or part] += other.wall[part]
             self.cpu[to or part] += other.cpu[part]

@@ -78,7 +78,7 @@ def escape_markdown(text: object) -> Markdown:
     >>> print(escape_markdown(r"\<img onerror=x> [a](javascript:b)"))
     \\\<img onerror=x> \[a\](javascript:b)
     """
-    live = hasattr(text, "__html__")  # the result of a Jinja macro also has this method
+    live = hasattr(text, "__html__")  # the result of a Jinja macro also has the method __html__
     return Markdown(text if live else escape_controls(text).translate(MARKDOWN))
 
 
@@ -101,7 +101,7 @@ def as_csv(table: pd.DataFrame, **options: Any) -> str:
 def _cell(value: Any) -> Any:
     if not isinstance(value, str):
         return value
-    text = escape_line(value)  # tabs and carriage returns at the start of a text are escaped here
+    text = escape_line(value)  # escape tabs and carriage returns at the start of a text here
     return f"'{text}" if text.startswith(FORMULAS) and not _is_number(text) else text
 
 
@@ -115,7 +115,8 @@ def _is_number(text: str) -> bool:
 
 def to_json_value(value: Any) -> Any:
     """Convert a value for JSON: unknown types become strings; NaN and infinity become None."""
-    value = value.tolist() if hasattr(value, "tolist") else value  # numpy scalars and arrays
+    # convert numpy scalars and arrays
+    value = value.tolist() if hasattr(value, "tolist") else value
     if isinstance(value, Mapping):
         return {str(key): to_json_value(each) for key, each in value.items()}
     if isinstance(value, str | bool | int) or value is None:

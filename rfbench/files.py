@@ -23,8 +23,8 @@ from rfbench.errors import ResultsError, raise_as_write_error
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# With these flags, a link that is created after the check is not followed, and opening a pipe does
-# not block.
+# With these flags, opening a file neither follows a link that was created after the check, nor
+# waits for a pipe.
 _SAFELY = os.O_NOFOLLOW | os.O_NONBLOCK
 
 
@@ -100,7 +100,8 @@ def lock_file(file: Path) -> Iterator[None]:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         yield
     finally:
-        fcntl.flock(handle, fcntl.LOCK_UN)  # a child process may have a copy of the handle
+        # unlock explicitly, because a child process may have a copy of the handle
+        fcntl.flock(handle, fcntl.LOCK_UN)
         os.close(handle)
 
 
@@ -228,7 +229,7 @@ def stage_folder(folder: Path) -> Iterator[Path]:
     cannot be written.
     """
     with make_scratch_folder(folder.parent, f".{folder.name[:100]}-") as scratch:
-        stage = scratch / "new"  # a scratch folder is readable only by this user
+        stage = scratch / "new"  # a temporary folder that only this user can read
         stage.mkdir()
         yield stage
         os.replace(stage, folder)

@@ -12,15 +12,15 @@ import numpy as np
 from rfbench.errors import ConfigError
 from rfbench.yamlfile import parse_scalar
 
-# Number of values of a range without a step. The number was chosen without a measurement. With
-# twice as many values, a run needs twice the time.
+# Number of values of a range that is given without a step. The number was chosen without a
+# measurement. With twice as many values, a run needs twice the time.
 DEFAULT_POINTS = 20
-# Maximum number of values of a list. It turns a step with a wrong sign or exponent into an error,
-# which would otherwise be a run of weeks. The number was chosen without a measurement. With twice
-# this number, some of these mistakes would be run.
+# Maximum number of values of a list. Because of this limit, a step with a wrong sign or exponent
+# is an error, and not a run of weeks. The number was chosen without a measurement. With twice this
+# number, some of these mistakes would be run.
 MAX_POINTS = 10_000
 # Largest absolute value of a number in a list. By definition of float64, whose largest number is
-# 1.8e308, 20 steps between two numbers within this limit are finite.
+# 1.8e308, all values of a range of 20 steps are finite if both ends are within this limit.
 LARGEST_NUMBER = 1e300
 GRID_GRAMMAR = "50:1000 (20 points at most), 50:1000:50 (with a step), 50,100,200 or log:50:1000:8"
 

@@ -15,7 +15,8 @@ from pathlib import Path
 
 from rfbench import platforms
 
-# The current folder stays on the path if PYTHONPATH or an editable installation contains it.
+# The current folder remains on the import path if PYTHONPATH or an editable installation contains
+# it.
 PATH_CODE = (
     "import json, sys; own, given = {*sys.path}, json.loads(sys.argv.pop(1)); "
     "sys.path[:] = [each for each, here in given if not here or each in own]\n"
@@ -29,7 +30,7 @@ def build_command(code: str, *words: str) -> list[str]:
     The current folder is excluded by ``-P``. The user's PYTHON* variables still apply.
     """
     given = [(each, _is_here(each)) for each in sys.path]
-    # The folder of rfbench is last, for a checkout that is used without an installation.
+    # The folder of rfbench is the last entry, for a checkout that is used without an installation.
     given.append((str(Path(__file__).resolve().parents[1]), False))
     return [sys.executable, "-P", "-c", PATH_CODE + code, json.dumps(given), *words]
 

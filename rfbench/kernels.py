@@ -118,7 +118,7 @@ def compute_squared_distances(X: Rows, Y: Rows) -> NDArray[np.float64]:
 
     squares: NDArray[np.float64]
     if _is_dense(X) and _is_dense(Y):
-        # This is the formula of scikit-learn, but with the BLAS library that computes all other
+        # The formula is the same as in scikit-learn, but uses the same BLAS library as all other
         # products.
         squares = _products(X, Y)
         squares *= -2.0
@@ -129,7 +129,7 @@ def compute_squared_distances(X: Rows, Y: Rows) -> NDArray[np.float64]:
             np.fill_diagonal(squares, 0.0)
     else:
         squares = euclidean_distances(X, Y, squared=True)
-    # bound of the rounding error for |y| close to |x|
+    # Bound of the rounding error of a squared distance, for |y| close to |x|.
     rounding = 8 * (X.shape[1] + 4) * np.finfo(np.float64).eps
     squares[squares <= rounding * row_norms(X, squared=True)[:, None]] = 0.0
     return squares
@@ -156,11 +156,12 @@ class Kernel(ABC):
     feature: ClassVar[Feature] = "wave"
     order: ClassVar[int] = 0
     has_bandwidth: ClassVar[bool] = True
-    # Distribution of one coordinate of a frequency at bandwidth 1: `coordinate` is its name in
-    # scipy.stats, and `drawn_by` is the method of numpy's generators that draws from it.
+    # Distribution of one coordinate of a frequency at bandwidth 1. `coordinate` is its name in
+    # scipy.stats, and `drawn_by` is the method of numpy's random generators that draws from it.
     coordinate: ClassVar[str | None] = None
     drawn_by: ClassVar[str]
-    # Parameters in the name of the kernel, such as `polynomial[degree=3]`, with their defaults.
+    # Parameters that the name of the kernel may contain, such as `polynomial[degree=3]`, with
+    # their defaults.
     parameters: ClassVar[Mapping[str, float]] = MappingProxyType({})
 
     def __init_subclass__(cls) -> None:
@@ -217,7 +218,7 @@ class Kernel(ABC):
                 "Quasi-random frequencies are computed for each coordinate separately.",
                 "Use the sampler rks, or a different kernel.",
             )
-        from scipy import stats  # importing this module takes a second
+        from scipy import stats  # import here, because importing scipy.stats takes a second
 
         return self._scaled(getattr(stats, self.coordinate).ppf(u))
 
@@ -688,7 +689,7 @@ def make(name: str, bandwidth: float = 1.0) -> Kernel:
 
 @functools.cache
 def find_with_parameters(text: str) -> type[Kernel]:
-    """Return the class of a kernel with parameters in its name.
+    """Return the kernel class for a name that contains parameters.
 
     Parameters
     ----------

@@ -8,13 +8,13 @@ from contextlib import contextmanager
 from rfbench import platforms, usable
 from rfbench.errors import MemoryLimitError
 
-# number of bytes, by definition
+# number of bytes in a GiB, by definition
 GIB = 2**30
-# Feature matrices larger than MATRIX_BYTES bytes, or than the share MATRIX_SHARE of the free
-# memory, are not stored: they are computed again in blocks. The values were chosen without a
-# measurement. With a quarter of the free memory, the other arrays of a solver still fit. With twice
-# the values, four workers at once may use all memory. With half the values, more fits compute their
-# features in every pass.
+# Limits on the memory of a stored feature matrix: MATRIX_BYTES bytes, and the share MATRIX_SHARE
+# of the free memory. The features of a larger matrix are not stored but computed again in blocks.
+# The values were chosen without a measurement. With a quarter of the free memory, the other arrays
+# of a solver still fit. With twice the values, four workers together may use all memory. With half
+# the values, more fits compute their features in every pass.
 MATRIX_BYTES = 2**30
 MATRIX_SHARE = 0.25
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-# Maps the name or label of a method to its printed name. Other methods have no printed name.
+# Maps the name or label of a method to its name in print. Methods that are missing here have no
+# such name.
 PRINTED = {
     "boosting": "gradient boosting",
     "eerf": "EERF",

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 # Smallest probability in the log-loss, which is the limit of scikit-learn up to version 1.2. A
-# wrong prediction with probability 1 has the loss 34.5. With half this value, the loss would be
+# wrong prediction with probability 1 has the loss 34.5. With half this value, this loss would be
 # larger by .7.
 SMALLEST = 1e-15
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from rfbench.errors import MethodError, suggest_nearest
 
-# Largest 32-bit integer, by definition. BLAS and scikit-learn use 32-bit indices.
+# Largest signed 32-bit integer, by definition. BLAS and scikit-learn use 32-bit indices.
 LARGEST_WHOLE = 2**31 - 1
 COUNTS = ("n_components", "pool_size", "score_rows", "base_size")
 _EXPRESSION = re.compile(r"(?:((?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e-?[0-9]+)?)\s*\*\s*)?([Mdn])")
@@ -158,7 +158,7 @@ class Checked:
                 )
 
 
-@functools.cache  # this function is called for every trial
+@functools.cache  # results are cached, because this function is called for every trial
 def list_taken_parameters(constructor: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
     """Return the parameters of the `__init__` method of a class, including `self`."""
     return inspect.signature(constructor).parameters
@@ -199,7 +199,7 @@ def build(cls: type[Any], name: str, parameters: Mapping[str, Any]) -> Any:
         ) from error
     if isinstance(built, Checked):
         built.check_parameters()
-    elif hasattr(built, "_parameter_constraints"):  # the object is an estimator of scikit-learn
+    elif hasattr(built, "_parameter_constraints"):  # this object is an estimator of scikit-learn
         try:
             built._validate_params()
         except ValueError as error:

@@ -18,9 +18,9 @@ from typing import Any
 from rfbench import yamlfile
 from rfbench.errors import MethodError, suggest_nearest
 
-# parameters that may be a number, or a list of numbers without a bound
+# parameters whose value may be a number or a list of numbers, without an upper bound
 VALUES = ("Cs", "alphas")
-# matches the factor of an expression such as 10*M
+# Matches the factor in an expression such as 10*M.
 _FACTOR = re.compile(r"\s*([0-9]+\.?[0-9]*(?:e[0-9]+)?)\s*\*")
 
 

@@ -25,18 +25,18 @@ OPEN_FOLDER = getattr(os, "O_PATH", os.O_RDONLY)
 
 Without O_PATH, the folder has to be readable.
 """
-# Polling interval in seconds, for systems without file descriptors of processes. The value was
-# chosen without a measurement. With twice this value, the end of a child process is noticed 20 ms
-# later.
+# Seconds between two checks if a process has ended. They are needed on systems without file
+# descriptors of processes. The value was chosen without a measurement. With twice this value, the
+# end of a child process is noticed 20 ms later.
 POLL_SECONDS = 0.02
-# Number of bytes of a test allocation, which is more than other threads allocate in the same
+# Number of bytes of a test allocation. It is more than other threads allocate in the same
 # microseconds. The value was chosen without a measurement. Nothing is written to this memory, so
 # twice as many bytes need no more of it.
 PROBE_BYTES = 2**27
 
 CGROUP_FILE = "/proc/self/cgroup"
 MOUNT = PurePosixPath("/sys/fs/cgroup")
-VERSION_2 = ""  # name of the single group in version 2 of the interface
+VERSION_2 = ""  # name of the only controller group in version 2 of the cgroup interface
 
 
 def open_descriptor(process: int) -> int:
@@ -97,7 +97,8 @@ def control_groups(controller: str) -> tuple[tuple[PurePosixPath, str], ...]:
     return _list_groups(read(CGROUP_FILE), MOUNT, controller)
 
 
-@functools.lru_cache  # the free memory is measured several times in each fit
+# the result is cached, because the free memory is measured several times in each fit
+@functools.lru_cache
 def _list_groups(
     text: str, mount: PurePosixPath, controller: str
 ) -> tuple[tuple[PurePosixPath, str], ...]:
@@ -109,7 +110,8 @@ def _list_groups(
         if controllers == VERSION_2:
             top = mount
         elif controller in controllers.split(","):
-            top = mount / controller  # this is a link if several controllers share a folder
+            # the mount point may be a link, if several controllers share a folder
+            top = mount / controller
         else:
             continue
         own = PurePosixPath(path)
@@ -147,7 +149,7 @@ def read_peak_rss_mb() -> float:
     for line in read("/proc/self/status").splitlines():
         if line.startswith("VmHWM"):
             return float(line.split()[1]) * 1024 / 1e6
-    unit = 1 if DARWIN else 1024  # number of bytes per unit of `ru_maxrss`
+    unit = 1 if DARWIN else 1024  # number of bytes in one unit of `ru_maxrss`
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
 
 

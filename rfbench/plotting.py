@@ -22,10 +22,10 @@ log = logging.getLogger(__name__)
 
 BACKEND = "MPLBACKEND"
 RC_FILE = "matplotlibrc"
-# Environment variables with folders and files that matplotlib reads. They may be relative to the
-# current folder.
+# Environment variables that name the folders and files matplotlib reads. The paths may be relative
+# to the current folder.
 PLACES = ("MATPLOTLIBRC", "MPLCONFIGDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "HOME")
-# A folder that contains no Python modules, because the current folder may be on the import path.
+# Folder without Python modules. It replaces the current folder, which may be on the import path.
 ELSEWHERE = Path(__file__).resolve().parent / "pages" / "templates"
 
 
@@ -58,7 +58,7 @@ def import_matplotlib() -> ModuleType:
         finally:
             if backend is not None:
                 os.environ[BACKEND] = backend
-        if backend:  # the user's code may import pyplot later
+        if backend:  # the user's code may import pyplot later, which then uses this backend
             with contextlib.suppress(ValueError):
                 matplotlib.rcParams["backend"] = backend
         for message in messages:
@@ -88,7 +88,7 @@ def _refuse_a_pipe() -> None:
     above = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
     usual = os.path.expanduser("~/.matplotlib") if platforms.DARWIN else f"{above}/matplotlib"
     places.append(os.path.join(os.environ.get("MPLCONFIGDIR") or usual, RC_FILE))
-    # matplotlib reads the first existing path that is not a folder.
+    # matplotlib uses the first path that exists and is not a folder.
     there = (place for place in places if os.path.exists(place) and not os.path.isdir(place))
     place = next(there, os.devnull)
     if not os.path.isfile(place) and place != os.devnull:

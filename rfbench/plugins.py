@@ -24,7 +24,7 @@ from typing import Any
 from rfbench.errors import MethodError, suggest_nearest
 
 log = logging.getLogger(__name__)
-GIVEN = "python"  # prefix of the names of objects that were given in Python
+GIVEN = "python"  # prefix of the names of objects that were passed from Python
 FORM = "Write package.module.Name, or folder/file.py:Name."
 
 
@@ -47,7 +47,7 @@ def load_object(path: str, folder: Path | None = None) -> Any:
     if colon and owner == GIVEN:
         raise MethodError(
             f"{name} was passed as a Python object.",
-            "The file or package of the object is unknown.",
+            "The file or package that defines the object is not known.",
             "Run the Python code that defines the object.",
         )
     try:
@@ -84,7 +84,8 @@ def _line_of(error: BaseException) -> str:
     theirs = [at for at in frames if "importlib" not in at.filename and at.filename != __file__]
     if not theirs:
         return ""
-    # The last frame in the imported file is used. Frames of libraries below it are not relevant.
+    # The error is reported at the last frame of the imported file. Frames of libraries below it
+    # are not relevant.
     at = [frame for frame in theirs if frame.filename == theirs[0].filename][-1]
     line = linecache.getline(at.filename, at.lineno or 0).strip()
     return f" ({at.filename}, line {at.lineno}: {line})"
@@ -119,7 +120,7 @@ class GivenObject:
         import joblib
 
         try:
-            # The object is wrapped in a tuple, because joblib treats a class or function
+            # The object is wrapped in a tuple, because joblib treats a bare class or function
             # differently.
             packed = joblib.wrap_non_picklable_objects((thing,), keep_wrapper=False)
             content = pickle.dumps(packed)
@@ -165,8 +166,8 @@ def _modules_of(thing: Any) -> tuple[tuple[str, str], ...]:
     for each in every:
         name = each.__module__
         file = getattr(sys.modules.get(name), "__file__", None)
-        # Objects of `__main__` are contained in the pickle, and modules of packages can be
-        # imported.
+        # A file of the user is included in the pickle. Objects of `__main__` are in the pickle
+        # anyway, and modules of packages can be imported.
         if file and file.endswith(".py") and name != "__main__" and "." not in name:
             found[name] = str(Path(file).absolute())
     return tuple(found.items())
@@ -251,7 +252,8 @@ def hash_code(path: str, folder: Path | None = None) -> str:
     return _package(path.split(".")[0])
 
 
-@functools.cache  # a call needs half a second, and is made for every trial
+# the result is cached, because a call needs half a second and is made for every trial
+@functools.cache
 def _package(package: str) -> str:
     names = metadata.packages_distributions().get(package, [package])
     try:

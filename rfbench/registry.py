@@ -112,7 +112,7 @@ class Registry(Mapping[str, Any]):
 
         Raises MethodError for an unknown name; the message has the nearest name.
         """
-        # importing numpy is slow, and names alone do not need it
+        # Import here, because importing numpy is slow, and names alone do not need it.
         from rfbench.parameters import has_parameters, is_path
 
         if self is KERNELS and has_parameters(name):
@@ -142,7 +142,7 @@ def make_unknown_name_error(registries: Iterable[Registry], name: str) -> Method
     others = [each for each in (SAMPLERS, KERNELS, SOLVERS) if each not in several]
     elsewhere = next((each for each in others if each.find_published_name(name) in each), None)
     known = [each for registry in several for each in registry]
-    # if two names are equally near, the second is suggested
+    # If two names are equally near to the unknown name, the second is suggested.
     near = suggest_nearest(name, [*PRINTED.values(), *known])
     return MethodError(
         f"There is no {kinds} '{name}'.{near if elsewhere is None else ''}",

@@ -29,12 +29,12 @@ class RowSource:
 
     path: Path
     n_columns: int
-    # row numbers in the file, in the order of this source
+    # row numbers in the file, in the order in which this source returns the rows
     numbers: NDArray[np.int64]
-    # data type of the returned arrays
+    # data type of the arrays that this source returns
     dtype: np.dtype[Any] = DOUBLE
-    # Functions that are applied one after the other to each block, a float64 array of shape (b,
-    # n_columns).
+    # Functions that are applied to each block, one after the other. A block is a float64 array of
+    # shape (b, n_columns).
     steps: tuple[Callable[[FloatArray], FloatArray], ...] = ()
 
     ndim = 2

@@ -8,7 +8,8 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parent
 SUFFIXES = (".py", ".yaml")
-# folder of the configurations, which are not code; only a wheel contains it in the package
+# Name of the folder of the configurations, which contains no code. Only a wheel contains this
+# folder in the package.
 CONFIGS = "configs"
 
 

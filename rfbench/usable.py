@@ -17,7 +17,7 @@ from rfbench import platforms
 from rfbench.errors import ConfigError
 
 CPU, MEMORY = "cpu", "memory"
-# Environment variables that the user or a batch system sets to the number of cores.
+# Environment variables in which the user or a batch system states the number of cores.
 VARIABLES = ("LOKY_MAX_CPU_COUNT", "SLURM_CPUS_PER_TASK")
 
 
@@ -66,7 +66,7 @@ def _number_in(variable: str) -> int:
     text = os.environ[variable]
     if not (text.isascii() and text.isdigit() and int(text) >= 1):
         raise ConfigError(
-            f"{variable}={text} is not a number of cores.",
+            f"{variable}={text} is not a valid number of cores.",
             "This variable sets the number of cores that rfbench may use.",
             "Set the variable to a whole number of at least 1, or unset it.",
         )
@@ -83,7 +83,7 @@ def _cpu_quotas() -> Iterator[float]:
                 platforms.read(folder / f"cpu.cfs_{name}_us").strip()
                 for name in ("quota", "period")
             ]
-        # a group without a quota has the text "max"
+        # without a quota, the first of the two strings is "max"
         if len(words) == 2 and all(word.isdigit() and int(word) for word in words):
             yield int(words[0]) / int(words[1])
 

@@ -17,13 +17,13 @@ import yaml
 from rfbench.errors import ConfigError, suggest_nearest
 
 # Limits on the size of a file, and on its content after aliases are expanded. They protect against
-# files that are crafted to stall the parser, and were chosen without a measurement. With MAX_NODES
-# and MAX_CHARACTERS doubled, such a file needs twice the time. MAX_DEPTH is far below 1,000, the
-# recursion limit of Python.
+# files that are crafted to stall the parser. They were chosen without a measurement. With
+# MAX_NODES and MAX_CHARACTERS doubled, such a file needs twice the time. MAX_DEPTH is far below
+# 1,000, the recursion limit of Python.
 MAX_NODES = 20_000
 MAX_CHARACTERS = 500_000
 MAX_DEPTH = 30
-# If PyYAML was built with libyaml, this loader is 14 times as fast.
+# This loader is 14 times as fast as the other. It exists only if PyYAML was built with libyaml.
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 _INTEGER = re.compile(r"[-+]?[0-9]+")
@@ -35,12 +35,12 @@ _INFINITE = re.compile(r"([-+]?)\.?inf", re.IGNORECASE)
 class Document:
     """Content of a YAML file, with the line number of each value."""
 
-    # content of the file
+    # content of the YAML file
     value: dict[str, Any]
-    # name of the file, for messages
+    # name of the file, as in messages
     source: str
-    # Place of the value at each path: ``line 3`` or ``--set key.path``. A path is a tuple of keys
-    # and of positions in lists.
+    # Place of each value in the file, such as ``line 3``, or ``--set key.path`` if the value is
+    # from the command line. Keys are paths: tuples of keys and of positions in lists.
     places: dict[tuple[Any, ...], str] = field(default_factory=dict)
 
     def find_place(self, path: tuple[Any, ...]) -> str:
@@ -83,7 +83,7 @@ def load(path: Path) -> Document:
     """Read a YAML file with a mapping; raise ConfigError with the file name and the line."""
     try:
         raw = path.read_bytes()
-    except (OSError, ValueError) as error:  # ValueError for a null byte in the path
+    except (OSError, ValueError) as error:  # a null byte in the path raises ValueError
         reason = getattr(error, "strerror", None) or str(error)
         kind = "is a folder" if isinstance(error, IsADirectoryError) else reason.lower()
         from rfbench import shipped

@@ -18,11 +18,12 @@ from rfbench import papers
 from rfbench.analysis import verdicts
 from rfbench.analysis.selection import Selection
 
-# Number of points per unit of the metric, by definition of the verdicts. An accuracy in percent is
-# already in points, and an RMSE of 1 for targets in [-1, 1] is 100 points.
+# Factors that convert a difference into points. An accuracy is in percent, so its differences are
+# points by definition. An RMSE of 1 for targets in [-1, 1] counts as 100 points.
 UNIT_FACTORS = {"accuracy": 1.0, "rmse": 100.0}
-# Half a unit of the fourth digit of an accuracy, in points, by definition: the authors print four
-# digits. With twice this value, numbers with different last digits would count as equal.
+# Differences of at most this many points count as equal. The value is half a unit of the last
+# digit by definition, because the authors print accuracies with four digits. With twice this
+# value, numbers with different last digits would count as equal.
 FOUR_DIGITS = 0.005
 # Two accuracies are called near if they differ by at most this number of test rows. The value was
 # chosen without a measurement: a different version of a library changes the prediction for one or
@@ -38,15 +39,15 @@ class AuthorsRuns(NamedTuple):
     method: str
     metric: str
     experiment: str  # name of our results folder
-    beside: str  # how the protocols differ, if our runs are shown but not judged
+    beside: str  # difference between the protocols, if our runs are shown but not judged
     same_rows: bool
     folds: int
     draws: int  # number of our trials per fold
-    published: float  # mean of the authors' values over the folds
+    published: float  # mean of the authors' values over all folds
     published_sd: float
     measured: float
     measured_sd: float
-    # number of further folds on which the values differ by at most two test rows
+    # number of folds on which the two values have the same first four digits
     equal: float
     near: float  # number of further folds on which the values differ by at most two test rows
     difference: float  # difference of the means in points, ours minus the authors'
@@ -55,7 +56,7 @@ class AuthorsRuns(NamedTuple):
 
 
 def compare(selection: Selection, paper: str | None = None) -> tuple[AuthorsRuns, ...]:
-    """Compare each authors' value in the rows.csv of a paper with our rows on the same data set.
+    """Compare each value of the authors in rows.csv with our rows on the same data set.
 
     Notes
     -----

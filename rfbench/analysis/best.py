@@ -57,7 +57,7 @@ class FirstAnswer:
     metric: str
     axis: str
     method: str
-    other: str  # empty if there is only one method
+    other: str  # label of the other method, empty if there is only one method
     trials: int
     points: tuple[Point, ...]
 

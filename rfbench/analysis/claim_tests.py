@@ -76,7 +76,7 @@ def compute_interval(values: Values, share: bool = False) -> tuple[float, float]
 
 
 def compute_share_p(values: Values, high: float) -> tuple[float, float]:
-    """Return the exact p-values of a share below a bound and above it, for values of 0 and 1."""
+    """Return exact p-values for a share of ones that is below a bound, and above it."""
     from scipy.special import bdtr, bdtrc
 
     ones, n = int(values.sum()), len(values)

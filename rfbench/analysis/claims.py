@@ -97,7 +97,8 @@ class _Collected:
     """Paired quantities of a claim under one protocol, each with the index of its part."""
 
     quantities: list[tuple[int, Quantity]] = field(default_factory=list)
-    missing: dict[str, list[tuple[str, str]]] = field(default_factory=dict)  # see `Outcome`
+    # data sets without the comparisons of the claim, as in `Outcome`
+    missing: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
     undecided: list[tuple[str, str]] = field(default_factory=list)
 
 
@@ -113,7 +114,7 @@ def _collect(claim: Claim, selection: Selection, protocol: str, stand_in: bool) 
             here: list[Quantity] = []
             names = collection.get_group_column("dataset")[groups]
             if part.at == "own" and len(groups) and make is None:
-                # The code of the claim is imported only if it has rows.
+                # Import the claim's own function only if there are rows for the claim.
                 make = find_own_function(claim)
             for name in dict.fromkeys(names):
                 named = groups[names == name]
@@ -195,7 +196,7 @@ def judge(
         replace(comparison, p_outside=float(p))
         for comparison, p in zip(tested, outside, strict=True)
     ]
-    # Only the protocol `printed` depends on our interpretation of the paper's text.
+    # Only the settings of the protocol `printed` depend on our interpretation of the paper's text.
     if protocol == PRINTED:
         comparisons = [unprinted(claim, comparison) for comparison in comparisons]
     wanted = {name for part in claim.parts if _counts(part, protocol) for name in part.datasets}
@@ -251,7 +252,7 @@ def tabulate_outcomes(outcomes: Sequence[Outcome]) -> pd.DataFrame:
 
 
 def tabulate_comparisons(outcomes: Iterable[Outcome]) -> pd.DataFrame:
-    """Return a table of the comparisons of claims, a line each, farthest outside the bounds first.
+    """Return the comparisons of claims, one per line, farthest outside their bounds first.
 
     The columns include the ``effect``, its 90 % interval (``low`` and ``high``), the ``excess`` of
     the effect over the bound (negative inside the bounds), and the ``side``: inside, outside or

@@ -91,7 +91,7 @@ def compare(
         for a, b in itertools.product(trials.find_columns(first), trials.find_columns(second)):
             swept = {variants[a], variants[b]} - {""}
             if timed and machines[a] != machines[b]:
-                continue  # Times of different machines are not compared.
+                continue  # times that were measured on different machines are not compared
             if len(swept) < 2 and np.isfinite(table[:, a] - table[:, b]).any():
                 test, both = paired_t(table[:, a], table[:, b]), table[:, [a, b]]
                 means = both[np.isfinite(both).all(axis=1)].mean(axis=0)

@@ -29,19 +29,19 @@ class EffectRange:
 class ClaimComparison(Quantity):
     """Comparison of a claim: paired values, their mean effect, and the tests against the bounds."""
 
-    part: int = 0  # index of the part of the claim
+    part: int = 0  # position of the part within the claim, from 0
     effect: float = math.nan  # mean difference, or geometric mean of the quotients
-    low: float = math.nan  # lower end of the 90 % interval of the effect
+    low: float = math.nan  # lower end of the 90 % interval of `effect`
     high: float = math.nan
-    # distance of the mean from its bound, negative inside the bounds; for quotients, a difference
-    # of logarithms
+    # Distance of the mean from the nearest bound of the claim, negative inside the bounds. For
+    # quotients, the distance is a difference of logarithms.
     excess: float = math.nan
     # p-value of the null hypothesis that the mean is not inside its bounds
     p_inside: float = math.nan
     # p-value of the null hypothesis that the mean is not outside its bounds, with Holm's correction
     # over all comparisons of the claim
     p_outside: float = math.nan
-    # range of the effect over the settings that the paper does not state
+    # range of the effect over the settings that the paper does not state, None if not varied
     over_gaps: EffectRange | None = None
     # names of the varied settings, if they move the effect across a bound
     depends_on: tuple[str, ...] = ()

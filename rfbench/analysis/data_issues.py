@@ -40,7 +40,7 @@ class DataIssue:
     """
 
     kind: str
-    count: float  # number of rows; for ``busy``, wall time divided by CPU time
+    count: float  # number of rows, or, for ``busy``, wall time divided by CPU time
     of: str = ""  # label of the method, or name of the data set
     detail: str = ""  # status of the rows, or name of the metric
     message: str = ""  # most frequent message of the failed rows
@@ -92,9 +92,9 @@ def find_data_issues(results: Results) -> list[DataIssue]:
 class Check:
     """A statement of the configuration about values in its rows, and the result of the check."""
 
-    asked: Mapping[str, Any]  # entry of ``checks`` in the configuration
+    asked: Mapping[str, Any]  # entry of ``checks`` in the configuration that was checked
     rows: int  # number of rows with a value in the checked column
-    low: float  # smallest value; NaN without rows
+    low: float  # smallest value in the checked column, NaN without rows
     high: float
     # number of rows that contradict the statement
     failing: int
@@ -122,7 +122,7 @@ def _check(rows: pd.DataFrame, asked: Mapping[str, Any]) -> Check:
     for name in filter(None, (column, at)):
         if name not in rows:
             raise ResultsError(
-                f"The check on '{column}' cannot be evaluated.",
+                f"The configured check of column '{column}' cannot be evaluated.",
                 f"trials.csv does not have a column '{name}'.",
                 "Correct the key 'checks' in the configuration."
                 + suggest_nearest(name, list(rows.columns)),

@@ -28,7 +28,7 @@ from rfbench.registry import find_displayed_name
 from rfbench.results import Results
 
 GAIN_KEYS = ["paper", "item", "dataset"]
-# types of splits that hold out whole groups of rows or blocks of time
+# Types of splits that hold out whole groups of rows, or blocks of time.
 TOGETHER = ("leave_groups", "blocks")
 MAY_DIFFER = ("name", "title", "description", "split")
 GAINS = [*GAIN_KEYS, "method", "other", "protocol", "published", "mean", "low", "high"]

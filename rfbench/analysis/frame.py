@@ -38,8 +38,8 @@ IDENTITY = [
     "scaling", "split", "dtype", "timing", "threads", "setting",
 ]  # fmt: skip
 RUN_COLUMNS = ["experiment", "folder", *IDENTITY, "paper", "items", "smoke"]
-# Function that returns, for each of several results, the settings of their current configuration,
-# or None if these are not known.
+# Type of a function that gets results and returns, for each of them, the settings of its current
+# configuration, or None if these are not known.
 Today = Callable[[Sequence[Results]], Sequence[frozenset[str] | None]]
 GROUP_COLUMNS = [
     *RUN_COLUMNS, "source", "sampled", "method", "alias", "trials", "failed", "n_train", "n_test",
@@ -115,8 +115,8 @@ class Collection:
         if rows.empty:
             return rows
         rows = drop_other_machines(rows, self.groups)
-        # Some features are weighted for a purpose other than the estimate of the kernel. Their
-        # kernel error would be the error of a different kernel.
+        # Some methods weight their features for a purpose other than estimating the kernel. Their
+        # kernel error is set to NaN, because it would be the error of a different kernel.
         estimates = map_unique(rows["parameters"], has_kernel_estimate).astype(bool)
         return rows.assign(**{name: rows[name].where(estimates) for name in KERNEL_ERRORS})
 
@@ -160,7 +160,8 @@ class Collection:
 
         Groups with the joint solver belong to the method ``joint`` only.
         """
-        # A method is found by its label, or by its sampler if `_aliases` assigned one.
+        # A method of the paper is found by its label, or by its sampler if `_aliases` assigned a
+        # sampler.
         matching = (
             np.isin(self.get_group_column(name)[groups], methods) for name in ("method", "alias")
         )
@@ -201,7 +202,8 @@ class Collection:
         starts, stops = self._starts[groups], self._starts[groups + 1]
         rows = [np.arange(start, stop) for start, stop in zip(starts, stops, strict=True)]
         every = np.concatenate([*rows, np.array([], dtype=np.intp)])
-        # The table has a line for each pair that any group has. The caller drops incomplete lines.
+        # The table has a line for each pair of data and trial that occurs in any group. The caller
+        # drops incomplete lines.
         pairs, lines = np.unique(self.get_values("pair")[every], return_inverse=True)
         columns = np.repeat(np.arange(len(groups)), stops - starts)
         return pairs.astype(np.intp), (every, lines, columns)
@@ -273,19 +275,19 @@ def build_collection(
     # times, such as a solver without features, still has a total.
     for name, parts in SUMS.items():
         rows[name] = rows[list(parts)].sum(axis=1, min_count=1)
-    # Parameters are compared as text. With unsorted keys, one setting would become two groups.
+    # Parameters are compared as text. With unsorted keys, equal settings would form two groups.
     rows["parameters"] = map_unique(rows["parameters"], sort_json)
     if rows["own_settings"].any():
-        # The parameters, like M, are copied from another run and differ per trial. With them in the
-        # key, each trial would be a group of one.
+        # These parameters are copied from another run and differ in each trial, like M. If they
+        # were a part of the key, each trial would be a group of its own.
         rows["parameters"] = rows["parameters"].astype(STRING).mask(rows["own_settings"], "{}")
     # A trial that failed before its data were read has no d. It gets the d of its data set if all
     # other rows have the same d. Otherwise it would form a group of its own, and the group of its
     # setting would not show the failure.
     d = rows.groupby(["folder", "dataset"])["d"]
     rows["d"] = rows["d"].where(d.transform("nunique") != 1, d.transform("max"))
-    # An M that is copied from another method differs per trial. With M in the key, each trial would
-    # be a group of one, without a spread.
+    # An M that is copied from another method differs in each trial. If M were a part of the key,
+    # each trial would be a group of its own, without a standard deviation.
     size = rows["M"].mask(rows["follows"])
     keys = rows[["folder", *IDENTITY]].assign(M=size)
     rows["group"] = keys.groupby(list(keys), sort=False, dropna=False).ngroup()
@@ -303,21 +305,21 @@ def build_collection(
     later, runs = _count_planned_trials(), zip(rows["paper"], rows["experiment"], strict=True)
     planned = np.array([later.get(run, np.nan) for run in runs])
     rows["added"] = rows["trial"].astype(float) >= planned
-    # if all sizes have the same number of trials, no trials were added to a few sizes
+    # If all sizes have the same number of trials, no trials were added later.
     if rows["added"].any():
         sizes = rows[ended_well].groupby(["folder", "setting", "M"], dropna=False)["trial"]
         uneven = sizes.nunique().groupby(["folder", "setting"]).nunique() > 1
         here = pd.MultiIndex.from_frame(rows[["folder", "setting"]])
         rows["added"] &= here.isin(uneven[uneven].index)
     rows["counts"] = ended_well & ~repeated.reindex(rows.index, fill_value=False) & ~rows["added"]
-    # One column has the error in percent for classification and regression. It is the
-    # misclassification if there is one, else 100 times the regression error.
+    # The error in percent is the misclassification for a classifier, and 100 times the regression
+    # error otherwise.
     error = rows["error"].fillna(100.0 - rows["accuracy"])
     rows["accuracy_percent"] = 100.0 - error
     groups = _groups(rows, size, error)
     groups["machine"] = _machines(rows, groups)
     groups["stale"] = _stale(groups, experiments, today)
-    # The metric is chosen per group, because the rows of a group are averaged. A mean over two
+    # Each group has one metric, because the rows of a group are averaged, and a mean over two
     # metrics has no meaning.
     used = groups["error_metric"].to_numpy()[rows["group"]]
     rows["error_percent"] = error.where(used == "error")
@@ -345,9 +347,9 @@ def _tagged(experiments: Sequence[Results]) -> pd.DataFrame:
     tests = []
     for result in experiments:
         on_tests = result.rows["role"] != VALIDATION
-        # A selection copies all columns.
+        # selecting rows copies all columns, so it is avoided if all rows are test rows
         tests.append(result.rows if on_tests.all() else result.rows[on_tests])
-    # Repeat the facts of each folder for its rows.
+    # Repeat the facts of each folder once per row of the folder.
     of = np.repeat(facts.index, [len(rows) for rows in tests])
     rows = pd.concat(tests, ignore_index=True)
     return pd.concat([rows, facts.loc[of].reset_index(drop=True)], axis=1)
@@ -367,12 +369,12 @@ def _groups(rows: pd.DataFrame, size: pd.Series[Any], error: pd.Series[float]) -
     # ``name[5000 rows]`` is a sample of the data set ``name``.
     parts = groups["dataset"].str.extract(r"^(.*?)(?:\[(\d+) rows\])?$")
     groups["source"], groups["sampled"] = parts[0], parts[1].astype("float64")
-    # The joint solver learns weights of the features. It is a published method in its own right,
-    # for any label of the features.
+    # The joint solver learns weights of the features. It is a published method of its own,
+    # whatever sampler draws its features.
     groups["method"] = groups["label"].mask(groups["solver"] == JOINT, JOINT)
     groups["alias"] = _aliases(groups)
     numbers = ["n_train", "n_test", "columns"]
-    # Medians are used because the sizes of folds differ by one row.
+    # The numbers of rows are summarized by medians, because folds differ in size by one row.
     counted = rows.loc[rows["counts"], numbers].astype("float64").groupby(code)
     groups["trials"] = counted.size().reindex(groups.index, fill_value=0)
     groups["failed"] = (rows["status"] != "ok").groupby(code).sum()
@@ -421,7 +423,8 @@ def _stale(
     named = (groups["variant"] == "") & (groups["setting"] != "")
     every = today(experiments) if today else [None] * len(experiments)
     for results, asked in zip(experiments, every, strict=True):
-        # Whether other configurations than those of rfbench plan these settings is not known.
+        # Configurations that do not belong to rfbench might also plan these settings. This is not
+        # known.
         if (
             today
             and asked is None
@@ -454,7 +457,7 @@ def to_floats(values: pd.Series[Any]) -> NDArray[np.float64]:
 
 
 def map_unique(texts: pd.Series[str], function: Callable[[str], Any]) -> pd.Series[Any]:
-    """Apply a function to each text of a column. Equal texts are computed once."""
+    """Apply a function to each text of a column, only once for equal texts."""
     return texts.map({text: function(text) for text in texts.unique()})
 
 

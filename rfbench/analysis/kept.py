@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-# Our interpretation of "near (1, 1) and (-1, -1)" and of "near 0 and pi" (Sinha and Duchi 2016,
-# section 4, Figure 1a); the paper states no number. With twice OFFSET_WIDTH, half of all offsets
-# that are drawn at random would be near. With twice CORNER_RADIUS, the discs around the two corners
-# would touch the origin.
+# The paper does not state these numbers. They are our interpretation of "near (1, 1) and (-1, -1)"
+# and of "near 0 and pi" (Sinha and Duchi 2016, section 4, Figure 1a). With twice OFFSET_WIDTH,
+# half of all random offsets would be near 0 or pi. With twice CORNER_RADIUS, the discs around the
+# two corners would touch the origin.
 CORNER_RADIUS = 0.75
 OFFSET_WIDTH = np.pi / 8
 

@@ -23,13 +23,13 @@ from rfbench.analysis.verdicts import (
 from rfbench.papers.models import CORRECTED, PRINTED, Claim, Part
 
 Unit = Literal["points", "%"]
-# A function of a claim and one of its comparisons. It returns the comparison and adds the range of
-# the effect over unstated settings, if this range is known.
+# Type of a function that gets a claim and one of its comparisons. It returns the comparison with
+# the range of the effect over unstated settings, if this range is known.
 Effect = Callable[[Claim, ClaimComparison], ClaimComparison]
 
 
 def return_no_effect(_: Claim, comparison: ClaimComparison) -> ClaimComparison:
-    """Return the comparison unchanged: the `Effect` that is used if no setting was varied."""
+    """Return the comparison unchanged, because no unstated setting was varied."""
     return comparison
 
 
@@ -38,19 +38,19 @@ class Outcome:
     """Verdict on a claim under one protocol, and the comparisons that support it."""
 
     claim: Claim
-    # an empty string if nothing was run
+    # protocol under which the claim is judged, empty if nothing was run
     protocol: str
-    # one of `rfbench.analysis.verdicts`
+    # verdict on the claim, one of `rfbench.analysis.verdicts`
     verdict: str
     # all comparisons on the paper's own data, without substitutes
     comparisons: tuple[ClaimComparison, ...] = ()
     # comparison that decides the verdict
     decisive: ClaimComparison | None = None
-    # p-value of the decisive comparison: `p_inside`, or `p_outside` if the claim fails
+    # p-value of the decisive comparison: `p_outside` if the claim fails, otherwise `p_inside`
     p: float = math.nan
     # number of data sets that have rows for all comparisons of the claim
     tested: int = 0
-    # number of data sets of the claim
+    # number of data sets to which the claim refers
     wanted: int = 0
     # Data sets that lack comparisons. Each is mapped to the metric and the other method of every
     # missing comparison.
@@ -64,7 +64,7 @@ class Outcome:
     # Data sets on which a published number of a compared method differs from ours. Each has the
     # largest difference: in points for percentages, else in percent of the published number.
     differing: tuple[tuple[str, float, Unit], ...] = ()
-    unjudged: str = ""  # reason why a claim of a paper outside of rfbench has no verdict
+    unjudged: str = ""  # reason why a claim of a paper that is not part of rfbench has no verdict
 
     @property
     def part(self) -> Part | None:

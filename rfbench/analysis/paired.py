@@ -17,7 +17,8 @@ from rfbench.papers.models import Part
 PAIR_FACTS = ("experiment", "M", "columns", "d", "group", "parameters", "machine")
 PERCENT_COLUMNS = {"error": "error_percent", "accuracy": "accuracy_percent"}
 
-# maps M or d, in ascending order, to positions of groups; the key is 0 without a size
+# Maps M or d, in ascending order, to positions of groups. A curve without a size has the single
+# key 0.
 Curve = dict[int, list[int]]
 Values = NDArray[np.float64]
 
@@ -28,19 +29,20 @@ class Quantity:
 
     # differences, or logarithms of quotients, shape (n_trials,)
     values: Values
-    # value on the axis (M or d); None if M is copied from another method, or if the values
-    # summarize the whole axis
+    # M or d at which the values were measured. None if M is copied from another method, or if the
+    # values summarize a whole curve.
     x: int | None = None
-    # value on the axis for the other method, if it is different
+    # M or d of the other method, if it is different
     other_x: int | None = None
     # mean total time in seconds, if two methods are compared at equal time
     seconds: float = math.nan
-    joint: str = ""  # description of the values if they summarize the axis, such as 'slope over d'
+    # description of the summary if the values summarize a curve, such as 'slope over d'
+    joint: str = ""
     share: bool = False  # True if each value is 0 or 1
-    found: int = 1  # number of values on the axis at which both methods were run
+    found: int = 1  # number of values of M or d at which both methods were run
     dataset: str = ""  # name of the data set in the rows
     target: str = ""  # name of the data set in the paper
-    against: str = ""  # label of the other method, or empty
+    against: str = ""  # label of the other method, empty if there is none
 
 
 class Trials:
@@ -130,7 +132,7 @@ class Pairing:
     def compute_difference(
         self, columns: Sequence[int], other_columns: Sequence[int] | None
     ) -> Values:
-        """Return the paired differences of two methods, from the runs with the most common trials.
+        """Return paired differences of two methods, from the runs with the most trials in common.
 
         Columns of the same experiment are compared. If no experiment ran both methods, columns of
         different experiments are compared. If `other_columns` is None, the values of `columns` are
@@ -149,7 +151,7 @@ class Pairing:
         return max(candidates, key=lambda values: np.isfinite(values).sum(), default=none)
 
     def compute_steps(self, curve: Curve, other_curve: Curve | None) -> dict[int, Values]:
-        """Return the paired differences for each value on the axis that has any."""
+        """Return the paired differences at each value on the axis with common trials."""
         every = {
             x: self.compute_difference(
                 columns, None if other_curve is None else other_curve.get(x, [])
@@ -163,7 +165,7 @@ OneOff = Callable[[Pairing, Curve, Curve | None], list[Quantity]]
 
 
 def compute_change(steps: Sequence[Values], joint: str) -> list[Quantity]:
-    """Return the last minus the first of several values along the axis; nothing for one value."""
+    """Return the last minus the first value along the axis, or nothing for a single value."""
     if len(steps) < 2:
         return []
     return [Quantity(steps[-1] - steps[0], joint=joint, found=len(steps))]
@@ -203,7 +205,8 @@ def pair_part(
     if part.compares_times:
         machines = collection.get_group_column("machine")[groups].astype(str)
         names, counts = np.unique(machines, return_counts=True)
-        groups = groups[machines == names[counts.argmax()]]  # if tied, the first machine by name
+        # If several machines have equally many rows, the first machine by name is used.
+        groups = groups[machines == names[counts.argmax()]]
     pairing = Pairing(part, Trials(collection, groups), paper, target)
     curve = pairing.find_curve(part.method)
     if not curve:

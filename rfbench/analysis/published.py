@@ -71,8 +71,9 @@ def compare_published(selection: Selection, paper: str | None = None) -> pd.Data
     """
     chosen = papers.list_papers() if paper is None else [papers.check_paper(paper)]
     numbers = _numbers(chosen)
-    # The group for a number is chosen before its mean is computed. The choice depends on trials and
-    # sizes (for ``best``, on the mean error), never on the distance to the published number.
+    # The group for a number is chosen before its mean is computed. The choice depends on the
+    # trials and the sizes, and on the mean error if the paper printed the best size. It never
+    # depends on the distance to the published number.
     measured = _measured(selection, _picked(selection, numbers))
     own, others = (
         measured[~measured["stand_in"]],
@@ -98,10 +99,10 @@ def compare_published(selection: Selection, paper: str | None = None) -> pd.Data
     }
     every["repeats"] = every["folder"].map(repeats).astype(float)
     judged, every["decidable"] = _judged(every)
-    # The first condition that is true gives the verdict. Substitutes are different data, and
-    # seconds are from a different machine. Tuned settings differ from the paper's settings. In
-    # these three cases, the published number gets no verdict. A number that the paper prints twice
-    # is judged once.
+    # Assign the verdict of the first condition that is true. Substitutes are different data,
+    # seconds are from a different machine, and tuned settings are not the settings of the paper.
+    # In these three cases, the published number gets no verdict. A number that the paper prints
+    # twice is judged once.
     triples: list[list[str]] = every[["paper", "item", "protocol"]].to_numpy().tolist()
     every["verdict"] = np.select(
         [
@@ -112,8 +113,8 @@ def compare_published(selection: Selection, paper: str | None = None) -> pd.Data
         [verdicts.NOT_RUN, verdicts.NOT_JUDGED, verdicts.REPEATED],
         judged,
     )
-    # The verdict by the interval alone, for readers who want to see how far such numbers are from
-    # ours.
+    # This is the verdict by the interval alone. It shows readers how far a number without a
+    # verdict is from ours.
     every["by_interval"] = np.select(
         [every["trials"] == 0, every["unit"] == SECONDS],
         [verdicts.NOT_RUN, verdicts.NOT_JUDGED],
@@ -141,31 +142,32 @@ def _judged(every: pd.DataFrame) -> tuple[NDArray[np.str_], NDArray[np.bool_]]:
     error of the logarithm of a mean is the standard error of the mean divided by the mean.
     """
     # Percentages are compared by differences in points. Errors without a unit, such as an RMSE,
-    # have any scale. For these errors, |log(ours / theirs)| is compared. Each standard error is
-    # divided by its mean (delta method: sd(log x) = sd(x) / x). With differences, all small numbers
-    # would be judged equal.
+    # may have any scale, so |log(ours / theirs)| is compared. The standard error of a logarithm is
+    # the standard error of the number divided by the number (delta method). If differences were
+    # compared, all small numbers would be judged equal.
     relative = every["unit"] == PLAIN
     theirs, ours = (every[name].where(relative, 1.0) for name in ("published", "measured"))
     digit = every["half_digit"] / theirs
     error, many = every["published_error"] / theirs, every["published_trials"]
     own = every["standard_error"] / ours
-    # This term is for papers that drew their rows only once. Each of our trials draws rows and
-    # features, while the trials of such a paper only draw features. The variance over its features
-    # is the square of the printed standard deviation, averaged over `repeats` kernel matrices. The
-    # variance of a draw of rows is our variance minus this variance.
+    # Some papers drew their rows only once, whereas each of our trials draws rows and features.
+    # The spread of such a paper is the spread over its features only. Its variance over features
+    # is the square of the printed standard deviation, averaged over `repeats` kernel matrices. Our
+    # variance minus this variance is the variance of a draw of rows.
     of_features = (every["published_spread"] / theirs) ** 2 / every["repeats"]
-    # sigma_rows^2 = s^2 - s_features^2, with s^2 = n se^2, the variance of one of our n trials.
-    # Without this term, the paper's single draw of rows would be treated as if it had no error. A
-    # difference of variances may be negative by chance, and is then set to 0.
+    # The variance over rows is sigma_rows^2 = s^2 - s_features^2. Here s^2 = n * se^2 is the
+    # variance of one of our n trials. Without this term, the paper's single draw of rows would be
+    # treated as if it had no error. A difference of variances may be negative by chance, and is
+    # then set to 0.
     of_rows = np.sqrt((own**2 * every["trials"] - of_features).clip(lower=0.0))
     of_rows = of_rows.where(every["one_draw_of_rows"], 0.0)
-    # Welch's interval of the difference of the two means. of_rows is the error of the paper's one
-    # draw of rows. It is added to our error, because our n trials estimate it with n - 1 degrees of
-    # freedom. `is_too_noisy` does not use our error, so there of_rows is added to the paper's
-    # error.
+    # Compute Welch's interval of the difference of the two means. `of_rows` is the error of the
+    # paper's single draw of rows. It is added to our error, because our n trials estimate it with
+    # n - 1 degrees of freedom. `is_too_noisy` does not use our error, so `of_rows` is added to the
+    # paper's error there.
     half = verdicts.compute_half_widths(error, many, np.hypot(own, of_rows), every["trials"], digit)
     every["difference"] = every["measured"] - every["published"]
-    # The half width has the unit of the number, also for quotients.
+    # The half width has the unit of the number, also if quotients are compared.
     every["half_width"] = half * ours
     distance = every["difference"].mask(relative, np.log(ours / theirs))
     judged = verdicts.judge_numbers(distance, half, relative)
@@ -238,7 +240,7 @@ def _in_order(stand_ins: pd.DataFrame) -> pd.DataFrame:
 def _picked(selection: Selection, numbers: pd.DataFrame) -> pd.DataFrame:
     """Return the group of trials that is compared with each number, per protocol and substitute."""
     bearing = selection.matching_lines
-    # A group can match by its label and by its alias. Duplicates are removed.
+    # A group can match a number by its label and by its alias. Such duplicates are removed.
     named = pd.concat(
         [bearing.assign(answers=bearing["method"]), bearing.assign(answers=bearing["alias"])]
     )
@@ -246,22 +248,21 @@ def _picked(selection: Selection, numbers: pd.DataFrame) -> pd.DataFrame:
     stand_in = named["stand_in"].astype(bool)
     named["used"] = named["dataset"].where(stand_in, "")
     named["used_rows"] = named["n_train"].where(stand_in)
-    # All groups with the method and the data set of the number, for any M. Sizes are compared
-    # below.
+    # Find all groups with the method and the data set of the number, at any M. Their sizes are
+    # compared below.
     lines = numbers[["number", "paper", "item", "dataset", "method", "M", "size", "metric"]].merge(
         named.drop(columns=["dataset", "method"]).rename(columns={"M": "used_M"}),
         left_on=["paper", "item", "dataset", "method"],
         right_on=["paper", "item", "target", "answers"],
     )
     lines = lines.astype({"stand_in": bool})
-    # For ``best``, the size with the smallest mean error is selected, as in the paper. This
-    # selection makes both values optimistic.
+    # If the paper prints the best value over all sizes, the size with the smallest mean error is
+    # selected, as in the paper. This selection makes both values optimistic.
     errors = selection.collection.valid_rows.groupby("group")["error_percent"].mean()
     lines["mean_error"] = lines["group"].map(errors)
     best, sized = lines["M"] == BEST, lines["size"].notna()
-    # A number without a size is compared with a group without a fixed M (NaN) if there is one,
-    # because then the paper has no single size either. Otherwise it is compared with the largest M
-    # that was run.
+    # A published number without a size is compared with a group that has no fixed M (NaN), if
+    # there is such a group. Otherwise it is compared with the largest M that was run.
     sizes = lines[MEASURED_KEYS].assign(largest=lines["used_M"], kept=lines["used_M"].isna())
     at = sizes.groupby(MEASURED_KEYS, dropna=False)
     wanted = at["largest"].transform("max").mask(at["kept"].transform("any"))
@@ -269,7 +270,8 @@ def _picked(selection: Selection, numbers: pd.DataFrame) -> pd.DataFrame:
     fits = (lines["used_M"] == lines["size"]).where(sized, usual)
     fits = fits.mask(best, lines["mean_error"].notna())
     # If several groups match, the group with the most trials is used, because its mean has the
-    # smallest standard error. The sort is stable, so if tied the first folder by name is used.
+    # smallest standard error. The sort is stable, so among equal numbers of trials, the first
+    # folder by name is used.
     score = (-lines["trials"].astype("float64")).mask(best, lines["mean_error"])
     order = (
         lines[MEASURED_KEYS]
@@ -286,23 +288,23 @@ def _measured(selection: Selection, picked: pd.DataFrame) -> pd.DataFrame:
     if picked.empty:
         nothing = dict.fromkeys(["measured", "standard_error", "trials"], 0.0)
         return picked.reindex(columns=kept).assign(**nothing)
-    # At chance is a remark and not a verdict. If no method at this size is better than a constant
-    # prediction, differences between methods are noise.
+    # "At chance" is a remark and not a verdict. It means that no method at this size is better
+    # than a constant prediction, so differences between methods are noise.
     sources_of, places = papers.list_sources(), zip(picked["paper"], picked["dataset"], strict=True)
     sources = (sources_of[paper][dataset] for paper, dataset in places)
     beats = is_better_than_constant(selection.collection, picked["group"].to_numpy(), sources)
     best = picked.assign(beats=np.nan_to_num(beats, nan=1.0)).groupby(CELL, dropna=False)["beats"]
     picked = picked.assign(at_chance=best.transform("max") == 0)
-    # Name of the column in our rows for each metric of the paper.
+    # Find the column in our rows that corresponds to each metric of the paper.
     names = [
         papers.find_paper(paper).measured_as.get(metric, PERCENT_COLUMNS.get(metric, metric))
         for paper, metric in zip(picked["paper"], picked["metric"], strict=True)
     ]
     counted = selection.collection.valid_rows
     wanted = list(dict.fromkeys(names))
-    # Mean, standard deviation and number of trials per group and column, then for the column that
-    # each number needs. se = sd / sqrt(n). It is NaN for one trial, and the number is then
-    # undecided.
+    # Compute mean, standard deviation and number of trials per group and column, then select the
+    # column that each number needs. The standard error is sd / sqrt(n). It is NaN for a single
+    # trial, and the number is then undecided.
     here = counted[counted["group"].isin(set(picked["group"]))]
     moments = here.groupby("group")[wanted].agg(["mean", "std", "count"])
     each = moments.stack(level=0, future_stack=True)

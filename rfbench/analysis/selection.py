@@ -73,7 +73,7 @@ class Selection:
     def select(
         self, paper: str, items: Sequence[str], target: str, protocol: str, stand_in: bool = False
     ) -> NDArray[np.intp]:
-        """Return the groups for a data set (the paper's name) in any of the items, each once.
+        """Return the groups of trials for a data set in any of the items, each group once.
 
         With `stand_in`, return the groups that were run on a subset or substitute of the data set
         instead.
@@ -106,7 +106,7 @@ def _targets(
 
 
 def is_subset(source: Source, item: str, sampled: float, n_train: float, n_test: float) -> bool:
-    """Return True if the rows are a subset of the paper's rows, or differ from them in number.
+    """Return True if the data do not have the same number of rows as the paper's data.
 
     A data set with ``[N rows]`` in its name is a subset, unless the paper itself sampled N rows.
     Otherwise the number of training or test rows must not differ by more than 2 %. NaN means that a
@@ -118,7 +118,7 @@ def is_subset(source: Source, item: str, sampled: float, n_train: float, n_test:
         return True
     pairs = ((n_train, source.rows.get(item, source.n_train)), (n_test, source.n_test))
     return any(
-        # a product is exact at the limit, a quotient is not
+        # The product is exact at the limit, whereas a quotient would be rounded.
         abs(seen - number) > ROWS_TOLERANCE * number
         for seen, number in pairs
         if number and math.isfinite(seen)

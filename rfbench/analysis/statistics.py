@@ -82,11 +82,13 @@ def paired_t(a: ArrayLike, b: ArrayLike | float = 0.0) -> Test:
     n = len(d)
     if n < 2:
         mean = float(d[0]) if n else math.nan
-        return Test(n, mean, math.nan, math.nan, f"{n} trials: a spread needs two")
+        return Test(
+            n, mean, math.nan, math.nan, f"{n} trials: a standard deviation needs at least two"
+        )
     mean, variance = float(d.mean()), float(d.var(ddof=1))
     error = math.sqrt(variance / n)
     if variance <= (1e-12 * max(1e-300, float(np.abs(d).max()))) ** 2:
-        why = "the differences do not vary: t is not defined"
+        why = "all differences are equal: the t statistic is not defined"
         return Test(n, mean, math.nan, math.nan, why, error)
     t = mean / error
     return Test(n, mean, t, 2 * float(stdtr(n - 1, -abs(t))), error=error)

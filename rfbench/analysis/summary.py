@@ -174,7 +174,7 @@ def _aggregates(collection: Collection, metric_of: pd.Series[str]) -> pd.DataFra
         values[~(ok & np.isfinite(values))] = np.nan
         return values
 
-    # Columns are read one at a time, so that the rows are not copied as a whole.
+    # Columns are read one at a time, so that the table of rows is not copied as a whole.
     needed = dict.fromkeys([*ranges, *times, "alpha_scale_free"])
     columns = {name: finite(name) for name in needed}
     columns["value"] = np.full(len(order), np.nan)

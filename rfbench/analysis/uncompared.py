@@ -15,7 +15,7 @@ OTHER_DATA, NO_NUMBER = "other data", "no number"
 
 @dataclass(frozen=True)
 class UncomparedNumber:
-    """Results that were not compared with a paper for the same reason.
+    """A group of results that share one reason for not being compared with a paper.
 
     Attributes
     ----------

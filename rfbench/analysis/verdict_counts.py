@@ -24,20 +24,20 @@ from rfbench.escaping import to_json_value
 from rfbench.papers.models import PLAIN, SECONDS, TUNED_TO_MATCH
 
 TABLE_KEYS = ["paper", "item", "dataset"]
-# columns that together are the class of a number
+# columns that together define the category of a published number
 OF_NUMBERS = ("source", "settings")
-# columns that together are the class of a claim
+# columns that together define the category of a claim
 OF_CLAIMS = ("whose", "form", "settings")
 OWN_SETTINGS = "ours"
-# Rules that removed numbers from a total after results had been seen, with the commit that
-# introduced each rule.
+# Reasons for which published numbers were removed from a total after results had been seen.
+# CHANGING_COMMITS has the commit that introduced each reason.
 OTHER_DATA, TUNED_ALIKE, MOVED = "other data", "tuned alike", "moved"
 CHANGING_COMMITS = {
-    OTHER_DATA: "",  # one commit per data set, listed in history.csv
+    OTHER_DATA: "",  # this rule has one commit per data set, listed in history.csv
     TUNED_ALIKE: "be2db155",
     MOVED: "c755a77c",
 }
-# Names of the classes as shown on pages.
+# Names of the categories as shown on pages.
 CLASS_LABELS = {
     "table": "printed in tables",
     "figure": "printed in figures",
@@ -115,7 +115,10 @@ def count(entries: pd.DataFrame, by: Sequence[str]) -> Count:
     classes = entries[list(by)].drop_duplicates()
     if len(classes) != 1:
         named = "; ".join(map(", ".join, classes.to_numpy().tolist())) or "none"
-        raise ResultsError("Numbers of different provenance cannot be added.", f"Classes: {named}.")
+        raise ResultsError(
+            "Counts of published numbers with different sources or settings cannot be added.",
+            f"Classes: {named}.",
+        )
     protocols, of = entries["protocol"].unique().tolist(), tuple(classes.iloc[0])
     if "decidable" not in entries:
         return Count(of, tuple(protocols), _seen(entries))

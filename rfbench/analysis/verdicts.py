@@ -33,23 +33,24 @@ HALF_A_DIGIT = 0.005
 # be marked as at chance; no verdict would change.
 CHANCE_POINTS = 1.0
 LEARNED = 0.05
-# A kernel matrix counts as constant if the relative spectral error of plain features, multiplied by
-# the square root of the number of features, is below this value. If all entries off the diagonal
-# are k, this product is about (1 - k^2) / sqrt(2) by definition. It is 0.05 for k = 0.964. Twice
-# this value is reached for k = 0.927.
+# A kernel matrix is treated as constant if the relative spectral error of plain features,
+# multiplied by the square root of the number of features, is below this value. By definition, if
+# all entries off the diagonal are k, this product is about (1 - k^2) / sqrt(2). It is 0.05 for k =
+# 0.964. Twice this value is reached for k = 0.927.
 CONSTANT_KERNEL = 0.05
 # Smallest number of trials for a verdict on a claim. With four trials, not even a one-sided sign
 # test is significant: 1/2^4 is more than ALPHA, and 1/2^5 is less. With twice this value, claims
 # with five to nine trials would be inconclusive.
 MIN_TRIALS = 5
-# The usual power of a test (Cohen 1988). With this power, the papers' own spread is too wide for
-# 316 of the 2,854 comparisons. With half the probability of an error (power 0.9), it is too wide
-# for 343 comparisons, with twice the probability for 272.
+# The usual power of a test (Cohen 1988). With this power, the spread that a paper prints is too
+# wide for a verdict in 316 of the 2,854 comparisons. If the probability of an error is halved
+# (power 0.9), it is too wide in 343 comparisons. If this probability is doubled (power 0.6), it is
+# too wide in 272 comparisons.
 POWER = 0.8
 
 AGREES, CLOSE, UNDECIDED, DIFFERS = "agrees", "close", "undecided", "differs"
 REPEATED, NOT_JUDGED, NOT_RUN = "repeated", "not judged", "not run"
-NOT_CLEAR = "not clear"  # Verdicts on a claim start here.
+NOT_CLEAR = "not clear"  # this is the first of the verdicts on claims
 HOLDS, HOLDS_TESTED, FAILS = "holds", "holds where tested", "fails"
 IN_PART, DEPENDS = "fails in part", "depends on what is not printed"
 CANNOT, SHOWN = "inconclusive", "shown"
@@ -87,7 +88,7 @@ def judge_numbers(
     array of str
         One verdict per number.
     """
-    # `rfbench verify --help` only needs the constants, and importing numpy is slow
+    # Import numpy here, because it is slow, and `rfbench verify --help` needs only the constants.
     import numpy as np
 
     size, half = np.abs(distance), np.asarray(half_width)
@@ -139,7 +140,8 @@ def compute_half_widths(
     many = np.where(np.isnan(published_spread) | (many < 2), np.nan, many)
     published_spread = np.where(np.isnan(published_spread), ours * np.sqrt(n), published_spread)
     variance = published_spread**2 + ours**2
-    with np.errstate(invalid="ignore"):  # the means may have no spread, which gives 0 / 0
+    # the means may have a standard error of 0, which gives 0 / 0
+    with np.errstate(invalid="ignore"):
         welch = variance**2 / (ours**4 / (n - 1) + published_spread**4 / (many - 1))
     freedom = np.where(np.isfinite(welch), welch, n - 1)
     return np.asarray(stdtrit(freedom, 1 - ALPHA) * np.sqrt(variance) + half_digit)

@@ -33,9 +33,9 @@ class Verification:
     numbers: pd.DataFrame
     outcomes: tuple[Outcome, ...]
     authors: tuple[authors_rows.AuthorsRuns, ...] = ()
-    # folders that were searched for results
+    # folders in which results were searched
     paths: tuple[Path, ...] = ()
-    # function of a slice that returns the range of an effect over unstated settings
+    # function of an optional component that returns the range of an effect over unstated settings
     unprinted: Effect = return_no_effect
 
     @property
@@ -98,7 +98,7 @@ def verify(
     *,
     needed: bool = False,
 ) -> Verification:
-    """Compare the results at or below the paths with the numbers and claims of one paper or of all.
+    """Compare results in folders with the numbers and claims of one paper, or of all papers.
 
     Stale rows are ignored, see `rfbench.analysis.frame.collect`.
 
@@ -127,7 +127,7 @@ def verify_outside(held: Verification) -> dict[str, Verification]:
         if papers.find_folder(name).is_external:
             try:
                 found[name] = replace(build_verification(held.selection, name), paths=held.paths)
-            # any exception is possible, because the files may come from anybody
+            # files of other users can raise any exception
             except Exception as error:
                 log.warning("%s is left out: %s", name, error)
     return found

@@ -86,7 +86,7 @@ def audit(
 
     if options.only:
         raise ConfigError(
-            "--only cannot be used in an audit.",
+            "The option --only cannot be used in an audit.",
             "Some combinations would not have any published numbers.",
             "Vary fewer choices, or set M and other keys with --set.",
         )
@@ -106,7 +106,7 @@ def audit(
     for choice, open_options in planned.choices.items():
         echo(f"  {choice}: {', '.join(open_options)}")
     for why in planned.refused[:3]:
-        echo(f"cannot be run: {why}")
+        echo(f"this combination cannot be run: {why}")
     work = running.RunRequest(planned.folder, planned.experiments, planned.variants)
     if options.dry_run:
         running.print_dry_run(work, options)
@@ -127,7 +127,7 @@ def _audit(audit: Audit, planned: RunRequest, options: RunOptions) -> None:
     work = running.plan_with_messages(planned, options, progress=True)
     summary = running.measure(work, options)
     if options.smoke:
-        echo("not ranked, because the numbers of a smoke run have no meaning")
+        echo("the combinations are not ranked, because results of a smoke run have no meaning")
     elif summary.interrupted or summary.left:
         echo("interrupted: not ranked")
     elif summary.found + summary.done:

@@ -32,7 +32,8 @@ from rfbench.pages.templates import render as fill
 from rfbench.papers.models import Claim
 
 PAGE, COMMAND = "audit.md", "rfbench audit"
-# number of combinations on a page; with twice this number, the table fills two screens
+# Number of combinations of settings on a page. With twice this number, the table fills two
+# screens.
 NEAREST = 10
 AUDIT_HEAD = ["place", "chosen by", "confirmed by", "largest"]
 EFFECT_HEAD = [
@@ -157,7 +158,7 @@ def save(audit: Audit, table: pd.DataFrame, folder: Path) -> list[Path]:
     """
     if table.empty:
         raise ResultsError(
-            f"No combination has all numbers of {audit.target}.",
+            f"No combination of settings has results for all published numbers of {audit.target}.",
             f"{len(audit.experiments)} combinations lack a number, because trials "
             "failed or were not run.",
             "Run the command again with --dry-run, which counts these trials.",

@@ -28,12 +28,12 @@ class AuditRequest:
 
     config: Path
     target: Target
-    # name of a run, if the configuration has several runs
+    # name of the run to audit, if the configuration has several runs
     run: str = ""
-    # arguments KEY=VALUES; they replace the known choices with the same names
+    # arguments KEY=VALUES, which replace the known choices of the same names
     vary: Sequence[str] = ()
-    overrides: Sequence[str] = ()  # arguments key.path=value; these keys are not varied
-    gaps: bool = False  # True to vary only known choices that fill a gap of the paper's text
+    overrides: Sequence[str] = ()  # arguments key.path=value, whose keys are not varied
+    gaps: bool = False  # True to vary only settings that the paper's text does not state
     trials: int = 2
     # largest number of combinations; if there are more, this many are drawn at random
     most: int = 300
@@ -71,17 +71,17 @@ class Audit:
     """Experiments of an audit, and the open choices whose combinations they measure."""
 
     asked: AuditRequest
-    # restricted to the methods and sizes that are measured
+    # published numbers or claim, restricted to the methods and sizes that are measured
     target: Target
-    # including choices with a single option
+    # varied settings and their options, including settings with a single option
     choices: Choices
     # one line per combination and one column per choice, with the names of the options
     grid: pd.DataFrame
-    # one per combination
+    # experiments to run, one per combination
     experiments: list[Experiment]
     # reasons why some options or combinations cannot be run
     refused: list[str] = field(default_factory=list)
-    as_it_stands: int | None = None  # line of `grid` that equals the unchanged configuration
+    as_it_stands: int | None = None  # position of the unchanged configuration in `grid`
 
     @property
     def folder(self) -> str:
@@ -105,8 +105,8 @@ def plan(asked: AuditRequest) -> Audit:
     is both varied and fixed, if a varied choice concerns no sampler of the target, or if no
     combination can be run.
     """
-    # The options of ``--vary`` for each choice. They replace the known options in `_open`. Keys
-    # that do not exist in the configuration raise an error below, when each option is tried.
+    # Read the options of ``--vary``. They replace the known options in `_open`. A key that does
+    # not exist in the configuration raises an error below, when its options are tried.
     vary: Choices = {}
     for text in asked.vary:
         choice, options = parse_choice(text, list_choices(asked.target))
@@ -118,8 +118,8 @@ def plan(asked: AuditRequest) -> Audit:
             "For a claim, only unstated settings can be varied (--gaps).",
             "Add --gaps.",
         )
-    # `trials=` comes first, so that the user's ``--set trials=`` overrides the default number of
-    # trials.
+    # `trials=` is the first override, so that the user's ``--set trials=`` replaces the default
+    # number of trials.
     documents = config.read_documents(asked.config, [f"trials={asked.trials}", *asked.overrides])
     name, document = config.choose(asked.config, documents, asked.run)
     base = config.from_document(document, name, allow_imports=asked.allow_imports)
@@ -143,16 +143,15 @@ def plan(asked: AuditRequest) -> Audit:
             refused[words] = f"{words}: {error}"
             return None
 
-    # The unchanged configuration. The effect of a choice is the difference from it. `as_it_stands`
-    # is None if no combination equals it, or if the equal combination is not among the drawn
-    # combinations. Then the table has no differences.
+    # Find the combination that equals the unchanged configuration. The effect of a choice is the
+    # difference from it. `as_it_stands` is None if no combination, or none of the drawn
+    # combinations, equals it. The table then has no differences.
     own = attempt("as configured", {})
     choices: Choices = {}
     for choice, options in _open(asked, vary, list_sampler_names(specs), target).items():
         for option, settings in options.items():
-            # Each option is tried without the other options: all other settings are unchanged. An
-            # option that works only together with a second option fails here, and `refused` has its
-            # message.
+            # Try each option alone, with all other settings unchanged. An option that works only
+            # together with another option fails here, and `refused` has its message.
             if attempt(f"{choice} {option}", settings):
                 choices.setdefault(choice, {})[option] = settings
             elif choice in vary:
@@ -175,7 +174,7 @@ def plan(asked: AuditRequest) -> Audit:
         raise ConfigError("No combination of the choices can be run.", why)
     # The experiments are in the order of the grid, so that an index is valid for both.
     experiments = [each for key in planned if (each := made[tuple(key.values())])]
-    # Sizes that are not measured are removed from the target. Distances are computed over the sizes
+    # Remove sizes that are not measured from the target. Distances are computed over the sizes
     # that every combination has, and no choice changes M. A method that determines M itself may
     # have any size.
     sizes = experiments[0].M
@@ -192,12 +191,13 @@ def plan(asked: AuditRequest) -> Audit:
 
 
 def find_needed_samplers(experiment: Experiment, target: Target) -> list[SamplerSpec]:
-    """Return the samplers for which the target has published numbers, by label, else by name."""
+    """Return the samplers with published numbers, matched by label, or otherwise by name."""
     # With the joint solver, the samplers provide features for the solver and are not methods of the
     # paper.
     if experiment.solver.name == JOINT:
         return list(experiment.samplers) if JOINT in target.methods else []
-    # Labels are compared first: two labels with the same sampler are two methods.
+    # Labels are compared before samplers, because two labels with the same sampler are two
+    # methods.
     labels = {spec.label for spec in experiment.samplers}
     return [
         spec
@@ -225,8 +225,8 @@ def restrict_experiment(experiment: Experiment, target: Target) -> Experiment:
         return experiment.model_copy(
             update={"samplers": find_needed_samplers(experiment, target), "checks": []}
         )
-    # Sizes without a published number would cost time and have no distance. A published number
-    # without a size (None) may belong to any size.
+    # A size without a published number would cost time, and there is no distance to compute for
+    # it. A published number without a size (None) may belong to any size.
     published = {number.size for number in target.numbers}
     if not isinstance(sizes, SameSizeAs) and None not in published:
         sizes = [size for size in sizes if size in published]
@@ -266,14 +266,16 @@ def _check(experiment: Experiment, specs: Sequence[SamplerSpec], target: Target)
 
 def _open(asked: AuditRequest, vary: Choices, samplers: Sequence[str], target: Target) -> Choices:
     """Return the choices to vary: not fixed by ``--set``, and relevant for a measured sampler."""
-    # Keys that ``--set`` fixes are not varied.
+    # Settings that the user fixes with ``--set`` are not varied.
     fixed = {text.partition("=")[0].strip() for text in asked.overrides}
     choices: Choices = {}
     for name, options in (list_choices(asked.target, asked.gaps) | vary).items():
         left = select_options(options, samplers)
         if name in vary and name in fixed:
             raise ConfigError(
-                f"{name} is both set and varied.", "", "Use either --set or --vary for a key."
+                f"The key {name} is both fixed (--set) and varied (--vary).",
+                "",
+                "Use only one of the two options for this key.",
             )
         if name in vary and not left:
             raise ConfigError(

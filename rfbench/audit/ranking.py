@@ -46,7 +46,7 @@ def rank(audit: Audit, results: Results) -> pd.DataFrame:
 
 
 def tabulate_combinations(audit: Audit, cells: pd.DataFrame, in_folder: int = 0) -> pd.DataFrame:
-    """Return one line per combination that has all published numbers, the nearest one first.
+    """Return a line per complete combination, nearest to the published numbers first.
 
     `in_folder` is the number of combinations with trials in the results folder, including trials of
     earlier audits. Combinations that differ only in the metric share their trials, so `in_folder`
@@ -82,7 +82,7 @@ def tabulate_combinations(audit: Audit, cells: pd.DataFrame, in_folder: int = 0)
     for name, half in zip(
         ("rms_choosing", "rms_confirming"), audit.target.split_halves(), strict=True
     ):
-        # NaN if the half is empty or a number is missing
+        # The distance is NaN if half of the trials is empty or a number is missing.
         table[name] = (gaps[half] ** 2).mean(axis=1, skipna=False).astype(float) ** 0.5
     table["largest_difference"] = gaps.abs().max(axis=1)
     table["cells"] = len(numbers)
@@ -182,7 +182,7 @@ def tabulate_effects(audit: Audit, claim: Claim, results: Results) -> pd.DataFra
 def add_paired_differences(
     cells: pd.DataFrame, collection: Collection, reading: int | None
 ) -> pd.DataFrame:
-    """Add the paired differences of each combination from the combination with the index `reading`.
+    """Add the paired differences between each combination and the combination `reading`.
 
     ``paired`` is the mean difference over trials with the same split and the same random numbers,
     in the unit of the published number; NaN if there are no such trials. ``half`` is half the width
@@ -211,7 +211,7 @@ def count_tried(folder: Path) -> int:
     same variant with different fixed settings. These are counted by the settings of each label.
     """
     try:
-        # The rows are read unprocessed, because rows in `Results` do not contain settings of other
+        # The rows are read unprocessed, because processed rows lack the settings of the other
         # samplers.
         rows = pd.DataFrame(read_whole_rows(folder))
     except ResultsError:

@@ -20,16 +20,16 @@ from rfbench.papers.models import PRINTED, SECONDS, Claim, Published
 
 AUDIT_FILE = "audit.csv"
 MEASURED_PREFIX = "measured "
-# Prefixes of two columns for each number. Both are computed from the differences between the trials
-# of a combination and the trials of the unchanged configuration. PAIRED is the mean difference,
-# HALF is half the width of its 90 % interval.
+# Prefixes of two columns that each published number has. PAIRED is the mean difference between the
+# trials of a combination and the trials of the unchanged configuration. HALF is half the width of
+# the 90 % interval of this difference.
 PAIRED, HALF = "paired ", "half "
-DISTANCE = "%.6g"  # number format in a table; distances with equal strings are ties
+DISTANCE = "%.6g"  # number format in a table; combinations with equal text have the same rank
 PLACE_COLUMNS = (
     "place", "rms_choosing", "rms_confirming", "largest_difference", "cells", "trials", "tried",
     "stand_in", "as_configured",
 )  # fmt: skip
-PROTOCOL_COLUMN = "protocol"  # protocol that the configuration names
+PROTOCOL_COLUMN = "protocol"  # column with the protocol that the configuration names
 
 
 class NumberRange(NamedTuple):
@@ -40,8 +40,8 @@ class NumberRange(NamedTuple):
     range includes 0, the difference for our settings.
     """
 
-    number: int  # position in `rfbench.papers.list_published`
-    low: float  # smallest mean difference
+    number: int  # position of the number in `rfbench.papers.list_published`
+    low: float  # smallest mean difference among the combinations
     half_low: float
     high: float  # half the width of the 90 % interval of `high`
     half_high: float

@@ -47,52 +47,54 @@ class KernelClaim(NamedTuple):
     sizes: tuple[int, int] = (16, 256)
 
 
-# LEVEL and POWER are chosen so that one correct map in a thousand is rejected, and a bias of a
-# tenth of the error of one draw is detected nine times in ten. If SEEN is halved, four times as
-# many seeds are needed. If LEVEL is halved, a tenth more seeds are needed.
+# LEVEL, POWER and SEEN define the test of the bias. One correct map in a thousand is rejected. A
+# bias of a tenth of the standard deviation of one draw is detected nine times in ten. If SEEN is
+# halved, four times as many seeds are needed. If LEVEL is halved, a tenth more seeds are needed.
 LEVEL, POWER, SEEN = 0.001, 0.9, 0.1
-# Number of pairs of rows at which the bias is tested, by definition of `choose_pairs`. Five kinds
-# of pairs (four directions, and rows of data) are tested, each at three distances. Two further rows
-# are paired with themselves.
+# Number of pairs of rows at which the bias is tested, by definition of `choose_pairs`. There are
+# five kinds of pairs (four directions, and rows of data), each at three distances, and two rows
+# that are paired with themselves.
 TESTS = 17
-# Number of seeds with which a bias of `SEEN` errors of one draw at one pair is detected: 2,808. The
-# number follows by definition from the power of the normal test.
+# Number of seeds, 2,808. By definition of the normal test, this number detects a bias of `SEEN`
+# standard deviations at one pair of rows with the probability POWER.
 N_SEEDS = math.ceil(((stats.norm.isf(LEVEL / 2 / TESTS) + stats.norm.ppf(POWER)) / SEEN) ** 2)
-# Number of standard errors for a rejection in the interim test. A t variable with 199 degrees of
-# freedom exceeds 8 with a probability of 6e-14. If this value is halved, the interim test adds
-# 1.5e-3 over all pairs to the probability of a wrong rejection, which is more than LEVEL.
+# A map is rejected in the interim test if its mean is at least this many standard errors from the
+# kernel. By chance, a t variable with 199 degrees of freedom exceeds 8 with a probability of
+# 6e-14. If this value is halved, a correct map is rejected with a probability of 1.5e-3 over all
+# pairs, which is more than LEVEL.
 CERTAIN_Z = 8.0
 # Limit of the CPU time in seconds, chosen without a measurement. If this value is halved, slow maps
 # are measured with fewer seeds, and a smaller bias is missed. The output states the smallest bias
 # that can be detected.
 MAX_SECONDS = 60.0
-# FIRST_LOOK is the number of seeds before the interim test. FEW_SEEDS is the number of seeds for
-# the larger M. The values were chosen without a measurement. FIRST_LOOK is a fourteenth of all
-# seeds, so that the measurement of a wrong map ends early. A root mean square of 20 values has a
-# relative standard error of about 4 % over the 17 pairs. With twice FEW_SEEDS, the check of the
-# rate needs twice as long.
+# FIRST_LOOK is the number of seeds before the interim test, which stops the measurement of a
+# strongly biased map early. FEW_SEEDS is the number of seeds with which the error at a larger M is
+# measured. The values were chosen without a measurement. FIRST_LOOK is a fourteenth of all seeds.
+# A root mean square over 20 seeds and 17 pairs has a relative standard error of about 4 %. With
+# twice FEW_SEEDS, this second measurement needs twice the time.
 FIRST_LOOK, FEW_SEEDS = 200, 20
-# Default bandwidth of a kernel. The bandwidth 3 differs much from 9 and from 1/3, so a map is
-# detected that divides by the square of the bandwidth or by the inverse. With a bandwidth of 1,
-# such a map would pass. With twice this value, the features hardly vary.
+# Default bandwidth of the tested kernel. Its square is 9 and its inverse is 1/3, so a map that
+# divides by either of these is detected. With a bandwidth of 1, such a map would pass. With twice
+# this value, the features hardly vary.
 BANDWIDTH = 3.0
-# Distances of the pairs, in bandwidths. A Gaussian kernel is 0.88, 0.61 and 0.14 at these
-# distances. With twice these distances, the last kernel value is 3e-4, and an error of the map
-# could not be seen there.
+# Distances between the rows of a pair, in bandwidths. A Gaussian kernel is 0.88, 0.61 and 0.14 at
+# these distances. With twice these distances, the last kernel value is 3e-4, and an error of the
+# map could not be detected there.
 DISTANCES = (0.5, 1.0, 2.0)
-# Largest mean squared error of a map with the same features for every seed, divided by the error of
-# independent draws. Fewer than 1 in 1000 single draws of a correct map have a larger error.
-# If this value is halved, 1 in 50 of such draws is rejected.
+# A map without randomness is rejected if its mean squared error is more than this number of times
+# the expected error of independent draws. Fewer than 1 in 1,000 draws of a correct map have a
+# larger error. If this value is halved, 1 in 50 of such draws is rejected.
 FAR_FROM_KERNEL = 8.0
-# Tolerance of the smallest eigenvalue of the error, divided by the largest value of the kernel.
-# Features in float32 have errors of 1e-5. The value was chosen without a measurement. If this
-# value is halved, the verdicts on the known maps are the same.
+# Smallest eigenvalue of the error matrix that is rejected, divided by the largest value of the
+# kernel, without its sign. Features in float32 have errors of 1e-5. The value was chosen without a
+# measurement. If this value is halved, the verdicts on the known maps are the same.
 BELOW_TOLERANCE = 1e-4
-# Number of columns of the rows. Maps that form d x d matrices are slower with twice as many
-# columns. With one or two columns, orthogonal frequencies differ too little from independent
+# Number of columns of the test rows. With twice as many columns, maps that form d x d matrices are
+# slower. With one or two columns, orthogonal frequencies differ too little from independent
 # frequencies.
 N_INPUTS = 5
-# By definition, all pairs except the last pair, which is used for the error only.
+# Positions of the pairs that are tested for a bias, by definition all except the last. The last
+# pair is used for the error only.
 TESTED = slice(0, TESTS)
 
 
@@ -225,7 +227,7 @@ class Measurement:
 
     @property
     def wrong(self) -> bool:
-        """True if the map does not have its kernel, as far as its draws can show.
+        """True if the draws show that the map does not have the kernel that it claims.
 
         A map with the same features for every seed is wrong if it is much further from the kernel
         than independent draws, or if its error does not fall and theirs is not known. A smaller
@@ -240,7 +242,7 @@ class Measurement:
 
     @property
     def detectable_bias(self) -> float:
-        """Smallest bias, in errors of one draw, that is detected with probability `POWER`."""
+        """Smallest bias, in standard deviations of a draw, detected with probability `POWER`."""
         return (self.limit + float(stats.norm.ppf(POWER))) / math.sqrt(self.seeds)
 
     @cached_property
@@ -254,7 +256,7 @@ class Measurement:
 
     @property
     def relative_error_far(self) -> float:
-        """RMSE at a pair one bandwidth further from the origin, divided by the RMSE of a near pair.
+        """RMSE at a pair that is farther from the origin, divided by the RMSE at a near pair.
 
         Both pairs have distance 1 in the same direction. The quotient is NaN if the kernel depends
         on the location of the rows.

@@ -19,11 +19,12 @@ from rfbench.checking.bias import TESTED, Measurement
 from rfbench.checking.closed_forms import SoftmaxRegularized, find_kernel
 from rfbench.kernels import ArcCosine, GaussianMeasure
 
-# Share of the bias that a signature may leave unexplained. The value was chosen without a
-# measurement; tests/checking has a wrong map for each cause. With twice this value, a cause that
-# fits badly may be reported. With half this value, the noise of the seeds hides the right cause.
+# A cause of a bias is reported if it leaves at most this share of the bias unexplained. The value
+# was chosen without a measurement; tests/checking has a wrong map for each cause. With twice this
+# value, a cause that fits badly may be reported. With half this value, the noise of the seeds
+# hides the right cause.
 EXPLAINED = 0.15
-# Number of simulated frequencies. The standard error of their mean is 1 / sqrt(2 x 12,000), which
+# Number of simulated frequencies. The standard error of their mean is 1 / sqrt(2 * 12,000), which
 # is below 1 % and small compared with EXPLAINED. If this number is halved, the standard error is
 # 1.4 times as large.
 SIMULATED = 12_000
@@ -165,7 +166,7 @@ def _closed_forms(found: Measurement) -> Iterator[Cause]:
                 yield Cause(
                     what, mend, np.diag(kernel.compute_shortened(pairs.left, pairs.right, factor))
                 )
-            elif kernel.name in ("gaussian", "softmax"):  # positive features
+            elif kernel.name in ("gaussian", "softmax"):  # kernels with positive features
                 squares = ((pairs.left + pairs.right) ** 2).sum(axis=1) / s**2
                 yield Cause(what, mend, exact * np.exp((factor**-2 - 1) * squares / 2))
 

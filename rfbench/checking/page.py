@@ -109,7 +109,8 @@ def annotate(file: Path, sources: Mapping[str, Any]) -> None:
             rows &= table["kernel"] == each["kernel"]
             for text in ("file", "apart", "fault", "said", "mend"):
                 table.loc[rows, text] = each.get(text, "")
-            if "cause" in each:  # the usual cause that fits best is not the cause
+            # the file names this cause, because the best fitting usual cause is wrong
+            if "cause" in each:
                 table.loc[rows, "cause"] = each["cause"]
     write(file, cast("list[dict[str, Any]]", table.to_dict("records")))
 
@@ -226,7 +227,7 @@ def _bias_cells(row: Mapping[Any, Any]) -> list[str]:
     if float(format_number(mean, 2)) == float(format_number(exact, 2)):
         becomes = f"{format_number(mean, 3)} instead of {format_number(exact, 3)}"
     share = f"{'+' if percent > 0 else ''}{format_significant(percent)} %"
-    if not percent:  # the kernel is 0 there
+    if not percent:  # the kernel is 0 at this pair, so there is no relative error
         share = format_signed(row["bias"], 2)
     return [share, f"{row['at']}: {becomes}"]
 

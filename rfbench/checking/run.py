@@ -186,4 +186,4 @@ def tabulate_pairs(found: Measurement) -> list[list[str]]:
     ]
 
 
-CheckFailed = CheckFailedError  # earlier name, in tests of users
+CheckFailed = CheckFailedError  # earlier name of this error, for existing tests of users

@@ -32,9 +32,9 @@ from rfbench.samplers.elsewhere import SEED_NAMES, TO_STATE, Method, measure_pow
 
 Check = Callable[..., None]
 
-# Rows, target and new rows of the checks. Any other values would do; with twice as many rows, every
-# check needs about twice as long. About half of CHECK_TARGET is 1, because the norm of five normal
-# variables has the median 2.1. NEW_ROWS are not among the training rows.
+# Rows, target and new rows of the checks. CHECK_TARGET has about as many values 1 as 0, because
+# the norm of five normal variables has the median 2.1. NEW_ROWS are not among the training rows.
+# Any other values would do. With twice as many rows, every check needs about twice as long.
 CHECK_ROWS = np.random.default_rng(7).standard_normal((60, 5))
 CHECK_TARGET = np.where(np.linalg.norm(CHECK_ROWS, axis=1) > 2.0, 1.0, -1.0)
 NEW_ROWS = np.random.default_rng(8).standard_normal((20, 5))
@@ -79,7 +79,8 @@ class FeatureMapUnderTest:
             seeded = [each for each in OF_EVERY_MAP if each != another_seed_other_features]
             return (*seeded, *SAMPLER_CHECKS)
         skipped = [] if self.takes_seed else [another_seed_other_features]
-        if not self.method.is_transformer:  # a function cannot be cloned or pickled
+        # a function, unlike a transformer, cannot be cloned or pickled
+        if not self.method.is_transformer:
             skipped.append(clones_and_copies)
         return tuple(each for each in OF_EVERY_MAP if each not in skipped)
 
@@ -136,7 +137,7 @@ class FeatureMapUnderTest:
         ]
         names = [name for name in names if name in self.options] or names
         if len(names) > 1:
-            why = "Each of them could be the bandwidth."
+            why = "Each of these parameters could be the bandwidth."
             raise MethodError(
                 f"{self.method.name} has the parameters {' and '.join(names)}.", why, TO_STATE
             )
@@ -161,10 +162,10 @@ class FeatureMapUnderTest:
             return None
         try:
             power = measure_power(self.method, name, self.options.get(name, 1.0))
-        except Exception:  # the checks report this error
+        except Exception:  # the checks report this error later
             return None
-        # An exponent below 1 is not a convention of any package. Such a map squares the bandwidth
-        # by mistake.
+        # An exponent below 1 is not a convention of any package. A map with such an exponent
+        # squares the bandwidth by mistake.
         return power if abs(power) >= 1 else None
 
     @property
@@ -238,7 +239,7 @@ class FeatureMapUnderTest:
 def make_subject(
     thing: Any, options: Mapping[str, Any] | None = None, kernel: str | None = None, **differs: Any
 ) -> FeatureMapUnderTest:
-    """Return a map as a subject; for a sampler, kernels and options are read from its declaration.
+    """Wrap a map for the checks; a sampler's kernels and options are from its declaration.
 
     Raises
     ------
@@ -251,7 +252,7 @@ def make_subject(
         if name in WIDTHS and not (isinstance(given, int | float) and given > 0):
             raise MethodError(
                 f"{name} is {given!r}.",
-                "The bandwidth of the kernel is then unknown.",
+                "With this value, the bandwidth of the kernel is unknown.",
                 "Write a number above 0.",
             )
     if isinstance(thing, type) and issubclass(thing, RandomFeatures):
@@ -277,7 +278,7 @@ class PromiseCheck(NamedTuple):
 
 
 def run_checks(subject: Any, checks: Sequence[Check]) -> list[PromiseCheck]:
-    """Run the checks on a subject and return all promises.
+    """Run the checks on a map and return the result for each promise.
 
     The first check uses the map in the simplest way. If it fails, the remaining checks are not run,
     because they would fail with the same exception.

@@ -49,24 +49,24 @@ from rfbench.datasets.split import Index
 from rfbench.errors import ConfigError, make_unknown_error
 from rfbench.solvers.folds import assign_group_folds
 
-# Share of the budget that is reserved for writing the files. The value was chosen without a
+# Share of the time budget that is reserved for writing the files. The value was chosen without a
 # measurement. With twice this share, a search of one minute has 3 s less for models.
 WRITING = 0.05
-# On an idle machine, `choose` ends no later than AFTER seconds after LATEST times the budget, by
-# definition of the bound in the README. The last ENDING seconds are reserved for writing. With
-# twice ENDING, models get 2 s less.
+# On an idle machine, `rfbench choose` ends at the latest after LATEST times the budget plus AFTER
+# seconds, by definition of the bound in the README. The last ENDING seconds of the budget are
+# reserved for writing. With twice ENDING, models get 2 s less.
 LATEST, AFTER, ENDING = 1.2, 5.0, 2.0
 # The usual significance level. With twice this level, a model is chosen twice as often for a table
-# of pure noise.
+# whose target is pure noise.
 SIGNIFICANT = 0.05
-# MEMBERS is the maximum number of members of an average. LEAST_WEIGHT is the smallest weight of a
-# member. The values were chosen without a measurement. Each member is fitted again on all rows, so
-# twice as many MEMBERS need twice the time. With twice LEAST_WEIGHT, members with a weight below
-# 0.1 are dropped.
+# MEMBERS is the maximum number of models in an average. LEAST_WEIGHT is the smallest weight of a
+# model in it. The values were chosen without a measurement. Each model is fitted again on all
+# rows, so twice as many MEMBERS need twice the time. With twice LEAST_WEIGHT, models with a weight
+# below 0.1 are dropped.
 MEMBERS, LEAST_WEIGHT = 6, 0.05
-# Weight of the equation "the weights sum to 1", relative to the equations of all rows. The sum is 1
-# up to about 1e-6, the inverse square of SUM_TO_ONE. With twice SUM_TO_ONE, the three stored digits
-# of a weight do not change.
+# Weight of the equation "the weights of the models sum to 1", relative to the equations of all
+# rows. The sum then is 1 up to about 1e-6, the inverse square of SUM_TO_ONE. With twice
+# SUM_TO_ONE, the three stored digits of a weight do not change.
 SUM_TO_ONE = 1e3
 
 
@@ -74,9 +74,9 @@ class Choice(NamedTuple):
     """The model that `choose` selected for a table, and its measurements."""
 
     folder: Path
-    model: Model  # the selected model, fitted by `fit_last`
-    others: Mapping[str, Model]  # best model of each family, not fitted on all rows
-    card: Mapping[str, Any]  # content of model.json, see `choose`
+    model: Model  # the selected model, as fitted by `fit_last`
+    others: Mapping[str, Model]  # best model of each family, fitted on the training rows only
+    card: Mapping[str, Any]  # content of model.json, described in `choose`
 
 
 def choose(
@@ -166,10 +166,10 @@ def _chosen(
     workers, least_rows = n_jobs or usable.count_cores(), 1 if allow_rows else LEAST_ROWS
     deadline, limit = started + (1 - WRITING) * budget, started + LATEST * budget + AFTER - ENDING
     whole = replace(table, metric=_find_metric(table, metric), seed=seed)
-    # One thread is used here, too. While other processes run, two OpenMP threads can wait for each
-    # other for minutes.
+    # One thread is used, because two OpenMP threads can wait for each other for minutes while
+    # other processes run.
     with threadpool_limits(1), warnings.catch_warnings():
-        # solvers that stop early, and overflows in trials, raise warnings
+        # Solvers that stop early, and overflows in trials, raise warnings.
         warnings.simplefilter("ignore")
         table, splits, kept, left_out = split_without_rare_classes(whole, budget, least_rows)
         seconds = compute_time_left(budget, table.X.size)
@@ -182,7 +182,7 @@ def _chosen(
             try:
                 rounds.run()
                 average(rounds)
-            except KeyboardInterrupt:  # the results so far are kept
+            except KeyboardInterrupt:  # keep the results so far
                 rounds.interrupted = True
             contenders = measure_held_out(rounds, deadline, limit) if rounds.candidates else {}
             _check_constant(rounds, contenders, budget)
@@ -195,12 +195,13 @@ def _chosen(
     model.reading_ = table.how
     card: dict[str, Any] = {
         **_describe_data(table, model),
-        # numbers of rows of the classes that are missing from a part of a split
+        # For each class that is missing from a part of a split, its number of rows.
         "left_out": left_out,
         "n_train": len(rounds.train),  # number of training and validation rows
         "n_test": len(rounds.test),  # number of held-out rows
         "n_fitted": fitted,  # number of rows on which the model in the file is fitted
-        # If the budget stopped candidates, a further model might have learned the data.
+        # True if the constant prediction was selected. If the budget stopped candidates, another
+        # model might have learned the data, so the value is then False.
         "nothing_learnt": taken.family == CONSTANT and not rounds.stopped,
         "no_time": taken.family == CONSTANT and rounds.stopped,
         "failed": rounds.failed,  # error messages of the candidates that failed, by label
@@ -208,14 +209,14 @@ def _chosen(
         "take": facts[taken.family],
         "contenders": list(facts.values()),  # best candidate of each family
         "explained": explained,  # errors by groups of held-out rows, and importances of the columns
-        # labels of contenders that time or memory excluded
+        # Labels of the candidates that the limits of time or memory excluded.
         "excluded": sorted(rounds.excluded - {each["label"] for each in facts.values()}),
         "tried": len(rounds.candidates),
-        "stopped": rounds.stopped,  # True if the time or memory limit stopped candidates
+        "stopped": rounds.stopped,  # True if the limits of time or memory stopped candidates
         "interrupted": rounds.interrupted,
         "budget": budget,
         "spent": monotonic() - started,
-        # cores used per trial: CPU time divided by wall time
+        # Number of cores used per trial: CPU time divided by wall time.
         "cpu_share": rounds.clocks[1] / rounds.clocks[0],
         "seed": seed,
     }
@@ -239,7 +240,7 @@ def _find_metric(table: LabeledTable, metric: str | None) -> str:
 def _check_constant(rounds: Rounds, contenders: Mapping[str, Candidate], budget: float) -> None:
     """Raise ConfigError if not even the constant prediction was measured."""
     if CONSTANT not in contenders:
-        what = f"Nothing was measured within {budget:.3g} s, not even the constant prediction."
+        what = f"No model was measured within {budget:.3g} s, not even the constant prediction."
         why = "; ".join(f"{label}: {text}" for label, text in rounds.failed.items())
         raise ConfigError(what, why, "Use a larger --budget.")
 
@@ -251,7 +252,8 @@ def _describe_data(table: LabeledTable, model: Model) -> dict[str, Any]:
         "data": table.name,
         "data_sha256": table.sha256,
         "notes": table.notes,  # messages about the data
-        "assumed": table.assumed,  # task that was assumed for an integer target; also in the notes
+        # type of task that was assumed for an integer target, also in the notes
+        "assumed": table.assumed,
         "preparation": describe(model[0].notes_),  # changes to the columns
         "columns": [str(column) for column in table.X.columns],
         # Prepared columns that the model does not use because the budget is too small.
@@ -268,7 +270,7 @@ def _describe_data(table: LabeledTable, model: Model) -> dict[str, Any]:
 
 def average(rounds: Rounds) -> None:
     """Add averages with non-negative weights: of features, and of features and other families."""
-    # A model that was measured on few rows and then on more rows counts once.
+    # A model that was measured on few rows and later on more rows counts once.
     last = {c.label: c for c in rounds.candidates if not c.members and c.family != CONSTANT}
     single = list(last.values())
     features = [c for c in single if c.family == FEATURES]
@@ -315,8 +317,8 @@ def add_average(
         seconds = np.array([c.seconds for c in others])
         return select_greedily(every[rows], y[rows], table.metric, seconds, allowed, MEMBERS)
 
-    # On the rows on which they were fitted, the weights look too good. Each half of the rows is
-    # averaged with the weights of the other half.
+    # On the rows on which they were fitted, the weights of an average look too good. Each half of
+    # the rows is therefore averaged with the weights from the other half.
     halves = assign_group_folds(groups, None, 2, table.seed)
     averages = []
     for own, fit in ((members, minimize_squares), (others, minimize_loss)):
@@ -446,7 +448,7 @@ def collect_facts(rounds: Rounds, contender: Candidate, taken: Candidate) -> dic
         "family": contender.family,
         "error": contender.loss.value,
         "standard_error": contender.loss.standard_error,
-        "others": others,  # values of the other metrics, and 1 - AUC for classes
+        "others": others,  # values of the other metrics; for a classifier, 1 - AUC is one of them
         "against_taken": compare_losses(contender.loss, taken.loss, table.metric)._asdict(),
         "fit_seconds": contender.seconds,
         "predict_seconds": contender.predicting,
@@ -478,7 +480,7 @@ def explain(
         reason = "the model uses no column"
     elif fitted > len(train) and monotonic() + seconds > end:
         fit = f"a fit on the training rows alone, which needs {seconds:.1f} s"
-        reason = f"the budget was used before {fit}"
+        reason = f"the time budget was spent before {fit}"
     else:
         if fitted > len(train):
             model = rounds.make_model(taken).fit(table.X.iloc[train], table.labels[train])

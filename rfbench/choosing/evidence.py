@@ -16,12 +16,13 @@ from sklearn.inspection import permutation_importance
 from rfbench.arrays import Array
 from rfbench.choosing.table import LEAST_ROWS
 
-# Largest number of groups of rows, and of classes of a confusion matrix. The values were chosen so
-# that a figure can be read. With twice the groups, each has half of the rows.
+# GROUPS is the largest number of groups of rows in a figure. MOST_CLASSES is the largest number of
+# classes in a confusion matrix. The values were chosen so that a figure can be read. With twice
+# the groups, each has half of the rows.
 GROUPS, MOST_CLASSES = 12, 20
-# Number of permutations of a column (5 in scikit-learn), and largest number of rows for them. An
-# importance on 1,000 rows has a standard error of about 3 % of the loss. With twice as many
-# permutations, the importances need twice the time.
+# REPEATS is the number of permutations of each column (5 in scikit-learn). MOST_ROWS is the
+# largest number of rows on which importances are computed. On 1,000 rows, an importance has a
+# standard error of about 3 % of the loss. With twice REPEATS, the importances need twice the time.
 REPEATS, MOST_ROWS = 3, 1_000
 
 
@@ -113,7 +114,7 @@ def measure_importances(
     seconds = (monotonic() - start) * (1 + REPEATS * X.shape[1])
     if monotonic() + seconds > end:
         columns = f"{X.shape[1]} columns, which need {seconds:.1f} s"
-        return [], f"the budget was used before permutations of {columns}"
+        return [], f"the time budget was spent before permutations of {columns}"
     found: Any = permutation_importance(
         model, X, truth, scoring=score, n_repeats=REPEATS, random_state=seed
     )

@@ -13,11 +13,13 @@ from numpy.typing import NDArray
 from rfbench.arrays import Array
 from rfbench.metrics import SMALLEST
 
-# Number of steps. Each step has a weight of at least 1 / 20, the smallest weight of a member of an
-# average. With twice as many steps, the selection needs twice the time.
+# Number of steps in which an average is built. Each step adds a weight of 1 / 20, which is the
+# smallest weight of a model in an average. With twice as many steps, the selection needs twice the
+# time.
 STEPS = 20
-# Largest number of scores that are compared in a step, which need 32 MB. If there are more, the
-# worst models are left out. With twice this value, the memory and the time of a step are doubled.
+# Largest number of predictions that are compared in a step, which need 32 MB. If there are more,
+# the worst models are left out. With twice this value, the memory and the time of a step are
+# doubled.
 MOST_SCORES = 4_000_000
 
 

@@ -16,14 +16,15 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rfbench.arrays import Array
 
-# Inverse penalties of the linear classifier. Their number, nine, is the number of penalties of
-# ridge regression in contenders.yaml. With the first value hardly anything is fitted, and with the
-# last value there is hardly any penalty. The values were chosen without a measurement. With twice
-# as many values, every fit of the linear model needs twice the time.
+# Values of C, the inverse penalty of the linear classifier. Nine values are used, as for ridge
+# regression in contenders.yaml. With the first value hardly anything is fitted, and with the last
+# value there is hardly any penalty. The values were chosen without a measurement. With twice as
+# many values, every fit of the linear model needs twice the time.
 CS = (1e-4, 1e-3, 1e-2, 0.1, 1.0, 10.0, 100.0, 1e3, 1e4)
-# If rows x columns x classes is above MOST_CELLS, the number of iterations of a fit is
-# CELL_ITERATIONS divided by this product. A search over nine penalties in three folds then needs
-# about ten seconds (measured) on a table of this size. No table of the suite is larger.
+# Limits on the time of a fit. The number of cells is rows times columns times classes. If it is
+# above MOST_CELLS, the number of iterations is CELL_ITERATIONS divided by the number of cells. On
+# a table of this size, a search over nine penalties in three folds then needs about ten seconds
+# (measured). No table of the suite is larger.
 MOST_CELLS, CELL_ITERATIONS = 20_000_000, 750_000_000
 LEAST_PROBABILITY = 1e-15  # lower bound that keeps the log-loss finite, as in scikit-learn
 
@@ -104,7 +105,8 @@ class LogisticSearch(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self._most = min(self.max_iter, max(3, CELL_ITERATIONS // cells))
         values = sorted(self.Cs)
         with warnings.catch_warnings():
-            # A class may have fewer rows than there are folds, and fits may stop at `max_iter`.
+            # Warnings are ignored: a class may have fewer rows than there are folds, and fits may
+            # stop at `max_iter`.
             warnings.simplefilter("ignore")
             self.losses_ = self._fold_losses(Z, codes, values)
             self.C_ = float(values[int(np.argmin(self.losses_))])

@@ -19,16 +19,16 @@ from rfbench.metrics import SMALLEST
 
 CLASS_METRICS = ("log-loss", "error")
 NUMBER_METRICS = ("rmse", "mae")
-# Smallest number of rows or groups that are compared by signed ranks. The p-value of signed ranks
-# of n values is at least 2^(1 - n), by definition. For 12 values this is 5e-4, which is enough for
-# 40 comparisons at 5 %. For half as many values it is 0.03, which is not significant after a
-# correction.
+# Smallest number of rows or groups for which signed ranks are used. The p-value of signed ranks of
+# n values is at least 2^(1 - n), by definition. For 12 values this is 5e-4, which is enough for 40
+# comparisons at the level 5 %. For half as many values it is 0.03, which is not significant after
+# a correction.
 LEAST_RANKED = 12
 # Largest number of rows or groups with the exact null distribution of signed ranks, as in
 # `scipy.stats.wilcoxon`. With twice as many, p-values of 0.05 change by up to 3e-4.
 MOST_EXACT = 50
-# The usual coverage of confidence intervals. If the probability outside the intervals is halved,
-# the intervals are a fifth wider.
+# The usual coverage of a confidence interval. If the probability outside the interval is halved,
+# the interval is a fifth wider.
 HELD_OUT_LEVEL = 0.95
 
 
@@ -36,7 +36,8 @@ class Loss(NamedTuple):
     """Value of a metric on n rows, and the contribution of each row or group."""
 
     value: float
-    # shape (n_rows or n_groups,): the mean is `value`, and the spread gives its standard error
+    # Losses, shape (n_rows or n_groups,). Their mean is `value`, and their standard deviation
+    # gives its standard error.
     values: Array
     rows: Array  # loss of each row, or sum of the losses of each group
     n: int
@@ -56,7 +57,8 @@ class Difference(NamedTuple):
     # ends of the 95 % interval, which contains zero if and only if p is at least 0.05
     low: float
     high: float
-    # center of the interval; for signed ranks, this is not the difference of the means
+    # center of the interval, which differs from the difference of the means if signed ranks are
+    # used
     center: float
     # ``better`` or ``worse`` for the first model; ``near`` if the difference is not significant
     verdict: str
@@ -130,11 +132,11 @@ def compare_losses(first: Loss, second: Loss, metric: str) -> Difference:
         ends = (2 * np.array(test.proportion_ci(HELD_OUT_LEVEL)) - 1) * 100 * unequal / first.n
         p, low, high, center = test.pvalue, *ends, value
     elif metric != "error" and len(each) >= LEAST_RANKED:
-        # For the root of a mean, r - s = (r^2 - s^2) / (r + s), so the mean of the scaled
-        # differences is `value`.
+        # A difference of roots is r - s = (r^2 - s^2) / (r + s). The mean of the squared errors
+        # divided by r + s is therefore the difference `value`.
         scale = first.value + second.value if metric == "rmse" else 1.0
         p, low, high, center = _compare_ranks(each * len(each) / first.n / scale)
-    # the t-test is used here, because ranks would give a large group the weight of a small group
+    # use the t-test, because signed ranks would weight a small group like a large group
     else:
         error = first._replace(values=first.values - second.values).standard_error
         around = stats.t(len(each) - 1, value, error or SMALLEST)
@@ -200,17 +202,17 @@ def _compare_ranks(differences: Array) -> tuple[float, float, float, float]:
     exact = not tied and len(differences) <= MOST_EXACT
     null = compute_null_distribution(len(differences)) if exact else None
     least, most = differences.min(), differences.max()
-    # a shift at rounding level, which is smaller than any difference
+    # A shift at the level of rounding errors, smaller than any difference between losses.
     tiny = 1e-9 * min(abs(differences[differences != 0]))
     p = max(test_shift(shift) for shift in (-tiny, tiny))
-    # the sign depends only on rows without a difference
+    # the sign of the balance depends only on rows without a difference
     if compute_balance(-tiny) > 0 > compute_balance(tiny):
         p = 1.0
     margin = most - least + tiny
     center = optimize.brentq(compute_balance, least - margin, most + margin)
     low = optimize.brentq(exceed, least - margin, center) if exceed(center) > 0 else center
     high = optimize.brentq(exceed, center, most + margin) if exceed(center) > 0 else center
-    # The root finder finds an end at zero only up to its tolerance.
+    # The root finder returns an end of the interval at zero only up to its tolerance.
     if p >= 1 - HELD_OUT_LEVEL:
         low, high = min(low, 0.0), max(high, 0.0)
     elif center > 0:

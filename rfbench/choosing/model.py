@@ -27,15 +27,15 @@ from rfbench.datasets.values import write_dates
 from rfbench.errors import DataError
 from rfbench.escaping import to_json_value
 
-# Levels of the prediction intervals. A model file contains the width of the interval of each level.
-# Twice as many levels need a few bytes more.
+# Coverages of the prediction intervals. A model file contains the width of the interval for each
+# coverage. Twice as many coverages need a few bytes more.
 LEVELS = (0.5, 0.8, 0.9, 0.95, 0.99)
 
 
 class Model(Pipeline):  # type: ignore[misc]
     """A scikit-learn pipeline that accepts a DataFrame in the form in which it was read."""
 
-    # half the width of the prediction interval for each level; empty for a classifier
+    # half the width of the prediction interval for each coverage, empty for a classifier
     half_widths_: dict[float, float]
     # options with which the training file was read; None if the rows were in memory
     reading_: ReadOptions | None
@@ -139,7 +139,7 @@ def load(path: Path, *, allow_imports: bool = False) -> Model:
             "trustworthy as its sender."
         )
         if home.is_temporary():
-            why += " Without a home folder rfbench does not remember which models are yours."
+            why += " Without a home folder, rfbench has no list of the models that you wrote."
         raise refused(
             "was not written by you on this machine.",
             why,

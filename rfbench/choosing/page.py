@@ -19,8 +19,8 @@ from rfbench.pages.templates import render
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# Inches: width of a figure, and heights of its margin and of a bar with text of 8 points. With half
-# the height of a bar, labels overlap.
+# Lengths in inches: the width of a figure, the height of its margins, and the height of a bar with
+# text of 8 points. With half the height of a bar, labels overlap.
 WIDTH, MARGIN, BAR = 7.0, 0.9, 0.3
 MOST_COLUMNS = 20  # the number of columns in a figure, chosen so that it fits on a screen
 
@@ -62,7 +62,7 @@ def render_section(folder: Path, prefix: str) -> tuple[str, dict[str, bytes]] | 
 def _draw(card: dict[str, Any]) -> dict[str, Figure]:
     """Return the figures by their captions."""
     explained, metric = card["explained"], card["metric"]
-    # half the width of an interval in standard errors, for a normal distribution
+    # Half the width of the interval, in standard errors of a normal distribution.
     half = float(stats.norm.ppf((1 + HELD_OUT_LEVEL) / 2))
     every = sorted(card["contenders"], key=lambda c: -c["error"])
     figures = {
@@ -97,7 +97,7 @@ def _draw(card: dict[str, Any]) -> dict[str, Figure]:
 def _draw_bars(labels: list[str], values: list[float], errors: list[float], color: Any) -> Figure:
     figure = make_figure(WIDTH, MARGIN + BAR * len(labels))
     panel = figure.subplots()
-    # The position is a number, because two contenders may have one label.
+    # Bars are placed by number, because two candidates may have the same label.
     panel.barh(range(len(labels)), values, xerr=errors, color=color)
     panel.set_yticks(range(len(labels)), labels)
     return figure

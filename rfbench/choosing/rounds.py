@@ -49,33 +49,36 @@ CONSTANT, LINEAR, FEATURES, BOOSTING, TREES, BLEND = KINDS
 # Scalers by the name of the scaling in a configuration.
 SCALERS: Any = {"rank": RankScaler, "robust": SmoothClipScaler, "standard": StandardScaler}
 CUT_OFF = "timeout", "crashed", "memory"
-# The time of a fit is assumed to grow like M (M + LINEAR_M) (rows + SOLVED M). Up to LINEAR_M
-# features, the kernel values need more time than their products (measured). The solution of the
-# linear system needs as much time as SOLVED M additional rows. Most of the time of boosting is
-# needed per tree, as much as for BOOSTING_ROWS additional rows. OVERHEAD is in seconds per trial.
-# If one of these constants is doubled, candidates are skipped that would have finished in time.
+# Constants of the estimated time of a fit, which is proportional to M * (M + LINEAR_M) * (rows +
+# SOLVED * M). With up to LINEAR_M features, computing kernel values needs more time than their
+# products (measured). Solving the linear system needs as much time as SOLVED * M additional rows.
+# Each tree of boosting needs as much time as BOOSTING_ROWS additional rows. OVERHEAD is in seconds
+# per trial. If one of these constants is doubled, candidates are skipped that would have finished
+# in time.
 LINEAR_M, SOLVED, BOOSTING_ROWS, OVERHEAD = 1_000, 8, 7_000, 0.1
-# Number of iterations of boosting in scikit-learn, to which the time of a fit is proportional.
+# Number of boosting iterations that scikit-learn uses by default. The time of a fit is
+# proportional to it.
 DEFAULT_ITERATIONS = 100
-# RESTART: share of the time that is reserved for starting a process after another process was
-# killed. SPARE: factor on the estimated time of the last fits. The values were chosen without a
-# measurement. With twice RESTART, the rounds lose 3 s more of a minute.
+# RESTART is the share of the time that is reserved for starting a new process after a process was
+# killed. SPARE is a safety factor on the estimated time of the last fits. The values were chosen
+# without a measurement. With twice RESTART, the rounds lose 3 s more of a minute.
 RESTART = 0.05
 SPARE = 1.1
-# Largest share of the budget that is reserved for a fit on the training rows alone and for
-# permutations of its columns. The value was chosen without a measurement. With twice this value,
-# the rounds lose 3 s more of a minute.
+# Largest share of the budget that is reserved for explaining the model: a fit on the training rows
+# alone, and permutations of its columns. The value was chosen without a measurement. With twice
+# this value, the rounds lose 3 s more of a minute.
 EXPLAINING = 0.05
-# Number of kernels for whose average time is reserved, and its largest share of the budget. In the
-# recipe of contenders.yaml, an average of kernels has 0.98 of the error of one kernel. The values
-# were chosen without a measurement. With twice AVERAGING, the rounds lose 9 s more of a minute.
+# AVERAGED is the number of kernels that an average may have. AVERAGING is the largest share of the
+# budget that is reserved for fitting them. In the recipe of contenders.yaml, an average of kernels
+# has 0.98 times the error of one kernel. The values were chosen without a measurement. With twice
+# AVERAGING, the rounds lose 9 s more of a minute.
 AVERAGED, AVERAGING = 3, 0.15
-# More features are tried if the loss falls below GAIN times the previous loss. The other constants
-# are limits relative to the smallest loss. A candidate within CLOSE counts as equally good. A
-# kernel within NEAR gets a learned metric. A candidate within FAR gets more landmarks. The values
-# were chosen without a measurement. If the differences of these constants from 1 are doubled, a
-# simpler model may be 2 % worse, and fewer sizes are tried. If the differences are halved, more
-# time is used for small gains.
+# Limits of the search, as multiples of a loss. More features are tried if the loss falls below
+# GAIN times the previous loss. The other constants are multiples of the smallest loss. A candidate
+# within CLOSE counts as equally good. A kernel within NEAR gets a learned metric. A candidate
+# within FAR gets more landmarks. The values were chosen without a measurement. If the differences
+# of these constants from 1 are doubled, a simpler model may be 2 % worse, and fewer sizes are
+# tried. If the differences are halved, more time is used for small gains.
 GAIN = 0.995
 CLOSE, NEAR, FAR = 1.01, 1.1, 1.5
 _FILE = Path(__file__).with_name("contenders.yaml")  # YAML file with the list of candidates
@@ -95,24 +98,24 @@ class Candidate:
     """A model that is a candidate for the selection, with the settings and the results."""
 
     label: str
-    family: str  # one of `KINDS`
+    family: str  # family of the model, one of `KINDS`
     estimator: str = ""  # import path of the estimator; empty for an average
     parameters: Mapping[str, Any] = field(default_factory=dict)
-    # parameters that were selected in the measurement
+    # parameters that were selected on the validation rows
     chosen: Mapping[str, Any] = field(default_factory=dict)
     scaling: str = "none"
-    # Square roots of the learned metric that transforms the rows: one per split, then the mean
-    # root.
+    # Square roots of the learned metrics that transform the rows. There is one root per split. The
+    # last entry is the mean of these roots, for the fit on all rows.
     basis: tuple[Array, ...] = ()
     # maps the members of an average to their weights
     members: Mapping[Candidate, float] = field(default_factory=dict)
     # predictions for the validation rows, shape (n, k): numbers or class probabilities
     scores: Any = None
-    # `rfbench.choosing.losses.Loss`
+    # loss on the validation rows, a `rfbench.choosing.losses.Loss`
     loss: Any = None
     # seconds of a fit on the training part of one split
     seconds: float = 0.0
-    # seconds of the whole trial
+    # seconds of the whole trial, including preparation and predictions
     took: float = 0.0
     # seconds for predicting 1,000 held-out rows; 0 before they are predicted
     predicting: float = 0.0
@@ -129,14 +132,15 @@ class Candidate:
 
     def estimate_work(self, rows: int) -> float:
         """Return the time of a fit on `rows` rows, up to a constant factor."""
-        # W ~ M (M + LINEAR_M) (n + SOLVED M): the products need n M^2, the kernel values n M, and
-        # the linear system M^3. Without the linear term, the estimate for small M would be too low.
+        # The work is M * (M + LINEAR_M) * (n + SOLVED * M). The products need n * M^2 operations,
+        # the kernel values n * M and the linear system M^3. Without the linear term, the estimate
+        # for small M would be too low.
         rows += SOLVED * self.M + BOOSTING_ROWS * (self.family == BOOSTING)
         iterations = self.parameters.get("max_iter", DEFAULT_ITERATIONS) / DEFAULT_ITERATIONS
         return float(rows * iterations * (self.M * (self.M + LINEAR_M) or 1))
 
     def with_parameters(self, label: str, **parameters: Any) -> Candidate:
-        """Return an unmeasured candidate with a different label and with changed parameters."""
+        """Return a new candidate, not measured yet, with another label and other parameters."""
         return replace(self, label=label, parameters={**self.parameters, **parameters}, chosen={})
 
 
@@ -145,22 +149,23 @@ class Rounds:
     """Candidates for one table, measured in rounds until the time budget is used."""
 
     table: LabeledTable
-    # splits for the selection, followed by the split into training rows and held-out rows
+    # splits with which candidates are selected, followed by the split into training rows and
+    # held-out rows
     splits: list[Sides]
     deadline: float  # end of the rounds, a value of `time.monotonic`
     folder: Path  # working folder from `rfbench.choosing.workplace`
     workers: int = 1
-    # Smallest number of training rows behind each stored value. If it is above 1, landmarks are not
-    # used, because they are rows.
+    # Smallest number of training rows on which each stored value is based. If it is above 1,
+    # landmarks are not used, because landmarks are single rows.
     least_rows: int = 1
     n_columns: int | None = None  # largest number of prepared columns; by default all columns
     on_candidate: Callable[[Candidate], None] | None = None
     candidates: list[Candidate] = field(default_factory=list)
     failed: dict[str, str] = field(default_factory=dict)  # error messages per label
-    stopped: bool = False  # time or memory stopped a candidate
-    excluded: set[str] = field(default_factory=set)  # labels of these candidates
+    stopped: bool = False  # True if the limit of time or memory stopped a candidate
+    excluded: set[str] = field(default_factory=set)  # labels of the candidates that were stopped
     interrupted: bool = False
-    # sums of the wall and CPU seconds of fits
+    # wall seconds and CPU seconds of all fits
     clocks: Any = field(default_factory=lambda: np.zeros(2))
     # pairs of an experiment and its planned trials
     planned: list[tuple[Any, Any]] = field(default_factory=list)
@@ -173,9 +178,10 @@ class Rounds:
     def __post_init__(self) -> None:
         """Split the rows into training, validation and held-out rows."""
         *chosen, (self.train, self.test) = self.splits
-        self.held = np.concatenate([held for _, held in chosen])  # the validation rows
+        self.held = np.concatenate([held for _, held in chosen])  # positions of the validation rows
         self.n = min(len(fit) for fit, _ in chosen)  # smallest number of fitted rows of a split
-        self.total = max(0.0, self.deadline - monotonic())  # seconds of the whole search
+        # seconds from the start to the end of the whole search
+        self.total = max(0.0, self.deadline - monotonic())
         self.few, self.middle = (min(self.n, n) for n in CONTENDERS["rows"].values())
 
     @cached_property
@@ -194,8 +200,8 @@ class Rounds:
 
     def _pack(self, setting: Candidate, fold: int, rows: int) -> Path:
         """Write the rows of a split to a folder for trials, and return the folder."""
-        # All candidates with the same fold, number of rows and metric share one folder, so they are
-        # compared on the same rows. An existing folder is used again.
+        # All candidates with the same fold, number of rows and metric share one folder, so that
+        # they are compared on the same rows. An existing folder is used again.
         fit, held = self.splits[fold]
         some = self.table.sample_rows(fit, rows)
         key, n = (fold, len(some), id(setting.basis)), len(fit)
@@ -241,7 +247,8 @@ class Rounds:
             "dataset": data,
             "scaling": "none" if setting.basis else setting.scaling,
             "target": "raw",
-            # a bandwidth is not used here; the median distance would be 0 if most rows are equal
+            # This bandwidth is not used. The median distance is not computed, because it would be
+            # 0 if most rows are equal.
             "bandwidth": 1.0,
             "M": max(1, setting.M),
             "samplers": {**sampler, "role": role},
@@ -298,7 +305,8 @@ class Rounds:
     def _read_answer(self, row: Mapping[str, str]) -> dict[str, Any]:
         """Return the result of a trial: arrays, including the predictions, and times."""
         said: dict[str, Any] = predictions.read(self.folder, row["trial_id"])
-        said["scores"] = said.get("probabilities", said["predictions"])  # shape (n, k)
+        # predictions for the validation rows, shape (n, k)
+        said["scores"] = said.get("probabilities", said["predictions"])
         self.clocks += float(row["t_train"]), float(row["cpu_train"])
         fit = sum(float(row[t]) for t in ("t_pp", "t_features", "t_train"))
         return said | {"fit": fit, "said": float(row["t_test"])}
@@ -327,8 +335,9 @@ class Rounds:
                 self.excluded.add(setting.label)
         if self.interrupted or not taken:
             return []
-        # After a child process is killed, a new process has to start. Therefore only the round of
-        # the first kernels, and boosting in parallel, have a deadline before the end of the search.
+        # A new process has to start after a process was killed. Therefore only two kinds of rounds
+        # have a deadline before the end of the search: the round of the first kernels, and
+        # boosting in parallel.
         if end is not None and FEATURES in {c.family for c in self.candidates}:
             end = monotonic() + self.compute_seconds_left()
         trials = [(setting, fold, rows) for setting in taken for fold in range(folds)]
@@ -358,14 +367,14 @@ class Rounds:
 
     def _candidate(self, setting: Candidate, parts: Sequence[Any], rows: int) -> Candidate:
         """Add a candidate with the results of its trials on all splits, and return it."""
-        # These are the predictions for all validation rows. Each row is predicted by a fit without
-        # this row. The loss is one number over these rows, and the losses of two candidates can be
-        # paired row by row.
+        # These are predictions for all validation rows, each by a fit without this row. The loss
+        # is one number over these rows, so the losses of two candidates can be paired row by row.
         scores = np.vstack([said["scores"] for said in parts])
         seconds = took = float(np.mean([said["fit"] for said in parts]))
         fixed = setting
-        # Each split selected a bandwidth and a penalty. The final model uses their geometric means,
-        # because both are scales. An arithmetic mean would be close to the largest value.
+        # Each split selected a bandwidth and a penalty. The final model uses their geometric
+        # means, because both are scale parameters. An arithmetic mean would be close to the
+        # largest value.
         if setting.M:
             chosen = np.array([said["chosen"] for said in parts])
             # mean of the logarithms over all splits
@@ -406,15 +415,15 @@ class Rounds:
         These are parallel fits of the best candidate of each family, and then one more fit. `more`
         is the time of a planned fit of `family` on the rows of a split, which may be the best one.
         """
-        # After the rounds, the best candidate of each family is fitted on all training rows, in
-        # parallel, and measured on the held-out rows. The selected one is then fitted on all rows.
-        # It may be an average, with members from all families.
-        # T = SPARE (n_train / n) (1 / workers + 4/3) sum: the factor 4/3 is all rows divided by the
-        # three quarters that are training rows. Without this reserve the deadline would pass before
-        # a model is written.
+        # Estimate the time T of the last fits. The best candidate of each family is fitted on all
+        # training rows, in parallel, and measured on the held-out rows. The selected candidate,
+        # which may be an average, is then fitted on all rows. With workers in parallel, T = SPARE
+        # * (n_train / n) * (1 / workers + 4/3) * (sum of the fits' times). The factor 4/3 is all
+        # rows divided by the training rows, which are three quarters. Without this reserve, the
+        # deadline would pass before a model is written.
         every, again = len(self.train) + len(self.test), len(self.splits) - 1 not in self._prepared
-        # Time to prepare the last split (unless it is prepared), all rows, and the held-out rows
-        # again.
+        # Time for preparing the last split (if it is not prepared yet), all rows, and the held-out
+        # rows again.
         seconds = self._seconds_of_best()
         seconds[family] = max(seconds.get(family, 0.0), more)
         preparing = self.preparing * ((1 + again) * every + len(self.test))
@@ -448,7 +457,8 @@ class Rounds:
     def _needed(self, setting: Candidate, rows: int) -> tuple[float, float]:
         """Estimate the seconds of a trial on a split, and of a fit on all rows of the split."""
         # The time of the largest measured candidate of the family is scaled by the amount of work.
-        # Without a measured candidate, the estimate is 0, and the candidate is tried.
+        # If no candidate of the family was measured, the estimate is 0, so that the candidate is
+        # tried.
         alike = [c for c in self.candidates if c.family == setting.family and not c.members]
         if not alike:
             return 0.0, 0.0
@@ -479,7 +489,8 @@ class Rounds:
         small = [c for c in made if c.family == FEATURES]
         if self.few < self.n:
             self.round(models, self.n, ROUND_SHARES["metric"])
-        # One step of each kind in turn: a kind without a gain does not use the time of the other.
+        # Try one step of each kind in turn, so that a kind without a gain does not use the time
+        # of the other kind.
         steps = [self._improve_trees(models[-1]), self._improve_kernels(small)]
         while steps:
             steps = [each for each in steps if next(each, None) is not None]
@@ -499,7 +510,7 @@ class Rounds:
         for settings in (CONTENDERS["portfolio"], *drawn):
             alive = [self._tree(n, default, **each) for n, each in enumerate(settings, first)]
             first += len(settings)
-            # Successive halving: the better half is measured on more rows.
+            # Successive halving: the better half of the candidates is measured on more rows.
             for rows in sorted({self.few, self.middle, self.n}):
                 made = self.round(alive, rows, ROUND_SHARES["trees"]) or self.round(alive, rows)
                 if not made:
@@ -513,7 +524,7 @@ class Rounds:
         family, own = BOOSTING if kind == BOOSTING else TREES, {**parameters, "random_state": 0}
         if family == BOOSTING and "loss" in default.parameters:
             own["loss"] = default.parameters["loss"]
-        if self.least_rows > 1:  # a leaf has the mean of its rows
+        if self.least_rows > 1:  # a leaf of a tree stores the mean of its rows
             least = max(self.least_rows, own.get("min_samples_leaf", 0))
             own["min_samples_leaf"] = least
         return Candidate(f"{kind}, setting {n}", family, path, own)
@@ -539,8 +550,7 @@ class Rounds:
 
         The candidates of each kernel are yielded.
         """
-        # If columns are screened, they differ between splits, so the metrics of the splits have no
-        # mean.
+        # If columns are selected separately in each split, the metrics of the splits have no mean.
         if self.is_screened:
             return
         # Learning a metric needs as much time as several kernels. Therefore only kernels within
@@ -560,8 +570,8 @@ class Rounds:
 
     def find_leading(self, candidates: Sequence[Candidate], count: int) -> list[Candidate]:
         """Return the `count` best candidates, at most one for each pair of scaling and kernel."""
-        # Without this rule, the best three candidates would often be one kernel with three
-        # bandwidths.
+        # Keep only the best bandwidth of each kernel. Otherwise the best three candidates would
+        # often be one kernel with three bandwidths.
         first: dict[Any, Candidate] = {}
         for each in sorted(candidates, key=lambda c: c.loss.value):
             first.setdefault((each.scaling, each.parameters["kernel"]), each)
@@ -579,16 +589,16 @@ class Rounds:
         The candidates of each size are yielded.
         """
         sizes, alive = CONTENDERS["sizes"], self.find_leading(small, 4)
-        # A kernel whose loss is far from the best loss with few landmarks is hardly ever the best
-        # with more landmarks.
+        # Drop kernels that are far from the best loss with few landmarks. They are hardly ever the
+        # best with more landmarks.
         near = [c for c in alive if c.loss.value <= FAR * alive[0].loss.value]
         M = min(sizes["middle"], self.n)
         settings = [self._larger(c, M, CONTENDERS["steps"]) for c in near if M > c.M]
         alive = self.round(settings, self.middle, ROUND_SHARES["middle"]) or alive[:1]
         alive = self.find_leading(alive, 3)
         yield alive
-        # Landmarks are doubled as long as the loss falls by GAIN. The work grows at most eightfold,
-        # and a kernel without a gain would use the time of kernels with one.
+        # Double the number of landmarks as long as the loss falls by GAIN. Each doubling needs up
+        # to eight times the work, which a kernel without a gain does not justify.
         while alive:
             wanted = [(c, min(2 * c.M, self.n)) for c in alive]
             larger = [(c, self._larger(c, M)) for c, M in wanted if c.M < M <= sizes["most"]]
@@ -614,8 +624,9 @@ class Rounds:
         value = {c: c.loss.value for c in candidates}
         if self.table.metric == "error":
             least = min(candidates, key=lambda c: value[c]).loss
-            # 1 % of an error rate of 1 % is less than one row. Therefore models within half a
-            # standard error are compared, and the log-loss decides between them.
+            # For a small error rate, 1 % of it is less than one row: 1 % of an error rate of 1 %,
+            # for example. Therefore models within half a standard error of the best are considered
+            # equal, and the log-loss decides between them.
             reach = least.value + 0.5 * least.standard_error
             near = [c for c in candidates if value[c] <= reach]
             value = {c: self.compute_loss("log-loss", c.scores, self.held).value for c in near}

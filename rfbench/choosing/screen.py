@@ -18,18 +18,18 @@ from sklearn.utils.validation import check_is_fitted
 
 from rfbench.arrays import Array
 
-# FREE_CELLS is the number of cells that are read and prepared in negligible time. CELL_SECONDS is
-# the CPU time in seconds of each further cell. Measured: reading a CSV file of 40 million numbers
-# and analyzing its columns took 9 s. With half of CELL_SECONDS, wide tables would exceed the
-# budget.
+# FREE_CELLS is the number of cells whose reading and preparation needs negligible time.
+# CELL_SECONDS is the CPU time in seconds of each further cell. Measured: reading a CSV file of 40
+# million numbers and analyzing its columns took 9 s. With half of CELL_SECONDS, wide tables would
+# exceed the budget.
 FREE_CELLS, CELL_SECONDS = 5_000_000, 2.5e-7
-# The number of columns is limited by the time of boosting: each column needs as much time as
-# COLUMN_ROWS additional rows. Tables of up to LEAST_COLUMNS columns are never limited. The widest
-# table of the suite has 287 columns.
+# Limits on the number of columns, so that boosting fits in the budget: each column needs as much
+# time as COLUMN_ROWS additional rows. Tables of up to LEAST_COLUMNS columns are never limited.
+# CELLS_PER_SECOND is the speed. By comparison, the widest table of the suite has 287 columns.
 COLUMN_ROWS, CELLS_PER_SECOND, LEAST_COLUMNS = 7_000, 400_000, 300
-# Smallest number of selected columns, even if their association with the target is weak. The value
-# was chosen without a measurement. With twice this value, 20 columns are used if no column is
-# associated with the target.
+# Smallest number of columns that are used, even if they are hardly associated with the target. The
+# value was chosen without a measurement. With twice this value, 20 columns are used if no column
+# is associated with the target.
 LEAST_KEPT = 10
 
 
@@ -91,7 +91,7 @@ class ColumnScreen(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.filterwarnings("ignore", "Features .* are constant", UserWarning)
             ratio, p = (f_classif if self.has_classes else f_regression)(X, y)
-        # constant columns have no value
+        # The statistic is NaN for constant columns.
         ratio, p = np.nan_to_num(ratio, nan=-1.0), np.nan_to_num(p, nan=1.0)
         d = len(ratio)
         most = min(self.n_columns or d, d)

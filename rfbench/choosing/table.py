@@ -23,52 +23,55 @@ from rfbench.results.schema import STRING
 from rfbench.solvers.folds import assign_group_folds
 
 # HELD_OUT and VALIDATION are usual shares of the rows (scikit-learn holds out a quarter).
-# MOST_HELD_OUT is the maximum number of held-out rows. An error of 20 % on 10,000 rows has a
-# standard error of 0.4 %. With twice as many rows, the standard error is 0.3 % and predicting needs
-# twice the time. FOLDS is the number of fits for the selection; twice as many folds need six fits.
+# MOST_HELD_OUT is the maximum number of held-out rows: an error of 20 % on 10,000 rows has a
+# standard error of 0.4 %. With twice as many rows, the standard error is 0.3 % and predicting
+# needs twice the time. FOLDS is the number of folds for selecting a model. With twice as many
+# folds, each candidate needs six fits.
 HELD_OUT, MOST_HELD_OUT, VALIDATION, FOLDS = 0.25, 10_000, 0.2, 3
 # Smallest number of rows of a class in a sample: one row for each of three folds, and one held-out
 # row. If this value is halved, a class may be missing from a fold.
 MIN_CLASS_ROWS = 4
-# Maximum number of training rows for which the selection uses folds. The value was chosen without a
-# measurement. A fifth of 2,000 rows is 400 rows, on which an error of 20 % has a standard error of
-# 2 %. With twice this value, tables of 4,000 rows need three times as long.
+# Maximum number of training rows for which candidates are compared in folds instead of on one
+# validation set. The value was chosen without a measurement. A validation set of a fifth of 2,000
+# rows has 400 rows, on which an error of 20 % has a standard error of 2 %. With twice this value,
+# tables of 4,000 rows need three times as long.
 FOLDED_ROWS = 2_000
-# ROWS_PER_SECOND is the number of training rows per second of the budget. LEAST_SAMPLE and
-# MOST_ROWS are the bounds of the number of training rows. No other values were measured. With twice
-# these values, each candidate needs twice as long, and fewer candidates are tried.
+# The number of training rows is ROWS_PER_SECOND times the budget, but at least LEAST_SAMPLE and at
+# most MOST_ROWS. No other values were measured. With twice these values, each candidate needs
+# twice as long, and fewer candidates are tried.
 ROWS_PER_SECOND, LEAST_SAMPLE, MOST_ROWS = 700, 2_000, 50_000
-# Smallest number of rows for which a test error is meaningful. It is also the smallest number of
-# rows behind each bin or category that a model without rows may store. The value was chosen without
-# a measurement. If this value is halved, an error of 20 % is tested with one or two rows.
+# Smallest number of held-out rows for which a test error is meaningful. It is also the smallest
+# number of rows behind each bin or category that a model without stored rows may contain. The
+# value was chosen without a measurement. If this value is halved, an error of 20 % is tested with
+# one or two wrong rows.
 LEAST_ROWS = 10
 # Smallest number of rows of a table, by definition: one row each for training, validation and
 # testing.
 LEAST_SIDES = 3
-# Smallest number of rows, or of different values, for which an order or an agreement is not
-# considered due to chance. With 20 rows, one of 2e18 random permutations is in order. If the number
+# Smallest number of rows, or of different values, for which a sorted column or an agreement is not
+# considered due to chance. With 20 rows, one of 2e18 random permutations is sorted. If the number
 # of rows is halved, it is one of 4e6 permutations.
 LEAST = 20
-# A text column is treated as the names of persons or things if its categories have on average fewer
-# rows than this number. The value was chosen without a measurement. With twice this value, towns
-# with 15 rows each would be treated as groups.
+# A text column contains names of persons or things if its categories have on average fewer rows
+# than this number. The value was chosen without a measurement. With twice this value, towns with
+# 15 rows each would be treated as groups.
 ROWS_PER_NAME = 10
 # Exact duplicates are ignored if their share of the rows is smaller than this value. The value was
 # chosen without a measurement. Fewer duplicates change an error by less than 1 %. With twice this
 # value, ignored duplicates could change an error by up to 2 %.
 COPIES = 0.01
-# Limits on the number of rows and cells in the search for leaky columns; wide tables use fewer
-# rows. The values were chosen so that the search needs one or two seconds. With twice these values,
-# it needs twice as long.
+# Limits on the number of rows and cells in the search for columns that reveal the target. Wide
+# tables use fewer rows. The values were chosen so that the search needs one or two seconds. With
+# twice these values, it needs twice as long.
 TELLING_ROWS, TELLING_CELLS = 20_000, 10_000_000
-# Number of cells that are sorted at once, which need 8 MB. Twice as many cells need twice the
+# Number of cells that are sorted together, which need 8 MB. Twice as many cells need twice the
 # memory and the same time.
 SORTED_CELLS = 1_000_000
 _OWNERS = re.compile(
     r"(?i)(.*[^a-z])?(patient|subject|person|people|participant|customer|client|user|shop|store|"
     r"household|family|donor|device|animal|student|employee|company|session)s?([^a-z].*)?"
 )
-NO_COLUMN = "none"  # value of an option that means that rows are held out at random
+NO_COLUMN = "none"  # value of the options --groups and --time: rows are held out at random
 
 
 @dataclass(frozen=True)
@@ -78,18 +81,18 @@ class LabeledTable:
     X: pd.DataFrame  # shape (n, n_columns), with numbers, strings, dates and missing values
     y: NDArray[Any]  # numbers (float64) or class codes 0 .. K-1 (int64)
     classes: NDArray[Any]  # sorted labels; empty for a regression
-    groups: Index | None = None  # number of the group of each row
+    groups: Index | None = None  # number of the group of each row, None without groups
     time: Array | None = None  # time of each row; the rows with the latest times are held out
     metric: str = ""
     seed: int = 0
     name: str = "the rows"
-    # hash of the content of the file
+    # SHA-256 hash of the content of the file
     sha256: str = ""
     # sentences about the target and the split
     notes: tuple[str, ...] = ()
     # sentence on an assumption, with the option for the alternative
     assumed: str = ""
-    # True if the user specified the split, False if it is inferred
+    # True if the user specified how rows are split, False if it is inferred
     is_asked: bool = True
     # options with which the file was read
     how: ReadOptions | None = None
@@ -219,7 +222,8 @@ def split_without_rare_classes(
         if table.is_asked or (table.groups is None and table.time is None):
             raise
         note = (
-            "No such split leaves enough rows for training and testing. Rows are "
+            "A split by groups or by time does not leave enough rows for training "
+            "and testing. Rows are "
             "drawn at random, and the errors may be too small."
         )
         notes = (*table.notes, note)
@@ -498,7 +502,7 @@ def _find_group_columns(name: str, column: pd.Series[Any], kind: str) -> tuple[b
     """Return True if the name suggests persons or things, and the number of repeated values."""
     named = values.can_name_rows(name) or bool(_OWNERS.fullmatch(name))
     if kind == values.WORDS and values.list_units(values.to_text(column).dropna()):
-        return named, 0  # the values are numbers with units
+        return named, 0  # the strings are numbers with units
     whole = named and values.is_number(column) and (column.dropna() % 1 == 0).all()
     if column.dtype == bool or not (kind == values.WORDS or whole):
         return named, 0
@@ -561,7 +565,7 @@ def _may_tell(X: Array, y: NDArray[Any]) -> NDArray[np.bool_]:
 def _tells(name: str, column: pd.Series[Any], y: NDArray[Any]) -> bool:
     kind = values.infer_kind(name, column)
     if kind == values.INDEX:
-        return False  # an index column is not used as a feature
+        return False  # an index column may be ordered like the target and is not used as a feature
     ordered = values.is_number(column) or kind in (values.DATE, values.NUMBER)
     if values.is_number(column) or kind == values.DATE:
         cells = pd.Series(values.to_days(name, column))
@@ -579,14 +583,14 @@ def _tells(name: str, column: pd.Series[Any], y: NDArray[Any]) -> bool:
     low, high = (end.reduceat(y[order], starts) for end in (np.minimum, np.maximum))
     again = counted[codes] > 1
     ends, counts = np.unique(y, return_counts=True)
-    # number of rows that a constant prediction gets wrong
+    # Number of rows that a constant prediction within each value gets wrong.
     rarer = int((y[again] != ends[counts.argmax()]).sum())
     pure = bool((low == high).all())
     if pure and 2 * again.sum() > len(y) and rarer >= LEAST / 2:
         return True
     if not ordered or len(low) < LEAST / 2:
         return False
-    if y.dtype.kind == "f":  # check whether the target never falls, or never rises, with the value
+    if y.dtype.kind == "f":  # check if the target, sorted by the value, never falls or never rises
         monotone = (low[1:] >= high[:-1]).all() or (high[1:] <= low[:-1]).all()
         return bool(len(ends) >= LEAST / 2 and monotone)
     return pure and (np.diff(low) != 0).sum() == len(ends) - 1 and counts.min() >= LEAST / 4

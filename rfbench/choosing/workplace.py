@@ -23,8 +23,8 @@ from rfbench.results.schema import TRIAL_ID
 from rfbench.results.store import LOG, Store
 
 MODEL, CARD, ROWS, FAILURES = "model.joblib", "model.json", "rows.npz", "failures"
-# The files, in the order in which they are moved to the output folder: a row of trials.csv is moved
-# after its predictions.
+# Names of the files, in the order in which they are moved to the output folder. A row of
+# trials.csv is moved after its predictions.
 NAMED = (predictions.PREDICTIONS_KEY, FAILURES, manifest.MANIFEST, TRIALS, LOG, ROWS, MODEL, CARD)
 RESULT_FILES = NAMED[:5]
 
@@ -61,7 +61,7 @@ def make_workplace(out: Path, *, allow_rows: bool = True) -> Iterator[Path]:
                     f"{out} cannot be written", f"The results are in {place}."
                 ):
                     _publish(place, target, allow_rows)
-            finally:  # an interrupted run can be resumed from its rows
+            finally:  # the rows are kept, so that an interrupted run can be resumed
                 if _content(place / TRIALS) in (b"", _content(target / TRIALS)):
                     files.remove_folder(above)
     except BlockingIOError:
@@ -114,7 +114,7 @@ def _files(folder: Path, names: tuple[str, ...]) -> list[Path]:
 
 def _publish(place: Path, target: Path, allow_rows: bool) -> None:
     """Move the new files to the output folder, the card last."""
-    if not allow_rows:  # Rows of an earlier run are removed.
+    if not allow_rows:  # rows of an earlier run are removed
         for trial_id in Store(target).read_statuses():
             files.remove(predictions.find_file(target, trial_id), target)
         files.remove(target / TRIALS, target)

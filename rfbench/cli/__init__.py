@@ -37,7 +37,7 @@ COMMAND_GROUPS = {
     "Check methods, choose models": ("test", "rank", "choose", "predict"),
     "Data and configurations": ("list", "data", "new"),
 }
-NO_THREAD = "can't start new thread"  # message of an exception in Python
+NO_THREAD = "can't start new thread"  # start of Python's error message if no thread can be started
 
 
 class Commands(click.Group):
@@ -130,9 +130,10 @@ def _refused(error: Exception) -> RfbenchError:
             "Allow more memory (see `ulimit -v`), or install what is missing.",
         )
     with contextlib.suppress(OSError, ValueError, AttributeError):
-        # The remaining output is discarded, because writing it at exit would raise a second error.
+        # Discard the remaining output, because writing it at exit would raise a second error.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    if isinstance(error, FileNotFoundError) and not error.filename:  # raised by os.getcwd
+    # os.getcwd raises this error without a file name
+    if isinstance(error, FileNotFoundError) and not error.filename:
         return WriteError(
             "The current folder does not exist any more.", "", "Change to an existing folder."
         )

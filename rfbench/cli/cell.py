@@ -36,7 +36,8 @@ from rfbench.results.reader import TRIALS
 
 CELLS = "cells"  # subfolder of the results folder for the rows that this command measures
 ALL_TIMES = frame.SUMS["t_all"]
-RETRIED = ("timeout",)  # status of trials that were stopped at the end of the budget
+# status of trials that the end of the budget stopped, which are measured again
+RETRIED = ("timeout",)
 
 
 @dataclass
@@ -75,7 +76,10 @@ class CellRun:
         return (
             ""
             if self.trials
-            else f"the data of {name} are not on this machine: rfbench data fetch {name}"
+            else (
+                f"the data set {name} is not on this machine. To download it: rfbench "
+                f"data fetch {name}"
+            )
         )
 
     def join(self) -> list[Results]:
@@ -134,8 +138,8 @@ def verify_cell(
     for place, (run, wanted) in enumerate(zip(runs, missing, strict=True)):
         if wanted:
             now = time.monotonic()
-            # Trials of other protocols have the same size and data set, so they need about the same
-            # time.
+            # Estimate the time from trials of other protocols. These have the same size and data
+            # set, so they need about the same time.
             seconds, share = times[place] or max(times), (end - now) / (len(runs) - place)
             summary = _measure(run, wanted, now + share, seconds)
             failed += summary.interrupted or any(": timeout:" not in x for x in summary.messages)
@@ -173,7 +177,7 @@ def _find_runs(
         if not all(found.values()) or whole.protocol in seen:
             continue
         seen.add(whole.protocol)
-        # M is copied from another method, so the size is not restricted
+        # M is copied from another method, so the number of features is not restricted
         if isinstance(whole.M, SameSizeAs):
             found = {"dataset": found["dataset"]}
         cell = whole.model_copy(update={**found, "trials": trials or whole.trials})

@@ -87,8 +87,7 @@ def verify(names: tuple[str, ...]) -> None:
             echo(f"{name:15} {check.member.name:32} {check.status:9} {digest}")
             if check.status == "unpinned":
                 echo(
-                    f"{'':15} {'':32} to let rfbench check this file, write this hash into "
-                    "the catalog"
+                    f"{'':15} {'':32} to let rfbench check this file, add this hash to the catalog"
                 )
             if check.status == "mismatch":
                 known = f"sha256 {check.expected}" if check.expected else check.problem

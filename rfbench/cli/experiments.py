@@ -77,7 +77,7 @@ def _start_worker(options: RunOptions, configs: Sequence[Path]) -> AbstractConte
     are_there = any(path.is_dir() for paths in results for path in paths)
     try:
         is_needed = options.executor == "local" and usable.count_cores() > 1
-    except ConfigError:  # the same error is raised again when the workers are counted
+    except ConfigError:  # the same error is raised again below, when the workers are counted
         is_needed = False
     is_needed = is_needed and not options.dry_run and not are_there
     return worker_process.start_early() if is_needed else nullcontext()
@@ -228,7 +228,7 @@ def sweep(
         axes[key] = {f"{key}={value}": {key: value} for value in grids.expand(values)}
         named.append(f"{key}={values}")
     path = config or Path("quickstart")
-    # this call also loads the paper in whose folder the configuration is
+    # This call also loads the paper to whose folder the configuration belongs.
     _find_configurations([path], (), options)
     documents = configuration.read_documents(path, [*swept, *options.overrides])
     run_name, document = configuration.choose(path, documents, *runs)

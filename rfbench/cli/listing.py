@@ -118,7 +118,7 @@ def _things(what: str) -> Things:
     if what == "configs":
         return _configurations()
 
-    # the import of these modules and of pandas needs one second
+    # Import these modules here, because importing them and pandas needs one second.
     from rfbench import datasets, papers
     from rfbench.results import schema
 
@@ -157,7 +157,7 @@ def _configurations() -> Things:
         about = f"{content.value.get('title', '')}{several}"
         files[path.stem] = (about,), partial(path.read_text, encoding="utf-8")
         runs |= {name: ((), partial(_write_run, make)) for name, make in found.items()}
-    # The files keep their order. If a file and a run have the same name, the file has priority.
+    # The files keep their order. A file has priority over a run of the same name.
     return files | runs | files
 
 

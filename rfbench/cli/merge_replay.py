@@ -11,8 +11,8 @@ import click
 from rfbench.cli.options import ALLOW_IMPORTS, FOLDER_TYPE
 from rfbench.cli.terminal import echo
 
-# Maximum number of differing rows that are printed. With twice this number, a screen shows half as
-# many folders.
+# Maximum number of printed rows that differ. With twice this number, a screen shows half as many
+# folders.
 MAX_LISTED_ROWS = 5
 
 
@@ -42,9 +42,12 @@ def merge(target: Path, others: tuple[Path, ...]) -> None:
     for line in result.differ[:MAX_LISTED_ROWS]:
         echo(f"  {line}")
     for why, count in result.refused.items():
-        echo(f"{count} rows refused: {why}")
+        echo(f"{count} rows were not added: {why}")
     if result.machines > 1:
-        echo(f"rows come from {result.machines} machines, so their times cannot be compared")
+        echo(
+            f"the rows were measured on {result.machines} machines, so their times "
+            "cannot be compared"
+        )
     if result.differ or result.refused:
         raise click.exceptions.Exit(1)
 

@@ -172,7 +172,8 @@ def _named_or_usual(
     return (usual,)
 
 
-# By definition of click, -1 means any number of arguments.
+# One argument for any number of results folders: by definition of click, nargs -1 means any
+# number.
 RESULTS_OR_USUAL = click.argument(
     "folders", metavar="[RESULTS]...", nargs=-1, type=FILE_TYPE, callback=_named_or_usual
 )
@@ -320,7 +321,7 @@ def run_options(command: Command) -> Command:
         options = RunOptions(**{each.name: kwargs.pop(each.name) for each in fields(RunOptions)})
         limited = limit_temporarily(
             compute_memory_share(options.memory, 1)
-        )  # the user's own data are read in this process
+        )  # the user's own data are read in this process, so its memory is limited
         with limited:
             return command(**kwargs, options=options)
 

@@ -17,13 +17,13 @@ from rfbench.cli.terminal import echo
 from rfbench.escaping import escape_line
 from rfbench.pages import formatting
 
-# Seconds between two lines if there is no bar. The value was chosen without a measurement. With
-# half this value, the log of one night has twice as many lines.
+# Seconds between two progress lines, if the output is not a terminal with a progress bar. The
+# value was chosen without a measurement. With half this value, the log of one night has twice as
+# many lines.
 PLAIN_SECONDS = 10.0
-# Number of finished trials before the remaining time is estimated. The first trial waits for the
-# workers, which need 2.6 s to start (measured). This is longer than a short trial, so an estimate
-# after one trial would be several times too long. With twice this value, the estimate appears
-# later.
+# Number of finished trials from which on the remaining time is estimated. The first trial waits
+# for the workers, which need 2.6 s to start (measured). An estimate after one short trial would
+# therefore be several times too long. With twice this value, the estimate appears later.
 MIN_FINISHED = 3
 
 
@@ -59,7 +59,7 @@ def show_progress(
         MofNCompleteColumn(),
         TextColumn("{task.fields[rate]}"),
         TextColumn("{task.fields[failed]}", style="red"),
-        # Only this column is wrapped in a narrow window, so that numbers are never split.
+        # Only this column is wrapped in a narrow terminal, so that numbers are never split.
         TextColumn("{task.fields[cell]}", markup=False, table_column=Column()),
         console=Console(stderr=True),
         transient=True,

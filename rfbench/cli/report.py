@@ -29,7 +29,7 @@ class _Report(click.Command):
     """The command `rfbench report` with one flag for each mode that a slice adds."""
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        *own, last = super().get_params(ctx)  # the last parameter is --help
+        *own, last = super().get_params(ctx)  # click adds --help as the last parameter
         flags = [
             click.Option([f"--{name}"], is_flag=True, help=text)
             for name, (text, _) in _modes().items()

@@ -84,8 +84,8 @@ def _parts(several: Sequence[RunRequest], options: RunOptions) -> Iterator[tuple
 def _errors_only() -> Iterator[None]:
     logging.disable(logging.WARNING)
     try:
-        # Workers are started with the current stdout, which needs a method `flush`, so None is not
-        # possible.
+        # Workers are started with the current stdout, which needs a method `flush`. So stdout
+        # cannot be None.
         with open(os.devnull, "w") as nowhere, redirect_stdout(nowhere):
             yield
     finally:

@@ -22,14 +22,15 @@ from rfbench.errors import suggest_nearest
 # Maximum number of folders whose tables are printed completely. If there are more folders, each
 # folder is listed in one line. With twice this value, the first table is no longer on the screen.
 MOST_TABLES = 3
-# Number of folders that one worker draws. With half this value, a worker needs as much time to
-# start as to draw its two folders. With twice this value, one worker would draw eight folders.
+# Number of folders whose figures one worker draws. With half this value, a worker needs as much
+# time to start as to draw its two folders. With twice this value, one worker would draw eight
+# folders.
 FOLDERS_PER_WORKER = 4
 
 
 FIGURE_FORMATS = ("png", "pdf", "svg")
-# Number of units in one inch, by definition. pt is the point of TeX, in which LaTeX prints
-# \columnwidth.
+# Number of units in one inch, by definition. The unit pt is the point of TeX, in which LaTeX
+# prints \columnwidth.
 INCH = {"in": 1.0, "cm": 2.54, "mm": 25.4, "pt": 72.27}
 
 
@@ -120,7 +121,7 @@ def plot(
     from rfbench.figures.style import apply_style
 
     with apply_style(style):
-        pass  # an unreadable style is reported once, instead of once per folder
+        pass  # an unreadable style is reported once for the command, and not once per folder
     sources = results.find(folders)
     places = [_place(folder, folders, out) for folder in sources]
     for place in {place for place in places if places.count(place) > 1}:
@@ -136,7 +137,8 @@ def plot(
     if workers == 1:
         drawn = (worker.call_safely("draw", words) for words in calls)
     else:
-        from rfbench.experiment import fanout  # this imports scikit-learn, which needs two seconds
+        # import here, because this module imports scikit-learn, which needs two seconds
+        from rfbench.experiment import fanout
 
         drawn = fanout.call("draw", calls, workers)
     failed = 0

@@ -172,7 +172,7 @@ def verify(
         where, published = _find_own(where)
     held = verification.verify(where, paper, find_stored_settings, needed=bool(folders))
     outside = {} if paper else verification.verify_outside(held)
-    if names and paper is None:  # the user named several folders of papers
+    if names and paper is None:  # several folders of papers were named
         outside = {name: outside[name] for name in names if name in outside}
         held = held.select_papers()
     if form == "csv":

@@ -11,18 +11,19 @@ from scipy import sparse
 
 from rfbench.memory import count_free_bytes
 
-# Measured by `python -m scripts.bench.doubled`, as the CPU time of a ridge fit relative to the CPU
-# time with this value. _BLOCK_BYTES: 1.20 with half the value, 1.07 with twice the value (M = 100).
-# _SMALL_ROWS: .99 and .98 (M = 400). _LARGE_ROWS: 1.05 and 1.08 (float32). _L3_BYTES, the size of
-# the Gram matrix above which _LARGE_ROWS is used: 1.01 and 1.01 (M = 1,200 and 1,700).
-# `choose_block_rows` explains these values.
+# Sizes of blocks. Measured by `python -m scripts.bench.doubled`, as the CPU time of a ridge fit
+# with half and with twice the value, divided by the CPU time with this value. _BLOCK_BYTES (M =
+# 100): 1.20 and 1.07. _SMALL_ROWS (M = 400): .99 and .98. _LARGE_ROWS (float32): 1.05 and 1.08.
+# _L3_BYTES, the size of the Gram matrix above which _LARGE_ROWS is used (M = 1,200 and 1,700):
+# 1.01 and 1.01. `choose_block_rows` explains these values.
 _BLOCK_BYTES = 5 * 2**17
 _L3_BYTES = 2**24
 _LARGE_ROWS, _SMALL_ROWS = 1024, 384
 
-# Chosen without a measurement, for machines with little free memory: each of several workers needs
-# memory for a block and its products. With twice the share, eight workers could request all free
-# memory. With fewer than _LEAST_ROWS (16) rows, matrix products become matrix-vector products.
+# _MEMORY_SHARE is the largest share of the free memory for a block and its products. It was chosen
+# without a measurement, for machines with little free memory and several workers. With twice the
+# share, eight workers could request all free memory. _LEAST_ROWS is the smallest number of rows of
+# a block. With fewer rows, matrix products become matrix-vector products.
 _MEMORY_SHARE = 1 / 16
 _LEAST_ROWS = 16
 

@@ -63,9 +63,9 @@ class KernelEigendecomposition:
         self.largest = float(np.abs(K.diagonal()).max(initial=0.0))
         work = np.asfortranarray(K.T - self.column_means)
         work -= (self.column_means - mean)[:, None]
-        # After centering, K is zero along the constant vector. The eigenvalue of this direction is
-        # raised to the mean eigenvalue, so that it is never at the level of rounding. The effect is
-        # subtracted later.
+        # Centering makes K zero along the constant vector. The eigenvalue of this direction is
+        # raised to the mean eigenvalue, so that it is never at the level of rounding errors. The
+        # effect is subtracted later.
         self.lift = float(np.trace(work)) / n if intercept else 0.0
         work += self.lift / n
         self.values, self.vectors = linalg.eigh(
@@ -89,12 +89,13 @@ class KernelEigendecomposition:
         return bool((alphas > 4 * self.noise * (self.largest + self.values[-1] + alphas)).all())
 
     def predict_fold_left_out(self, rows: NDArray[np.intp], alphas: Array) -> Array:
-        """Return the predictions for the rows of a fold from the fit without them, (a, rows, t).
+        """Predict the rows of a fold by the fits without this fold; shape (a, rows, t).
 
         `is_accurate` has to be True for the penalties.
         """
         own = np.ascontiguousarray(self.vectors[rows])
-        weights = alphas[:, None] / (self.values + alphas[:, None])  # eigenvalues of I - S
+        # eigenvalues of I - S, where S maps targets to fitted values
+        weights = alphas[:, None] / (self.values + alphas[:, None])
         missed = combine(own, weights, self.rhs)
         constant = alphas / (self.lift + alphas) * self.intercept / len(self.Y)
         scaled = np.empty_like(own)
@@ -113,9 +114,9 @@ class KernelEigendecomposition:
         rest, constant = np.empty((len(alphas), n)), np.empty(len(alphas))
         inverse, dropped = invert_shifted(self.values, alphas, self.noise, self.largest)
         for i, alpha in enumerate(alphas):
-            # The errors are ((I - S) y)_i / (I - S)_ii. Numerator and denominator are both divided
-            # by alpha, so that the quotient stays defined for alpha = 0. They are not divided if
-            # alpha is zero and directions were omitted.
+            # The leave-one-out errors are ((I - S) y)_i / (I - S)_ii. Numerator and denominator
+            # are both divided by alpha, so that the quotient is defined for alpha = 0. They are
+            # not divided if alpha is zero and directions were omitted.
             factor = alpha if alpha > 0 or dropped[i] else 1.0
             rest[i] = np.where(inverse[i] > 0, factor * inverse[i], 1.0)
             constant[i] = factor / (self.lift + alpha) if self.lift + alpha > 0 else 1.0
@@ -144,7 +145,7 @@ def _means(K: Array, Y: Array, intercept: bool) -> tuple[Array, Array, float]:
 def invert_shifted(
     values: Array, alphas: Array, noise: float, largest: float
 ) -> tuple[Array, list[int]]:
-    """Return 1 / (values + alpha), shape (a, p), and the number of omitted values for each alpha.
+    """Return 1 / (values + alpha) for each alpha, and the number of omitted values.
 
     An omitted value is at the level of rounding, and its inverse is replaced by 0.
     """

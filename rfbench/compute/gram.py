@@ -92,8 +92,8 @@ def accumulate_parts(
         targets = targets.astype(np.float64, copy=False)
     targets = targets[:, None] if targets.ndim == 1 else targets
     assert len(targets) == n, f"{len(targets)} targets for {n} rows"
-    # Z'WZ = (W^(1/2) Z)'(W^(1/2) Z) is a symmetric product. The symmetric product needs half the
-    # work of Z'(WZ), and its result is exactly symmetric.
+    # Z'WZ is computed as the symmetric product (W^(1/2) Z)'(W^(1/2) Z). A symmetric product needs
+    # half the work of Z'(WZ), and its result is exactly symmetric.
     roots = None if weights is None else np.sqrt(np.asarray(weights, np.float64))
     codes = None if parts is None else np.asarray(parts, np.intp)
     # A block of features is computed, multiplied and overwritten while it is in the cache. The
@@ -119,9 +119,9 @@ def accumulate_parts(
             features = buffer[: block.shape[0]]
             transform(block, features)
         with Clock.time_part_of(clock, "train"):
-            # The Gram matrix is (Z - 1s')'(Z - 1s') for a fixed row s near the mean row.
-            # Subtracting n m m' from Z'Z afterwards, for the mean row m, would lose all digits of a
-            # column with a mean of 1e8 times its standard deviation. All blocks and parts use the
+            # The Gram matrix is (Z - 1s')'(Z - 1s') for a fixed row s near the mean row. If
+            # instead n * m m' were subtracted from Z'Z, for the mean row m, a column whose mean is
+            # 1e8 times its standard deviation would lose all digits. All blocks and parts use the
             # same s. Otherwise their sums could not be added.
             if center and shift is None:
                 shift = compute_mean_row(features)
@@ -149,9 +149,9 @@ class _Sums:
         rows, p = features.shape
         rhs = np.empty((rows, targets.shape[1] + 1))
         rhs[:, :-1] = targets
-        # The last column of `sides`, after the targets, is 1 (sqrt w if there are weights w). Its
-        # products are the sums of the features, Z'w, and the sums of the targets. An intercept
-        # needs both sums.
+        # The last column of `sides`, after the targets, is 1, or sqrt(w) if the rows have weights
+        # w. The products with this column are the sums of the features (Z'w) and the sums of the
+        # targets. An intercept needs both sums.
         rhs[:, -1] = 1.0
         if roots is not None:
             rhs *= roots[:, None]
@@ -160,8 +160,8 @@ class _Sums:
         self.squares += np.einsum("ij,ij->j", rhs, rhs)
         if p == 0:
             return
-        # The products Z'WY and Z'w of the block are computed in the type of the features. Then they
-        # are added in float64, because a float32 total would lose digits.
+        # The products Z'WY and Z'w of a block are computed in the dtype of the features. They are
+        # added to float64 totals, because float32 totals would lose digits.
         moments = np.zeros(self.moments.shape, features.dtype)
         _compile_moments()(features, rhs.astype(features.dtype, copy=False), moments)
         self.moments += moments
@@ -193,9 +193,9 @@ class _Sums:
 
 def compute_mean_row(features: FloatArray) -> FloatArray:
     """Return the mean of the rows. The mean of a constant column is exactly the constant."""
-    # Compute the mean of the differences from the first row, which are exactly 0 for a constant
-    # column. The mean of n equal numbers would have a rounding error, and the column would not
-    # count as constant.
+    # Compute the mean of the differences from the first row. The differences are exactly 0 for a
+    # constant column. Without the subtraction, the mean of n equal numbers would have a rounding
+    # error, and the column would not be recognized as constant.
     first = features[0]
     # Infinite or missing values raise an error later, when the equations are solved.
     with np.errstate(invalid="ignore", over="ignore"):

@@ -13,8 +13,9 @@ from rfbench.arrays import FloatArray
 from rfbench.compute import compile_function
 from rfbench.compute.blocks import is_float_matrix
 
-# Size in bytes of a strip of columns that stays in the L2 cache during all stages. Measured by
-# `python -m scripts.bench.doubled`: half the value needs .96 of the CPU time, twice the value .95.
+# Size in bytes of a strip of columns that stays in the L2 cache during all stages of the
+# transform. Measured by `python -m scripts.bench.doubled`: with half the value, the transform
+# needs .96 times the CPU time, with twice the value .95 times.
 _STRIP_BYTES = 2**18
 
 
@@ -35,7 +36,7 @@ def fwht_inplace(a: FloatArray, axis: int) -> None:
         If the array has a different type or layout, or a length that is not a power of two.
     """
     if not is_float_matrix(a) or axis not in (0, 1):
-        raise ValueError("not a writeable, C-contiguous matrix of floats, or not axis 0 or 1")
+        raise ValueError("expected a writeable C-contiguous matrix of floats, and axis 0 or 1")
     length = a.shape[axis]
     if length < 1 or length & (length - 1):
         raise ValueError(f"the length {length} is not a power of two")

@@ -85,7 +85,8 @@ class GramEigendecomposition:
         fitted = combine(turned, inverse, self.rhs) + self.target_means
         np.square(turned, out=turned)
         left = 1.0 - matmul(turned, inverse.T) - self.intercept / self.equations.n
-        # If the other rows do not determine the fit, 1 - h is of the order of the rounding error.
+        # h is the leverage of a row. If the other rows do not determine the fit, 1 - h is a
+        # rounding error and is set to 0.
         left = np.where(left > self.noise, left, 0.0)
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.asarray(targets - (targets - fitted) / left.T[:, :, None])

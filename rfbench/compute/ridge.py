@@ -25,26 +25,29 @@ from rfbench.compute.products import matmul, multiply_row
 from rfbench.compute.threads import limit_to_one_thread
 from rfbench.errors import MethodError
 
-# FEWEST_TOGETHER is the smallest number of penalties for which one decomposition for all penalties
-# is faster. COLUMNS_PER_SIDE is the smallest number of equations per target for this. Measured by
-# `python -m scripts.bench.doubled`, as relative CPU time. With twice FEWEST_TOGETHER, 11 penalties
-# take 2.28. With half of it, 5 penalties take 1.04. With twice COLUMNS_PER_SIDE, 450 equations take
-# 1.48. With half of it, 200 equations take 1.19.
+# Limits for one decomposition that serves all penalties. It is faster than one Cholesky factor per
+# penalty from FEWEST_TOGETHER penalties on, and from COLUMNS_PER_SIDE equations per target on.
+# Measured by `python -m scripts.bench.doubled`, as CPU time divided by the CPU time with this
+# value. With twice FEWEST_TOGETHER, 11 penalties need 2.28 times the CPU time. With half of it, 5
+# penalties need 1.04 times. With twice COLUMNS_PER_SIDE, 450 equations need 1.48 times. With half
+# of it, 200 equations need 1.19 times.
 FEWEST_TOGETHER = 8
 COLUMNS_PER_SIDE = 300
-# MOST_TRIDIAGONAL is the largest number of equations for which this decomposition is in float64.
-# TRIDIAGONAL_PER_SIDE is the smallest number of equations per target for this. Measured, CPU time
-# in ms for 11 penalties in float64, in float32 and by Cholesky: .25, 1.0 and .57 with 100
-# equations, 4.6, 6.6 and 10 with 400, 54, 62 and 131 with 1,000, but 198, 145 and 393 with 1,500.
-# For ten targets, float64 takes 88 % of the time of Cholesky with 30 equations and 70 % with 100.
+# MOST_TRIDIAGONAL is the largest number of equations for which this decomposition is computed in
+# float64. TRIDIAGONAL_PER_SIDE is the smallest number of equations per target for it. Measured CPU
+# time of 11 penalties, in ms, for three ways: float64, float32, Cholesky. With 100 equations .25,
+# 1.0 and .57. With 400 equations 4.6, 6.6 and 10. With 1,000 equations 54, 62 and 131. With 1,500
+# equations 198, 145 and 393. For ten targets, float64 needs 88 % of the time of Cholesky with 30
+# equations, and 70 % with 100.
 MOST_TRIDIAGONAL = 1000
 TRIDIAGONAL_PER_SIDE = 3
 
-# ACCURACY is the relative accuracy of the solutions. SINGLE is the smallest ratio of the penalty to
-# the norm of K for which float32 is used as a preconditioner. MOST_STEPS is the maximum number of
-# steps. Measured on RKS features (M = 1,000, penalties 1e-3 to 1e4): 14 of 15 penalties are solved
-# with SINGLE or half of it, 13 with twice SINGLE. Twice or half the ACCURACY changes neither the
-# time nor the error of 1e-11. All solutions need at most 8 of the MOST_STEPS.
+# ACCURACY is the relative accuracy of the solutions. SINGLE is the smallest ratio of the penalty
+# to the norm of K for which a decomposition in float32 is used as a preconditioner. MOST_STEPS is
+# the maximum number of steps. Measured on RKS features (M = 1,000, penalties from 1e-3 to 1e4): 14
+# of 15 penalties are solved this way with SINGLE or half of it, and 13 with twice SINGLE. Twice or
+# half the ACCURACY changes neither the time nor the error of 1e-11. No solution needs more than 8
+# steps.
 ACCURACY = 1e-12
 SINGLE = 1e-6
 MOST_STEPS = 30
@@ -91,14 +94,14 @@ class NormalEquations:
         return replace(self, **sums)
 
     def make_empty(self) -> NormalEquations:
-        """Return equations without rows, for the same columns."""
+        """Return sums over no rows, for the same columns and targets."""
         nothing: dict[str, Any] = {name: 0.0 * np.zeros_like(getattr(self, name)) for name in _SUMS}
         return replace(self, **nothing)
 
     def select_columns(
         self, columns: NDArray[np.intp], scale: float | NDArray[np.floating[Any]] = 1.0
     ) -> NormalEquations:
-        """Return the equations for a subset of the features, rescaled.
+        """Return the normal equations for a subset of the features, multiplied by factors.
 
         Parameters
         ----------
@@ -177,12 +180,13 @@ def solve_ridge(equations: NormalEquations, alphas: npt.ArrayLike, *, intercept:
     `estimate_rounding`. `largest` is the largest entry of the Gram matrix before centering.
     """
     penalties = np.atleast_1d(np.asarray(alphas, np.float64))
-    assert equations.n > 0, "no rows to fit"
+    assert equations.n > 0, "the training set has no rows"
     check_equations(equations)
     t = equations.moment.shape[1]
     moment = equations.moment
-    # Center with the sums of the rows: Z'Y - (Z'1)(1'Y) / n, and Z'Z - (Z'1)(Z'1)' / n below. The
-    # centered equations do not contain the intercept, so that it is not penalized.
+    # Center the equations with the sums of the rows: Z'Y becomes Z'Y - (Z'1)(1'Y) / n, and Z'Z
+    # becomes Z'Z - (Z'1)(Z'1)' / n below. The centered equations do not contain the intercept, so
+    # that it is not penalized.
     if intercept:
         moment = moment - np.outer(equations.column_sums / equations.n, equations.target_sums)
 
@@ -243,14 +247,15 @@ def solve_shifted(
     # overwrites it.
     work = np.empty((p, p), order="F")
     left = np.ones(penalties.size if p else 0, dtype=bool)
-    # With fewer penalties or more columns of `sides`, one Cholesky factor per penalty is faster.
+    # With fewer penalties or more targets, one Cholesky factor per penalty is faster.
     small = p <= MOST_TRIDIAGONAL
     if (
         left.size >= FEWEST_TOGETHER
         and p >= (TRIDIAGONAL_PER_SIDE if small else COLUMNS_PER_SIDE) * t
     ):
         load(work)
-        # For these penalties Cholesky would succeed, because its squared pivots are at least alpha.
+        # For these penalties a Cholesky factorization would succeed, because its squared pivots
+        # are at least alpha.
         sure = np.flatnonzero(penalties > 4 * noise * (largest + penalties))
         # Householder's reduction consists of many short calls. With two threads, each call would
         # wait for the other thread.
@@ -348,20 +353,21 @@ def _solve_together(K: Array, rhs: Array, penalties: Array, accuracy: float) -> 
     scale, units = float(K.diagonal().max()), np.linalg.norm(rhs, axis=0)
     units[units == 0] = 1.0
     scale = scale if scale > 0 else 1.0
-    # These penalties belong to K / scale. Neither they nor their squares overflow or underflow.
+    # These penalties belong to K / scale. The penalties and their squares neither overflow nor
+    # underflow.
     penalties = penalties / scale
-    # Compute K = Q T Q' in float32 (Householder), with a tridiagonal T. T + alpha I is then
-    # factorized in O(p) for each penalty. A Cholesky factorization of K + alpha I needs p^3 / 3
-    # operations.
+    # Compute K = Q T Q' in float32 by Householder reflections, with a tridiagonal T. For each
+    # penalty, T + alpha * I is then factorized in O(p) operations, whereas a Cholesky
+    # factorization of K + alpha * I needs p^3 / 3 operations.
     rough = np.empty((p, p), np.float32, order="F")
     np.divide(K, scale, out=rough, casting="same_kind")
     rough, diagonal, beside, tau, _ = lapack.ssytrd(rough, lower=1, lwork=64 * p, overwrite_a=1)
     reflectors = np.asfortranarray(rough[1:, :-1])
     diagonal, beside = diagonal.astype(np.float64), beside.astype(np.float64)
     factors = [lapack.dpttrf(diagonal + alpha, beside) for alpha in penalties]
-    # |K| <= |diagonal| + 2 |beside| (Gershgorin), with the diagonal and the off-diagonal of T. A
-    # pivot within the rounding error of float32 of this bound has no correct digit. The
-    # preconditioner would not be positive definite, and the iterations would diverge.
+    # Bound the norm of T by its largest diagonal entry plus twice its largest off-diagonal entry
+    # (Gershgorin). A pivot below this bound times the rounding error of float32 has no correct
+    # digit. The preconditioner would not be positive definite, and the iterations would diverge.
     norm = 2 * float(np.abs(beside).max(initial=0.0)) + float(np.abs(diagonal).max())
     serves = np.array([info == 0 and d.min() > SINGLE * norm for d, _, info in factors], dtype=bool)
 
@@ -374,8 +380,8 @@ def _solve_together(K: Array, rhs: Array, penalties: Array, accuracy: float) -> 
         single[1:] = lapack.sormqr("L", way, reflectors, tau, single[1:], 64 * p)[0]
         return np.asfortranarray(single * size)
 
-    # Return z = Q (T + alpha I)^-1 Q' r. This applies an inverse of K + alpha I to r, up to the
-    # rounding error of float32.
+    # Return z = Q (T + alpha * I)^-1 Q' r. This is the inverse of K + alpha * I applied to r, up
+    # to the rounding error of float32.
     def precondition(block: Array, which: NDArray[np.intp]) -> Array:
         turned = turn(block, "T")
         for i in np.unique(which):
@@ -384,21 +390,21 @@ def _solve_together(K: Array, rhs: Array, penalties: Array, accuracy: float) -> 
         return turn(turned, "N")
 
     solved = np.full((p, penalties.size * t), np.nan)
-    # There is one column per penalty and column of `sides` that is not solved yet. Converged
+    # The array has one column for each penalty and target that is not solved yet. Converged
     # columns are removed, so that the product with K has as few columns as possible.
     live = np.flatnonzero(np.repeat(serves, t))
     which = live // t
     residual = np.asfortranarray(np.tile(rhs / units, penalties.size)[:, live])
     x = np.zeros_like(residual)
-    # Run conjugate gradients from x = 0 in float64, separately for each column. The symbols are the
-    # residual r, z = M r with the preconditioner M, and the slope r'z. The residual uses the exact
-    # K. Rounding errors of M therefore cost steps but no digits.
+    # Run conjugate gradients from x = 0 in float64, separately for each column. The residual is r,
+    # the preconditioner M gives z = M r, and the slope is r'z. The residual is computed with the
+    # exact K. Rounding errors of M therefore cost steps but no digits.
     direction = z = precondition(residual, which)
     slope = np.einsum("ij,ij->j", residual, z)
     for _ in range(MOST_STEPS):
-        # z = M r estimates the error of x, because M is nearly (K + alpha I)^-1. The norm of the
-        # residual is not a good estimate: if K is nearly singular, the residual is small even for a
-        # large error.
+        # z = M r estimates the error of x, because M is nearly (K + alpha * I)^-1. The norm of the
+        # residual is not a good estimate: if K is nearly singular, the residual is small even for
+        # a large error.
         ended = np.linalg.norm(z, axis=0) <= accuracy * np.linalg.norm(x, axis=0)
         if ended.any():
             solved[:, live[ended]] = x[:, ended]
@@ -410,10 +416,10 @@ def _solve_together(K: Array, rhs: Array, penalties: Array, accuracy: float) -> 
             break
         product = blas.dsymm(1 / scale, K, direction, lower=1) + penalties[which] * direction
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            # The step length r'z / d'(K + alpha I)d minimizes the objective along the direction d.
-            # The next direction is z + (new r'z / old r'z) d, which is conjugate to the earlier
-            # directions. A division by 0 gives NaN, which never reaches the accuracy. Cholesky then
-            # solves all columns of that penalty.
+            # The step length r'z / d'(K + alpha * I)d minimizes the objective along the direction
+            # d. The next direction is z + (new r'z / old r'z) * d, which is conjugate to the
+            # earlier directions. A division by 0 gives NaN, which never reaches the accuracy.
+            # Cholesky then solves all columns of that penalty.
             length = slope / np.einsum("ij,ij->j", direction, product)
             x = x + length * direction
             residual = residual - length * product

@@ -25,7 +25,8 @@ def limit_to_one_thread(wanted: bool) -> AbstractContextManager[Any]:
     if not wanted:
         return nullcontext()
     pools = find_thread_pools(len(sys.modules))
-    # Setting a limit needs a tenth of a millisecond, a hundredth of the time of a small fit.
+    # Setting a limit needs a tenth of a millisecond, which is a hundredth of the time of a small
+    # fit. It is omitted if the limit is already set.
     if all(pool.num_threads == 1 for pool in pools.lib_controllers if pool.user_api == "blas"):
         return nullcontext()
     limit: AbstractContextManager[Any] = pools.limit(limits=1, user_api="blas")

@@ -35,8 +35,8 @@ In float32, the product of k and 9 bits is exact in 24 bits. With twice the limi
 bits, and the reduction is no longer exact.
 """
 
-# Number of values per chunk: 8 KiB of the 32 KiB of an L1 cache, which also contains the offsets.
-# Chosen without a separate measurement. A chunk of twice the size would still fit.
+# Number of values per chunk. They need 8 KiB of the 32 KiB of an L1 cache, which also contains the
+# offsets. Chosen without a separate measurement. A chunk of twice the size would still fit.
 _CHUNK = 1024
 
 
@@ -44,10 +44,11 @@ class _Numbers(NamedTuple):
     """The constants of the cosine computation for one floating-point type."""
 
     per_pi: Any
-    rounding: Any  # number that is added and subtracted to round to an integer
+    rounding: Any  # large number that is added and subtracted to round to an integer
     limit: Any
-    pi: tuple[Any, ...]  # summands whose sum is pi
-    # Coefficients of 1 + u C(u) and of 1 + u S(u), from the highest power to the lowest.
+    pi: tuple[Any, ...]  # numbers whose exact sum is pi
+    # Coefficients of two polynomials in u from the highest power to the lowest: C in 1 + u * C(u)
+    # for the cosine, and S in 1 + u * S(u) for the sine.
     cosine: tuple[Any, ...]
     sine: tuple[Any, ...]
 
@@ -57,13 +58,14 @@ class _Numbers(NamedTuple):
         return _Numbers(*plain, *(tuple(map(kind, numbers)) for numbers in self[3:]))
 
 
-# The definitions are 1 / pi, and 1.5 2^52 (1.5 2^23 in float32). At 1.5 2^52 the spacing of
-# floating-point numbers is 1, so adding this number rounds to the nearest k. The first part of pi
-# has 38 bits, and the second part has the remaining bits (9, 9 and the remaining bits in float32,
-# as in Cody and Waite 1980). The coefficients are from a Remez exchange with 60 digits (see the
-# module docstring). Their errors are 4e-18 (cosine) and 1.1e-16 (sine), in float32 2.4e-10 and
-# 4.6e-9. `tests/compute/test_waves.py` compares the results with the C library. Doubling any of
-# these numbers makes the results wrong.
+# Constants for float64. `per_pi` is 1 / pi, and `rounding` is 1.5 * 2^52 (1.5 * 2^23 in float32)
+# by definition. At 1.5 * 2^52, the spacing of floating-point numbers is 1, so adding this number
+# rounds to an integer. The first part of pi has 38 bits, and the second part has the remaining
+# bits. In float32, the parts have 9 bits, 9 bits and the remaining bits, as in Cody and Waite
+# 1980. The coefficients are from a Remez exchange with 60 digits (see the module docstring). The
+# errors are 4e-18 for the cosine and 1.1e-16 for the sine. In float32, they are 2.4e-10 and
+# 4.6e-9. `tests/compute/test_waves.py` compares the results with the C library. If any of these
+# numbers is doubled, the results are wrong.
 _DOUBLE = _Numbers(
     per_pi=1 / math.pi,
     rounding=1.5 * 2.0**52,
@@ -91,8 +93,8 @@ _DOUBLE = _Numbers(
         1.0,
     ),
 )
-# The constants for float32. By definition they have the same meaning as the constants above. The
-# polynomial coefficients are from a Remez exchange.
+# The same constants for float32, by definition with the same meaning. The polynomial coefficients
+# are from a Remez exchange.
 _SINGLE = _DOUBLE._replace(
     rounding=1.5 * 2.0**23,
     pi=(float.fromhex("0x1.92p+1"), float.fromhex("0x1.fbp-11"), 6.278329573009626e-07),
@@ -147,11 +149,12 @@ def _signed_of_type(x: Any, shifted: Any) -> Any:
 @compile_function
 def _reduce(x: Any, scale: Any, numbers: Any) -> Any:
     """Return the reduced phase r and the factor (-1)^k scale, for x = k pi + r."""
-    # k = rint(x / pi). The sum below has the spacing 1, so that the addition rounds, and the
-    # subtraction gives k as a floating-point number. The lowest bit of the sum is the parity of k.
-    # Shifted to the top, this bit is the sign of (-1)^k. The order of the additions has to be kept,
-    # because fast-math compilation would cancel them. `rint` and a conversion to integers would
-    # prevent vectorization of the loop.
+    # Compute k = rint(x / pi). At the size of the sum below, floating-point numbers have the
+    # spacing 1. The addition therefore rounds, and the subtraction gives k as a floating-point
+    # number. The lowest bit of the sum is the parity of k. Shifted to the top, this bit is the
+    # sign of (-1)^k. The order of the additions has to be kept, because fast-math compilation
+    # would cancel them. `rint` or a conversion to integers would prevent vectorization of the
+    # loop.
     shifted = x * numbers.per_pi + numbers.rounding
     k = shifted - numbers.rounding
     for part in numbers.pi:
@@ -169,7 +172,7 @@ def _polynomial(u: Any, coefficients: Any) -> Any:
 
 @compile_function
 def _is_far(x: Any, numbers: Any) -> Any:
-    # "not <" instead of ">=", so that NaN counts as a large phase.
+    # The condition is "not <" instead of ">=", so that NaN counts as a large phase.
     return not (abs(x) < numbers.limit)
 
 
@@ -187,7 +190,7 @@ def _tile(offsets: Any) -> Any:
 
 @compile_function
 def cos(flat: Any, offsets: Any, scale: Any) -> None:
-    """Compute flat <- scale cos(flat + offsets) in place, with the offsets repeated for each row.
+    """Replace `flat` by scale * cos(flat + offsets); offsets are repeated for each row.
 
     abs(scale) has to be below `LARGEST_PHASE`.
     """
@@ -208,7 +211,7 @@ def cos(flat: Any, offsets: Any, scale: Any) -> None:
         if unsafe:
             for j in range(chunk.size):
                 if _is_far(chunk[j], numbers):
-                    # The cosine is rounded before the multiplication, as in the first loop.
+                    # The cosine is rounded before it is multiplied, as in the first loop.
                     chunk[j] = math.cos(np.float64(chunk[j]))
                     chunk[j] *= scale
 
@@ -239,8 +242,9 @@ def cos_sin(flat: Any, scale: Any, out: Any, width: int) -> None:
 
 @compile_function
 def arc_cosine(flat: Any, order: int, scale: Any) -> None:
-    """Compute flat <- scale flat^order H(flat) in place, with the step function H."""
-    # H(0) = 1/2 as in Cho and Saul (2009). The order of the comparisons preserves NaN.
+    """Replace `flat` by scale * flat^order * H(flat), with the step function H."""
+    # The step function is 1/2 at 0, as in Cho and Saul (2009). The order of the comparisons
+    # preserves NaN.
     zero, half = scale * 0, scale / 2
     if order == 0:
         for j in range(flat.size):

@@ -15,7 +15,7 @@ from rfbench.compute.blocks import is_float_matrix
 
 
 def cos_inplace(phase: FloatArray, offsets: FloatArray | None, scale: float) -> None:
-    """Replace projections by their random Fourier features in place: x <- scale cos(x + b).
+    """Replace projections x by random Fourier features scale * cos(x + b), in place.
 
     Parameters
     ----------
@@ -41,11 +41,14 @@ def cos_inplace(phase: FloatArray, offsets: FloatArray | None, scale: float) -> 
     dtype = phase.dtype
     shifts = np.zeros(1, dtype) if offsets is None else np.require(offsets, dtype, ["C", "W"])
     if offsets is not None and shifts.shape != phase.shape[1:]:
-        raise ValueError(f"offsets of shape {shifts.shape} for phases of shape {phase.shape}")
+        raise ValueError(
+            f"offsets have the shape {shifts.shape}, which does not fit phases of "
+            f"shape {phase.shape}"
+        )
     if flat.size == 0:
         return
-    # The loop marks phases that are computed later by their absolute value. The factor therefore
-    # has to be below the limit after rounding to float32.
+    # The loop marks phases that are computed later by their absolute value. The factor has to be
+    # below the limit even after rounding to float32.
     factor = dtype.type(scale)
     small = abs(factor) < kernels.LARGEST_PHASE
     kernels.cos(flat, shifts, factor if small else dtype.type(1))
@@ -54,7 +57,7 @@ def cos_inplace(phase: FloatArray, offsets: FloatArray | None, scale: float) -> 
 
 
 def cos_sin(phase: FloatArray, scale: float, out: FloatArray) -> None:
-    """Write cosines and sines of the projections: out = scale [cos x, sin x].
+    """Write scale * cos(x) and scale * sin(x) of the projections x to `out`.
 
     Parameters
     ----------
@@ -86,7 +89,7 @@ def cos_sin(phase: FloatArray, scale: float, out: FloatArray) -> None:
 
 
 def arc_cosine_inplace(phase: FloatArray, order: int, scale: float) -> None:
-    """Replace projections by their arc-cosine features in place: x <- scale x^order H(x).
+    """Replace projections x by arc-cosine features scale * x^order * H(x), in place.
 
     H is the step function with H(0) = 1/2.
 
@@ -109,7 +112,7 @@ def arc_cosine_inplace(phase: FloatArray, order: int, scale: float) -> None:
     Cho & Saul 2009, Kernel methods for deep learning, section 2.
     """
     if order not in (0, 1, 2):
-        raise ValueError(f"the arc-cosine features have no order {order}")
+        raise ValueError(f"arc-cosine features of order {order} are not supported")
     kernels.arc_cosine(_flat(phase), order, phase.dtype.type(scale))
 
 
@@ -135,5 +138,5 @@ def warm_up() -> None:
 
 def _flat(phase: FloatArray) -> FloatArray:
     if not is_float_matrix(phase):
-        raise ValueError("phases are a writeable, C-contiguous matrix of float64 or float32")
+        raise ValueError("phases must be a writeable, C-contiguous matrix of float64 or float32")
     return phase.reshape(-1)

@@ -162,7 +162,7 @@ def _check_permission(
     for dataset in experiment.dataset:
         check(("dataset",), dataset.code, None)
     for position, sampler in enumerate(experiment.samplers):
-        # an object that was passed from Python exists already, so no import is needed
+        # An object that was passed from Python exists already, so it is not imported.
         if sampler.given is None:
             check(("samplers", position), sampler.code, sampler.parameters)
     check(("solver",), experiment.solver.code, experiment.solver.parameters)

@@ -56,7 +56,8 @@ def check_combinations(experiment: Experiment, document: yamlfile.Document) -> N
             make_solver(experiment, task=tasks.pop(), random_state=0)
         elif not experiment.kernel_error_rows:
             raise ConfigError(
-                "There is neither a solver nor a kernel error to measure.",
+                "The configuration measures nothing: it has neither a solver nor "
+                "kernel_error_rows.",
                 todo="Write `kernel_error_rows: 1000`, or name a solver.",
             )
     with raise_as_config_error(document, "bandwidth"):
@@ -87,9 +88,10 @@ def _check_paper(experiment: Experiment) -> None:
             folds = len(papers.read_authors_settings(name, spec.name, sampler.label))
             if not folds or folds != split.get("folds"):
                 raise ConfigError(
-                    f"{name} has rows for {folds} folds of {sampler.label} on {spec.name}, but the "
-                    f"split is {experiment.split}.",
-                    "Each trial uses the settings of its own test fold.",
+                    f"The paper {name} has settings for {folds} folds of the method "
+                    f"{sampler.label} on the data set {spec.name}. The split is "
+                    f"{experiment.split}.",
+                    "Each trial uses the settings that were selected for its test fold.",
                     "Use samplers and data sets from the file rows.csv of the paper, and its "
                     "number of folds.",
                 )
@@ -100,7 +102,9 @@ def _check_statement(experiment: Experiment, check: CheckSpec) -> None:
     from rfbench.results.schema import SCHEMA, TEXT
 
     if SCHEMA[check.column].kind == TEXT:
-        raise ConfigError(f"column {check.column} has no numbers.", "", "Name a column of numbers.")
+        raise ConfigError(
+            f"column {check.column} has no numbers.", "", "Name a column that contains numbers."
+        )
     samplers = experiment.samplers
     names = {name for spec in samplers for name in (spec.label, spec.name)}
     if check.sampler is not None and check.sampler not in names:
@@ -123,7 +127,7 @@ def _check_that_samplers_differ(experiment: Experiment) -> None:
         if method in labels:
             raise ConfigError(
                 f"{labels[method]} and {spec.label} are both {spec.name} with the same parameters.",
-                "Their trials are identical, so only one of them would be measured.",
+                "Trials of the two labels would be identical, so only one label would be measured.",
                 "Remove one of them, or change its parameters.",
             )
         labels[method] = spec.label

@@ -30,7 +30,7 @@ from rfbench.errors import ConfigError, suggest_nearest
 
 AXIS_PATHS = {(axis,) for axis in AXES}
 FOR = "for"
-# keys whose texts are joined from all entries; for other keys, the last value is used
+# keys whose texts are joined over all entries; other keys get the value of the last entry
 JOINED = ("title", "description")
 Entries = Mapping[str, Mapping[str, Any]]
 

@@ -14,9 +14,10 @@ from rfbench.errors import ConfigError, RfbenchError, suggest_nearest
 if TYPE_CHECKING:
     from pydantic import BaseModel, ValidationError
 
-# maximum number of errors shown at once; with twice this number, the first errors leave the screen
+# Maximum number of errors shown together. With twice this number, the first errors leave the
+# screen.
 MAX_SHOWN = 8
-# keys of the configuration whose values all samplers share
+# keys whose values are the same for all samplers of a configuration
 SHARED_KEYS = ("kernel", "bandwidth", "feature_map")
 
 
@@ -30,7 +31,7 @@ def format_location(document: yamlfile.Document, path: tuple[Any, ...]) -> str:
 
 def explain(error: ValidationError, document: yamlfile.Document) -> str:
     """Return one sentence per mistake, with the file, the line and the allowed values."""
-    # the schema is imported here, because lists of names do not need it
+    # Import the schema here, because lists of names do not need it.
     from rfbench.config.specs import SolverSpec
 
     sentences = []

@@ -31,8 +31,8 @@ from rfbench.datasets.prepare import DType, Scaling, Target
 from rfbench.datasets.synthetic import PROBLEMS
 from rfbench.errors import ConfigError
 
-# Maximum number of trials of a plan. Planning needs a millisecond per trial (measured), which is 17
-# minutes for this number and 33 minutes for twice this number.
+# Maximum number of trials of a plan. Planning a trial needs a millisecond (measured). Planning
+# therefore needs 17 minutes for this number, and 33 minutes for twice this number.
 MOST_TRIALS = 1_000_000
 
 
@@ -147,7 +147,7 @@ class Experiment(Section):
             if isinstance(spec, dict) and set(spec) & set(SOURCES):
                 told.append({**spec, "part": split["column"]})
             elif isinstance(spec, DatasetSpec) or (isinstance(spec, dict) and "parameters" in spec):
-                told.append(spec)  # this entry was validated before
+                told.append(spec)  # this entry is valid, because it was validated before
             else:
                 raise ValueError("`split: {column: ...}` is only for data of your own (`dataset`)")
         return {**value, "dataset": told}

@@ -26,7 +26,7 @@ from rfbench.plugins import GIVEN, GivenObject
 from rfbench.registry import SAMPLERS
 
 NO_SOLVER = "none"
-ANSWERS = "answers"  # key of imported classes in the manifests of earlier versions
+ANSWERS = "answers"  # key that earlier versions used for imported classes in manifests
 
 
 def expand_grids(value: Any) -> Any:
@@ -161,7 +161,7 @@ class DatasetSpec(Located):
         if isinstance(value, dict) and set(value) & set(SOURCES):
             return _own(value)
         flat = dict(_single_key(value, "eeg"))
-        # a file named eeg is a user's data set, and not the catalog's data set eeg
+        # A user's file that is named eeg is not the catalog's data set eeg.
         if set(flat) & set(SOURCES):
             return _own(flat)
         return {"name": flat.pop("name", None), "parameters": flat}
@@ -171,7 +171,7 @@ def _own(value: dict[str, Any]) -> dict[str, Any]:
     """Check the keys of a user's data set; return the name and the parameters of the data set."""
     sources = [source for source in SOURCES if source in value]
     if sources[0] == "load" and "path" in sources:
-        sources.remove("path")  # in this case, `path` is an argument of the function
+        sources.remove("path")  # with this source, `path` is an argument of the user's function
     if value[sources[0]] is None:
         raise ValueError(f"`{sources[0]}` has no value")
     allowed = [key for key in UserData.model_fields if key not in SOURCES]
@@ -212,11 +212,11 @@ class SamplerSpec(MethodSpec):
     """A sampler with parameters, given by a published name or by the import path of a class."""
 
     label: Annotated[str, Field(min_length=1), AfterValidator(_printable)]
-    # Role in a comparison, which is not part of a trial's identity. Rows with the role `validation`
-    # contain errors on validation rows.
+    # Role of the sampler in a comparison, which is not part of a trial's identity. Rows with the
+    # role `validation` contain errors on validation rows.
     role: Literal["method", "baseline", "model", "validation"] = "method"
     parameters: dict[str, Any] = Field(default_factory=dict)
-    # An object that was passed from Python. A configuration file cannot contain an object.
+    # An object that was passed from Python. Configuration files cannot contain objects.
     given: GivenObject | None = Field(default=None, exclude=True, repr=False)
 
     @model_validator(mode="before")

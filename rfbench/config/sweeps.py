@@ -14,8 +14,8 @@ from rfbench import config, yamlfile
 from rfbench.config.overrides import assign
 from rfbench.config.schema import Experiment
 
-# Maps the name of an option to its settings. The key of a setting is a path in the configuration,
-# such as ``a.b.c``.
+# Maps the name of an option to the settings that it changes. A setting is a path in the
+# configuration, such as ``a.b.c``, with a value.
 Options = dict[str, dict[str, Any]]
 Choices = dict[str, Options]
 
@@ -46,7 +46,7 @@ def iterate_combinations(
     drawn = min(most, total)
     while True:
         # If too few of the drawn combinations are accepted, twice as many are drawn, until all
-        # combinations are drawn.
+        # combinations have been drawn.
         draw = np.random.default_rng(0).choice
         places = range(total) if total <= most else draw(total, drawn, replace=False).tolist()
         running = list(itertools.islice((i for i in places if runs(at(i))), most))
@@ -56,7 +56,7 @@ def iterate_combinations(
 
 
 def get_settings(choices: Choices, combination: Mapping[str, str]) -> dict[str, Any]:
-    """Return the settings of all options of a combination; for repeated keys, the last counts."""
+    """Return the settings of a combination; if options share a key, the last one counts."""
     every = [choices[name][option] for name, option in combination.items()]
     return {key: value for settings in every for key, value in settings.items()}
 

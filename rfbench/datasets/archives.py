@@ -108,7 +108,7 @@ def _search(
     with zipfile.ZipFile(place) as packed:
         for name in packed.namelist():
             path = PurePosixPath(name)
-            if path.name.startswith("._"):  # files added by macOS
+            if path.name.startswith("._"):  # file that macOS adds to archives
                 continue
             names.append(name)
             if path.match(pattern):

@@ -18,11 +18,11 @@ _ATTRIBUTE = re.compile(
 _FIELD = re.compile(rf"\s*({_TOKEN}|[^,]*?)\s*(?:,|$)")
 _BLANKS = re.compile(rf"{_TOKEN}|[^\s,]+")
 _WEIGHT = re.compile(r"\s*,?\s*\{\s*[-+.\deE]+\s*\}\s*$")
-# Date format codes of Java, with the corresponding codes of strptime.
+# Maps date format codes of Java to codes of strptime.
 _DATES = {"yyyy": "%Y", "yy": "%y", "MM": "%m", "dd": "%d", "HH": "%H", "mm": "%M", "ss": "%S"}
-_MISSING = ("?", "<null>")  # missing values in the files of Weka and of KEEL
+_MISSING = ("?", "<null>")  # marks of missing values in the files of Weka and of KEEL
 _NUMBERS = ("numeric", "real", "integer")
-# Lines of KEEL that list the features.
+# Lines with lists of the features in files of KEEL, which are skipped.
 _IGNORED = ("@relation", "@input", "@output")
 
 
@@ -74,7 +74,7 @@ def _attribute(line: str, number: int) -> tuple[str, str, str]:
 
 
 def _fields(line: str, width: int, number: int) -> list[str]:
-    if width > 1 and "," not in line:  # Weka also accepts blanks as separators
+    if width > 1 and "," not in line:  # Weka also accepts blanks instead of commas between values
         fields = _BLANKS.findall(line)
     elif "'" in line or '"' in line:
         fields = _FIELD.findall(line)

@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-# Time in seconds within which two changes of a file may have the same modification time. A kernel
-# clock has at least 100 ticks per second, so this value is two ticks. Halved, it would be one tick.
+# Two changes of a file within this number of seconds may have the same modification time. A kernel
+# clock has at least 100 ticks per second, so this value is two ticks. If the value is halved, it
+# is one tick.
 TICK = 0.02
 
 
@@ -93,11 +94,12 @@ def describe_file_state(path: Path) -> str:
     """Return a string of the path, size and times of a file. It changes if the file changes."""
     status = os.stat(path)
     age = time.time() - status.st_ctime
-    # A second change within the same clock tick would not change the modification time.
+    # Wait if the file is so new that a second change could have the same modification time.
     if 0 <= age < TICK:
         time.sleep(TICK - age)
         status = os.stat(path)
-    # The path may be a link, which may refer to a different file later.
+    # The path may be a link that refers to a different file later, so the inode is a part of the
+    # identity.
     identity = f"{os.path.abspath(path)}|{status.st_ino}"
     return f"{identity}|{status.st_size}|{status.st_mtime_ns}|{status.st_ctime_ns}"
 
@@ -127,10 +129,10 @@ def load_or_read(sha256: str, read: Callable[[], Parsed]) -> Parsed:
     if parts is None:
         return parsed
     try:
-        files.remove_folder(folder)  # the cached folder is damaged
+        files.remove_folder(folder)  # remove the damaged folder from the cache
         stored.write(folder, *parts)
     except (OSError, ResultsError) as error:
-        if not folder.is_dir():  # if the folder exists, another process was faster
+        if not folder.is_dir():  # if the folder exists by now, another process was faster
             log.warning("%s cannot be written, so its rows are read each time: %s", folder, error)
     return find_cached(sha256) or parsed
 

@@ -19,10 +19,11 @@ from rfbench.errors import DataError, make_unknown_error
 SOURCES = ("file", "load", "openml", "sklearn", "path")
 """Sources of user data: a file, a function, OpenML, scikit-learn, or a packed folder."""
 FILES = ("catalog.yaml", "suite.yaml")
-# The safe loader of libyaml is five times as fast. PyYAML without libyaml has only the other
-# loader.
+# The safe loader of libyaml is five times as fast as the loader of PyYAML, which is used if
+# libyaml is missing.
 LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-# Data sets with the same rows as another data set. A comparison counts the two as one data set.
+# Maps data sets to other data sets with the same rows. A comparison counts the two as one data
+# set.
 TWINS = {"adult": "a9a", "sklearn-breast_cancer": "wdbc", "digits": "optdigits"}
 Task = Literal["binary", "multiclass", "regression"]
 

@@ -31,7 +31,7 @@ from rfbench.datasets.values import (
 )
 
 # Properties of text columns: the names of the columns with a decimal comma, and the unit of each
-# column with a unit.
+# column of numbers with a unit.
 Found = tuple[list[str], dict[str, str]]
 
 
@@ -147,7 +147,7 @@ def _plain(
         written = pd.Series(numbers, index=text.index, dtype=object).map(repr)
         return written.where(np.isfinite(numbers), None), unit
     numbers = as_numbers(text, comma=comma)
-    # New files may have few rows, so that all of their numbers may be in accounting notation.
+    # A new file may have few rows, so that all of its numbers are in accounting notation.
     if 2 * np.isfinite(numbers).sum() > there.sum() and (
         units is not None or has_numbers(text[there], numbers[there])
     ):
@@ -198,7 +198,7 @@ def to_target_words(text: pd.Series[Any], missing: Collection[str], comma: bool)
     there = some.notna()
     numbers, unit = parse_measures(some, comma=comma)
     numbers = numbers if unit else as_numbers(some, comma=comma)
-    # `rfbench.datasets.columns.Table` handles numbers with a few strings among them.
+    # A column of numbers with a few strings is converted by `rfbench.datasets.columns.Table`.
     return some if has_numbers(some[there], numbers[there]) else text
 
 
@@ -211,4 +211,4 @@ def describe_markers(text: Mapping[str, pd.Series[Any]]) -> str:
         if len(found):
             counts[name] = " ".join(f"{word} {n:,}" for word, n in found.items())
     listed = format_names([f"{name} ({each})" for name, each in counts.items()])
-    return f"These strings count as missing values: {listed}." if counts else ""
+    return f"These strings are treated as missing values: {listed}." if counts else ""

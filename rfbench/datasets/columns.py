@@ -42,33 +42,33 @@ from rfbench.errors import DataError, suggest_nearest
 from rfbench.memory import check_fits
 
 # Revision of the conversion of tables by a `Preparation`. By definition, it is incremented with
-# each change of the conversion. The trials then get new identities.
+# each change of the conversion. The trials of tables then get new identities.
 REVISION = 2
 # Maximum number of classes of a target, which limits the time of a fit. The value was chosen
 # without a measurement. With twice this value, a column of 2,000 names is fitted as classes, which
 # needs twice the time and is rarely intended.
 MOST_CLASSES = 1000
-# A target of whole numbers contains classes if it has two different numbers. It also contains
-# classes if it has up to MOST_WHOLE different numbers, with at least LEAST_EACH rows per number on
-# average. Three folds and a held-out set need that many rows to learn and to check a class. The
-# suite has 23 tables with 3 to 30 different numbers. The rule is right for 22 of these tables
-# (measured). With a limit of 10 it is right for 19.
+# A target of whole numbers contains classes if it has exactly two different numbers. It also
+# contains classes if it has up to MOST_WHOLE different numbers, and on average at least LEAST_EACH
+# rows per number. Three folds and a held-out set need that many rows to learn and to check a
+# class. The suite has 23 tables with 3 to 30 different numbers. The rule is right for 22 of these
+# tables (measured). With a limit of 10 different numbers, it is right for 19.
 MOST_WHOLE, LEAST_EACH = 20, 5
-# If the number of different whole numbers is between these limits, the rule above may be wrong, and
-# a note names the option that changes it. The rule was measured on the tables of the suite with 3
-# to 30 different numbers. With twice the upper limit, quantities with 60 different values also get
-# a note.
+# If a target has more than FEW and at most MANY different whole numbers, the rule above may be
+# wrong, and a note names the option that changes the task. The rule was measured on the tables of
+# the suite with 3 to 30 different numbers. With twice MANY, quantities with 60 different values
+# also get a note.
 FEW, MANY = 2, 30
-# If at least this share of the cells of a target are numbers, the other cells are gaps. The value
-# was chosen without a measurement. With 0.90, which is twice the share of other cells, one cell in
-# ten could be a gap.
+# If at least this share of a target are numbers, the target is numeric, and all other cells are
+# treated as missing. The value was chosen without a measurement. With 0.90, which is twice the
+# share of other cells, one cell in ten could be missing.
 NEARLY_ALL = 0.95
-UNREAD = "These cells of the target count as missing: "
-# Rows are stored as a dense array if at least one of DENSE values is not 0. Sparse rows need 12
-# bytes per value and three times as many operations. The value was chosen without a measurement.
-# With twice this value, a matrix is dense if an eighth of its values are not 0.
+UNREAD = "These cells of the target are treated as missing: "
+# Rows are stored as a dense array if at least one of every DENSE values is not 0. Sparse rows need
+# 12 bytes per value and three times as many operations. The value was chosen without a
+# measurement. With twice this value, a matrix is dense if an eighth of its values are not 0.
 DENSE = 4
-# Codes of the training set and the test set, by definition.
+# Numbers of the training set and of the test set in stored files, by definition.
 SIDES = {"train": 0, "test": 1}
 
 
@@ -120,7 +120,8 @@ def to_table(
     if isinstance(y, pd.Series) and not _is_foreign(y.dtype):
         return X, y.reset_index(drop=True)
     values = to_native(y)
-    if values.dtype.kind in "iu" and np.ma.is_masked(values):  # whole numbers stay exact
+    # whole numbers are not converted to floats, so that they stay exact
+    if values.dtype.kind in "iu" and np.ma.is_masked(values):
         gaps = np.ma.getmaskarray(values)
         return X, pd.Series(values.data.astype("int64"), dtype="Int64").where(~gaps)
     return X, pd.Series(values)
@@ -309,21 +310,25 @@ class Table:
     name: str  # name of the data in error messages
     X: pd.DataFrame | Rows  # features
     y: pd.Series[Any]
-    special: dict[str, pd.Series[Any]]  # the columns `groups` and `part`, if they are given
-    notes: list[str] = field(default_factory=list)  # sentences that describe the conversion
-    # True if a target of strings has a decimal comma, None if this is unknown.
+    special: dict[str, pd.Series[Any]]  # the columns `groups` and `part`, if the data have them
+    # sentences for readers that describe the conversion
+    notes: list[str] = field(default_factory=list)
+    # True if the strings of the target have a decimal comma, None if this is unknown.
     comma: bool | None = None
-    # Notes on assumptions. Each note names the option that changes the assumption.
+    # Sentences about assumptions. Each sentence names the option that changes the assumption.
     assumed: list[str] = field(default_factory=list)
-    guesses: list[str] = field(default_factory=list)  # assumptions that `rfbench run` rejects
-    # Format of a target of dates. The target is learned as days since `EPOCH`.
+    # assumptions that `rfbench run` rejects because the user has to decide
+    guesses: list[str] = field(default_factory=list)
+    # Date format of the target, if it contains dates. The model learns the number of days since
+    # `EPOCH`.
     dates: str | None = None
-    # Exact values of the target, which define its classes. None before the target is read.
+    # Exact values of the target, from which its classes are formed. None before the target is
+    # read.
     _exact: Any = None
     _numbers: Any = None  # the target as numbers, or None for a target of strings
 
     def assume(self, fact: str, taken: str, option: str, *, guess: bool = False) -> None:
-        """Note how a value is interpreted, and the option that changes the interpretation."""
+        """Add a note on how a value is interpreted, and on the option that changes this."""
         sentence = f"{fact}, read as {taken} ({option})."
         for each in (self.notes, self.assumed, *([self.guesses] if guess else [])):
             each.append(sentence)
@@ -466,7 +471,8 @@ class Table:
         if task:
             regression = task == "regression"
         else:
-            # Numbers with 16 or more digits are labels, because float64 would merge some of them.
+            # Whole numbers with 16 or more digits are treated as labels, because float64 would
+            # merge some of them.
             long = all(re.fullmatch(r"\d{16,}", label) for label in written)
             regression = False
             if self.dates is not None:

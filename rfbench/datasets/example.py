@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-# Number of flats, and number of new flats without prices. The values are invented. With 400 rows a
-# fit takes seconds, and ten new rows fit on a screen. With twice as many rows, a fit needs about
-# twice the time.
+# N_FLATS is the number of flats with prices. N_NEW is the number of flats without prices. The
+# values are invented. With 400 rows a fit takes seconds, and ten new rows fit on a screen. With
+# twice as many rows, a fit needs about twice the time.
 N_FLATS, N_NEW = 400, 10
-# Price level of each town, and standard deviation of the relative noise of the prices (SPREAD). The
-# values are invented. With twice this SPREAD, the error of the best model is about twice as large.
+# TOWNS has the price level of each town. SPREAD is the standard deviation of the relative noise of
+# the prices. The values are invented. With twice this SPREAD, the error of the best model is about
+# twice as large.
 TOWNS = {"Ulm": 1.0, "Kiel": 0.8, "Bonn": 1.3}
 SPREAD = 0.08
 
@@ -38,7 +39,8 @@ def make_flats(seed: int = 0) -> tuple[pd.DataFrame, pd.DataFrame]:
     floor, built = random.integers(0, 8, n), random.integers(1900, 2021, n)
     town = random.choice(list(TOWNS), n)
     level = np.array([TOWNS[name] for name in town])
-    age = 1.2 - 0.5 * np.sin(np.pi * (built - 1900) / 120)  # old and new buildings cost more
+    # flats in old and in new buildings cost more than flats in other buildings
+    age = 1.2 - 0.5 * np.sin(np.pi * (built - 1900) / 120)
     price = level * age * (3.1 * area + 9 * rooms + 4 * np.minimum(floor, 4))
     price *= 1 + SPREAD * random.standard_normal(n)
     years = pd.array(built, dtype="Int64")

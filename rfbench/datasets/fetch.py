@@ -44,8 +44,8 @@ The values were chosen without a measurement. If the speed is halved, the downlo
 file of the catalog may take months.
 """
 # CHUNK is the number of bytes per read. CHECK_SECONDS is the number of seconds between two checks
-# of the speed. The values were chosen without a measurement. With twice these values, a normal
-# download does not change, and a stalled download is stopped one second later.
+# of the speed of a download. The values were chosen without a measurement. With twice these
+# values, a normal download does not change, and a stalled download is stopped one second later.
 CHUNK = 1 << 16
 CHECK_SECONDS = 1.0
 
@@ -221,7 +221,7 @@ def _missing(
         f"'{member.source or member.name}' of {entry.name} is missing.",
         why,
         f"{f'Download it from {urls} and' if urls else 'It cannot be downloaded:'} "
-        f"put it into {find_data_folder() / entry.folder}, with its own name.",
+        f"copy it to the folder {find_data_folder() / entry.folder}, with its own name.",
     )
 
 
@@ -313,7 +313,8 @@ def _copy(url: str, path: Path, progress: bool) -> None:
     from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
 
-    # Some servers reject the user agent of Python. Some servers would compress the file again.
+    # The user agent is set, because some servers reject the user agent of Python. The encoding is
+    # set, because some servers would otherwise compress the file.
     headers = {"User-Agent": f"rfbench/{__version__}", "Accept-Encoding": "identity"}
     columns = TextColumn("{task.description}"), BarColumn(), DownloadColumn()
     for attempt in range(1 + RETRIES):
@@ -377,27 +378,27 @@ class _Meter:
 
     bar: Any
     task: Any
-    total: int = 0  # size announced by the server in bytes, or 0
+    total: int = 0  # size of the file in bytes as announced by the server, or 0
     done: int = 0
     clock: Callable[[], float] = time.monotonic
     given_up: bool = False
     _responses: list[Any] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        # Time of the last measurement, and the value of `done` at that time.
+        # Time of the last measurement of the speed, and the value of `done` at that time.
         self._since = self.clock(), 0
 
     def watch(self, response: Any, *words: Any, **keywords: Any) -> None:
         """Read the body of a response as the bytes arrive, and count the bytes."""
         raw = response.raw
         whole = raw.stream
-        # Each response of a redirection has its own body.
+        # After a redirection, bytes are counted again, because each response has its own body.
         self.done, self._since = 0, (self.clock(), 0)
 
         def stream(amount: int, decode_content: bool = True) -> Iterator[bytes]:
             if hasattr(raw, "read1"):
                 pieces = iter(lambda: raw.read1(amount, decode_content=decode_content), b"")
-            else:  # versions of urllib3 before 2.1
+            else:  # this branch is for versions of urllib3 before 2.1
                 pieces = whole(amount, decode_content=decode_content)
             for piece in pieces:
                 self.count(len(piece))
@@ -409,7 +410,8 @@ class _Meter:
     def end(self) -> None:
         """Close the connections. This is also done if a download failed."""
         for response in self._responses:
-            # The attribute refers to the response, which could not be freed.
+            # Delete the attribute, because it refers to the response, which could otherwise not be
+            # freed.
             del response.raw.stream
             response.close()
             response.raw.close()

@@ -41,19 +41,20 @@ from rfbench.errors import DataError, RfbenchError, suggest_nearest
 TEXT = ("csv", "tsv")
 
 SEPARATORS = ",;\t| "
-# Size of the text that is read to detect the header, the separator and the width of a file. The
-# values were chosen without a measurement. With twice these values, a file could be read that has
-# gaps in its first 100 lines and strings later. With half of TOP_CHARACTERS, a header of 10,000
-# names could be truncated (see `_top`).
+# Sizes of the start of a text file that is read to detect its header, separator and width. The
+# values were chosen without a measurement. With twice these values, a file could also be read
+# whose first 100 lines have gaps and whose later lines have strings. With half of TOP_CHARACTERS,
+# a header of 10,000 names could be truncated (see `_top`).
 TOP_CHARACTERS, TOP_LINES = 2**18, 100
 # LEAST_BYTES is the smallest size of a file that is read in blocks. BLOCK_BYTES is the size of a
-# block. The values were chosen without a measurement. Smaller files fit into memory. With blocks
-# twice as large, a reader needs twice as much memory in addition to the columns.
+# block. Both are in bytes and were chosen without a measurement. Smaller files fit into memory.
+# With blocks twice as large, a reader needs twice as much memory in addition to the columns.
 LEAST_BYTES, BLOCK_BYTES = 2**24, 2**20
-# Maximum number of columns that stay views of different arrays. The value was chosen without a
-# measurement. With twice this value, each step on a wide table needs twice as many calls.
+# Maximum number of columns that are views of separate arrays; more columns are copied into one
+# array. The value was chosen without a measurement. With twice this value, each step on a wide
+# table needs twice as many calls.
 MOST_VIEWS = 256
-_BYTE_ENCODINGS = ("utf-8", "utf-8-sig", "cp1252")  # encodings in which a line feed is one byte
+_BYTE_ENCODINGS = ("utf-8", "utf-8-sig", "cp1252")  # encodings whose line feed is a single byte
 _BOMS = {
     codecs.BOM_UTF8: "utf-8-sig",
     codecs.BOM_UTF16_LE: "utf-16",
@@ -67,7 +68,8 @@ _GUESSED = {"cp1252": "Windows-1252", "utf-16-le": "UTF-16", "utf-16-be": "UTF-1
 _NUMBER_FIELD = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 _COMMA = re.compile(r"[-+]?\d+,\d+([eE][-+]?\d+)?")
 _SHORT_COMMA = re.compile(r"[-+]?\d+,(\d{1,2}|\d{4,})")
-# Numbers such as 1.234,5 and 1.234.567. The number 1,234 alone is ambiguous.
+# Numbers with points as thousands separators: 1.234,5 and 1.234.567. The number 1,234 alone is
+# ambiguous, and does not match.
 _GROUPED_COMMA = re.compile(r"[-+]?\d{1,3}(\.\d{3})+(,\d+|\.\d{3})", re.ASCII)
 _UNCLEAR = {mark: re.compile(rf"[-+]?[1-9]\d{{0,2}}[{mark}]\d{{3}}") for mark in ",."}
 _MARKED = re.compile(r"[-+]?[\d.,]*[.,]\d+([eE][-+]?\d+)?")
@@ -107,21 +109,24 @@ class ReadOptions:
     format: str
     separator: str | None = None
     decimal: str | None = None
-    commas: tuple[str, ...] = ()  # columns with a decimal comma in a file with decimal points
-    # A mark that may be the decimal sign or a thousands separator, because the numbers allow both.
+    # names of the columns with a decimal comma in a file with decimal points
+    commas: tuple[str, ...] = ()
+    # Character that may be the decimal sign or a thousands separator, because the numbers allow
+    # both.
     unclear: str | None = None
     encoding: str | None = None  # None if the encoding is detected for each file
     quote: str = '"'
     header: bool = True
     # Names of the columns of numbers with a unit, and their units.
     units: tuple[tuple[str, str], ...] = ()
-    # Strings that mean a missing value, in addition to the usual strings.
+    # Strings that the user declared as missing values, in addition to the usual strings.
     missing: tuple[str, ...] = ()
     unused: tuple[str, ...] = ()  # known columns that are not used as features
-    width: int = 0  # number of columns, for svmlight without the target
-    index_base: int | None = None  # for svmlight: the number of the first column, 0 or 1
-    target: str | int | None = None  # the target: a name, or an index from 0
-    dates: str | None = None  # format of a target of dates, which is learned as days
+    width: int = 0  # number of columns; for svmlight files without the target
+    index_base: int | None = None  # for svmlight files: the number of the first column, 0 or 1
+    target: str | int | None = None  # name of the target column, or its position from 0
+    # date format of the target, whose dates are converted to a number of days
+    dates: str | None = None
 
 
 class ParsedFile(NamedTuple):
@@ -131,7 +136,7 @@ class ParsedFile(NamedTuple):
     y: pd.Series[Any] | None
     how: ReadOptions
     notes: tuple[str, ...] = ()  # sentences that describe the conversion
-    groups: NDArray[Any] | None = None  # for svmlight with queries: the query of each row
+    groups: NDArray[Any] | None = None  # for svmlight files with queries: the query of each row
 
 
 def read(path: Path, *, like: ReadOptions | None = None, **options: Any) -> ParsedFile:
@@ -278,7 +283,7 @@ def detect_reading(
     missing: tuple[str, ...] = (),
     target: str | int | None = None,
 ) -> ReadOptions:
-    """Return the options for reading a file. Given options are not detected.
+    """Return the options for reading a file; options that the user gave are kept.
 
     Raise UnicodeDecodeError or LookupError if the given encoding is wrong.
     """
@@ -288,12 +293,14 @@ def detect_reading(
         return how
     how = replace(how, encoding=encoding)
     lines, start, mark = _top(path, encoding or detect_encoding(path))
-    # The comment line contains the column names.
+    # A comment line before the table may contain the column names.
     is_comment = lines[start:][:1] and lines[start].startswith("#")
     lines = [line for line in lines[start:] if line.strip() and not line.startswith("#")]
     quote = "'" if _has_single_quotes(lines) else '"'
     separator = separator or mark
-    if separator is None:  # the first of equally good separators, also if all scores are 0
+    # equally good separators are tried in order, so the first one is used, even if all scores are
+    # 0
+    if separator is None:
         likely = "\t" if form == "tsv" else ","
         separator = max(likely + SEPARATORS, key=lambda mark: _score(lines, mark, quote))
     how = replace(how, quote=quote)
@@ -306,7 +313,8 @@ def detect_reading(
     unclear = None
     if decimal is None:
         decimal, unclear = _detect_decimal(rows, separator)
-        if unclear:  # a number further down in the file may decide
+        # a number further down in the file may show which character is the decimal sign
+        if unclear:
             form = encoding or detect_encoding(path)
             with open_unpacked(path, "rt", encoding=form, errors=_errors(form)) as stream:
                 rows = _split(stream.read().split("\n")[start:], separator, quote) or rows
@@ -322,15 +330,15 @@ def _detect_decimal(rows: list[list[str]], separator: str) -> tuple[str, str | N
     decimal sign.
     """
     fields = [field for row in rows for field in row]
-    # If the separator is a comma, 1,234 may mean one thousand. With another separator the comma is
-    # a decimal sign.
+    # If commas separate the columns, 1,234 may be one thousand. With another separator, the comma
+    # is a decimal sign.
     number = _SHORT_COMMA if separator == "," else _COMMA
     commas = any(number.fullmatch(f) or _GROUPED_COMMA.fullmatch(f) for f in fields)
     points = any(
         _POINT.fullmatch(f) and not (commas and _UNCLEAR["."].fullmatch(f)) for f in fields
     )
     decimal = "," if commas and not points else "."
-    # Programs that write commas or tabs as separators write decimal points.
+    # Programs that separate columns by commas or tabs usually write decimal points.
     likely_marks = {",": "", "\t": ",", " ": ","}.get(separator, ",.")
     marked = [field for field in fields if _MARKED.fullmatch(field)]
     for mark in likely_marks:
@@ -354,7 +362,8 @@ def detect_encoding(path: Path) -> str:
     for mark, name in _BOMS.items():
         if top.startswith(mark):
             return name
-    # In UTF-16, one of the two bytes of a Latin letter is 0: the second byte or the first byte.
+    # In UTF-16, each Latin letter has a byte 0. It is the second byte in utf-16-le and the first
+    # byte in utf-16-be.
     for first, name in ((1, "utf-16-le"), (0, "utf-16-be")):
         if top and 2 * top[first::2].count(0) > len(top[first::2]):
             return name
@@ -385,7 +394,7 @@ def _top(path: Path, encoding: str) -> tuple[list[str], int, str | None]:
     """
     with open_unpacked(path, "rt", encoding=encoding, errors=_errors(encoding)) as stream:
         top = stream.read(TOP_CHARACTERS)
-        # Read complete lines. After a long header, read one more line.
+        # Read to the end of the line. If the header is long, also read the next line.
         top += stream.readline() + stream.readline()
     lines = top.split("\n")[:TOP_LINES]
     named = re.fullmatch(r'"?sep=(.)"?', lines[0])
@@ -446,21 +455,22 @@ def _score(lines: list[str], mark: str, quote: str) -> int:
     """
     rows = _split(lines, mark, quote)
     if len(rows) > 2:
-        rows.pop()  # a field with line breaks may be truncated
+        rows.pop()  # drop the last row, because a field with line breaks may be truncated
     width = len(rows[0]) if rows else 0
     if width < 2 or any(len(row) != width for row in rows):
         return 0
     others = "".join(other for other in SEPARATORS if other not in (mark, " "))
     if mark == " " and (len(rows) < 2 or not any(c.isdigit() for c in "".join(rows[1]))):
-        return 0  # spaces may be within names and text
+        return 0  # spaces are not a separator, because names and text may contain them
     if mark == " " and any(_has_words(field) for row in _split(lines[1:], "\t", quote)
                            for field in row if len(row) > 1):  # fmt: skip
-        return 0  # spaces within text between tabs
+        return 0  # spaces are not a separator, because text between tabs may contain them
     good = [
         sum(bool(_COMMA.fullmatch(row[at])) or not set(row[at]) & set(others) for row in rows)
         for at in range(width)
     ]
-    # One is added for the separator itself, so that two bad columns are better than one column.
+    # The score of a separator is 1 plus the number of good columns. Two bad columns are therefore
+    # better than a single column.
     return 1 + sum(2 * count > len(rows) for count in good)
 
 
@@ -474,12 +484,12 @@ def _alike(name: str, X: Any, like: ReadOptions) -> Any:
     if not isinstance(X, pd.DataFrame):
         return X
     if not pd.api.types.is_integer_dtype(X.columns):
-        return X  # columns are matched by name
+        return X  # named columns are compared with the names in the file later
     cells = [as_numbers(to_text(row), comma=False) for _, row in X.head(2).iterrows()]
     if len(cells) > 1 and np.isnan(cells[0]).all() and np.isfinite(cells[1]).any():
         raise DataError(
             f"The first line of {name} contains names, but the training file does not have names.",
-            "The line would be read as a row.",
+            "The line of names would be read as a row of data.",
             "Remove the line, or add `--header`.",
         )
     places = list(range(like.width))
@@ -516,7 +526,7 @@ def raise_as_data_error(path: Path) -> Iterator[None]:
     except pd.errors.EmptyDataError:
         raise DataError(f"{path.name} is empty.", "", "Name another file.") from None
     except Exception as error:  # damaged files make the libraries raise many types of errors
-        if "out of memory" in str(error):  # pandas reports a lack of memory as a parser error
+        if "out of memory" in str(error):  # pandas reports a lack of memory as a ParserError
             raise MemoryError from None
         text = detect_format(path) in TEXT
         raise DataError(
@@ -542,16 +552,16 @@ def detect_format(path: Path) -> str:
     return "svmlight" if pairs else "csv"
 
 
-# The functions below convert byte streams to tables, for the readers in this module and for the
-# readers of the catalog.
+# The functions below convert byte streams to tables. The readers in this module and the readers of
+# the catalog use them.
 
 
 def read_delimited(stream: Any, **options: Any) -> Any:
     """Return the result of `pandas.read_csv`. An extra field in a line is an error."""
     with warnings.catch_warnings(action="error", category=pd.errors.ParserWarning):
         read = pd.read_csv(stream, index_col=False, skipinitialspace=True, **EXACT, **options)
-    # Copy the table, so that it has one block per dtype. With one block per column, each step would
-    # need a call per column.
+    # Copy the table, so that it has one block of memory per dtype. With one block per column, each
+    # step would need a call per column.
     return read.copy() if isinstance(read, pd.DataFrame) else read
 
 
@@ -565,8 +575,8 @@ def read_svmlight(stream: Any, **options: Any) -> tuple[Any, ...]:
     return load_svmlight_file(stream, **options)  # type: ignore[no-any-return]
 
 
-# Each of the following readers reads a file with the options in its `ReadOptions`, and adds the
-# detected options to it.
+# Each of the following readers reads a file with the options in `how`, and adds the detected
+# options to it.
 
 
 def _text(path: Path, how: ReadOptions, **options: Any) -> pd.DataFrame:
@@ -618,10 +628,13 @@ def _read_blocks(
     try:
         with open_unpacked(path) as stream:
             while block := stream.read(BLOCK_BYTES) + stream.readline():
-                if quote in block or b"\0" in block:  # a field may continue in the next block
+                # a quoted field may continue in the next block, so the file is not read in blocks
+                if quote in block or b"\0" in block:
                     return None
                 place = {"header": header, "skiprows": start} if start >= 0 else {"header": None}
-                start = -1  # only the first block contains the lines before the table
+                # no further lines are skipped, because only the first block contains the lines
+                # before the table
+                start = -1
                 part = read_delimited(io.BytesIO(block), **place, **words)
                 if "dtype" in words:
                     texts.append(part)
@@ -631,7 +644,7 @@ def _read_blocks(
                     return None
     except MemoryError:
         raise
-    except Exception:  # reading the whole file then raises the error with the line number
+    except Exception:  # reading the whole file then raises this error with the line number
         return None
     if "dtype" in words:
         return pd.concat(texts, ignore_index=True)
@@ -650,7 +663,7 @@ class _NumberColumns:
         named = [str(name).strip() for name in first.columns]
         apart = named.index(str(target)) if str(target) in named else target
         apart = apart % width if isinstance(apart, int) and -width <= apart < width else -1
-        # True if there may be a -0, which has no sign as an integer.
+        # True if the column may contain -0, which has no sign as an integer.
         self.has_minus_zero = False
         whole = [at != apart and dtype == np.int64 for at, dtype in enumerate(first.dtypes)]
         m = width - sum(whole) - (apart >= 0)
@@ -690,7 +703,8 @@ class _NumberColumns:
         """Return the table. Its columns are views if they are few or are all in one array."""
         if self._apart is None:
             columns = {at: column[: self.n] for at, column in enumerate(self._columns)}
-            # With one block per column, each step would need a call per column.
+            # Many columns are copied, because with one block of memory per column, each step would
+            # need a call per column.
             table = pd.DataFrame(columns, copy=len(columns) > MOST_VIEWS)
             return table.set_axis(self.names, axis=1)
         if self._apart < 0:
@@ -745,7 +759,7 @@ def _as_written(path: Path, how: ReadOptions, places: list[int]) -> dict[int, pd
 
 
 def _parquet(path: Path, how: ReadOptions) -> ParsedFile:
-    # The error message of pandas names the package to install.
+    # If the package for the format is missing, pandas raises an error below that names it.
     with contextlib.suppress(ImportError):
         from pyarrow import parquet
 
@@ -781,7 +795,7 @@ def _npz(path: Path, how: ReadOptions) -> ParsedFile:
             raise ValueError(
                 f"The file contains the arrays {', '.join(stored)}, but X and y are required"
             )
-        # A file that is read like a training file may lack the target.
+        # A file that is read like a training file may lack the target column.
         return ParsedFile(*columns.to_table(path.name, stored["X"], stored.get("y")), how)
 
 
@@ -789,12 +803,13 @@ def _svmlight(path: Path, how: ReadOptions) -> ParsedFile:
     known = {} if how.index_base is None else {"n_features": how.width + how.index_base}
     with open_unpacked(path) as stream:
         X, y, queries = read_svmlight(stream, zero_based=True, query_id=True, **known)
-    # Columns are numbered from 0 if a column has the number 0, and from 1 otherwise.
+    # Columns are numbered from 0 if the file has a column 0, and from 1 otherwise.
     first = int(X.indices.min(initial=1)) if how.index_base is None else how.index_base
     if first and X.indices.min(initial=1) < first:
         raise ValueError("A column has the number 0, but columns are numbered from 1")
     X = sparse.csr_array((X.data, X.indices - first, X.indptr), (X.shape[0], X.shape[1] - first))
-    # Return a table, so that its gaps and infinite values are filled later.
+    # Return a table instead of an array, so that its missing and infinite values are replaced
+    # later.
     if not np.isfinite(X.data).all():
         X = columns.to_dense_table(X)
     rows, target = columns.to_table(path.name, X, y)

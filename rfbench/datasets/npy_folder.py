@@ -32,7 +32,8 @@ def write(folder: Path, data: Parsed) -> None:
     """
     arrays = {"X": data.X, "y": data.y, "groups": data.groups}
     about = None if data.about is None else dict(data.about)
-    facts = {"train_rows": data.n_given_train, "about": about}  # fields of a catalog entry
+    # fields of the catalog entry for this folder
+    facts = {"train_rows": data.n_given_train, "about": about}
     stored.write(folder, facts, {k: array for k, array in arrays.items() if array is not None})
 
 
@@ -52,7 +53,7 @@ def hash_folder(folder: Path, task: str | None = None) -> str:
 
 
 def read(folder: Path, task: str | None = None) -> Parsed:
-    """Return the rows of a packed folder as a source that stays on disk.
+    """Open a folder of `.npy` files as a data source that is read from disk.
 
     `task` is the kind of target. If it is not given, `facts.json` or the target itself determines
     it. Raise DataError if a file is missing, damaged, or has a different number of rows. Nothing is

@@ -41,18 +41,21 @@ from rfbench.datasets.values import (
 from rfbench.errors import DataError
 
 CONSTANT, EMPTY = "constant", "empty"
-# Names of the category of gaps and of the category of all rare categories. The character \0 does
-# not occur in files, and is not shown.
+# Names of the two categories of a text column that do not occur in the data: one for missing
+# values, and one for all rare categories. The character \0 does not occur in files, and is not
+# shown.
 MISSING, OTHER = "\0missing", "\0other"
-# Maximum number of categories of a text column, each of which becomes a column. scikit-learn's
-# histogram boosting has the same limit. With twice this value, a text column may become 510
-# columns.
+# Maximum number of categories of a text column, because each category becomes an output column.
+# scikit-learn's histogram boosting has the same limit. With twice this value, a text column may
+# become 510 columns.
 MAX_CATEGORIES = 255
-# A category is rare if its number of rows is below both limits. The values were chosen without a
-# measurement. The mean of nine rows has a third of the standard deviation of one row. With twice
-# these limits, more categories share the column of rare categories.
+# A category is rare if its number of rows is below both limits, RARE_ROWS and RARE_SHARE times the
+# number of rows. The values were chosen without a measurement. The mean of nine rows has a third
+# of the standard deviation of one row. With twice these limits, more categories share the column
+# of rare categories.
 RARE_ROWS, RARE_SHARE = 10, 0.01
-DATE_PARTS = ("days", "month", "weekday", "hour")  # output columns for a column of dates
+# output columns into which a column of dates is converted
+DATE_PARTS = ("days", "month", "weekday", "hour")
 
 
 class Note(NamedTuple):
@@ -80,15 +83,16 @@ class SchemaChanges:
 
     missing_columns: tuple[str, ...] = ()
     extra_columns: tuple[str, ...] = ()
-    # For each column, the new categories and their numbers of rows.
+    # For each column, the categories that the training set lacks, with their numbers of rows.
     unseen_words: dict[str, dict[str, int]] = field(default_factory=dict)
-    # For columns of numbers and dates, the number of values of another type, which count as gaps.
+    # For columns of numbers and dates, the number of values of another type. These values are
+    # treated as missing.
     other_types: dict[str, int] = field(default_factory=dict)
     # For columns of numbers, the number of values outside the range of the training set.
     outside: dict[str, int] = field(default_factory=dict)
-    # For columns without gaps in the training set, the number of missing values.
+    # For columns without missing values in the training set, the number of missing values.
     new_gaps: dict[str, int] = field(default_factory=dict)
-    # Columns of dates in which day and month have a different order than in the training set.
+    # Columns whose dates have day and month in a different order than in the training set.
     turned_dates: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
@@ -108,11 +112,13 @@ class PreparedColumns:
     description returns the same columns, even if it is fitted on different rows.
     """
 
-    kinds: Mapping[str, str]  # kind of each column, before constant columns are left out
-    left_out: Mapping[str, str]  # reason for each column that is left out, constant or empty
+    # kind of each column, including constant columns, which are left out later
+    kinds: Mapping[str, str]
+    # reason why a column is left out, such as constant or empty, for each such column
+    left_out: Mapping[str, str]
     decimal_comma: frozenset[str]
     day_first: Mapping[str, bool | None]
-    # Positions of the numeric columns with an additional column for their gaps.
+    # Positions of the numeric columns that have an additional column for their missing values.
     with_gaps: NDArray[np.intp]
     levels: Mapping[str, tuple[str, ...]]  # the categories of each text column
     kept: NDArray[np.intp]  # positions of the output columns
@@ -169,7 +175,7 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     (('area',), {'town': {'Bonn': 1}})
     """
 
-    # These defaults are for models that were saved by an earlier version and lack these attributes.
+    # Defaults for models that were saved by an earlier version, which lack these attributes.
     columns: PreparedColumns | None = None
     _zero: NDArray[np.intp] = np.empty(0, dtype=np.intp)
 
@@ -211,7 +217,8 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
         numbers = self._numbers(table)
         gaps = self._learn_numbers(numbers)
-        # All parts of a date are missing together, so only the first part is used.
+        # All parts of a date are missing together, so the missing values are marked for the first
+        # part only.
         firsts = np.r_[: len(self._numeric), len(self._numeric) : gaps.shape[1] : len(DATE_PARTS)]
         gaps = gaps[:, firsts]
         if given is None:
@@ -439,7 +446,8 @@ class _Words:
     """The categories of a text column and their encoding."""
 
     levels: tuple[str, ...]
-    # Shape (levels + 1, columns): a row per category, and a row of means for other values.
+    # Shape (levels + 1, columns): one row per category, and a last row of means for all other
+    # values.
     rows: Array
     seen: frozenset[str]
 
@@ -447,7 +455,7 @@ class _Words:
     def of(
         cls, text: pd.Series[Any], least_rows: int = 1, levels: Sequence[str] | None = None
     ) -> _Words:
-        """Learn the categories of a text column. Drop categories in fewer than `least_rows` rows.
+        """Learn the categories of a text column that occur in at least `least_rows` rows.
 
         If `levels` are given, only the means of the columns are learned. Other categories are
         ignored.
@@ -470,7 +478,8 @@ class _Words:
         frequent = (counts >= RARE_ROWS) | (counts >= RARE_SHARE * n)
         frequent &= counts >= least_rows
         if len(counts) > MAX_CATEGORIES:
-            frequent.iloc[MAX_CATEGORIES - 1 :] = False  # the last column is for rare categories
+            # the last output column is for rare categories
+            frequent.iloc[MAX_CATEGORIES - 1 :] = False
         kept = set(counts.index[frequent])
         special = {
             *([OTHER] if len(counts) > len(kept) else []),
@@ -507,9 +516,10 @@ def describe(notes: Iterable[Note]) -> list[str]:
     """Return sentences that describe the treatment of the columns, one per kind of treatment."""
     sentences = {
         WORDS: (
-            "Categories became columns of 0 and 1. The number of columns is in parentheses: {}."
+            "Categories were replaced by columns of 0 and 1. The number of columns is in "
+            "parentheses: {}."
         ),
-        DATE: "Dates became days, month, weekday and hour, as far as they vary: {}.",
+        DATE: ("Dates were replaced by days, month, weekday and hour, as far as these vary: {}."),
         "not numbers": "Values other than numbers or dates count as missing in: {}.",
         "text numbers": (
             "Strings are read as numbers, without percent signs, currency signs and "

@@ -38,11 +38,11 @@ Target = Literal["range", "raw", "standard", "clipped-all"]
 DType = Literal["float64", "float32"]
 
 # Number of rows per block. Sums are accumulated row by row, so no value changes if this number is
-# doubled or halved. A block of 100 columns needs 3 MB.
+# doubled or halved. A block with 100 columns needs 3 MB.
 _ROWS_AT_ONCE = 4096
-# Constants of the scaling `clipped-all`: the bound, and the number that is added to the standard
-# deviation. The values are from the code of the authors of Zozoulenko et al. 2025. Other values
-# would define a different scaling than the scaling of the paper.
+# Constants of the scaling `clipped-all`, from the code of the authors of Zozoulenko et al. 2025.
+# Scaled values are limited to [-CLIP, CLIP], and LEAST is added to the standard deviation. Other
+# values would define a different scaling than the scaling of the paper.
 CLIP, LEAST = 3.0, 1e-5
 Scale = Callable[[NDArray[Any]], NDArray[Any]]
 
@@ -260,7 +260,8 @@ def _scaler(X_train: Rows, X_test: Rows, scaling: str, dtype: str) -> Scale:
     low, high = _range([X_train, X_test] if scaling == "minmax-all" else [X_train])
     shift, width = _moments([X_train]) if scaling == "standard" else (low, high - low)
     width = np.where((low == high) | (width == 0), np.inf, width)
-    # The limit is needed for columns that are almost constant in the training set.
+    # The result is limited, because a column that is almost constant in the training set may
+    # overflow.
     return partial(_affine, shift=shift, width=width, most=float(np.finfo(dtype).max))
 
 
@@ -289,7 +290,8 @@ def _moments(sides: list[Rows]) -> tuple[NDArray[np.float64], NDArray[np.float64
     """Return the mean and standard deviation of each column, in float64 and with two passes."""
     n, total = sum(X.shape[0] for X in sides), np.zeros((1, sides[0].shape[1]))
     blocks = [(X, block) for X in sides for block in _blocks(X)]
-    for X, block in blocks:  # add row by row, so that the sum equals the sum of numpy over all rows
+    # Rows are added one by one, so that the sum equals the sum that numpy computes over all rows.
+    for X, block in blocks:
         total = np.vstack([total, X[block]]).sum(axis=0, keepdims=True)
     mean = total[0] / n
     squares = np.zeros_like(mean)

@@ -144,7 +144,8 @@ def read_table(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
     if "permuted" not in entry.options:
         return joined
     seed, n = entry.options["permuted"]
-    if not n <= len(joined.y) <= n + 1:  # some files have one more line, which is not read
+    # some files have one additional line at the end, which is not used
+    if not n <= len(joined.y) <= n + 1:
         raise ValueError(f"it has {len(joined.y):,} lines instead of {n:,}")
     order = np.random.default_rng(seed).permutation(n)
     test = entry.rows - int(entry.train_rows or 0)
@@ -299,7 +300,7 @@ def read_rcv1(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
     The option `topic` is the topic of the positive class.
     """
     (topics,) = _contents(sources[-1:])
-    # The labels in these files are document numbers.
+    # The labels in these files are numbers of documents, which are converted to classes later.
     plain = entry.model_copy(update={"classes": {}})
     table = _table(topics, 3, text=[0], separator=None)
     positive = table[1][table[0] == entry.options["topic"]]

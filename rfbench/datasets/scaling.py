@@ -13,20 +13,21 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from rfbench.arrays import Array, Rows
 from rfbench.rows import RowSource
 
-# Maximum number of rows from which a scaling is learned. With this number of rows, the rank of a
-# quantile has a standard error of at most 0.0016, which is 1 / sqrt(4 n). With twice as many rows,
-# the standard error is at most 0.0011.
+# Maximum number of rows from which a scaling is learned. With this number, the rank of a quantile
+# has a standard error of at most 1 / sqrt(4 * 100,000) = 0.0016. With twice as many rows, the
+# standard error is at most 0.0011.
 MOST_ROWS = 100_000
-# Values are limited to this value, because its square is finite in float64, by definition of the
-# format. The square of 1e200, which has twice the exponent, is not finite.
+# Largest absolute value of a scaled number. The square of this value is finite in float64, by
+# definition of the format. The square of 1e200, which has twice the exponent, is not finite.
 FAR = 1e100
-# Bound of a value, in standard deviations, from Holzmueller, Grinsztajn and Steinwart (2024),
-# section 3. With twice this bound, an outlier is twice as far from all other rows.
+# Largest absolute value of a column after the scaling, in standard deviations, from Holzmueller,
+# Grinsztajn and Steinwart (2024), section 3. With twice this value, an outlier is twice as far
+# from all other rows.
 BOUND = 3.0
-# Smallest standard deviation by which a column with two values is divided, relative to the distance
-# between these values. The value is the standard deviation of a column in which a tenth of the rows
-# have the rare value. Twice the value, 0.6, exceeds 0.5, the standard deviation of two equally
-# frequent values, so that every column with two values would shrink.
+# Smallest divisor for a column with two values, relative to the distance between these values. The
+# divisor is otherwise the standard deviation. The value 0.3 is the standard deviation of a column
+# in which a tenth of the rows have the rare value. Twice the value, 0.6, exceeds 0.5, the standard
+# deviation of two equally frequent values, so that every column with two values would shrink.
 LEAST_DEVIATION = 0.3
 
 
@@ -116,7 +117,7 @@ class SmoothClipScaler(_Bounded):
         self.width_ = np.where(width > 0, width, np.inf)
 
     def _bounded(self, X: Array) -> Array:
-        # The overflow occurs for columns that are almost constant in the training set.
+        # Columns that are almost constant in the training set overflow here.
         with np.errstate(over="ignore"):
             z = np.clip((X - self.median_) / self.width_, -FAR, FAR)
         return np.asarray(z / np.sqrt(1 + (z / BOUND) ** 2))

@@ -23,7 +23,7 @@ MIN_WHOLE_SIZES = {
     "blocks": 2,
     "first_permuted": 1,
     "seed": 0,
-}  # smallest absolute number of rows, by definition; smaller numbers are shares
+}  # a number of at least 1 is a number of rows by definition, a smaller one is a share of the rows
 SPLIT_EXAMPLES = (
     "`given`, `{train_size: 5000}` (of the given training rows), `{test_size: 0.5}` (with "
     "train_size if you like), `{stratified: 0.3}`, `{held_out: 0.3}`, `{leave_groups: 0.3}`, "
@@ -133,7 +133,8 @@ def split_rows(
     return train, test
 
 
-# Each of the following functions returns the training and the test indices, in any order.
+# Each of the following functions returns the positions of the training rows and of the test rows,
+# in any order.
 
 
 def _published(dataset: Dataset, rule: Mapping[str, Any], generator: np.random.Generator) -> Sides:
@@ -234,7 +235,10 @@ def _groups(dataset: Dataset, rule: Mapping[str, Any], generator: np.random.Gene
 def _blocks(dataset: Dataset, rule: Mapping[str, Any], generator: np.random.Generator) -> Sides:
     n, count = len(dataset.y), rule["blocks"]
     if count > n:
-        raise DataError(f"blocks is {count}.", f"{dataset.name} has {n} rows.")
+        raise DataError(
+            f"The split needs {count} rows, one for each of its blocks.",
+            f"{dataset.name} has only {n} rows.",
+        )
     return _some_of(np.arange(n) * count // n, rule["test_size"], generator)
 
 
@@ -243,10 +247,13 @@ def _folds(dataset: Dataset, rule: Mapping[str, Any], generator: np.random.Gener
 
     n, seed, most = len(dataset.y), rule["seed"], rule.get("first_permuted")
     rows = np.arange(n)
-    if most is not None:  # the legacy generator is used, because numpy does not change its draws
+    if most is not None:  # use the legacy generator, because numpy never changes its random numbers
         rows = np.random.RandomState(seed).permutation(n)[:most]
     if rule["folds"] > len(rows):
-        raise DataError(f"folds is {rule['folds']}.", f"{dataset.name} has {len(rows)} rows.")
+        raise DataError(
+            f"The split needs {rule['folds']} rows, one for each of its folds.",
+            f"{dataset.name} has only {len(rows)} rows.",
+        )
     folds = list(KFold(rule["folds"], shuffle=True, random_state=seed).split(rows))
     train, test = folds[rule["trial"] % len(folds)]
     return rows[train], rows[test]

@@ -134,7 +134,7 @@ def _dataframe(columns: list[Any], arrays: Arrays) -> pd.DataFrame:
             continue
         count, dtype = different
         own, values = next(codes), [next(words) for _ in range(count)]
-        if kind == "words":  # gaps have the code -1
+        if kind == "words":  # missing values have the code -1
             read[name] = pd.Series(np.array([*values, None], dtype=object)[own], dtype=object)
         else:
             categories = pd.Index(values, dtype=dtype)

@@ -21,18 +21,18 @@ from rfbench.datasets.columns import REVISION, Parsed
 from rfbench.errors import DataError, RfbenchError, make_unknown_error
 from rfbench.memory import GIB, count_free_bytes, raise_beyond_limit
 
-# Keys that control the conversion of rows (see `columns.parse_columns`). With `load`, all other
-# keys are arguments of the function.
+# Keys that control the conversion of rows (see `columns.parse_columns`). For data with `load`, all
+# other keys are arguments of the function.
 SHAPING = ("target", "task", "drop", "groups", "part")
 READING_KEYS = ("header", "separator", "decimal", "encoding", "missing")
 # Version of the identities of user data. By definition, it is incremented with each change of the
-# identities. In version 1 a column with two categories was encoded as two columns. In version 2
+# identities. In version 1, a column with two categories was encoded as two columns. In version 2,
 # `rfbench run` and `rfbench choose` read files differently.
 VERSION = 3
 
 Options = Mapping[str, Any]
-# Catalog entries of the data that this process has read. The key is the name, the identity and
-# `REVISION`.
+# Catalog entries of the user data that this process has read. The key consists of the name, the
+# identity and `REVISION`.
 _entries: dict[tuple[str, str, int], Entry] = {}
 
 
@@ -143,7 +143,8 @@ def _stored(parameters: Options, folder: Path | None) -> tuple[str, Parsed]:
 def _arrays_sha256(parsed: Parsed) -> str:
     X, groups = parsed.X, parsed.groups
     facts = {key: value for key, value in (parsed.about or {}).items() if key != "note"}
-    # This key is from a version without tables. It is kept so that identities do not change.
+    # This key is from a version that did not support tables. It is kept so that identities do not
+    # change.
     facts["fills_gaps"] = False
     digest = hashlib.sha256(json.dumps(facts, sort_keys=True).encode())
     arrays: tuple[Any, ...] = (X,)
@@ -190,7 +191,7 @@ def _read(parameters: Options, folder: Path | None) -> Parsed:
         return _taken(what, _called(what, folder, arguments), shaping)
     fetched = _fetched(source, parameters[source], shaping)
     if source == "openml":
-        shaping.pop("target", None)  # the target was an argument of the fetcher
+        shaping.pop("target", None)  # the target is an argument of the fetching function
     return _taken(f"{source} {what}", fetched, shaping)
 
 
@@ -198,7 +199,7 @@ def _called(path: str, folder: Path | None, arguments: Options) -> Any:
     function = plugins.load_object(path, folder)
     try:
         return function(**arguments)
-    except (RfbenchError, MemoryError):  # the error message already has advice
+    except (RfbenchError, MemoryError):  # the message of this error already has advice
         raise
     except (Exception, SystemExit) as error:
         given = f" with the arguments {', '.join(arguments)}" if arguments else ""
@@ -234,7 +235,8 @@ def _taken(what: str, result: Any, shaping: Options) -> Parsed:
 def _fetched(source: str, which: Any, shaping: Options) -> Any:
     from sklearn import datasets
 
-    # The fetchers unpickle cached files, which therefore have to be in the user's folder.
+    # The fetching functions unpickle cached files. The cache therefore has to be in the user's own
+    # folder.
     home = str(cache.find_user_folder() / "sklearn")
     if source == "openml":
         target = shaping.get("target", "default-target")
@@ -250,11 +252,11 @@ def _fetched(source: str, which: Any, shaping: Options) -> Any:
         raise make_unknown_error("data set of scikit-learn", which, sorted(names), DataError)
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # warnings about retries and missing files
+            warnings.simplefilter("ignore")  # ignore warnings about retries and missing files
             return fetch()
     except MemoryError:
         raise
-    except Exception as error:  # an error of the network, of a server or of a damaged file
+    except Exception as error:  # the cause is the network, a server or a damaged file
         raise DataError(
             f"{source} {which} is not on this machine and could not be downloaded.",
             f"{type(error).__name__}: {str(error)[:200]}.",

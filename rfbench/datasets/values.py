@@ -14,34 +14,40 @@ from rfbench.arrays import Array
 from rfbench.errors import DataError
 
 NUMBER, DATE, WORDS = "number", "date", "words"
-IDENTIFIER, INDEX = "identifier", "index"  # kinds of columns that identify rows
-SEVERAL_UNITS = "several units"  # kind of a column of strings that are numbers with different units
-# A column with fewer strings than this may contain categories even if all strings are different.
-# The value was chosen without a measurement. With half this value, the names of ten classes with
-# one row each would identify the rows. With twice this value, 30 names of shops count as
-# categories.
+IDENTIFIER, INDEX = "identifier", "index"  # kinds of columns whose values identify rows
+SEVERAL_UNITS = "several units"  # kind of a column whose strings are numbers with different units
+# A column of strings may contain categories, even if all strings are different, if it has fewer
+# strings than this. The value was chosen without a measurement. With half this value, the names of
+# ten classes with one row each would identify the rows. With twice this value, 30 names of shops
+# count as categories.
 LEAST_NAMES = 20
-MOST_NAMED = 8  # maximum number of names in a message; twice as many do not fit on a line
-_ONLY_WORDS = infer_dtype(["word"])  # name in pandas of the kind of a column of strings
+# Maximum number of names in a message. With twice this value, they do not fit on a line.
+MOST_NAMED = 8
+# kind that pandas infers for a column that contains only strings
+_ONLY_WORDS = infer_dtype(["word"])
 EPOCH = pd.Timestamp("2000-01-01")
 _DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{2,4}([ T]\d.*)?|\d{1,2}:\d{2}(:\d{2}.*)?", re.ASCII)
 _TIME = re.compile(r"\d{1,2}:\d{2}.*", re.ASCII)
 _IDENTIFIER = re.compile(r"(.*[^A-Za-z])?(?i:id|uuid|guid|index|rownames)|.*[a-z](Id|ID)")
-_UNLABELED = re.compile(r"(Unnamed: \d+(\.\d+)*)?")  # pandas adds a number to repeated names: 0.1
-_SPACES = r" '_\u00a0\u2009\u202f\u2019"  # thousands separators in addition to points and commas
+# pandas appends a number to repeated names, as in 0.1
+_UNLABELED = re.compile(r"(Unnamed: \d+(\.\d+)*)?")
+# characters between thousands, in addition to points and commas
+_SPACES = r" '_\u00a0\u2009\u202f\u2019"
 _UNIT = re.compile(r"(?<![^-+\s])[$€£¥]\s?|\s?[%$€£¥]\s*$")
 _DASHES = (
-    "-\u2010\u2011\u2012\u2013\u2014\u2212\ufe58\ufe63\uff0d"  # hyphens, dashes and minus signs
+    # characters for a minus sign: hyphens, dashes and minus signs
+    "-\u2010\u2011\u2012\u2013\u2014\u2212\ufe58\ufe63\uff0d"
 )
 _MINUS = rf"^[{_DASHES}](?=\s?[\d.,$€£¥])"
 _ACCOUNTS = re.compile(
     rf"\(([^-+()]*\d[^-+()]*)\)|([^-+()]*\d[^-+()]*?)\s?[{_DASHES}]"
-)  # accounting notation: (1.5), 1.5-
-_FORTRAN = r"(?<=[\d.])[dD](?=[-+]\d+$)"  # Fortran notation: 1.0D+00
-# Indian thousands separators: 1,23,450.
+)  # negative numbers in accounting notation: (1.5), 1.5-
+_FORTRAN = r"(?<=[\d.])[dD](?=[-+]\d+$)"  # exponents in Fortran notation: 1.0D+00
+# Numbers with Indian thousands separators, such as 1,23,450.
 _INDIAN = re.compile(r"([-+]?[1-9]\d?(?:,\d{2})+,\d{3})(\.\d+)?")
-# Numbers that `as_plain` does not change, without and with a decimal comma. Without this shortcut,
-# a target with a million different numbers takes minutes (measured).
+# Numbers that `as_plain` does not change. The first expression has a decimal point, the second a
+# decimal comma. Without this shortcut, a target with a million different numbers takes minutes
+# (measured).
 _PLAIN = (
     re.compile(r"[-+]?\d+(\.\d*)?([eE][-+]?\d+)?", re.ASCII),
     re.compile(r"[-+]?\d+([eE][-+]?\d+)?", re.ASCII),
@@ -51,7 +57,7 @@ _MARKERS = (
     "? #N/A #NA -1.#IND -1.#QNAN -NaN -nan 1.#IND 1.#QNAN <NA> N/A NA NULL NaN None n/a nan null"
 )
 MISSING_MARKERS = frozenset([*_MARKERS.split(), "#N/A N/A"])
-# Factors that the letter after a number denotes, by definition.
+# Factor by which a letter after a number multiplies it, by definition.
 FACTORS = {"": 1.0, "K": 1e3, "k": 1e3, "M": 1e6, "B": 1e9}
 _MEASURE = re.compile(
     rf"(?P<number>\(?[-+{_DASHES}]?\s?[$€£¥]?\s?"
@@ -59,7 +65,7 @@ _MEASURE = re.compile(
     r"(?P<unit>(?:[^\W\d_]|[°µ‰Ω\u2032\u2033'\"])[^\s\d_]*"
     r"(?:[\d²³^/*·.-]+[^\W\d_]*)*(?: [^\W\d_]+)?)?"
 )
-# Units of one character: SI units, lengths and angles. K, M and B are factors.
+# Units of one character: SI units, lengths and angles. K, M and B are not units but factors.
 _SHORT_UNITS = frozenset([*"mgshlLtWVAJN°‰Ω'\"\u2032\u2033"])
 
 
@@ -139,7 +145,7 @@ def infer_kind(name: str, column: pd.Series[Any]) -> str:
         return WORDS
     present = to_text(column).dropna()
     if not len(present):
-        return NUMBER  # a column without values
+        return NUMBER  # the column has no values
     if pd.api.types.is_datetime64_any_dtype(column.dtype):
         return DATE
     if has_numbers(present, as_numbers(present, comma=has_decimal_comma(present))):
@@ -176,15 +182,16 @@ def can_name_rows(name: str) -> bool:
 
 def to_text(column: pd.Series[Any]) -> pd.Series[Any]:
     """Return the values of a column as strings, with None for missing values."""
-    if is_number(column):  # 3.0 becomes "3", because whole numbers with gaps are stored as floats
+    # whole numbers with missing values are stored as floats, so 3.0 becomes "3"
+    if is_number(column):
         numbers = column.to_numpy(dtype=np.float64, na_value=np.nan)
         texts = [None if np.isnan(value) else f"{value:.15g}" for value in numbers]
         return pd.Series(texts, index=column.index, dtype=object)
-    if pd.api.types.is_timedelta64_dtype(column.dtype):  # durations become seconds
+    if pd.api.types.is_timedelta64_dtype(column.dtype):  # durations are converted to seconds
         return to_text(column.dt.total_seconds())
     there, text = column.notna(), column
     if column.dtype != object or infer_dtype(column, skipna=True) != _ONLY_WORDS:
-        text = column.astype(str).astype(object)  # creates a new string for each value
+        text = column.astype(str).astype(object)  # this creates a new string for each value
     return text.where(there & (text.str.strip() != ""), None)
 
 
@@ -229,7 +236,7 @@ def as_plain(text: pd.Series[Any], *, comma: bool) -> pd.Series[Any]:
     words = pd.Series(different, dtype=object).str.strip()
     odd = ~words.str.fullmatch(_PLAIN[comma]).to_numpy(dtype=bool)
     plain = words.to_numpy(copy=True)
-    plain[odd] = _rewrite(words[odd], comma=comma)  # None stays None in an array
+    plain[odd] = _rewrite(words[odd], comma=comma)  # None remains None in this array
     return pd.Series(plain, dtype=object).reindex(codes).set_axis(text.index)
 
 
@@ -359,7 +366,7 @@ def as_dates(column: pd.Series[Any], before: bool | None = None) -> pd.Series[An
     text = text.where(
         ~text.str.fullmatch(_TIME).astype(bool), EPOCH.date().isoformat() + " " + text
     )
-    # Pandas would also swap day and month in dates that start with the year.
+    # In dates that start with the year, pandas would also swap day and month.
     year_first = text.str.match(r"\d{4}").astype(bool)
     dates = pd.concat(
         pd.to_datetime(part, format="mixed", dayfirst=day_first, errors="coerce", utc=True)
@@ -368,7 +375,7 @@ def as_dates(column: pd.Series[Any], before: bool | None = None) -> pd.Series[An
             (text[~year_first], bool(is_day_first(text, before))),
         )
     ).sort_index()
-    moments = dates.dt.tz_localize(None).reindex(codes)  # the code -1 gives NaT
+    moments = dates.dt.tz_localize(None).reindex(codes)  # NaT is the value for the code -1
     return moments.set_axis(column.index)
 
 

@@ -12,11 +12,12 @@ from rfbench.config.specs import BandwidthGrid
 from rfbench.experiment.fitting import ResolvedTrial, fit_features, fit_model, make_fold_fit
 from rfbench.samplers.base import Shared
 
-# End of the note of a row whose grid was widened. The number of bandwidths precedes this text.
+# Last part of the note of a row whose grid was widened. The number of bandwidths precedes this
+# text.
 BANDWIDTHS_TRIED = "bandwidths tried"
-# Losses with a smaller relative difference count as equal. Sums over the folds have a rounding
-# error of about 1e-15, by definition of float64. With twice or half the value, a selection changes
-# only if two losses differ by about this value.
+# Losses are equal if their relative difference is smaller than this value. Sums over the folds
+# have a rounding error of about 1e-15, by definition of float64. With twice or half the value, a
+# selection changes only if two losses differ by about this value.
 EQUAL_LOSSES = 1e-12
 
 
@@ -73,17 +74,18 @@ def search_bandwidth(resolved: ResolvedTrial, clock: Clock, shared: Shared) -> B
     for value in grid.values:
         measure_loss(value)
     best = _best_of(losses)
-    # If the best bandwidth is at an edge, the loss may be even smaller beyond this edge. The grid
-    # is extended only at this edge, because the loss at the other edge is larger.
+    # If the best bandwidth is at an edge of the grid, the loss may be even smaller beyond this
+    # edge. The grid is extended only at this edge, because the loss at the other edge is larger.
     while widened and (further := grid.widen(best)) is not None:
         measure_loss(further)
         grid, best = grid.with_value(further), _best_of(losses)
-    # Among candidates whose losses differ by less than the standard error over the folds, the
-    # candidate nearest to the rule is selected. A loss without folds has no standard error.
+    # Among candidates whose losses differ from the smallest loss by less than its standard error
+    # over the folds, select the candidate nearest to the value of the rule. A loss without folds
+    # has no standard error.
     if widened and all(loss is not None for loss in folds.values()):
         best = choose_nearest_to_rule(folds, grid.rule)
-    # The timed parts of all candidates count as training time of the row. The selection is a part
-    # of the fit, like the selection of a penalty.
+    # The timed parts of all candidates count as training time of the row. The selection of a
+    # bandwidth is a part of the fit, like the selection of a penalty.
     clock.add(spent, to="train")
     notes = (f"{len(losses)} {BANDWIDTHS_TRIED}",) if len(losses) > listed else ()
     return BandwidthChoice(best, best in (grid.values[0], grid.values[-1]), notes)

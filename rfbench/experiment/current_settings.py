@@ -15,7 +15,8 @@ from rfbench.parameters import is_path
 from rfbench.results import Results
 from rfbench.yamlfile import Document
 
-# Packages that settings may import and still be stored: an entry of the cache has their versions.
+# Settings with classes from these packages may be cached, because an entry of the cache contains
+# their versions.
 SHIPPED_CODE = ("rfbench", "sklearn")
 
 

@@ -113,8 +113,9 @@ def read_git_commit() -> str | None:
     if not (top / ".git").exists():
         return None
 
-    # `git status` must not lock the repository: it would rewrite the index. If the disk is full or
-    # the process is killed, .git/index.lock remains, and no git command works in the checkout.
+    # `git status` must not lock the repository to rewrite its index. If the disk is full or the
+    # process is killed, .git/index.lock would remain, and no git command would work in the
+    # checkout.
     variables = os.environ | {"GIT_OPTIONAL_LOCKS": "0"}
 
     def git(*args: str) -> str:

@@ -90,7 +90,7 @@ def list_kept_features(fitted: Fitted) -> dict[str, Any]:
 
 
 def make_lines(sampler: FittedFeatures, trial: int, M: int | None) -> list[dict[str, Any]]:
-    """Return the lines of `kept.csv` for a fitted sampler: one per kept feature, by falling weight.
+    """Return the lines of `kept.csv`: one per kept feature, in decreasing order of weight.
 
     ``feature`` is the index of a coordinate (linear kernel) or of the candidate feature in the
     pool. ``w1`` to ``wd`` are the frequency, ``b`` is the offset (map ``offset``), and ``weight``

@@ -40,7 +40,7 @@ from rfbench.results.manifest import MEASURING
 
 
 def find(text: str = "local", n_jobs: int | None = None) -> tuple[int, Any]:
-    """Return the number of trials that run at once, and the dask client or None.
+    """Return the number of trials that run in parallel, and the dask client or None.
 
     `text` is the value of ``--executor``: ``local`` or ``dask:ADDRESS``. By default the number of
     trials is the number of cores of this machine, or the number of threads of the dask workers.
@@ -52,7 +52,7 @@ def find(text: str = "local", n_jobs: int | None = None) -> tuple[int, Any]:
         return n_jobs or usable.count_cores(), None
     if kind != "dask" or not address:
         raise ConfigError(f"--executor {text} is not valid.", "", "Write local or dask:ADDRESS.")
-    # The loss of a scheduler is reported once, without a traceback.
+    # The loss of a scheduler is reported only once, and without a traceback.
     logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
     try:
         import distributed
@@ -60,7 +60,8 @@ def find(text: str = "local", n_jobs: int | None = None) -> tuple[int, Any]:
         library: Any = distributed
         client = library.Client(address, timeout=10, set_as_default=False)
         return n_jobs or max(1, sum(client.nthreads().values())), client
-    except (ImportError, OSError, ValueError) as error:  # TimeoutError is a subclass of OSError
+    # TimeoutError, which dask raises, is a subclass of OSError
+    except (ImportError, OSError, ValueError) as error:
         raise ExecutorError(
             f"There is no dask scheduler at {address}, or dask is not installed.",
             f"{type(error).__name__}: {error}.",
@@ -122,14 +123,14 @@ class FanOut:
                 answers = self._parallel(run_remotely, calls, n_jobs)
                 try:
                     for answer in answers:
-                        # Workers of earlier versions, which do not compare versions, return only
-                        # rows.
+                        # Workers of earlier versions return only rows, because they do not compare
+                        # versions.
                         there, rows = answer if isinstance(answer, tuple) else ({}, [])
                         refuse_others(there, here)
                         for row in rows:
                             self.record(row)
                 finally:
-                    with warnings.catch_warnings():  # warnings about canceled trials
+                    with warnings.catch_warnings():  # ignore warnings about canceled trials
                         warnings.simplefilter("ignore")
                         answers.close()
         except (RfbenchError, OSError):
@@ -142,7 +143,7 @@ class FanOut:
             ) from error
 
     def can_start_trial(self) -> bool:
-        """Return True if another trial may start."""
+        """Return True if the run was not stopped and has not reached its deadline."""
         return not self.stopping and self.limits.compute_time_limit() != 0
 
     def record(self, row: Row) -> None:
@@ -231,7 +232,7 @@ class FanOut:
                 signal.signal(number, handler)
 
 
-# The following function is for calls of functions other than trials.
+# The following function runs functions other than trials in parallel.
 
 
 def call(name: str, calls: Sequence[tuple[Any, ...]], n_jobs: int) -> Iterator[tuple[Any, str]]:
@@ -274,7 +275,7 @@ def call(name: str, calls: Sequence[tuple[Any, ...]], n_jobs: int) -> Iterator[t
             child.kill()
 
 
-# The following functions are for workers on other machines.
+# The following functions connect to workers on other machines.
 
 
 def _on_workers(client: Any) -> Any:

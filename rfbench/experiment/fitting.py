@@ -18,9 +18,9 @@ from rfbench.samplers.elsewhere import Method
 from rfbench.solvers.fitted_model import FittedModel
 from rfbench.solvers.folds import NESTED, ONCE, FoldFit
 
-# Options for fitting the features of the row. A metric from the bandwidth search is not reused, so
-# that the row has the time of a single fit. Columns that the scores compute in this fit are stored
-# for the solver.
+# Options for fitting the features of a row alone. A metric from the bandwidth search is not used,
+# so that the row has the time of a single fit. Columns that are computed for the scores in this
+# fit are stored for the solver.
 ALONE = Shared(keeps_columns=True)
 
 
@@ -124,7 +124,7 @@ def fit_features(
         M = reference._fit(X, y, Shared()).n_kept
         assert M is not None
     features = resolved.make_sampler(trial.sampler, M, bandwidth, seed)
-    # Only samplers that declare that they use the target get the target.
+    # Only samplers that declare `needs_target` get the target.
     with clock.time_part("pp"):
         features._fit(X, y if features.needs_target else None, shared)
     return FeaturesFit(features, M)

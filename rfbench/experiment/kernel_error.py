@@ -14,24 +14,26 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from rfbench.compute.products import matmul, multiply_by_transpose, sum_squares
 
-# Number of rows from which Lanczos iterations are used. Measured by `python -m
-# scripts.bench.doubled`. With twice the value, 600 rows take 8 times as long. With half the value,
-# 300 rows take 40 % of the time, but published values would have relative changes of up to 1e-6.
+# From this number of rows on, eigenvalues are computed by Lanczos iterations. Measured by `python
+# -m scripts.bench.doubled`. With twice the value, 600 rows need 8 times the CPU time. With half
+# the value, 300 rows need 40 % of the CPU time, but published values would have relative changes
+# of up to 1e-6.
 LANCZOS_FROM = 400
-# Maximum number of restarts. A restart costs about ten products with the matrix, and 25 restarts
-# cost as much as the dense solver at 700 rows (measured). Without a limit a cluster of eigenvalues
-# needs 10 n restarts, which take minutes.
+# Maximum number of restarts of the Lanczos iterations. A restart costs about ten products with the
+# matrix, and 25 restarts cost as much as the dense solver at 700 rows (measured). Without a limit,
+# a cluster of eigenvalues needs 10 * n restarts, which take minutes. With twice the value, a
+# computation that fails needs twice the time.
 RESTARTS = 25
-# Relative tolerance of the eigenvalues: a thousandth of the differences between kernel errors in
-# tables. Chosen without a measurement. With twice the value, published values change in the sixth
-# digit.
+# Relative tolerance of the eigenvalues. It is a thousandth of the differences between kernel
+# errors in tables, and was chosen without a measurement. With twice the value, published values
+# change in the sixth digit.
 LANCZOS_TOLERANCE = 1e-6
-# Smallest penalty, relative to the norm of the kernel matrix K. It is a few thousand times the
-# rounding error of the eigenvalues, so that K + lambda I has a Cholesky factor. Chosen without a
-# measurement. With twice the value, delta1 changes for smaller penalties.
+# Smallest penalty lambda, relative to the norm of the kernel matrix K. It is a few thousand times
+# the rounding error of the eigenvalues, so that K + lambda * I has a Cholesky factor. Chosen
+# without a measurement. With twice the value, delta1 changes for smaller penalties.
 MIN_RELATIVE_PENALTY = 1e-10
-# Maximum number of rows for delta1. The dense solver needs 0.4 s for an eigenvalue of 2,000 rows
-# (measured), and 3 s for twice as many rows.
+# Maximum number of rows for which delta1 is computed. The dense solver needs 0.4 s for an
+# eigenvalue of 2,000 rows (measured), and 3 s for twice as many rows.
 DELTA_ROWS = 2000
 
 
@@ -41,7 +43,7 @@ class ExactKernel:
 
     matrix: NDArray[np.float64]  # the kernel matrix K
     norm: float  # the spectral norm of K
-    # Lower Cholesky factor of K + lambda I. None for more than 2,000 rows, because it would need
+    # Lower Cholesky factor of K + lambda * I. None for more than 2,000 rows, because it would need
     # too much time.
     factor: NDArray[np.float64] | None
 
@@ -80,14 +82,15 @@ class ExactKernel:
             difference = linalg.solve_triangular(
                 self.factor, difference.T, lower=True, overwrite_b=True, check_finite=False
             )
-        # The identity is added, so that a relative tolerance becomes an absolute tolerance.
+        # The identity is added, so that a relative tolerance of the solver is an absolute
+        # tolerance of the difference.
         diagonal = np.diag_indices_from(difference)
         difference[diagonal] += 1.0
         errors["kernel_error_delta2"] = max(0.0, _largest(difference, "LA") - 1.0)
         np.negative(difference, out=difference)
         difference[diagonal] += 2.0
-        # If there are fewer columns than rows, this end of the spectrum is a cluster of
-        # eigenvalues. Lanczos iterations hardly converge there, so the dense solver is always used.
+        # If there are fewer columns than rows, the eigenvalues form a cluster at this end of the
+        # spectrum. Lanczos iterations hardly converge there, so the dense solver is always used.
         errors["kernel_error_delta1"] = max(0.0, _largest_dense(difference, "LA") - 1.0)
         return errors
 

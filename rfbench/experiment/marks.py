@@ -11,15 +11,16 @@ import contextlib
 import os
 import secrets
 
-# The name does not start with RFBENCH_, because a worker copies variables with this prefix from its
-# parent and removes others.
+# Name of the environment variable with the marks. It does not start with RFBENCH_, because a
+# worker copies variables with this prefix from its parent and removes all others with this prefix.
 MARK = "_RFBENCH_MARKS"
-# Number of bytes of a random UUID (RFC 4122, 2005), so that marks are unique.
+# Number of bytes of a mark. It is the size of a random UUID (RFC 4122, 2005), so that marks are
+# unique.
 BYTES = 16
-# Number of searches. Processes may start other processes during a search, which the next search
-# finds. Chosen without a measurement. With half the value, a process may remain of a program that
-# continuously starts processes. With twice the value, a program that never stops starting processes
-# would still not be caught.
+# Number of searches for processes. Processes may start other processes during a search, which the
+# next search finds. Chosen without a measurement. With half the value, a process of a program that
+# starts processes repeatedly may remain. With twice the value, a program that never stops starting
+# processes would still not be stopped.
 ROUNDS = 5
 
 

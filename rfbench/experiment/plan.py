@@ -38,13 +38,14 @@ DESCRIPTIVE = (
     *("name", "title", "description", "paper", "item", "protocol"),
     *("metric", "checks", "settings_from"),
 )
-# This key is a part of the identity only for the trials that it affects.
+# This key is a part of the identity of only those trials that it affects.
 IN_FOLDS = "features_in_folds"
 # Trials with the same rows form one job if there are at least this number of jobs per worker.
 # Chosen without a measurement. With three jobs per worker, the last worker is idle for at most a
-# third of its time. With twice the value, more jobs prepare the same rows.
+# third of its time. With twice the value, the same rows are prepared in more jobs.
 JOBS_A_WORKER = 3
-RAN_USER_CODE = "spoiled"  # key of a row after which the worker must not run another trial
+# key of a returned row which means that its worker must not run another trial
+RAN_USER_CODE = "spoiled"
 LISTED = ("dataset", "samplers", "M", "trials")
 
 
@@ -63,9 +64,10 @@ class Trial:
     dataset: DatasetSpec
     data_sha256: str
     sampler: SamplerSpec
-    M: int | None  # None: as many features as the sampler in `experiment.M.kept_by` keeps
-    number: int  # number of the trial, from 0, which determines the random numbers
-    variant: str = ""  # description of the varied settings, for a sweep over keys other than M
+    # number of features; None if it is the number that the sampler in `experiment.M.kept_by` keeps
+    M: int | None
+    number: int  # number of the trial, from 0, on which its random numbers depend
+    variant: str = ""  # description of the varied settings, if other keys than M are varied
 
     @property
     def entry(self) -> datasets.Entry:
@@ -79,11 +81,11 @@ class Trial:
         shared = self.experiment.model_dump(
             mode="json", exclude={*DESCRIPTIVE, *LISTED, IN_FOLDS}, exclude_defaults=True
         )
-        shared["timing"] = "isolated"  # rows of versions before 0.2 had other values
+        shared["timing"] = "isolated"  # the value for rows of versions before 0.2 was different
         if isinstance(self.experiment.bandwidth, BandwidthGrid) and not self.uses_bandwidth:
             shared["bandwidth"].pop("widen", None)
         sampler = identify_sampler(self.sampler)
-        # Settings of all trial numbers, so that the setting is the same for all.
+        # All trial numbers of a method share the same settings.
         if given := self.settings:
             solver_keys = shared.pop("solver", {})
             solver_keys.pop("alphas", None)
@@ -139,7 +141,8 @@ class Trial:
         """
         if not self.settings:
             trial = replace(self, number=number)
-            # The setting is the same for all trial numbers, and computing it needs a millisecond.
+            # The setting is the same for all trial numbers. It is stored, because computing it
+            # needs a millisecond.
             vars(trial)["setting"] = self.setting
             return trial
         parameters = dict(self.settings[number % len(self.settings)])
@@ -265,7 +268,7 @@ def identify_sampler(spec: SamplerSpec) -> dict[str, Any]:
         identity["code"] = known
         method = make_method(spec)
         if not method.is_sampler and method.has_bandwidth:
-            # Before this key existed, parameters of user methods were for bandwidth 1.
+            # Before this key existed, parameters of user-defined methods were for bandwidth 1.
             identity["bandwidth"] = "length scale"
         return identity
     cls = SAMPLERS.find(spec.name)
@@ -275,8 +278,8 @@ def identify_sampler(spec: SamplerSpec) -> dict[str, Any]:
     return identity
 
 
-# The number of each role of random numbers, by definition. Different numbers would change every
-# published result.
+# Maps each role of random numbers to its number, by definition. Different numbers would change
+# every published result.
 RANDOM_ROLES = {
     "data": 0,
     "split": 1,
@@ -338,8 +341,9 @@ def group_into_jobs(trials: list[Trial], n_jobs: int = 1) -> list[Job]:
     workers, a job is one sampler with all its sizes. Trials that import foreign code have separate
     jobs.
     """
-    # Foreign code may change its process, so other trials do not run in the same process. Because
-    # the trials are sorted by code, a worker is replaced once per class instead of once per job.
+    # Foreign code may change its process, so trials of other methods do not run in the same
+    # process. Because the trials are sorted by code, a worker is replaced once per class instead
+    # of once per job.
     trials = sorted(trials, key=lambda t: t.code)
     together = _gather(trials, lambda t: (t.code, t.dataset.model_dump_json(), t.variant, t.number))
     if len(together) >= JOBS_A_WORKER * n_jobs:

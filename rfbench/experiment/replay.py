@@ -20,17 +20,17 @@ from rfbench.experiment.worker import Limits
 from rfbench.results import manifest as manifests
 from rfbench.results.merging import find_differences, read_whole_rows
 
-# Smallest number of leading digits of a trial_id that identify a row. Shorter decimal numbers are
-# row numbers. In a folder of 1,000 rows, two rows share six hexadecimal digits with a probability
-# of 3 %, by definition. Ambiguous digits are rejected. With half the digits, most of them would be
-# rejected.
+# A row can be named by the leading digits of its trial_id. This is the smallest number of digits.
+# Shorter decimal numbers are row numbers. In a folder of 1,000 rows, two rows share six
+# hexadecimal digits with a probability of 3 %, by definition. Ambiguous digits are rejected. With
+# half the digits, most of them would be rejected.
 ID_DIGITS = 6
 CHANGED_METHOD = (
     "rfbench now measures this row differently: a method was revised, or a default changed."
 )
 EARLIER = "The configuration of the folder has changed since this row was measured."
-OTHER_DATA = "The data with this name are different on this machine."
-NO_DATA = "The data are not on this machine."
+OTHER_DATA = "On this machine, the data set of this name has different content."
+NO_DATA = "The data set of the row is not on this machine."
 ENDED_BADLY = "The trial failed when it was measured."
 
 
@@ -95,11 +95,12 @@ class Replay:
     """A row that was measured again, with the differences."""
 
     folder: Path
-    row: dict[str, str]  # the row as stored in the file
-    again: dict[str, Any]  # the row as measured now
-    differences: dict[str, tuple[float, float]]  # old and new value of each metric that differs
-    # The CPU architecture that the BLAS library used for the old and for the new row. If they
-    # differ, sums are computed in a different order.
+    row: dict[str, str]  # cells of the row as stored in the file
+    again: dict[str, Any]  # columns of the row as measured again
+    # for each metric that differs, the stored value and the new value
+    differences: dict[str, tuple[float, float]]
+    # The CPU architectures that the BLAS library used for the stored row and for the new row. If
+    # they differ, sums are computed in a different order.
     cores: tuple[str, str]
 
     @property

@@ -17,7 +17,7 @@ from rfbench.experiment.plan import Trial, plan
 from rfbench.registry import find_row_name
 from rfbench.results.manifest import make_data_key
 
-# Limits on the number of rows, features and candidates in a smoke run, which only shows that a
+# Limits on the number of rows, features and candidates in a smoke run, which only checks that a
 # configuration runs. Chosen without a measurement. With twice the rows, all shipped configurations
 # need about twice the time. With SMOKE_SIZE and SMOKE_POOL also doubled, they need four times the
 # time if a Gram matrix dominates.
@@ -31,10 +31,10 @@ class RunPlan:
     """The trials that a run measures for one results folder."""
 
     folder: Path
-    experiments: list[Experiment]  # one experiment, or the variants of a sweep
+    experiments: list[Experiment]  # the experiments of the plan: one, or all variants of a sweep
     trials: list[Trial]  # trials to run
     planned: list[Trial]  # all trials of the experiments, before --only selects a subset
-    # True for a small and fast run without meaningful results, which are stored separately.
+    # True for a fast run with few rows, whose meaningless results are stored separately.
     smoke: bool = False
 
     def select(self, conditions: Sequence[str]) -> RunPlan:
@@ -109,7 +109,7 @@ def plan_run(
 
 
 def list_trials_without_data(experiments: Sequence[Experiment]) -> list[Trial]:
-    """Return one trial per data set, sampler and M, without reading the data."""
+    """Return one trial for each data set, sampler and M, without reading any data."""
     return [
         Trial(e, dataset, "", sampler, M, 0)
         for e in experiments

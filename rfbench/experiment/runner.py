@@ -37,9 +37,9 @@ class Summary:
     found: int = 0  # trials that already had a row
     done: int = 0  # trials measured in this run
     failed: int = 0  # trials of this run with a status other than ok
-    left: int = 0  # trials not started
+    left: int = 0  # number of planned trials that were not started
     messages: list[str] = field(default_factory=list)  # one message per failed trial
-    interrupted: bool = False  # a signal stopped the run early
+    interrupted: bool = False  # True if a signal stopped the run early
 
 
 def find_missing(
@@ -132,7 +132,7 @@ def run(
             raise
         finally:
             if client is not None:
-                client.close()  # only this connection ends; the scheduler keeps running
+                client.close()  # this closes only the connection, and the scheduler keeps running
         store.keep_begun((suspects | {trial.id for trial in left}) - recorded)
         summary.left = len(missing) - summary.done
         counts = f"{summary.done} run, {summary.failed} failed, {summary.left} left"

@@ -13,8 +13,9 @@ from rfbench.datasets import Prepared
 from rfbench.solvers.fitted_model import FittedModel
 
 # A row counts as better than chance only if its error is at least this many standard errors below
-# the error of chance. Then two of a hundred rows without any learning are not noted. With twice the
-# value, one of 30,000 such rows is not noted, but more rows with a small effect are noted.
+# the error of chance. Of a hundred rows that learned nothing, about two then count as better than
+# chance. With twice the value, it is one of 30,000 such rows, but more rows with a small effect
+# are marked as chance.
 CHANCE_ERRORS = 2
 
 

@@ -48,7 +48,8 @@ def find_stored_settings(several: Sequence[Results]) -> list[frozenset[str] | No
         found.append(asked)
     if known != stored:
         content = json.dumps({"code": _hash_shipped(), "settings": known})
-        with contextlib.suppress(RfbenchError):  # the cache is not necessary
+        # an error is ignored, because the cache is optional
+        with contextlib.suppress(RfbenchError):
             files.replace(file, content.encode())
     return found
 

@@ -55,7 +55,7 @@ def raise_on_complex_cast() -> None:
     Otherwise complex features would be replaced by their real parts without notice.
     """
     refusal = ("error", None, np.exceptions.ComplexWarning, None, 0)
-    # Adding the filter a second time would show earlier warnings again.
+    # Do not add the filter a second time, because earlier warnings would be shown again.
     if refusal not in warnings.filters:
         warnings.simplefilter("error", np.exceptions.ComplexWarning)
 
@@ -81,7 +81,8 @@ def run_job(job: Job, context: Context | None = None) -> Iterator[dict[str, Any]
 def run_trial(trial: Trial, context: Context) -> dict[str, Any]:
     """Return the row of a trial. If the trial fails, the row has the error message."""
     row, rows_before = describe(trial), ""
-    # A worker ignores Ctrl-C, so only the code of the trial can raise a KeyboardInterrupt in it.
+    # True if the worker ignores Ctrl-C. Only the code of the trial can then raise a
+    # KeyboardInterrupt.
     interrupts_ignored = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
     platforms.reset_peak_rss()
     try:
@@ -164,16 +165,16 @@ def measure(trial: Trial, context: Context) -> dict[str, Any]:
     # Load, split and scale the rows, and import the methods, before any clock runs.
     resolved, clock = ResolvedTrial.resolve(trial, context), Clock()
     data, shared = resolved.data, Shared(metrics={}, keeps_columns=True)
-    # Features and model are fitted for each candidate as in a trial, including the selection of the
-    # penalty. Candidates share metrics that are learned from the same rows.
+    # Features and model are fitted for each candidate bandwidth as in a trial, including the
+    # selection of the penalty. Candidates share metrics that are learned from the same rows.
     choice = search_bandwidth(resolved, clock, shared)
     model = resolved.make_model(choice.bandwidth)
-    # A metric that the search has already learned is learned again here, so that t_pp is the time
-    # of a single fit.
+    # A metric that was learned in the search is learned again here, so that t_pp is the time of a
+    # single fit.
     fit = fit_features(resolved, model, choice.bandwidth, clock)
     features, M = fit.features, fit.M
     # With `features_in_folds: nested`, features that use the target are fitted again in each fold,
-    # without the held-out rows that select the penalty.
+    # without the held-out rows on which the penalty is selected.
     fit_fold = make_fold_fit(resolved, model, choice.bandwidth, shared)
     model = fit_model(resolved, model, features, clock, fit_fold)
     decisions = compute_decisions(model, data, clock)
@@ -192,7 +193,8 @@ def measure(trial: Trial, context: Context) -> dict[str, Any]:
     if model.predicts:
         notes = [*choice.notes, *features.notes_, *note_chance(measured, data)]
         measured |= collect_columns(trial, model.report_, notes)
-    # The clock and the memory are read before the extras, which fill only their own columns.
+    # The clock and the memory are read before the optional measurements, which fill only their own
+    # columns.
     for part in CLOCK_PARTS:
         measured[f"t_{part}"] = round(clock.wall[part], 6)
         measured[f"cpu_{part}"] = round(clock.cpu[part], 6)
@@ -216,7 +218,8 @@ def collect_columns(trial: Trial, report: FitReport, notes: list[str]) -> dict[s
         "gap_folds": report.gap_folds,
         "message": "; ".join([*notes, *report.notes]),
     }
-    if report.chosen is not None:  # the penalty was selected by the estimator's own search
+    # the scikit-learn estimator selected the penalty by its own search
+    if report.chosen is not None:
         columns["chosen"] = json.dumps(report.chosen, sort_keys=True, default=str)
         columns["chosen_at_edge"] = ", ".join(report.chosen_at_edge)
     return columns

@@ -25,14 +25,14 @@ from rfbench.errors import ConfigError, RfbenchError
 from rfbench.escaping import guard_warnings
 from rfbench.experiment import marks
 
-# Memory in bytes for Python and its libraries, which need 0.3 GB (measured). With half of it, no
-# trial can start.
+# Smallest memory limit of a worker in bytes. Python and its libraries need 0.3 GB (measured). With
+# half of it, no trial can start.
 LEAST_MEMORY = 400 * 2**20
 # Seconds between two checks that the parent is alive. Chosen without a measurement. With twice the
 # value, a child process continues for up to 0.4 s instead of 0.2 s after its parent was killed.
 PARENT_CHECK_SECONDS = 0.2
-# Functions that a worker can call in addition to trials, by name. These functions belong to higher
-# layers, so this module imports them on demand.
+# Functions that a worker can call by name, in addition to trials. They belong to higher layers, so
+# this module imports them only if they are called.
 CALLS = {"draw": "rfbench.figures:draw_folder"}
 ENVIRONMENT_PREFIX = "RFBENCH_"
 
@@ -41,7 +41,7 @@ ENVIRONMENT_PREFIX = "RFBENCH_"
 class Limits:
     """The resource limits of one worker."""
 
-    # Bytes of memory of the worker itself; a larger allocation raises MemoryError.
+    # Memory limit of the worker in bytes. A larger allocation raises MemoryError.
     memory: int | None = None
     timeout: float | None = None  # seconds for one trial, after which its worker is killed
     # Time at which all trials end, in seconds of `time.monotonic` on this machine. No trial starts
@@ -60,7 +60,7 @@ class Call:
 
     name: str
     words: tuple[Any, ...]
-    folder: str  # current folder of the caller
+    folder: str  # current folder of the process that started the worker
     variables: dict[str, str]
 
 
@@ -131,11 +131,11 @@ def main(parent: int, trace: int) -> None:
     mark = marks.read_own_mark()
     threading.Thread(target=_watch, args=(parent, mark), daemon=True).start()
     guard_warnings()
-    # Ignore Ctrl-C. Only the code of a trial can then raise a KeyboardInterrupt.
+    # Ignore Ctrl-C, so that only the code of a trial can raise a KeyboardInterrupt.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     faulthandler.enable(trace)
     orders, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
-    # A trial gets no input, and its printed output is not a part of the answer.
+    # A trial has no input, and its printed output is not a part of the answer.
     with open(os.devnull) as nothing:
         os.dup2(nothing.fileno(), 0)
     os.dup2(2, 1)
@@ -144,10 +144,10 @@ def main(parent: int, trace: int) -> None:
     except EOFError:
         _end(mark)
     except BaseException:
-        with contextlib.suppress(OSError):  # the trial may have closed the file
+        with contextlib.suppress(OSError):  # the trial may have closed this file
             os.write(trace, traceback.format_exc().encode())
     finally:
-        os._exit(1)  # this skips exit handlers that a trial has registered
+        os._exit(1)  # os._exit skips exit handlers that a trial has registered
 
 
 def _serve(orders: IO[bytes], answers: IO[bytes], trace: int) -> None:
@@ -166,7 +166,8 @@ def _serve(orders: IO[bytes], answers: IO[bytes], trace: int) -> None:
     owner, context = os.getpid(), Context()
     while True:
         order = pickle.load(orders)
-        if order is None:  # None ends a job, so the objects that its trials share are dropped
+        # None marks the end of a job, so objects that its trials share are deleted
+        if order is None:
             context = Context()
             continue
         if isinstance(order, Call):
@@ -178,7 +179,7 @@ def _serve(orders: IO[bytes], answers: IO[bytes], trace: int) -> None:
         if seconds := limits.compute_time_limit():
             faulthandler.dump_traceback_later(seconds, file=trace)
         (row,) = run_job((trial,), context)
-        if os.getpid() != owner:  # this process is a fork that the trial has made
+        if os.getpid() != owner:  # this process is a fork that a trial has created
             os._exit(1)
         faulthandler.cancel_dump_traceback_later()
         answer(row)
@@ -192,7 +193,7 @@ def _watch(parent: int, mark: str) -> None:
 
 def _end(mark: str) -> None:
     """End this process, and processes that its trials left running in any session."""
-    # A trial may have changed any module, or exhausted the memory.
+    # Ignore errors, because a trial may have changed any module or exhausted the memory.
     with contextlib.suppress(Exception):
         marks.end_marked(mark)
     platforms.kill_group(os.getpid())

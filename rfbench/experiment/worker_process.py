@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 CHILD_CODE = "from rfbench.experiment.worker import main; main(*map(int, sys.argv[1:]))"
-# Additional seconds after the time limit of a trial, in which the child process writes a traceback.
-# Chosen without a measurement. With half the value, a busy machine may kill the child before the
+# Seconds that a child process gets after the time limit of a trial, to write a traceback. Chosen
+# without a measurement. With half the value, a busy machine may kill the child before the
 # traceback is written. With twice the value, a budget may be exceeded by half a second.
 GRACE_SECONDS = 0.25
 
@@ -64,7 +64,7 @@ class WorkerProcess:
     def __init__(self, *, early: bool = False) -> None:
         # Facts about the machine, which the child sends when it starts.
         self.machine: dict[str, Any] | None = None
-        self.code = ""  # code imported on behalf of a trial, which may have run in the child
+        self.code = ""  # code imported for a trial, which may have run in the child process
         self._answers, self._ran_user_code = b"", False
         self._trace = tempfile.TemporaryFile("ab+")  # noqa: SIM115
         self._mark, variable = marks.make_mark()
@@ -103,14 +103,15 @@ class WorkerProcess:
         Raise Died if the child died, did not return a row in time, or did not return a row of this
         trial. The child has then ended.
         """
-        # Importing this module takes a second.
+        # Import this module here, because importing it takes a second.
         from rfbench.experiment.plan import RAN_USER_CODE, describe
         from rfbench.results.manifest import MACHINES
 
         self._trace.truncate(0)
         self.send((trial, limits, read_surroundings()))
         line = self._answer(limits.compute_time_limit())
-        # The columns known before the measurement can differ only if foreign code has changed them.
+        # Only foreign code can have changed the columns that are known before the measurement, so
+        # they are computed again.
         known = describe(trial) if trial.code else {"trial_id": trial.id}
         try:
             row = json.loads(line)
@@ -140,7 +141,8 @@ class WorkerProcess:
 
     def kill(self) -> None:
         """Kill the child and the processes that its trials left running in its process group."""
-        # After the child has ended, its pid may belong to a different process.
+        # A finished child is not killed, because its process id may belong to a different process
+        # by now.
         if self._process.returncode is None:
             platforms.kill_group(self._process.pid)
 
@@ -217,7 +219,8 @@ def start_early() -> Iterator[None]:
     The first call of `acquire_child` returns this child. The child ends if it is not needed.
     """
     early: list[WorkerProcess] = []
-    with contextlib.suppress(ExecutorError):  # a call of `acquire_child` raises the error again
+    # ignore the error, because a call of `acquire_child` raises it again
+    with contextlib.suppress(ExecutorError):
         early.append(WorkerProcess(early=True))
     with _lock:
         _idle.extend(early)

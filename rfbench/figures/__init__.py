@@ -47,9 +47,9 @@ FIGURES: tuple[Callable[[Measured], Iterator[tuple[str, Figure]]], ...] = (
     kept.features,
 )
 CAPTIONS = "captions.txt"
-# file with a hash of the input of all figures, and a hash of each figure
+# Name of a file with a hash of the input of all figures and a hash of each figure.
 DRAWN = ".figures.json"
-# The name of the program and the date are omitted, so that files are reproducible.
+# The name of the program and the date are omitted, so that a figure always gives the same file.
 METADATA: dict[str, dict[str, Any]] = {
     "png": {"Software": None},
     "pdf": {"Creator": None, "Producer": None, "CreationDate": None},
@@ -150,8 +150,8 @@ def _source(results: Results, formats: Sequence[str], width: float | None) -> st
 
     matplotlib = import_matplotlib()
 
-    # Copying the settings does not load a backend. Loading a backend needs half a second and does
-    # not change any file.
+    # A copy of the settings is read, because reading the settings themselves loads a backend. That
+    # needs half a second and does not change any file.
     now = {key: value for key, value in matplotlib.rcParams.copy().items() if key != "backend"}
     paper = find_paper(results)
     parts = (
@@ -211,7 +211,8 @@ def render_figure(figure: Figure, form: str, *, small: bool = False) -> bytes:
         if dpi != "figure":
             figure.set_dpi(dpi)
         engine.execute(figure)
-        # with the argument "none", an engine would remain, and matplotlib would draw twice
+        # With the argument "none", a layout engine would remain, and matplotlib would draw the
+        # figure twice.
         figure.set_layout_engine(None)
     if small and form == "png":
         from PIL import Image

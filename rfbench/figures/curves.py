@@ -20,24 +20,27 @@ from rfbench.registry import find_displayed_name
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# MAX_LEGEND_ENTRIES is the largest number of settings below an axis. MAX_LABEL_LENGTH is the
-# largest number of characters of a setting or a method. The values were chosen by eye. Longer names
-# leave no space for the panel: with twice MAX_LABEL_LENGTH, a name is half as wide as a page.
+# MAX_LEGEND_ENTRIES is the largest number of settings that are listed below an axis.
+# MAX_LABEL_LENGTH is the largest number of characters of a setting or a method. The values were
+# chosen by eye. Longer names leave no space for the panel: with twice MAX_LABEL_LENGTH, a name is
+# half as wide as a page.
 MAX_LEGEND_ENTRIES = 40
 MAX_LABEL_LENGTH = 60
-# Maximum number of data sets with a panel each: three rows of four panels. With twice this number,
-# the figure is longer than a page.
+# Maximum number of data sets that have a panel each: three rows of four panels. With twice this
+# number, the figure is longer than a page.
 MOST_DATASETS = 12
-# Maps each sum of times in `rfbench.analysis.frame.SUMS` to the steps of a trial that it contains.
+# Maps each sum of times in `rfbench.analysis.frame.SUMS` to the steps of a trial whose times it
+# adds.
 TIMES = {
     "drawing": "choosing the features and computing them",
     "fit": "computing the features and the fit",
     "total": "choosing the features, computing them, and the fit; no testing",
     "all": "choosing the features, computing them, the fit, and testing",
 }
-# Lines whose distance is below this share of the height of a panel look equal. The value is the
-# width of a line, 1.1 points, in a panel of 2 inches, 144 points, by definition. With twice this
-# value, some figures whose lines look different would not be drawn.
+# Lines are considered equal if their distance is below this share of the height of a panel. By
+# definition, the value is the width of a line (1.1 points) divided by the height of a panel of 2
+# inches (144 points). With twice this value, some figures whose lines look different would not be
+# drawn.
 SAME_LINE = 0.0075
 KERNEL_ERROR, BYTES = "kernel_error_spectral", "feature_bytes"
 
@@ -135,7 +138,7 @@ def draw_lines(
     settings = drawn["x"].unique() if curves.has_named_places else ()
     longest = max(len(str(name)) for name in (*settings, *drawn["method"]))
     if len(settings) > MAX_LEGEND_ENTRIES or longest > MAX_LABEL_LENGTH:
-        return  # names would leave no space for a panel; the values are in the table
+        return  # the names would leave no space for a panel, and the table contains the values
     if why := find_nothing_to_show(drawn, x, y, measured.varied):
         measured.not_drawn.append(f"{stem} ({why})")
         return
@@ -177,7 +180,8 @@ def find_nothing_to_show(table: pd.DataFrame, x: str, y: str, varied: str) -> st
     if methods == 1 or x != "x":
         return ""
     values = table[y].astype("float64")
-    if 0 < 10 * values.min() < values.max():  # the axis of these values is logarithmic
+    # the axis of these values is logarithmic, so logarithms are compared
+    if 0 < 10 * values.min() < values.max():
         values = values.map(math.log)
     place = [table["dataset"], table["x"]]
     apart = (values.groupby(place).max() - values.groupby(place).min()).groupby("dataset").max()
@@ -221,7 +225,7 @@ def _caption(curves: Curves, left_out: list[str], n_shared: int | None = None) -
     if x != "x" and curves.varied != "variant":
         notes.append(f"A line joins values of {curves.varied}")
     if curves.has_frontier:
-        notes.append(f"Grey steps: the frontier, the best mean {curves.cost}")
+        notes.append(f"Gray steps: the frontier, the best mean {curves.cost}")
     notes += [f"Time: {TIMES[column.partition('_')[2]]}" for column in (x, y) if column in SUMS]
     if x == "x" and curves.varied == "M":
         notes += _on_columns(table)

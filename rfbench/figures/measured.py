@@ -19,12 +19,13 @@ class Measured:
     """Summary of a results folder, with the styles of its methods."""
 
     results: Results
-    table: pd.DataFrame  # table from `rfbench.analysis.summary.summarize`
-    varied: str  # content of the column x: M, d, the name of a setting, or variant
-    paper: Paper | None  # paper to which the results belong; the axes are as in its figures
+    table: pd.DataFrame  # table that `rfbench.analysis.summary.summarize` returns
+    varied: str  # content of the column x: M, d, variant, or the name of a setting
+    paper: Paper | None  # paper to which the results belong, whose figures determine the axes
     styles: Mapping[str, Style]  # maps each method to its style
     width: float | None = None  # width of the figures in inches; None for figures on a screen
-    not_drawn: list[str] = field(default_factory=list)  # names of omitted figures, with the reasons
+    # names of the figures that are not drawn, each with a reason
+    not_drawn: list[str] = field(default_factory=list)
 
     def make_title(self, what: str, protocols: pd.Series[str]) -> str:
         """Return the title of a figure: the configuration's title, or the subject and protocols.

@@ -18,8 +18,8 @@ from rfbench.plotting import import_matplotlib
 from rfbench.registry import find_displayed_name
 from rfbench.results.schema import METRICS, SCHEMA
 
-# Each size has a tick of its own up to this number of sizes, chosen by eye. With twice this number,
-# the numbers at the ticks overlap in an article.
+# Up to this number of sizes, each size has its own tick on the axis. The number was chosen by eye.
+# With twice this number, the numbers at the ticks overlap in an article.
 MAX_TICKS = 8
 TIMED_PARTS = {
     "drawing": "{} for drawing and features",
@@ -28,20 +28,20 @@ TIMED_PARTS = {
     "all": "{} with testing",
 }
 CLOCKS = {"cpu": "CPU time", "t": "wall time"}
-# MOST_TOGETHER is the largest number of lines in a panel. MOST_APART is the number of lines in
-# addition to the baseline if methods are drawn in several panels. ROOM is the number of characters
-# that fit below a panel. The values were chosen by eye. With the limits doubled, lines are never
-# drawn in separate panels. With twice ROOM, horizontal names overlap.
+# MOST_TOGETHER is the largest number of lines in a single panel. With more lines, methods are
+# drawn in several panels, each with the baseline and at most MOST_APART other lines. ROOM is the
+# number of characters that fit below a panel. The values were chosen by eye. With the limits
+# doubled, lines are never drawn in separate panels. With twice ROOM, horizontal names overlap.
 MOST_TOGETHER, MOST_APART = 9, 6
 ROOM = 40
-# PAGE_WIDTH is in inches: no figure is wider than a page of an article, so it is printed without
-# scaling. ACROSS is the number of panels in a row. The values were chosen by eye. With twice these
-# values, the numbers below an axis overlap.
+# PAGE_WIDTH is the largest width of a figure in inches. An article's page has this width, so a
+# figure is printed without scaling. ACROSS is the number of panels in a row. The values were
+# chosen by eye. With twice these values, the numbers below an axis overlap.
 PAGE_WIDTH, ACROSS = 6.8, 3
 # Size limits of a panel in an article, in inches. NARROWEST allows three panels on a page of 7
 # inches. A single panel of the width WIDEST is a little wider than a column. If panels were twice
-# as wide, each panel would have a row of its own. ARTICLE_LETTER is the mean width of a character
-# at 8 pt in inches. With twice this value, titles are broken in the middle.
+# as wide, each panel would need its own row. ARTICLE_LETTER is the mean width of a character at 8
+# pt in inches. With twice this value, titles are broken in the middle.
 NARROWEST, WIDEST, LOWEST = 2.2, 4.2, 2.0
 ARTICLE_LETTER = 0.062
 # TITLE_LETTER is the mean width of a character at 10 pt in inches. CAPTION_LETTERS is the number of
@@ -50,8 +50,8 @@ ARTICLE_LETTER = 0.062
 # values, titles are broken in the middle, and captions and names are cut.
 TITLE_LETTER, CAPTION_LETTERS, SHORT_NAME = 0.078, 16, 9
 # LINEAR_TICKS is the number of ticks of a linear axis, and STEPS are the allowed distances between
-# ticks. These do not depend on the length of the axis, so that the layout needs only one pass. With
-# twice LINEAR_TICKS, the numbers below an axis overlap.
+# ticks. They do not depend on the length of the axis, so that the layout is computed only once.
+# With twice LINEAR_TICKS, the numbers below an axis overlap.
 LINEAR_TICKS, STEPS = 5, (1, 2, 2.5, 5, 10)
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ if TYPE_CHECKING:
 class Curves:
     """Data of one figure, which has panels for each data set and a line for each method."""
 
-    # table from `rfbench.analysis.summary.summarize`, restricted to lines with a value
+    # table that `rfbench.analysis.summary.summarize` returns, restricted to lines with a value
     table: pd.DataFrame
     # column for the horizontal axis: x, a time, or a column of trials.csv
     x: str
@@ -71,9 +71,10 @@ class Curves:
     y: str
     # content of the column x: M, d, or the name of a setting
     varied: str
-    # titles of axes that differ from the usual titles
+    # titles of axes, if they differ from the usual titles
     titles: Mapping[str, str] = field(default_factory=dict)
-    # description of x as a cost in the caption; if it is not empty, the frontier is drawn
+    # Description of x as a cost, for the caption. If it is not empty, the frontier of cost and
+    # error is drawn.
     cost: str = ""
     failed: tuple[str, ...] = ()  # methods without any value, which are listed in the legend
 
@@ -273,7 +274,7 @@ def _draw(
             xerr=line.get(f"{x}_se"),
             label=str(method),
             elinewidth=0.8,
-            # settings that are not numbers have no order, so their points are not joined
+            # Settings that are not numbers have no order, so their points are not joined by lines.
             linestyle="" if curves.has_named_places else style.dash,
             **style.make_marks(panel),
         )

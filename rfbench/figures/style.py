@@ -21,9 +21,9 @@ from rfbench.registry import SAMPLERS
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Values for settings that the user has not changed. They were chosen by eye to go with the defaults
-# of matplotlib. Font sizes are relative to font.size. With twice the sizes, lines and markers of
-# nine methods hide each other.
+# Values of matplotlib's settings, except for settings that the user has changed. They were chosen
+# by eye. Font sizes are relative to font.size. With twice the sizes, lines and markers of nine
+# methods hide each other.
 USUAL: dict[str, Any] = {
     "axes.grid": True,
     "axes.labelsize": "small",
@@ -41,9 +41,9 @@ USUAL: dict[str, Any] = {
     "xtick.labelsize": "small",
     "ytick.labelsize": "small",
 }
-# Settings that are always applied, even if the user has other settings: TrueType fonts (conferences
-# reject Type 3), no TeX (it fails on underscores in names), and reproducible ids in SVG. Type 42 is
-# the value of matplotlib for TrueType. The layout is set by each figure.
+# Settings that are always applied, even if the user has changed them: TrueType fonts (Type 42 in
+# matplotlib, because conferences reject Type 3), no TeX (because it fails on underscores in
+# names), and reproducible ids in SVG. Each figure sets its own layout.
 FIXED_STYLE: dict[str, Any] = {
     "figure.autolayout": False,
     "figure.constrained_layout.use": False,
@@ -54,9 +54,9 @@ FIXED_STYLE: dict[str, Any] = {
     "text.usetex": False,
 }
 
-# Settings for figures in an article. At the width of a column or a page, all text has the size of
-# footnotes, \footnotesize in LaTeX at 10 points. FONT_POINTS is this size. In ARTICLE, line widths
-# are in proportion to the text; with twice the widths, lines fill a panel of 2.2 inches.
+# Settings for figures in an article. At the width of a column or a page, all text has FONT_POINTS
+# points, the size of footnotes in LaTeX (\footnotesize at 10 points). In ARTICLE, line widths are
+# in proportion to the text. With twice the widths, lines fill a panel of 2.2 inches.
 FONT_POINTS = 8
 ARTICLE: dict[str, Any] = {
     "font.size": FONT_POINTS,
@@ -70,30 +70,30 @@ ARTICLE: dict[str, Any] = {
     "savefig.dpi": 300,
 }  # fmt: skip
 
-# Size in points of the smallest text in a figure at its printed width. Text of half this size
-# cannot be read on paper.
+# Size in points of the smallest text in a printed figure. Text of half this size cannot be read on
+# paper.
 SMALLEST_POINTS = 7
 BLACK, GREEN = "#000000", "#009E73"
 BLUE, VERMILLION, PURPLE = "#0072B2", "#D55E00", "#CC79A7"
-# The two colors that differ most from the five other colors, among all colors with a contrast of 3
-# : 1 to white. People with a color vision deficiency were considered. Their measured CIELAB
-# distance to the other colors is 31; the distance among the five is 17.
+# Two colors in addition to the five other colors. Among all colors with a contrast of 3 : 1 to
+# white, they differ most from the other five, also for people with a color vision deficiency.
+# Their measured CIELAB distance to the other five colors is 31, and the distance among the five is
+# 17.
 BROWN, VIOLET = "#663300", "#8422E6"
 GRAY = "#8A8A8A"
 COLORS = (BLACK, BLUE, VERMILLION, GREEN, PURPLE, BROWN, VIOLET)
-# name of a marker, or the number of corners, 1 for a star, and the angle in degrees
+# name of a marker, or three numbers: corners, 1 for a star, and the angle in degrees
 Marker = str | tuple[int, int, int]
 Dash = str | tuple[int, tuple[float, ...]]
-# The last four are long dashes, two dots between dashes, widely spaced dots, and alternating long
-# and short dashes. Lengths are in line widths, as defined by matplotlib. With twice the lengths, a
-# short line in a legend shows only one dash.
+# The last four patterns are long dashes, two dots between dashes, widely spaced dots, and
+# alternating long and short dashes. Lengths are in line widths, as defined by matplotlib. With
+# twice the lengths, a short line in a legend shows only one dash.
 DASHES: tuple[Dash, ...] = (
     "-", "--", "-.", ":", (0, (8, 2)), (0, (5, 1.5, 1, 1.5, 1, 1.5)), (0, (1, 3)), (0, (8, 2, 2, 2))
 )  # fmt: skip
-# Pairs of a marker, and True if the marker is filled. Thin markers such as + are late in the list,
-# so that methods that are shown often do not get them. Tuples are corners, kind and angle, as
-# matplotlib defines them. Pentagons, hexagons and octagons are not used, because they look like
-# circles at 5 points.
+# Each marker has True if it is filled. Thin markers such as + are last, so that methods that are
+# shown often do not get them. Tuples are corners, kind and angle, as matplotlib defines them.
+# Pentagons, hexagons and octagons are not used, because they look like circles at 5 points.
 CURVE_MARKERS: tuple[tuple[Marker, bool], ...] = (
     *((marker, True) for marker in "os^DvXP*<>d"),
     *((marker, False) for marker in "s^oDvXP<>d"),
@@ -128,8 +128,8 @@ def get_style(position: int) -> Style:
     return Style(COLORS[position % len(COLORS)], marker, filled, dash)
 
 
-# Maps each sampler to its style, in the order of the registry. If a new sampler is registered last,
-# all other samplers keep their styles.
+# Maps each sampler to its style, in the order of the registry. If a new sampler is registered
+# last, the styles of all other samplers are unchanged.
 METHODS = {name: get_style(position) for position, name in enumerate(SAMPLERS)}
 
 

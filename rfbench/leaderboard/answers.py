@@ -30,9 +30,9 @@ from rfbench.papers.models import CORRECTED, PRINTED
 from rfbench.registry import find_displayed_name
 
 PAGE, FIGURE = "answers.md", "answers.png"
-# prefix of the names of the configurations that are run for this page
+# Prefix of the names of the configurations that are run only for this page.
 OWN = "answers_"
-# Number of features at which methods are compared, by definition the largest M of
+# Number of features with which methods are compared. By definition, it is the largest M of
 # configs/leaderboard.yaml. There are no rows with twice this number.
 LARGEST_M = 400
 LOWER, HIGHER, OPEN = "lower", "higher", "not shown"
@@ -56,7 +56,8 @@ class Arm:
         return rows[here].groupby(TRIAL)["error"].last()
 
     def __str__(self) -> str:
-        base, _, way = self.method.partition("rks-")  # the labels have the form rks-<way>
+        # labels such as rks-pair consist of the sampler and a suffix
+        base, _, way = self.method.partition("rks-")
         name = find_displayed_name(base or f"rks, {way.replace('-', ' ')}")
         name += "" if self.scaling == STANDARD else f", {self.scaling}"
         return name if self.M == LARGEST_M else f"{name}, M = {self.M}"
@@ -70,7 +71,7 @@ class AnswerComparison:
     """Comparison of two sides over data sets: the ratio of their errors, and a p-value."""
 
     ratio: Ratio
-    # Wilcoxon's p-value, adjusted for all comparisons of the page; NaN without a test
+    # Wilcoxon's p-value, adjusted for all comparisons on the page; NaN if there was no test
     p: float = math.nan
 
     @property
@@ -110,9 +111,9 @@ def pair_with_baseline(baseline: str, *methods: str) -> list[Pair]:
     return [(Arm(name), Arm(baseline)) for name in methods]
 
 
-# Comparisons for each question; the template has the text. A paired feature has two columns, so
-# LARGEST_M / 2 pairs have as many columns as LARGEST_M offset features, by definition. In "size",
-# LARGEST_M / 2 is half the number of features.
+# Comparisons for each question; the template contains the text. By definition, a paired feature
+# has two columns, so LARGEST_M / 2 pairs have as many columns as LARGEST_M features with offsets.
+# In the question "size", LARGEST_M / 2 is half the number of features.
 QUESTIONS: dict[str, list[Pair]] = {
     "landmarks": pair_with_baseline(
         "nystroem", "nystroem-kmeans", "nystroem-recursive-rls", "nystroem-rpcholesky"
@@ -135,7 +136,7 @@ QUESTIONS: dict[str, list[Pair]] = {
 }
 
 
-# Texts of the questions in the figure.
+# Short texts of the questions for the figure.
 ASKED = {
     "landmarks": "Chosen landmarks, or uniform ones?",
     "orthogonal": "Orthogonal or quasi-random frequencies?",
@@ -212,8 +213,8 @@ def compare_kernel_errors(collection: Collection) -> Ratio | None:
     if rows.empty:
         return None
     taken = (rows["solver"] == NO_SOLVER) & (rows["kernel"] == "gaussian")
-    # A corrected run repeats trials of other runs. Rows with a variant belong to audits, which vary
-    # settings.
+    # Drop trials of corrected runs, because other runs contain the same trials. Drop rows with a
+    # variant, because these rows belong to audits, which vary settings.
     rows = rows[taken & (rows["protocol"] != CORRECTED) & (rows["variant"] == "")]
     sources = rows["group"].map(collection.groups["source"]).replace(catalog.TWINS)
     rows = rows.assign(rows=rows["dataset"], dataset=sources)

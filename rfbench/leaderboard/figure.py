@@ -34,13 +34,13 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.transforms import Bbox
 
-# Lengths in inches: the width of a column of an article, the height of a row in the figure of
-# ratios (text of 7.5 points), and the space above and below the rows. The values were chosen by
-# eye. With half of LINE_HEIGHT, names overlap.
+# Lengths in inches: COLUMN is the width of a column of an article. LINE_HEIGHT is the height of a
+# row with text of 7.5 points in the figure of ratios. MARGIN is the space above and below the
+# rows. The values were chosen by eye. With half of LINE_HEIGHT, names overlap.
 COLUMN, LINE_HEIGHT, MARGIN = 3.3, 0.16, 1.5
-# Ticks within the range of the published ratios and times, chosen by eye. With twice as many ticks,
-# their numbers overlap. FINE has the ticks of panels whose ratios span less than WIDE. Small panels
-# use every second tick of TIME_TICKS.
+# Positions of ticks for ratios and for times, chosen by eye within the range of the published
+# values. With twice as many ticks, their numbers overlap. FINE has the ticks of panels whose
+# ratios span less than WIDE. Small panels use every second tick of TIME_TICKS.
 RATIOS = (0.25, 0.35, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.3, 1.5, 2.0, 4.0)
 FINE, WIDE = tuple(k / 50 for k in range(40, 61)), 1.2
 TIME_TICKS = (0.01, 0.1, 1, 10, 100, 1000)
@@ -57,7 +57,7 @@ FAMILIES: dict[str, tuple[str, tuple[str, ...]]] = {
     "reference models": (BLACK, ()),
 }
 OTHER_FAMILY, REFERENCES = "random frequencies", "reference models"
-# Markers for the methods of one family. They can be distinguished at a size of 5 points.
+# Markers of the methods within one family. They look different even at a size of 5 points.
 MARKERS = "s^DvXP*<>d"
 # REACHES are distances in points from a marker to its name, chosen by eye. DIRECTIONS are
 # directions from the marker to the name. With twice the distances, a name is nearer to the marker
@@ -127,7 +127,8 @@ def draw_costs(sizes: Sequence[SizeResult], own: str = "") -> Figure:
     panels[-1].set_xlabel(f"CPU time of tuning and fit / that of {base}")
     _limit(panels, [_list_timed(size) for size in sizes])
     _add_legend(figure, looks, 2 if alone else len(FAMILIES))
-    figure.draw_without_rendering()  # This computes the layout, in which the names are then placed.
+    # This call computes the layout, which is needed to place the names.
+    figure.draw_without_rendering()
     for panel, size in zip(panels, sizes, strict=True):
         _name_marks(panel, _list_timed(size))
     return figure

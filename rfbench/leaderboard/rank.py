@@ -43,14 +43,15 @@ from rfbench.samplers.elsewhere import (
 from rfbench.solvers import Solver
 
 BASELINE_SAMPLER = "rks"
-MEDIAN = "median"  # bandwidth rule for methods whose bandwidth is not searched
+# bandwidth rule for all methods whose bandwidth is not selected by cross-validation
+MEDIAN = "median"
 SEARCHED, NO_BANDWIDTH, NOT_SEARCHED = "searched", "none", "not searched"
 SOLVER_KEYS = (
     "alphas",
     "alpha_convention",
     "selection",
     "intercept",
-)  # parameters that all solvers of rfbench have
+)  # names of the parameters that all solvers of rfbench have
 
 
 @dataclass(frozen=True)
@@ -99,8 +100,8 @@ class RankTarget:
             method.is_sampler
             and ("bandwidth" in self.parameters or "bandwidth" not in method.parameter_names)
         )
-        # A class with `_draw`, or the user, declares whether there is a bandwidth. For other maps
-        # this is measured.
+        # A sampler class or the user declares if the method has a bandwidth. For other maps this
+        # is measured.
         said = method.is_sampler or method.bandwidth_name is not None
         if not (searched and said) and not _heeds_rows(method):
             return NO_BANDWIDTH
@@ -150,7 +151,7 @@ def _heeds_rows(method: Method) -> bool:
     """Return True if features depend on the scale of the rows, or if the method cannot be tried."""
     try:
         return is_scale_dependent(method)
-    except Exception:  # the error is reported by the trials
+    except Exception:  # ignore the error here, because the trials report it
         return True
 
 
@@ -179,7 +180,7 @@ def read_published_rows(folder: Path) -> tuple[pd.DataFrame, int]:
     if find_baseline(rows) is None:
         raise ResultsError(
             f"No published leaderboard rows found below {folder}.",
-            "A method is compared with published rows of the current configuration.",
+            "A method is compared only with published results of the current configuration.",
             "Install rfbench again, or measure the rows with `rfbench run leaderboard`.",
         )
     return rows, sum(collection.stale_counts.values())
@@ -291,8 +292,8 @@ def find_place(others: pd.DataFrame, own: Results, label: str, M: int) -> RankRe
     measured = own.rows[(own.rows["label"] == label) & (own.rows["M"] == M)]
     asked = len(measured)
     notes = extract_scale_notes(measured["message"])
-    # Times from different machines cannot be compared. Only ratios to the baseline on the same
-    # machine can.
+    # Times from different machines cannot be compared. Ratios to the baseline on the same machine
+    # can be compared.
     untimed = paired.assign(search=math.nan)
     here = others[others["table"].isin(paired["table"]) & (others["method"] != label)]
     both = pd.concat([here, untimed], ignore_index=True)

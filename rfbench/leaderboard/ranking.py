@@ -42,9 +42,9 @@ from rfbench.samplers.elsewhere import PARAMETER, TO_STATE
 
 log = logging.getLogger(__name__)
 TABLE_CHOICES = ("all", "quick")
-# Numbers of finished trials after which the forecast is updated. The first trials are slower
-# because loops are compiled. The values were chosen without a measurement. If they are doubled, a
-# wrong first forecast is shown twice as long.
+# The forecast of the remaining time is updated after these numbers of finished trials. The first
+# trials are slower because loops are compiled. The values were chosen without a measurement. If
+# they are doubled, a wrong first forecast is shown twice as long.
 RENEWED = (5, 20, 80)
 OnRow = Callable[[dict[str, Any]], None]
 Watch = Callable[[str, int, int], AbstractContextManager[OnRow]]
@@ -263,7 +263,7 @@ class Pace:
         self._count, self._spent, self._ended = 0, 0.0, 0.0
 
     def forecast(self, share: float) -> str:
-        """Return a sentence with the CPU time for a share of all trials, from published times."""
+        """Return a sentence that forecasts the CPU time of the trials from published times."""
         spent = share * self._methods
         dearest = str(spent.idxmax())
         return (

@@ -27,7 +27,7 @@ from rfbench.results.schema import BASELINE, MODEL, SCHEMA
 
 # prefix of the names of the leaderboard's configurations
 NAME = "leaderboard"
-# prefix of the names of the configurations for held-out tables
+# prefix of the names of the leaderboard's configurations for held-out tables
 HELD_OUT = "leaderboard_held_out"
 # Keys that define the protocol of the leaderboard. Rows of a configuration with a different name
 # are used only if these keys have the same values.
@@ -35,7 +35,7 @@ PROTOCOL_KEYS = (
     "protocol", "rows", "test_rows", "split", "scaling", "target", "feature_map", "dtype", "seed",
     "features_in_folds",
 )  # fmt: skip
-STANDARD = "standard"  # scaling with which methods are compared
+STANDARD = "standard"  # name of the scaling with which methods are compared
 TRIAL = ["dataset", "table", "trial"]
 NUMBERS = (
     "M", "trial", "n_train", "n_test", "error", "error_percent", "r2", "cpu_pp", "cpu_features",
@@ -101,7 +101,7 @@ def read_trials(collection: Collection, folders: set[str]) -> pd.DataFrame:
     rows = rows[taken & rows["folder"].isin(folders)]
 
     numbers = rows[list(NUMBERS)].astype("float64")
-    # The error is at least half a wrong row, because log(0) is not finite.
+    # At least half a row is counted as wrong, because log(0) is not finite.
     wrong = numbers["error"].clip(lower=50 / numbers["n_test"])
     names = rows["group"].map(collection.groups["source"])
     return numbers.assign(
@@ -152,7 +152,7 @@ def compute_log_ratios(rows: pd.DataFrame, M: int, value: str = "error") -> Logs
 
 
 def compute_log_quotients(above: Any, below: Any) -> pd.Series[float]:
-    """Return log(above / below) for each data set, averaged over the common trials.
+    """Return the log of the ratio of two methods per data set, averaged over common trials.
 
     Both series have the index (data set, trial). Values that are not finite are dropped.
     """

@@ -16,36 +16,37 @@ from numpy.typing import ArrayLike, NDArray
 
 from rfbench.analysis.verdicts import ALPHA
 
-# Smallest coverage of the intervals. It corresponds to the level of the verdicts, 1 - 2 ALPHA. If
-# the probability outside the intervals is halved, the intervals are about a fifth wider.
+# Smallest coverage of the intervals, which is 1 - 2 ALPHA, as for the verdicts. If the probability
+# outside the intervals is halved, the intervals are about a fifth wider.
 MEDIAN_LEVEL = 0.9
-# Smallest number of data sets for an interval. With 12 data sets, the ends of the interval are the
-# third smallest and the third largest value (binomial distribution). If the number is halved, the
-# ends are the smallest and the largest value.
+# Smallest number of data sets for which an interval is computed. With 12 data sets, the ends of
+# the interval are the third smallest and the third largest value (binomial distribution). If the
+# number is halved, the ends are the smallest and the largest value.
 MIN_RATIOS = 12
-# Number of extreme data sets that the trimmed geometric mean leaves out. The value was chosen
-# without a measurement. With twice this value, only half of 12 data sets remain.
+# Number of data sets with the most extreme ratios that the trimmed geometric mean leaves out. The
+# value was chosen without a measurement. With twice this value, only half of 12 data sets remain.
 EXTREME = 3
-# Number of draws of random signs. A p-value of .05 has a standard error of .0015 by definition, and
-# of .0011 with twice as many draws.
+# Number of draws of random signs in a permutation test. By definition, a p-value of .05 has a
+# standard error of .0015, and of .0011 with twice as many draws.
 SIGNS = 20_000
-# Differences of logarithms below EQUAL are treated as rounding errors, because logarithms of
-# doubles have errors of about 1e-16. Any value up to 1e-6 gives the same verdicts unless two errors
-# agree to that many digits, so twice this value changes nothing.
+# Differences of logarithms below this value are treated as rounding errors, because logarithms of
+# doubles have errors of about 1e-16. Any value up to 1e-6 gives the same verdicts unless two
+# errors agree to that many digits, so twice this value changes nothing.
 EQUAL = 1e-12
-# seed of the random signs; SIGNS has the effect of another seed, or of twice as many signs
+# Seed of the random signs. A different seed changes p-values by the standard error that SIGNS
+# states, like twice as many signs.
 SEED = 0
 # Smallest number of data sets for naming a best method; with fewer data sets, the result would be
-# due to chance. Among 19 to 22 methods, the rule detects a difference that is as large as its
-# standard deviation over data sets with power .8. The number follows by definition from this
-# requirement. The largest |t| of all pairs approximately follows Tukey's studentized range q with n
-# - 1 degrees of freedom, divided by the square root of 2. n is the smallest number with q / sqrt(2)
-# + z <= sqrt(n). z is the normal quantile of the power, multiplied by pi / 3 for signed ranks. Two
-# methods need 11 data sets, and 30 methods need 28. The power with half or twice as many data sets
-# follows from the same formula.
+# due to chance. With this number, and among 19 to 22 methods, the rule has the power .8 to detect
+# a difference that is as large as its standard deviation over data sets. The number follows from
+# this requirement by definition. The largest |t| of all pairs approximately follows Tukey's
+# studentized range q with n - 1 degrees of freedom, divided by the square root of 2. n is the
+# smallest number with q / sqrt(2) + z <= sqrt(n). Here z is the normal quantile of the power,
+# multiplied by pi / 3 for signed ranks. Two methods need 11 data sets, and 30 methods need 28. The
+# power with half or twice as many data sets follows from the same formula.
 MIN_DATASETS = 26
 Values = NDArray[np.float64]
-# natural logarithms of ratios of errors, with a row per data set and a column per method
+# Table of natural logarithms of ratios of errors, with a row per data set and a column per method.
 Logs = pd.DataFrame
 
 
@@ -76,7 +77,8 @@ def find_differing(
     z = ranks / np.sqrt(np.maximum((ranks**2).sum(axis=0), 1.0))
     signs = np.random.default_rng(seed).choice([-1.0, 1.0], (draws, n))
     largest = np.abs(signs @ z).max(axis=1)
-    # The observed signs are one of the draws, so that the level is valid for any number of draws.
+    # The observed signs count as one of the draws, so that the level of the test is valid for any
+    # number of draws.
     own = z.sum(axis=0)
     share = (1 + (largest[None, :] >= np.abs(own)[:, None] * (1 - 1e-12)).sum(axis=1)) / (1 + draws)
     apart[left, right] = (share <= alpha) & (own * D.mean(axis=0) > 0)

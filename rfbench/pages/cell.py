@@ -60,7 +60,7 @@ def render_cell(
         gaps=[name for name in papers.list_gaps(first.paper) if name in open_choices],
     )
     width = shutil.get_terminal_size().columns
-    # A line with a command is not wrapped, so that it can be copied.
+    # Lines with a command are not wrapped, so that they can be copied.
     lines_of_text = (
         each if each[:4] == 4 * " " else wrap_line(each, width) for each in text.splitlines()
     )

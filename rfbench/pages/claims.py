@@ -19,15 +19,14 @@ from rfbench.pages.paper_numbers import find_label
 from rfbench.pages.templates import render_lines
 from rfbench.papers.models import Claim, Committed, Part
 
-# Largest number of comparisons that the page lists for each claim and protocol; the CSV file has
-# all comparisons. The value was chosen without a measurement. With twice this value, pages are
-# longer.
+# Largest number of comparisons per claim and protocol that the page lists. The CSV file has all
+# comparisons. The value was chosen without a measurement. With twice this value, pages are longer.
 MAX_COUNTEREXAMPLES = 2
 PERCENT_METRICS = ("error", "accuracy", "train_error")
 SHARE_METRICS = ("kept_near_corners", "kept_near_offsets")
 UNJUDGED = (verdicts.SHOWN, verdicts.NOT_RUN)
-# Short versions of `committed.COMMIT_ORDER_LABELS`: the order in which a claim and the first rows
-# that test it were committed to git.
+# Short versions of the texts in `committed.COMMIT_ORDER_LABELS`. They state the order in which a
+# claim and the first rows that test it were committed to git.
 FORM_LABELS = {
     "before": "before rows",
     "same commit": "with rows",
@@ -87,7 +86,7 @@ def select_worst(outcome: Outcome) -> list[ClaimComparison]:
 
 
 def format_verdict(outcome: Outcome) -> str:
-    """Return the verdict on a claim as text, with the number and size of failures or its limits."""
+    """Return the verdict on a claim as text, with the number and the size of failures."""
     mark = verdicts.UNVARIED * outcome.is_unvaried
     if outcome.verdict == verdicts.DEPENDS:
         return f"depends on: {join_names(outcome.deciding_settings)}"

@@ -21,9 +21,9 @@ class Statement:
 
     finding: Finding
     sentence: str
-    # meaning of the values of the finding
+    # axis on which the values of the finding are shown
     axis: str
-    # key of the finding after which this finding is placed; empty for the start of the list
+    # Key of the finding after which this finding is placed. An empty key is the start of the list.
     follows: str = ""
 
     @property

@@ -12,8 +12,8 @@ from rich.cells import cell_len
 from rfbench.escaping import Markdown, escape_line, escape_markdown
 
 Column = TypeVar("Column")
-# Numbers of characters. If a table is wider than the screen, names of rows are broken at NARROW
-# characters. With twice this value, 80 characters leave space for two columns of numbers.
+# Largest width in characters of the column with the names of rows, if the table is wider than the
+# screen. With twice this value, 80 characters leave space for two columns of numbers.
 NARROW = 24
 # Text between two columns.
 SPACES = "  "
@@ -23,13 +23,13 @@ SPACES = "  "
 class Grid:
     """A table of strings, with a heading for each column and a name for each row."""
 
-    # heading of each column; the first column has the names of the rows
+    # heading of each column; the first column contains the names of the rows
     head: Sequence[str]
-    # rows of the table, each as long as `head`
+    # cells of the table: each row is as long as `head`
     rows: Sequence[Sequence[str]]
     # positions (row, column) of the cells that are bold in LaTeX
     best: frozenset[tuple[int, int]] = frozenset()
-    # second heading above each heading; equal neighbors are merged
+    # second heading above each heading, merged if neighbors are equal
     over: Sequence[str] = ()
     # positions of rows that are headings of the rows below them
     parts: frozenset[int] = frozenset()

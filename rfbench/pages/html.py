@@ -32,8 +32,8 @@ from rfbench.pages.templates import make_bare_environment, render
 from rfbench.results import Results
 
 FRONT, INDEX = "README.md", "index.html"
-# Number of characters above which a table cell may be broken into several lines, chosen by eye.
-# With twice this value, tables need a wider window.
+# Table cells with more characters than this may be broken into several lines. The value was chosen
+# by eye. With twice this value, tables need a wider window.
 LONG = 30
 
 
@@ -222,7 +222,7 @@ class Html:
         parser = MarkdownIt("commonmark", {"html": False}).enable("table")
         tokens = parser.parse(text)
         for token, after in pairwise([*tokens, Token("", "", 0)]):
-            # the content security policy of the page forbids styles
+            # Styles are removed, because the content security policy of the page forbids them.
             right = "right" in str(token.attrs.pop("style", ""))
             if token.type == "heading_open":
                 token.attrs["id"] = self._add(token.tag, after)
@@ -248,7 +248,7 @@ def _inline(
 ) -> list[Token]:
     """Return inline tokens with resolved link targets and embedded pictures."""
     result: list[Token] = []
-    links: list[bool] = []  # True for each open link that has a target
+    links: list[bool] = []  # One entry per open link, True if the link has a target.
     for token in children:
         if token.type == "link_open":
             target = resolve(str(token.attrs["href"]))

@@ -21,9 +21,9 @@ from rfbench.pages.templates import render
 from rfbench.papers.models import TUNED_TO_MATCH
 from rfbench.results import Results
 
-# SETTINGS has the columns of the front page, with the classes of settings in each column. PREFIXES
-# has the text before the count of a class. FORM_COLUMNS has the columns for claims, one for each
-# order of the claim and its first rows in git.
+# Texts of the front page. SETTINGS has the columns, with the classes of settings that each column
+# counts. PREFIXES has the text before the count of a class. FORM_COLUMNS has the columns for
+# claims. Each of them is for one order in which a claim and its first rows were committed to git.
 CODE = "authors' code"
 SETTINGS = {
     "as printed": ("text", "cited", "readings", "corrected"),
@@ -54,7 +54,7 @@ def make_totals_grid(counts: Sequence[Count]) -> Grid:
     return Grid(["numbers", "our settings", "protocol", *head, "unknown spread"], rows)
 
 
-# Reason why numbers were removed from a total, for each rule in `verdict_counts.CHANGING_COMMITS`.
+# Reason why numbers were removed from a total, for each key of `verdict_counts.CHANGING_COMMITS`.
 WHY_LEFT = {
     verdict_counts.OTHER_DATA: "the data are called a substitute since",
     verdict_counts.TUNED_ALIKE: "settings of ours are not judged",
@@ -180,7 +180,8 @@ def _is_untuned(each: Count) -> bool:
     )
 
 
-# names of claims, for each order of claim and rows and each class of settings
+# Names of the claims that hold. Keys are the order in which claim and rows were committed, and the
+# class of settings.
 Holding = Mapping[tuple[str, ...], Sequence[str]]
 
 

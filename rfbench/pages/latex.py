@@ -10,15 +10,15 @@ from rfbench.pages.formatting import DASH
 from rfbench.pages.grids import Grid, pack_columns
 
 PREAMBLE = r"% needs \usepackage{booktabs,siunitx}"
-# Widths in points of one column and of both columns of a two-column article, in the class `article`
-# of LaTeX. Most other classes are wider.
+# Width in points of one column (COLUMN) and of both columns (PAGE) of a two-column article, in the
+# class `article` of LaTeX. Most other classes are wider.
 COLUMN, PAGE = 229.0, 469.0
-# LETTER is the width of a character in the size \footnotesize of LaTeX, 8 points. SPACE is the
-# space between two columns, twice \tabcolsep of 3 points.
+# LETTER is the width of a character in points, in the size \footnotesize of LaTeX (8 points).
+# SPACE is the space between two columns in points, which is twice \tabcolsep (3 points).
 LETTER, SPACE = 4.6, 6.0
 NUMBER = re.compile(r"(-?)(\d+)(?:\.(\d+))?(?: ?± ?(\d+)(?:\.(\d+))?)?")
-# Space below a caption, because the class `article` of LaTeX has none. With half this space, the
-# rule touches the text.
+# Space below a caption. It is needed because the class `article` of LaTeX has none. With half this
+# space, the rule touches the text.
 CAPTION_SPACE = r"\setlength{\belowcaptionskip}{4pt}"
 TABLE_SETTINGS = r"\footnotesize\setlength{\tabcolsep}{3pt}\sisetup{detect-weight=true,mode=text}"
 
@@ -108,12 +108,12 @@ def _tabular(grid: Grid, rows: Sequence[int], columns: Sequence[_Column]) -> str
     formats = "".join(["l", *(column.format for column in columns)])
     text = frame.style.to_latex(
         hrules=True,
-        siunitx=True,  # this option puts braces around headings
+        siunitx=True,  # with this option, pandas puts braces around headings
         column_format=f"@{{}}{formats}@{{}}",
         multicol_align="c",
     ).rstrip()
     before, rule, body = text.partition("\\midrule\n")
-    lines = body.split("\n")  # one line per row, followed by the rule at the bottom
+    lines = body.split("\n")  # one line per row of the table, followed by the rule at the bottom
     for part in sorted(grid.parts, reverse=True):
         place = sum(i < part for i in rows)
         title = escape_latex(grid.rows[part][0])

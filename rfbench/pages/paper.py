@@ -24,11 +24,11 @@ from rfbench.papers.models import PERCENT
 NUMBERS_FILE, CLAIMS_FILE = "{}_numbers.csv", "{}_claims.csv"
 COMMIT_WORDS = {"before": "before", "same commit": "with", "after": "after"}
 READINGS_HEAD = ("not stated by the paper", "our interpretation")
-# Largest number of names of keys that the page lists for each protocol; the history file has all
+# Largest number of names of keys that the page lists for each protocol. The history file has all
 # names. The value was chosen without a measurement. With twice this value, the longest list has 14
 # names.
 MAX_KEYS = 7
-# Phrase for each class of settings within a sentence.
+# Phrase that names each class of settings within a sentence.
 SETTINGS_PHRASES = {
     "as printed": "with the settings as printed",
     "as cited": "with the definition that the paper cites",
@@ -80,7 +80,7 @@ def list_files(name: str) -> tuple[str, str]:
 
 
 def gather_additions(verification: Verification, out: Path) -> dict[str, str]:
-    """Return for each paper the Markdown text that slices add to its page."""
+    """Return for each paper the Markdown text that optional components add to its page."""
     added: dict[str, str] = {}
     for texts in slices.call_hooks("describe_papers", verification, out):
         for name, text in texts.items():

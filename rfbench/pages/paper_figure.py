@@ -47,13 +47,13 @@ SETTINGS_MARKS = {
     "matched": ("^", VERMILLION),
     "rematched": ("v", GREEN),
 }
-# FOREST_ROWS is the number of rows of a forest plot that fill a page. MOST_PANELS is the number of
+# FOREST_ROWS is the number of rows of a forest plot on a full page. MOST_PANELS is the number of
 # panels next to each other. The values were chosen by eye. With twice as many panels, names leave
 # no space for the intervals.
 FOREST_ROWS, MOST_PANELS = 60, 2
-# ROW_HEIGHT is the height of a row, and CURVE the height of a panel of curves, in inches. A row is
-# as high as text of 7.5 points with its line spacing. The values were chosen by eye. If ROW_HEIGHT
-# is halved, names overlap.
+# Heights in inches, chosen by eye. ROW_HEIGHT is the height of a row of a forest plot, with text
+# of 7.5 points and its line spacing. CURVE is the height of a panel of curves. If ROW_HEIGHT is
+# halved, names overlap.
 ROW_HEIGHT, CURVE = 0.155, 1.6
 # If a number was measured with several settings, neighbors are drawn at a distance of APART, and
 # all within SPREAD, in shares of a row. They were chosen by eye. With twice these values, they
@@ -235,7 +235,7 @@ def _draw_forest(panel: Axes, numbers: pd.DataFrame, limits: tuple[float, float]
     at_edge: Counter[tuple[Any, bool]] = Counter()
     for kind in kinds:
         here = numbers[numbers["settings"] == kind]
-        marker, colour = SETTINGS_MARKS[kind]
+        marker, color = SETTINGS_MARKS[kind]
         place = here["number"].map(places) + apart * (kinds.index(kind) - (len(kinds) - 1) / 2)
         inside = value[here.index].between(least, most)
         for filled, chosen in ((True, solid[here.index]), (False, ~solid[here.index])):
@@ -255,7 +255,7 @@ def _draw_forest(panel: Axes, numbers: pd.DataFrame, limits: tuple[float, float]
                 at_edge[number, right] += 1
                 panel.annotate(
                     f"{value[index]:+.1f}" if points else f"{value[index]:.2g}",
-                    (edge, places[number]), (-away if right else away, 0), color=colour,
+                    (edge, places[number]), (-away if right else away, 0), color=color,
                     textcoords="offset points", ha="right" if right else "left", va="center",
                     fontsize=SMALLEST_POINTS,
                 )  # fmt: skip
@@ -334,9 +334,9 @@ def _name_marks(numbers: pd.DataFrame, more: dict[str, Any]) -> tuple[list[Any],
     for kind in SETTINGS_MARKS:
         if kind in set(numbers["settings"]):
             marker, color = SETTINGS_MARKS[kind]
-            # in a figure of curves, the color of a marker is the color of the method
-            colour = colour if BAND in more else get_text_color()
-            look: dict[str, Any] = {"color": colour, "linestyle": "", "markersize": MARK_SIZE}
+            # In a figure of curves, a marker has the color of its method.
+            color = color if BAND in more else get_text_color()
+            look: dict[str, Any] = {"color": color, "linestyle": "", "markersize": MARK_SIZE}
             whose = "settings" if BAND in more else "ours"
             handles[f"{whose}: {verdict_counts.CLASS_LABELS[kind]}"] = Line2D(
                 [], [], marker=marker, **look

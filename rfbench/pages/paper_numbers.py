@@ -34,15 +34,15 @@ SETTINGS_LABELS = {
     "rematched": "tuned to match, corrected",
     OWN_SETTINGS: "equally tuned",
 }
-# A page has at most 120 lines. Up to MAX_NUMBERS numbers have a line each. More numbers share a
-# line per data set and size, if this gives at most MAX_LINES lines. Otherwise the page has only
-# counts, and the figure shows the numbers. The values were chosen without a measurement: the
-# largest tables here have 12 numbers, 32 lines and 274 numbers. With both limits doubled, a page
-# with 32 numbers would have 64 lines of errors.
+# Limits that keep a page within 120 lines. Up to MAX_NUMBERS published numbers have a line each.
+# More numbers share a line per data set and size, if this gives at most MAX_LINES lines. Otherwise
+# the page has only counts, and the figure shows the numbers. The values were chosen without a
+# measurement: the largest tables here have 12 numbers, 32 lines and 274 numbers. With both limits
+# doubled, a page with 32 numbers would have 64 lines of errors.
 MAX_NUMBERS, MAX_LINES = 20, 40
 NEAR_VERDICTS = (verdicts.AGREES, verdicts.CLOSE)
 NOT_COMPARED = " (not compared)"
-# Number of significant digits of numbers without a unit; papers print at most four digits. With
+# Number of significant digits of numbers without a unit. Papers print at most four digits. With
 # half this value, numbers that differ would look equal.
 SHORT_DIGITS = 4
 SAME_ROWS, NEW_DRAWS, OTHER_ROWS, SHOWN_ROWS = "same rows", "new draws", "other rows", "not judged"
@@ -276,7 +276,7 @@ def _lay_out_counts(numbers: pd.DataFrame) -> Grid:
 
 
 def find_kind(runs: AuthorsRuns) -> str:
-    """Return the name of the way in which the authors' runs are compared with ours."""
+    """Return the kind of comparison between the authors' runs and our runs."""
     if runs.beside:
         return SHOWN_ROWS
     if not runs.same_rows:

@@ -18,8 +18,8 @@ from rfbench.pages.templates import render
 
 log = logging.getLogger(__name__)
 PAPERS, LEDGER, GLOSSARY = "papers", "ledger.json", "glossary.md"
-# First lines of a front page: the current title, an earlier title, and the title for a folder that
-# has no report.
+# Possible first lines of a front page: the current title, an earlier title, and the title for a
+# folder without a report.
 TITLES = ("# Do published numbers agree with ours?", "# The papers, reproduced", "# Results")
 
 
@@ -161,7 +161,7 @@ def _render_outside(held: Verification, name: str, out: Path) -> dict[Path, str 
             out / file: content
             for file, content in {f"{name}.md": page, f"{name}.png": picture, **tables}.items()
         }
-    # any exception is possible, because the texts of the paper may come from anybody
+    # Texts of a paper that is not part of rfbench can raise any exception.
     except Exception as error:
         log.warning("%s is left out: %s", name, error)
         return {}
@@ -173,7 +173,8 @@ def _check_front(file: Path) -> None:
         content = files.read(file).decode(errors="replace")
         first = content.partition("\n")[0].strip()
     except OSError:
-        return  # the file does not exist, or the error is raised again when it is written
+        # the file does not exist, or it cannot be read, and writing it raises the error again
+        return
     if first and first not in TITLES:
         raise ResultsError(
             f"{file} would be overwritten.",

@@ -27,12 +27,12 @@ from rfbench.papers.models import PERCENT, PLAIN, SECONDS
 from rfbench.registry import find_displayed_name
 
 UNITS = (PERCENT, PLAIN, SECONDS)
-# UNIT_DECIMALS has the numbers of decimals that most papers print. MAX_VALUES is the largest number
-# of decimals for numbers without a unit. Any value up to the 15 digits of float64 would do, by
-# definition.
+# UNIT_DECIMALS is the number of decimals of each unit, as most papers print it. MAX_VALUES is the
+# largest number of decimals of numbers without a unit. Any value up to the 15 digits of float64
+# would do, by definition.
 UNIT_DECIMALS = {PERCENT: 2, SECONDS: 3}
 MAX_VALUES = 9
-# mark of a table that was measured only on data that replace the paper's data
+# mark of a table that was measured only on substitutes for the paper's data
 SUBSTITUTE = "substitute"
 
 
@@ -44,25 +44,26 @@ class TablePart:
     item: str
     dataset: str  # name of the data set in the paper
     used: str  # name of the data set in our rows, if it is different
-    rows: float  # number of training rows of a substitute
+    rows: float  # number of training rows of a substitute, else NaN
     stand_in: bool
-    source: str  # source of the numbers: table, figure or repository
-    spreads: set[str]  # kinds of spread that the paper prints: sd or se
+    source: str  # origin of the numbers: table, figure or repository
+    # kinds of spread that the paper prints: sd (standard deviation) or se (standard error)
+    spreads: set[str]
     # smallest and largest number of trials, for each protocol
     trials: dict[str, str]
     # number of failed trials, for each protocol
     failed: dict[str, int]
-    # name of the error metric, if the error is not a misclassification
+    # name of the error metric, if it is not the misclassification
     measures: list[str]
     # True if a published number is the best value over all sizes
     best: bool
     # protocols under which some numbers are at chance
     chance: list[str]
-    # tables in which repeated numbers are judged
+    # tables in which numbers are judged that this table repeats
     repeated: list[str]
-    # remarks of slices: the name of a template, and its fact `remark`
+    # remarks of optional components: the name of a template, and its variable `remark`
     remarks: list[tuple[str, Any]]
-    # tables of percentages, other numbers and times, with one column per protocol
+    # one table each for percentages, other numbers and times, with one column per protocol
     grids: list[Grid]
 
     @property

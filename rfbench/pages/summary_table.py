@@ -29,8 +29,8 @@ TEMPLATE = "summary_table.j2"
 TABLE_FORMATS = ("text", "markdown", "latex", "csv")
 SMOKE = "SMOKE RUN"
 SIZE_COLUMNS = ("M", "columns", "kept")
-# Maximum number of data sets that a caption names, chosen by eye. With twice this number, the
-# caption is longer than a small table.
+# Maximum number of data sets that a caption names. It was chosen by eye. With twice this number,
+# the caption is longer than a small table.
 NAMED_DATASETS = 3
 SHOWN_SETTINGS = (
     "split", "scaling", "dtype", "kernel", "bandwidth_rule", "feature_map", "solver",
@@ -195,7 +195,7 @@ def _across(table: pd.DataFrame, varied: str) -> Grid:
     rows: list[list[str]] = []
     best, parts = set(), set()
     ended = table[table["trials"] > 0]
-    # if all methods are tied, no method is marked as best
+    # If all methods are tied with the best, no method is marked as best.
     differ = ~ended.groupby(["dataset", "x"])["best"].all()
     several = table["dataset"].nunique() > 1
     for i, (dataset, method) in enumerate(pairs):
@@ -232,7 +232,7 @@ def _grids(table: pd.DataFrame, varied: str) -> list[Grid]:
     usual = int(table["trials"].max())
     last = max(table.loc[table["trials"] > 0, "x"], default=places[-1])
     costs = _costs([by_place.get((method, last)) for method in methods], varied)
-    # Settings that differ per trial have no value on an axis.
+    # A setting that differs in each trial has no value to show on an axis.
     corner = "method" if last == DASH else f"at {varied} = {format_cell(last)}"
     if len(places) == 1:
         scores = [score(by_place.get((method, last)), usual) for method in methods]
@@ -306,7 +306,7 @@ def _facts(table: pd.DataFrame, results: Results) -> dict[str, Any]:
         "dataset": format_dataset_name(table),
         "ranges": ranges,
         "follows": has_dependent_size(results),
-        # A protocol belongs to a paper, so rows with changed settings have no protocol.
+        # The protocol is a property of a paper, so rows with changed settings have no protocol.
         "settings": {name: _setting(table, name) for name in SHOWN_SETTINGS}
         | ({"protocol": {}} if results.changed_settings else {}),
         "selections": list(filter(None, dict.fromkeys(table["selection"]))),

@@ -65,11 +65,11 @@ def make_environment(escaped: bool = False) -> Environment:
     With `escaped`, every value in a template is escaped as Markdown, unless it is an instance of
     `rfbench.escaping.Markdown`, such as a link, a table, or the result of a macro.
     """
-    # The escaping of Jinja is for HTML. It is not used, because all texts here are Markdown.
+    # Jinja can escape only HTML. Its escaping is not used, because all texts here are Markdown.
     finalize = _escaped if escaped else None
     made = make_bare_environment(keep_trailing_newline=True, autoescape=escaped, finalize=finalize)
     made.filters["table"] = grids.render_markdown
-    # A code block has no markup, and a backslash in it is literal.
+    # In a code block, no characters are markup, and a backslash is literal.
     made.filters["code"] = lambda text: Markdown(escape_line(text))
     made.globals.update(
         format_spread=formatting.format_spread,

@@ -40,7 +40,7 @@ def render_page(verification: Verification, configured: Configurations | None = 
 
 
 def add_papers(lay: Callable[[Sequence[Count]], Grid], counts: Sequence[tuple[str, Count]]) -> Grid:
-    """Return the table that `lay` creates from the counts, with a first column for the paper."""
+    """Return a table of the counts, laid out by `lay`, with the paper as first column."""
     grid = lay([each for _, each in counts])
     named = zip(counts, grid.rows, strict=True)
     return Grid(["paper", *grid.head], [[paper, *row] for (paper, _), row in named])

@@ -142,7 +142,7 @@ def find_claim_order(claim: Claim) -> str:
 
 def format_claim_name(claim: Claim) -> str:
     """Return the id of a claim, after the name of its paper if two papers have the same id."""
-    # The name of a claim in rfbench does not depend on papers outside of rfbench.
+    # The name of a claim of rfbench does not depend on papers that are not part of rfbench.
     shipped = {*list_papers(), claim.paper}
     alike = {other.paper for other in list_claims() if other.id == claim.id}
     others = (alike & shipped) - {claim.paper}

@@ -21,7 +21,8 @@ PRINTED, CODE, MATCHED, TUNED = "printed", "code", "matched", "tuned"
 CORRECTED = "corrected"
 # units of published numbers: percent, seconds, and none
 PERCENT, SECONDS, PLAIN = "%", "s", "1"
-# Maps the name of a choice to a list of values of one key, or to named settings of several keys.
+# Settings that a paper leaves open. For each name there is a list of values of one key, or a
+# dictionary of named settings of several keys.
 Choices = dict[str, list[Any] | dict[str, dict[str, Any]]]
 
 
@@ -29,7 +30,7 @@ def _of_paper(name: str, info: ValidationInfo) -> str:
     """Return the name of the paper that is being read, which its files may omit."""
     paper = str((info.context or {}).get("paper", name))
     if name not in ("", paper):
-        raise ValueError(f"the paper is {name} instead of {paper}. Remove this key")
+        raise ValueError(f"the key paper is {name}, but must be {paper}. Remove the key")
     return paper
 
 
@@ -144,13 +145,14 @@ class AuthorsRow(_PaperSection):
     parameters.
     """
 
-    dataset: str  # name of the data set in paper.yaml
-    method: str  # our label of the method
+    dataset: str  # name of the data set, as in paper.yaml
+    method: str  # label of the method in our results
     fold: int = Field(ge=0)
-    metric: Literal["rmse", "accuracy"]  # an accuracy is in percent
+    # metric of the published numbers; an accuracy is in percent
+    metric: Literal["rmse", "accuracy"]
     value: float
     M: int | None = None
-    alpha: float | None = None  # penalty with which the fold is measured
+    alpha: float | None = None  # penalty with which the fold is measured, None if it is selected
     parameters: dict[str, float] = {}
 
     @model_validator(mode="before")
@@ -170,16 +172,17 @@ class AuthorsRow(_PaperSection):
 class DisplayedComparison(_PaperSection):
     """Rows of rows.csv that are shown next to results of another protocol, without a verdict."""
 
-    rows: str  # name of the method in rows.csv
-    experiments: list[str] = Field(min_length=1)  # names of results folders
+    rows: str  # name of the method in the file rows.csv
+    # names of the results folders with our measurements
+    experiments: list[str] = Field(min_length=1)
     method: str  # label in the results folders
-    differs: str  # description of the difference between the two protocols
+    differs: str  # description of the difference between the authors' protocol and ours
 
 
 class Source(_PaperSection):
     """A data set of a paper: entry in our catalog, size, and substitutes."""
 
-    # name in the catalog
+    # name of the data set in the catalog
     dataset: str
     # Number of training rows in the paper. Data with a different number of rows are a substitute.
     n_train: int | None = None
@@ -187,15 +190,16 @@ class Source(_PaperSection):
     d: int | None = None  # number of columns in the paper
     rows: dict[
         str, int
-    ] = {}  # number of training rows that a table sampled; the key is the table, or `all`
-    # names of subsets and substitutes in the catalog
+        # Number of training rows that a table of the paper sampled. The key is the table, or `all`.
+    ] = {}
+    # names of subsets and substitutes of the data set in the catalog
     stand_ins: list[str] = []
-    # share of the majority class; the keys are names in the catalog
+    # share of the majority class, from 0 to 1; the keys are names of data sets in the catalog
     larger_class: dict[str, float] = {}
     # reason why this entry of the catalog is used, if its name differs from the paper's name
     reason: str = ""
-    # Reason why the folds of rows.csv have different rows than our folds. It is empty if the rows
-    # are the same.
+    # Reason why the folds in rows.csv have different rows than our folds. Empty if the rows are
+    # the same.
     other_rows: str = ""
 
 
@@ -203,9 +207,10 @@ class Content(_PaperSection):
     """A table or figure of the paper, with its data sets."""
 
     item: str
-    of: str = ""  # table or figure whose rows are used, if this one has no rows of its own
-    datasets: list[str] = []  # data sets of the table or figure, if its runs have more data sets
-    nothing: str = ""  # content of a table or figure that reports no measurements
+    of: str = ""  # table or figure whose runs are used, if this one has no runs of its own
+    # data sets of the table or figure, if its runs contain further data sets
+    datasets: list[str] = []
+    nothing: str = ""  # description of a table or figure that contains no measurements
 
 
 class Inconsistency(_PaperSection):
@@ -218,18 +223,20 @@ class Inconsistency(_PaperSection):
 class SizeName(_PaperSection):
     """The paper's name for the number of features, and the unit in which the paper counts it."""
 
-    title: str = ""  # title of the axis in figures; empty for the usual title
-    over_d: bool = False  # True if the paper counts in multiples of the number of columns
+    title: str = ""  # title of the horizontal axis in figures, empty for the usual title
+    over_d: bool = False  # True if the paper states sizes as multiples of the number of columns
 
 
 class Added(_PaperSection):
     """Descriptions of our additional measurements for a paper."""
 
     items: dict[str, str] = {}
-    methods: dict[str, str] = {}  # keys are labels of methods
+    # maps labels of methods to their names in the legend of the figure
+    methods: dict[str, str] = {}
 
 
-# classes of settings that were chosen after the paper's numbers had been compared with ours
+# Classes of settings that were chosen to match the paper's numbers, after these had been compared
+# with ours.
 TUNED_TO_MATCH = (MATCHED, "rematched")
 
 
@@ -249,7 +256,7 @@ class Provenance(_PaperSection):
     - ``ours``: settings that do not measure what the paper measures.
     """
 
-    # source of the numbers of each table or figure; the default is a table
+    # origin of the numbers in each table or figure, by default a table
     sources: dict[str, Literal["table", "figure", "repository"]] = {}
     settings: dict[
         str,
@@ -260,20 +267,21 @@ class Provenance(_PaperSection):
         CODE: "code",
         MATCHED: "matched",
         TUNED: "ours",
-    }  # class of the settings of each protocol
-    # Planned number of trials of a run to which trials were added for a few sizes, after their
-    # results had been seen. The added trials are shown, but not used in verdicts.
+    }  # maps each protocol to the class of its settings
+    # Planned number of trials of each run to which trials were added later. Trials were added for
+    # a few sizes after their results had been seen. They are shown, but not used in verdicts.
     trials: dict[str, int] = {}
-    # True if all trials of the paper use the same draw of rows, while our trials draw rows again.
+    # True if all trials of the paper share one draw of rows. Our trials draw rows again.
     one_draw_of_rows: bool = False
     contradicts: dict[
         str, str
-    ] = {}  # for each protocol, the statements of the text that its settings contradict
-    # Class of the settings of each protocol at the time when the first results were published.
+    ] = {}  # for each protocol, the statements of the paper's text that its settings contradict
+    # Class that the settings of each protocol had when the first results were published.
     formerly: dict[str, Literal["text", "cited", "code", "readings", "ours"]] = {}
-    # for each protocol, a remark that applies to all of its numbers
+    # for each protocol, a single remark that applies to all of its numbers
     one_finding: dict[str, str] = {}
-    strongest_answer: str = ""  # strongest possible reply of the paper's authors, in one sentence
+    # strongest possible objection of the paper's authors to our result, in one sentence
+    strongest_answer: str = ""
 
     @property
     def earlier_protocol(self) -> str:
@@ -284,7 +292,10 @@ class Provenance(_PaperSection):
     @classmethod
     def _one_class_each(cls, settings: dict[str, str]) -> dict[str, str]:
         if len(set(settings.values())) < len(settings):
-            raise ValueError("two protocols of one class would count a number twice")
+            raise ValueError(
+                "two protocols have the same class of settings, so each number would "
+                "be counted twice"
+            )
         return settings
 
 
@@ -309,37 +320,38 @@ class Paper(_PaperSection):
     authors: list[str] = Field(min_length=1)  # full names, including first names
     venue: str
     year: int
-    # short description of the subject
+    # short description of the paper's subject
     about: str
     # address at which the paper can be read
     link: str = Field("", pattern=r"^(https://[\w./:?=&%-]+)?$")
     datasets: dict[str, Source] = Field(min_length=1)  # keys are the paper's names of the data sets
-    methods: dict[str, str] = {}  # maps our label of a method to the name in the paper
+    methods: dict[str, str] = {}  # maps our label of a method to its name in the paper
     sizes: SizeName = SizeName()
-    # Maps a metric of published.csv to our equivalent metric: t_pp (drawing, scoring, selecting),
-    # t_features, t_train, t_test, or a sum of times in `rfbench.analysis.frame.SUMS`.
+    # Maps a time in published.csv to the corresponding time of ours: t_pp (drawing, scoring,
+    # selecting), t_features, t_train, t_test, or a sum of times in `rfbench.analysis.frame.SUMS`.
     measured_as: dict[str, str] = {}
-    # column with the times that figures show as a function of the size
+    # column with the time that figures show as a function of the size
     time_axis: str = "t_total"
-    # pairs of a method and the method with which it is compared, for each table or figure
+    # Pairs of methods for each table or figure: a method and the method over which the paper
+    # reports a gain.
     gains: dict[str, list[tuple[str, str]]] = {}
     added: Added = Added()
     provenance: Provenance = Provenance()
     beside: list[DisplayedComparison] = []
-    # tables and figures of the paper
+    # description of each table and figure of the paper
     contents: list[Content] = []
-    # Sentences after the counts on the paper's page: the settings that matter, and the settings
-    # that the text does not state. {E1} is replaced by the number of comparisons of claim E1 that
-    # are inside their bounds. {E1 mean} is replaced by the mean effect of the first part of E1 at
-    # each size.
+    # Sentences after the counts on the paper's page. They state which settings matter, and which
+    # settings the text does not state. {E1} is replaced by the number of comparisons of claim E1
+    # that are inside their bounds. {E1 mean} is replaced by the mean effect of the first part of
+    # E1 at each size.
     result: str = ""
     # the value that we chose for each setting that the paper does not state
     readings: dict[str, str] = {}
     # True if the settings were checked against the paper's text
     text_at_hand: bool = True
-    # inconsistencies between the published numbers
+    # contradictions between numbers of the paper
     doubts: list[Inconsistency] = []
-    # source of numbers that are computed from the authors' own runs
+    # description of the authors' own runs, from which published numbers are computed
     rows_source: SourceOfRows | None = None
 
     @model_validator(mode="after")
@@ -380,21 +392,23 @@ class Part(_PaperSection):
     - ``own``: the values are computed by a function for this claim in the paper's ``claims.py``.
     """
 
-    says: str  # description of the comparison for readers
-    items: list[str]  # tables and figures whose runs are used
+    says: str  # text of the claim part for readers
+    items: list[str]  # names of the tables and figures whose runs are used
     datasets: list[str]
     protocols: list[str] = []  # protocols that are compared; empty for all protocols
     metric: str
     method: str
     against: list[str] = []
-    # required values of the sampler's parameters, for each method
+    # values that the sampler's parameters must have, for each method
     settings: dict[str, dict[str, Any]] = {}
     along: Literal["M", "columns", "d"] = "M"
     at: Literal["each", "largest", "lower-half", "upper-half", "best", "equal-time", "own"]
     scale: Literal["difference", "ratio"] = "difference"
-    low: float | None = None  # lower bound, in the unit of the metric or as a quotient
+    # lower bound of the effect, in the unit of the metric or as a quotient
+    low: float | None = None
     high: float | None = None
-    # smallest number of values of `along` that have to be measured for the part to hold
+    # Smallest number of sizes (values of `along`) that have to be measured. With fewer sizes, this
+    # part of the claim is not decided.
     values: int = 1
 
     @property
@@ -471,15 +485,15 @@ class Committed(_PaperSection):
     """
 
     kind: Literal["claim", "data", "rule", "setting"]
-    # name of the claim, of the data set or its entry, of the rule in paper.yaml, or of the run
+    # Name of a claim, a data set, a catalog entry, a rule of paper.yaml, or a run.
     name: str
-    keys: str = ""  # for settings, the configuration keys with this history
-    form: str  # first commit of the current form; empty if it is not committed yet
+    keys: str = ""  # configuration keys that have this history, if the entry is about settings
+    form: str  # commit of the current form, empty if it is not committed yet
     form_date: str
-    rows: str  # commit of the first rows; empty if there are no rows
+    rows: str  # commit of the first rows that use it, empty if there are no rows
     rows_date: str
-    # Order of the two commits: the form was committed before, with or after the first rows. The
-    # order is unknown if the commits are on different branches.
+    # Order of the two commits. The current form was committed before, together with, or after the
+    # first rows. The order is unknown if the commits are on different branches.
     order: Literal["before", "same commit", "after", "unknown", "no rows"]
 
 
@@ -499,8 +513,9 @@ class Change(_PaperSection):
 
     id: str
     first_form: str  # text of the first form of the claim
-    first_verdicts: dict[str, str] = Field(min_length=1)  # first verdict under each protocol
-    recorded: Recorded  # file and commit of the first verdicts
+    # verdict under each protocol when the claim was first tested
+    first_verdicts: dict[str, str] = Field(min_length=1)
+    recorded: Recorded  # file and commit in which the first verdicts are recorded
     changed_by: list[str] = Field(min_length=1)  # commits that changed the claim
     why: list[Literal["definition", "rule", "test", "rows"]] = Field(min_length=1)
     withdrawn: bool = False  # True if the claim was removed
@@ -511,20 +526,25 @@ class Folder(_PaperSection):
     """Content of all files in the folder of a paper. Only paper.yaml is required."""
 
     paper: Paper
-    published: tuple[Published, ...]  # in the order of the paper's tables
+    published: tuple[Published, ...]  # published numbers in the order of the paper's tables
     rows: tuple[AuthorsRow, ...] = ()  # scores of the authors' own runs
     claims: tuple[Claim, ...] = ()
-    # open choices for `all` tables, for ITEM, or for ITEM/DATASET
+    # Settings that the paper leaves open. The keys are `all`, the name of a table or figure
+    # (ITEM), or ITEM/DATASET.
     open_choices: dict[str, Choices] = {}
-    # Names of the choices that the text does not mention. All other choices contradict the text.
+    # Names of the choices that the paper's text does not mention. All other choices contradict the
+    # text.
     gaps: tuple[str, ...] = ()
-    # further choices that the text does not mention, varied only by `rfbench audit --gaps`
+    # Names of further choices that the text does not mention. They are varied only by `rfbench
+    # audit --gaps`.
     apart: tuple[str, ...] = ()
     history: tuple[Committed, ...] = ()
     changes: tuple[Change, ...] = ()
-    code: Path | None = None  # path of the paper's claims.py
-    folder: Path | None = None  # folder of a paper that is not part of rfbench, else None
-    withheld: bool = False  # True if the paper has a claims.py that may not be run
+    code: Path | None = None  # path of the paper's claims.py, None if there is none
+    # folder of a paper that is not part of rfbench, None for a paper of rfbench
+    folder: Path | None = None
+    # True if the paper has a claims.py that is not run, because the user has not allowed it
+    withheld: bool = False
 
     @property
     def is_external(self) -> bool:

@@ -12,7 +12,7 @@ from rfbench.errors import ConfigError, ResultsError, RfbenchError
 from rfbench.papers.models import Folder
 from rfbench.papers.reader import CHANGES, CLAIMS, OPEN_CHOICES, PAPER, read
 
-GROUP = "rfbench.papers"  # name of the group of entry points
+GROUP = "rfbench.papers"  # name of the entry points with which packages register papers
 PAPER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 
 
@@ -45,7 +45,7 @@ def list_installed() -> Iterator[Path]:
     for point in metadata.entry_points(group=GROUP):
         package, *inner = re.split("[.:]", point.value)
         try:
-            # for a top-level name, find_spec imports nothing
+            # find_spec does not import anything if the name has no dots
             spec = importlib.util.find_spec(package)
         except (ImportError, ValueError):
             spec = None

@@ -16,7 +16,7 @@ from rfbench.errors import ConfigError
 from rfbench.papers.models import Folder, Published
 
 PAPER, PUBLISHED, ROWS = "paper.yaml", "published.csv", "rows.csv"
-# each of these keys of a folder has a CSV file of the same name
+# Each of these keys has a CSV file of the same name in the folder of the paper.
 PAPER_TABLES = ("published", "rows", "history")
 CLAIMS, CODE = "claims.yaml", "claims.py"
 OPEN_CHOICES, CHANGES = "open_choices.yaml", "changes.yaml"

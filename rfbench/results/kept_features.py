@@ -20,9 +20,9 @@ from rfbench.results.lines import CHECK, encode_cells, has_valid_check, parse_ce
 
 KEPT_FEATURES_FILE = "kept.csv"
 KEPT_FEATURES_KEY = "kept_features"
-# Maximum number of dimensions of a frequency. Chosen without a measurement: figures of kept
-# features have d = 2. With twice the value, kept.csv has ten more columns, and files of earlier
-# versions lack these columns.
+# Maximum number of coordinates of a frequency that kept.csv stores. Chosen without a measurement:
+# figures of kept features have d = 2. With twice the value, kept.csv has ten more columns, and
+# files of earlier versions lack these columns.
 MOST_DIMENSIONS = 10
 KEY_COLUMNS = ("trial_id", "trial", "M", "feature")
 FREQUENCY = tuple(f"w{j + 1}" for j in range(MOST_DIMENSIONS))

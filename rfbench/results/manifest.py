@@ -16,8 +16,9 @@ from rfbench.results.lines import seal, unseal
 
 MANIFEST = "manifest.json"
 REQUIRED_KEYS = ("config", "settings", "trials")
-MACHINE = "machine"  # key of the only machine, in manifests without identities of machines
-MACHINES = "machines"  # key of the machines by identity, and temporary key of a row from its worker
+MACHINE = "machine"  # key of the only machine, in manifests that do not identify machines
+# key of a dictionary of machines by identity, and temporary key of a row from its worker
+MACHINES = "machines"
 WHAT = ("config", "variants", "settings", "trials", "smoke", "data")
 MEASURING = ("python", "rfbench", "numpy", "scipy", "scikit-learn", "numba")
 """Packages that must have the same version on all machines."""
@@ -127,7 +128,7 @@ def read(folder: Path) -> dict[str, Any]:
 
 def read_if_sound(folder: Path, notes: list[str]) -> dict[str, Any]:
     """Return the manifest of a results folder, or an empty dict and a note with the reason."""
-    unknown = "configuration and machine are unknown."
+    unknown = "the configuration and the machine are unknown."
     try:
         return _load(folder)
     except FileNotFoundError:

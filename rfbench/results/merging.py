@@ -37,12 +37,12 @@ class Merged:
     """Counts and messages that describe the result of a merge."""
 
     added: int = 0
-    both: int = 0  # trials that succeeded in both folders
-    # One line for each trial with different rows in the folders.
+    both: int = 0  # number of trials that succeeded in both folders
+    # Descriptions of the trials whose rows differ between the folders, one line each.
     differ: list[str] = field(default_factory=list)
-    # Number of rejected rows for each reason.
+    # Number of rejected rows, for each reason.
     refused: Counter[str] = field(default_factory=Counter)
-    machines: int = 0  # number of machines that measured the rows of the target
+    machines: int = 0  # number of machines that measured the rows of the target folder
 
 
 def merge(target: Path, others: Sequence[Path]) -> Merged:
@@ -122,18 +122,18 @@ def _add(
     lines = kept_features.read_by_trial(folder)
     planned, data = {*own["trials"], *other["trials"]}, set(own.get("data", {}).values())
     version = own.get("versions", {}).get("rfbench")
-    if version == "not installed":  # rfbench runs from a checkout without being installed
+    if version == "not installed":  # rfbench is run from a checkout without being installed
         version = None
     for row in read_whole_rows(folder):
         if row["setting"] not in own["settings"]:
-            continue  # the row is from an earlier configuration
+            continue  # this row is from an earlier configuration and is skipped
         present = rows.get(row["trial_id"])
         if version and row["version"] and row["version"] != version:
             result.refused[f"version {row['version']} of rfbench instead of {version}"] += 1
         elif data and row["data_hash"] and row["data_hash"] not in data:
             result.refused["data with a different hash"] += 1
         elif row["trial_id"] not in planned:
-            result.refused["a trial that is not in a plan"] += 1
+            result.refused["the trial is not planned by the configuration"] += 1
         elif present and present["status"] == "ok":
             if row["status"] == "ok":
                 result.both += 1

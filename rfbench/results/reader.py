@@ -21,19 +21,21 @@ from rfbench.results.lines import CHECK, has_valid_check, parse_cells
 from rfbench.results.schema import INTEGER, NUMBER, REQUIRED, ROW_TIMES, SCHEMA, STRING, TEXT
 
 TRIALS = "trials.csv"
-KEPT = ("trial_id", "status")  # columns that `parse` returns with their types
-NAMED_LINES = 5  # maximum number of lines in a message; twice this number fills half a screen
-# Number of bytes that are read at once. Most files are smaller. Chosen without a measurement. With
-# twice the value, reading a large file needs 8 MiB.
+KEPT = ("trial_id", "status")  # columns that are always read, with their types
+# Maximum number of invalid lines that a message lists. With twice this number, the message fills
+# half a screen.
+NAMED_LINES = 5
+# Number of bytes per read. Most files are smaller. Chosen without a measurement. With twice the
+# value, reading a large file needs 8 MiB.
 PIECE = 1 << 22
 # Maximum size of a line in bytes. A row of rfbench has at most a few hundred thousand bytes
 # (`MAX_MESSAGE_LENGTH` of the store). With twice the limit, a file without line ends needs twice
 # the memory before it is rejected.
 LONGEST_LINE = 1 << 24
-# The dtype is created once, because a look-up by name takes as long as reading a small file.
+# The dtype is created once, because finding it by name needs as much time as reading a small file.
 AS_NUMBER = np.dtype("float64")
-# The expression matches nan in lower case, but not the letters nan in a data set name such as
-# banana. It begins with a literal string, which makes the search fast.
+# Matches nan in lower case, but not the letters nan in a data set name such as banana. The
+# expression begins with a literal string, which makes the search fast.
 NAN = re.compile(rb"nan(?<![a-z]nan)(?![a-z])")
 CHECKSUM_DIFFERS = "The row does not match its checksum, so it was changed after it was written."
 
@@ -113,9 +115,9 @@ class TrialRows:
     """All rows of one ``trials.csv``, or some of its rows."""
 
     header: list[str]
-    lines: list[bytes]  # valid rows as written
-    values: dict[str, Any]  # the cells of these rows, as an array per column
-    # Content of each invalid line and the reason, by line number in the file.
+    lines: list[bytes]  # valid rows of the file as bytes
+    values: dict[str, Any]  # cells of the valid rows, as one array per column
+    # Invalid lines by their line number in the file, each with its content and the reason.
     broken: dict[int, tuple[bytes, str]]
 
     def iterate_named(self) -> Iterator[dict[str, str]]:
@@ -127,7 +129,9 @@ def describe_broken(broken: Mapping[int, tuple[bytes, str]]) -> list[str]:
     """Return descriptions of the invalid lines that were omitted, with reasons."""
     lines = [f"{TRIALS}, line {n}: {why} The row is left out." for n, (_, why) in broken.items()]
     more = len(lines) - NAMED_LINES
-    return lines[:NAMED_LINES] + ([f"{TRIALS}: {more} more lines of this kind."] * (more > 0))
+    return lines[:NAMED_LINES] + (
+        [f"{TRIALS}: {more} more lines have the same fault."] * (more > 0)
+    )
 
 
 def find(paths: Iterable[str | Path]) -> list[Path]:
@@ -251,7 +255,8 @@ def _read_together(several: list[_Lines]) -> dict[Path, Results | ResultsError]:
     lines = [line for each in several for line in each.sound.values()]
     values = _values(several[0].header, lines) if lines else None
     read_ones: dict[Path, Results | ResultsError] = {}
-    rows = None if values is None else pd.DataFrame(values)  # one block for all numeric columns
+    # the table has one block of memory for all numeric columns
+    rows = None if values is None else pd.DataFrame(values)
     start = 0
     for each in several:
         stop = start + len(each.sound)
@@ -377,7 +382,7 @@ def _checked(header: list[str], lines: list[bytes], first: int, complete: bool) 
     """
     sound, broken = _split_sound(lines, first, complete)
     values = _values(header, list(sound.values()))
-    if values is None:  # if a line is invalid, check each line
+    if values is None:  # a line is invalid, so each line is checked alone
         for number, line in list(sound.items()):
             if why := _fault(header, parse_cells(line)):
                 broken[number] = (line, why)
@@ -424,8 +429,8 @@ def _values(
         return None
     try:
         with warnings.catch_warnings():
-            # An extra cell raises an error instead of a warning of pandas, so that each such row is
-            # reported.
+            # A row with too many cells raises an error, instead of a warning of pandas, so that
+            # each such row is reported.
             warnings.simplefilter("error", pd.errors.ParserWarning)
             frame = pd.read_csv(
                 io.BytesIO(text),
@@ -470,7 +475,7 @@ def _header(file: Path, line: bytes) -> list[str]:
         what = f"{file} has two columns {', '.join(twice)}."
     elif header[-1] != CHECK:
         what = f"The last column of {file} is not {CHECK}."
-    # The order of the columns is the same in all versions.
+    # All versions write the columns in the same order.
     elif sorted(columns, key=list(SCHEMA).index) != columns:
         what = f"The columns of {file} are not in the order of rfbench."
     else:

@@ -18,9 +18,10 @@ from rfbench.results.lines import CHECK
 
 BOOLEAN_TEXTS = ("true", "false", "")
 TEXT, INTEGER, NUMBER, BOOLEAN = "text", "integer", "number", "boolean"
-# Type of strings in a table: "str" of pandas 3, which pandas 2.3 calls object.
+# Type of columns of strings. It is "str" in pandas 3, and object in pandas 2.3.
 STRING = pd.StringDtype(na_value=np.nan)
-# Identities of trials are also used as file names. Other characters are therefore not allowed.
+# The only form of a trial's identity. Identities are also used as file names, so other characters
+# are not allowed.
 TRIAL_ID = re.compile("[0-9a-f]{16}")
 DECIMAL_NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
 
@@ -30,7 +31,9 @@ class Column:
     """One column of `trials.csv`."""
 
     name: str
-    kind: str  # ``text``, ``integer``, ``number`` (finite) or ``boolean`` (``true`` or ``false``)
+    # type of the values: ``text``, ``integer``, ``number`` (finite) or ``boolean`` (``true`` or
+    # ``false``)
+    kind: str
     meaning: str
     unit: str = ""
     required: bool = False  # True if a file without this column is rejected
@@ -73,7 +76,8 @@ class Column:
         if self.kind == NUMBER:
             return numbers
         filled = np.where(missing, 0.0, numbers)
-        # Means are computed from floats, and floats cannot represent all integers from 2^53 on.
+        # Integers from 2^53 on are rejected, because floats cannot represent all of them, and
+        # means are computed from floats.
         if (filled != np.trunc(filled)).any() or (np.abs(filled) >= 2**53).any():
             raise ValueError("The value is not a whole number.")
         return pd.arrays.IntegerArray(filled.astype(np.int64), missing)
@@ -90,7 +94,8 @@ class Column:
             return True
         if self.kind == BOOLEAN:
             return cell in BOOLEAN_TEXTS
-        if not DECIMAL_NUMBER.fullmatch(cell):  # 1_000, NaN and infinity are not allowed
+        # a number such as 1_000, NaN or infinity is not allowed
+        if not DECIMAL_NUMBER.fullmatch(cell):
             return False
         number = float(cell)
         if self.kind == NUMBER:
@@ -98,9 +103,9 @@ class Column:
         return number.is_integer() and abs(number) < 2**53
 
 
-# Roles of a sampler in a comparison. A model has no features, and its results are the same at every
-# M. The test rows of a trial with role validation are used for a selection, so they are not
-# held-out rows.
+# Roles of a sampler in a comparison. A model has no features, and its results are the same at
+# every M. Rows with the role validation are errors on rows that were used for a selection, and not
+# on held-out rows.
 ROW_ROLES = METHOD, BASELINE, MODEL, VALIDATION = "method", "baseline", "model", "validation"
 
 _WHAT = (
@@ -218,9 +223,10 @@ ROW_TIMES = tuple(column.name for column in _TIMES)
 assert COLUMNS[-1] == CHECK, "the check is the last column: add yours before it"
 
 
-# Tolerance of metrics for each type of features. The tolerance is relative to the metric, or
-# absolute if the metric is smaller than 1. Measured on two CPU architectures of the BLAS library:
-# 50 rows in float32 differed by up to 3e-6, and 30 rows in float64 by up to 2e-13.
+# Largest difference between a stored and a repeated metric that counts as equal, for each dtype of
+# the features. The difference is relative to the metric, or absolute if the metric is smaller than
+# 1. Measured on two CPU architectures of the BLAS library: 50 rows in float32 differed by up to
+# 3e-6, and 30 rows in float64 by up to 2e-13.
 REPLAY_TOLERANCE = {"float64": 1e-9, "float32": 1e-4}
 
 

@@ -18,9 +18,12 @@ from rfbench.results.reader import TRIALS, describe_broken, iterate_pieces, pars
 from rfbench.results.schema import COLUMNS, SCHEMA
 
 TORN = "trials.csv.torn"
-LOG = "rfbench.log"  # events of the runs in the folder, one dated line per event
-BEGUN = ".begun"  # identities of trials that have started but not finished
-MAX_MESSAGE_LENGTH = 100_000  # maximum number of characters of a cell; the csv module reads 131,072
+# name of the file with the events of the runs in the folder, one dated line per event
+LOG = "rfbench.log"
+# name of the file with the identities of trials that have started but not finished
+BEGUN = ".begun"
+# Maximum number of characters of a cell. The csv module of Python reads up to 131,072.
+MAX_MESSAGE_LENGTH = 100_000
 
 log = logging.getLogger(__name__)
 
@@ -120,7 +123,7 @@ class Store:
             self._quarantine([line for line, _ in table.broken.values()])
             for what in describe_broken(table.broken):
                 log.warning("%s: %s It is in %s.", self.folder, what, TORN)
-                log_event(self.folder, f"mended: {what} It is in {TORN}.")
+                log_event(self.folder, f"repaired: {what} The removed text is in {TORN}.")
         if table.broken or tuple(table.header) != COLUMNS:
             rows = self._with_machine(table.iterate_named())
             files.replace(self.csv, b"".join([_HEADER, *(encode_row(row) + b"\n" for row in rows)]))

@@ -138,7 +138,7 @@ def allocate(
             if not min(least, P, total) <= m <= total:
                 continue
             for _ in range(total - used):
-                # The highest degree is chosen among equal ones.
+                # Among degrees with equal values, the highest degree is chosen.
                 degree = m - 1 - int(current[::-1].argmin())
                 if current[degree] > 0:
                     degree = 0

@@ -109,10 +109,10 @@ class FittedFeatures(ABC):
         The kernel that the features approximate, if there is one.
     """
 
-    # True if z(x)'z(y) estimates k(x, y) for every supported kernel, not only for the Gaussian
-    # kernel.
+    # True if z(x)'z(y) estimates k(x, y) for every supported kernel. False if it does so at most
+    # for the Gaussian kernel.
     approximates_kernel: ClassVar[bool] = False
-    # True if the method keeps a subset of the candidate features and sets `kept_`.
+    # True if the method selects a subset of the candidate features and sets `kept_`.
     keeps_some: ClassVar[bool] = False
 
     notes_: list[str]
@@ -205,22 +205,22 @@ class RandomFeatures(
     """
 
     declaration: ClassVar[SamplerInfo]  # the decorator `sampler` sets this attribute
-    # True if `_draw` uses the target. Cross-validation then fits the features without the held-out
-    # fold.
+    # True if `_draw` uses the target. In cross-validation, the features are then fitted without
+    # the held-out fold.
     needs_target: ClassVar[bool] = False
     approximates_kernel: ClassVar[bool] = True
-    # True if, with default parameters and for every M, the mean of the kernel estimate over seeds
-    # is k(x, y).
+    # True if the mean of the kernel estimate over seeds is k(x, y), with default parameters and
+    # for every M.
     unbiased: ClassVar[bool] = True
     has_bandwidth: ClassVar[bool] = True
     # Kernel classes and types of features (`Kernel.feature`) that the sampler supports.
     kernels_served: ClassVar[Any] = Kernel
     features_served: ClassVar[tuple[str, ...]] = ("wave", "arc-cosine", "coordinate")
-    # The revision is incremented when the method computes something different. Its trials then get
-    # new identities.
+    # Revision of the method. It is incremented when the method computes something different. Its
+    # trials then get new identities.
     revision: ClassVar[int] = 1
-    # Previous values of defaults that have changed. They are part of a trial's identity, so that
-    # rows measured with the old default are not reused for the new default.
+    # Previous values of defaults that have changed. They are part of a trial's identity, so rows
+    # that were measured with the old default are not used for the new default.
     changed_defaults: ClassVar[Mapping[str, Any]] = MappingProxyType({})
 
     n_components: int = field(default=100, kw_only=False, metadata=make_rule_metadata(whole(1)))
@@ -243,8 +243,8 @@ class RandomFeatures(
     @classmethod
     def serves(cls, kernel: type[Kernel]) -> bool:
         """Return True if the sampler supports this kernel."""
-        # A registered kernel also has to be in the declaration. `vars`, because a subclass without
-        # its own declaration may support other kernels.
+        # A registered kernel must also be in the declaration. The declaration is read with `vars`,
+        # because a subclass without its own declaration may support other kernels.
         declared = vars(cls).get("declaration")
         name = next((name for name, known in KERNELS.items() if known is kernel), None)
         if declared and name and name not in declared.kernels:

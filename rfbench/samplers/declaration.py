@@ -20,7 +20,7 @@ PRODUCT = (*ISOTROPIC, "laplacian", "cauchy")
 MIXTURES = ("matern", "rational-quadratic")
 WAVES = (*GAUSSIAN, "laplacian", "laplacian-l2", "cauchy", *MIXTURES)
 DOT_PRODUCTS = ("softmax", "polynomial")
-# Kernels with a feature per frequency or coordinate.
+# Names of the kernels whose features each belong to a frequency or a coordinate.
 ANY = tuple(name for name in KERNELS if name not in DOT_PRODUCTS)
 
 

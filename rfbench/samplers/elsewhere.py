@@ -26,22 +26,22 @@ from rfbench.samplers.base import NOTHING_SHARED, RandomFeatures, RandomStreams,
 from rfbench.samplers.feature_map import FittedMap, check_columns, to_matrix
 from rfbench.samplers.length_scale import PAIRS, compute_products, measure_length_scale
 
-# Usual names of the parameters for the number of features and for the seed. The first name that the
-# method accepts is used.
+# Usual names of a method's parameters for the number of features and for the seed. The first name
+# that the method accepts is used.
 SIZES = ("n_components", "n_features", "M")
 SEED_NAMES = ("random_state", "seed")
-# These two keys state that the bandwidth is a parameter of the method. One key is the name of this
-# parameter, and the other key is its value at a bandwidth s. Instead of a name, 'none' (the rows
-# are not changed) or 'rows' (the rows are divided by s) can be given.
+# Keys that specify how a method uses the bandwidth s. PARAMETER is the name of the method's
+# bandwidth parameter, and FORMULA is the value of this parameter at bandwidth s. Instead of a
+# name, 'none' (the rows are not changed) or 'rows' (the rows are divided by s) can be given.
 PARAMETER, FORMULA = "bandwidth_parameter", "bandwidth_formula"
 NOT_VARIED, ROWS_VARIED = "none", "rows"
 TO_STATE = (
     f"State `{PARAMETER}: NAME` and `{FORMULA}: 1/(2*s^2)` (or s, 1/s, 0.5*s^2) among the "
     f"parameters of the method, or `{PARAMETER}: {ROWS_VARIED}` to divide the rows."
 )
-# Note of a row for which the length scale of the method could not be measured.
-UNKNOWN_SCALE = "the parameters of the method are assumed to have bandwidth 1"
-# beginning of this note in rows of earlier versions
+# Note of a row if the length scale of the method could not be measured.
+UNKNOWN_SCALE = "the method's parameters are assumed to be for bandwidth 1"
+# Beginning of this note in rows of earlier versions.
 EARLIER_UNKNOWN_SCALE = "own parameters are taken for bandwidth 1"
 _SIZE = re.compile(r"(.*\*\s*)?M")
 _COEFFICIENT = r"([0-9]*\.?[0-9]+(?:e[+-]?[0-9]+)?)"
@@ -79,7 +79,7 @@ class Formula:
         if match := _PRODUCT.fullmatch(str(text).strip()):
             return cls(float(match[1] or 1), float(match[2] or 1))
         match = _QUOTIENT.fullmatch(str(text).strip())
-        # Brackets are required, because 1/2*s could mean s/2 or 1/(2s).
+        # Brackets are required, because 1/2*s could mean s/2 or 1/(2*s).
         if match is None or (match[3] and not match[2]) or bool(match[2]) != bool(match[5]):
             raise MethodError(
                 f"{FORMULA} is {text!r}.", "The formula has to be a power of s.", TO_STATE
@@ -268,7 +268,7 @@ class Method:
             return sampler
         own = {name: value for name, value in own.items() if name in self.own_parameters}
         made = ForeignFeatures(**{**shared, "method": self, "own": own})
-        made.make_unfitted()  # raises an error for a wrong parameter before anything is fitted
+        made.make_unfitted()  # raise an error for a wrong parameter before anything is fitted
         made.check_parameters()
         return made
 
@@ -359,7 +359,8 @@ class ForeignFeatures(RandomFeatures):
         # an error with advice.
         rows = X if isinstance(X, RowSource) else _divided(X, scale)
         fitted.fit(rows, *(() if targets is None else (y,)))
-        if self.approximates_kernel:  # the kernel is an attribute of the fitted method
+        # the kernel is known only after the method is fitted, as its attribute
+        if self.approximates_kernel:
             self.kernel_ = fitted.kernel_
         return ForeignMap.from_fitted(fitted, scale, X)
 
@@ -386,7 +387,8 @@ class ForeignMap(FittedMap):
         alone = to_matrix(fitted.transform(some[:5]), some[:5].shape[0])
         for block in (whole, alone):
             check_columns(block.shape[1], width)
-        # A float32 product depends on the shape of its operands.
+        # The tolerance is large enough for float32, in which a product depends on the shape of its
+        # operands.
         tolerance = 1e-4 * np.abs(whole).max()
         if not np.allclose(whole[:5], alone, rtol=0.0, atol=tolerance, equal_nan=True):
             raise MethodError(
@@ -458,29 +460,30 @@ class adapted:
         return np.asarray(call(X))
 
 
-# The following measurements determine if the bandwidth changes the features of a method, and how a
-# parameter depends on the bandwidth.
+# The functions below measure if the bandwidth changes the features of a method, and how a
+# parameter of the method depends on the bandwidth.
 
-# Numbers of pairs, columns, features and seeds of the measurements. Chosen without a measurement.
-# With twice the SEED_COUNT, the check needs twice the time and can distinguish powers whose means
-# differ by 70 % of the difference needed now. With half of it, several powers may agree with the
-# results.
+# Numbers of pairs, columns, features and seeds of these measurements. Chosen without a
+# measurement. With twice the SEED_COUNT, the check needs twice the time. It can then distinguish
+# two formulas (see POWERS) whose means differ by 70 % of the difference that is needed now. With
+# half of it, several formulas may agree with the results.
 N_PAIRS, COLUMNS, FEATURES, SEED_COUNT = 20, 5, 16, 40
 
-# About half of the LABELS are 1, because the norm of five normal variables has the median 2.1.
-# POWERS are the usual formulas of scikit-learn, torch and the papers: gamma = 1 / (2 s^2), s, and
-# their roots and inverses. PROBE_PARAMETERS are fixed, so that rows with doubled values get the
-# same random numbers.
+# The LABELS have about as many values 1 as 0, because the norm of five normal variables has the
+# median 2.1. POWERS are the usual formulas of a bandwidth parameter in scikit-learn, torch and the
+# papers: gamma = 1 / (2 * s^2), s, and their roots and inverses. PROBE_PARAMETERS are fixed, so
+# that rows with doubled values get the same random numbers.
 PROBE_ROWS = np.random.default_rng(11).standard_normal((2 * N_PAIRS, COLUMNS))
 LABELS = (np.linalg.norm(PROBE_ROWS, axis=1) > 2.0).astype(int)
 POWERS = (-2.0, -1.0, -0.5, 0.5, 1.0, 2.0)
 PROBE_PARAMETERS = {"n_components": FEATURES, "random_state": 0}
 
-# Products count as unchanged up to this value, relative to the largest product. It is 100 times the
-# rounding error of float32, 2^-23 by definition.
+# Products are considered unchanged if they differ by at most this value, relative to the largest
+# product. It is 100 times the rounding error of float32, 2^-23 by definition.
 UNCHANGED = 1e-5
-# Number of standard errors by which a mean may differ. 1 of 16,000 pairs exceeds this by chance.
-# With the value halved, a correct power is rejected for one pair of 20.
+# Means are considered equal if they differ by at most this number of standard errors. By chance, 1
+# of 16,000 pairs exceeds this number. With the value halved, a correct formula is rejected for one
+# pair of 20.
 ERRORS = 4.0
 
 
@@ -538,7 +541,7 @@ def measure_power(method: Method, name: str, value: Any) -> float:
         make = functools.partial(method.make, FEATURES, **words)
         return np.array([_products(functools.partial(make, s), rows) for s in range(count)])
 
-    # The rows are scaled to distances at which the kernel is about half of its value at 0.
+    # Scale the rows to distances at which the kernel is about half of its value at distance 0.
     def off(scale: float) -> float:
         pairs, itself = scale * PROBE_ROWS, scale * np.tile(PROBE_ROWS[:N_PAIRS], (2, 1))
         near, same = (float(mean_products(rows, count=8).mean()) for rows in (pairs, itself))

@@ -51,7 +51,8 @@ def check_columns(n_columns: int, expected: int) -> None:
     """Raise MethodError if a transformer returns a different number of columns than before."""
     if n_columns != expected:
         raise MethodError(
-            f"A transformer returned {n_columns} columns after {expected} columns before.",
+            f"A transformer returned {n_columns} columns, but it returned "
+            f"{expected} columns earlier.",
             "Training rows and test rows need the same columns.",
         )
 
@@ -243,9 +244,9 @@ class FeatureMap(FittedMap):
 
         assert self.offsets is not None
         assert self.weights is None
-        # d/dt scale cos(t + b) = -scale sin(t + b) = scale cos(t + b + pi/2). The same loop
-        # therefore computes the derivatives, with a different offset, on a copy of the phases.
-        # Computing the phases needs most of the time.
+        # The derivative of scale * cos(t + b) is -scale * sin(t + b) = scale * cos(t + b + pi/2).
+        # The same loop therefore computes the derivatives, with a different offset, on a copy of
+        # the phases. Computing the phases needs most of the time.
         slopes = self._project(rows)
         columns = slopes.copy()
         waves.cos_inplace(columns, self.offsets, self.scale)
@@ -259,7 +260,7 @@ class FeatureMap(FittedMap):
 
     def astype(self, dtype: Any) -> FeatureMap:
         """Return the map with its arrays converted to the floating-point type `dtype`."""
-        # Column indices stay integers.
+        # Positions of columns stay integers and are not converted to floats.
         numbers = self.feature == "coordinate" or self.projection is not None
         return replace(
             self,
@@ -274,7 +275,7 @@ class FeatureMap(FittedMap):
         if self.feature == "coordinate":
             columns: NDArray[Any] = self.frequencies
             if isinstance(rows, np.ndarray):
-                # Without the mode "clip", numpy makes a copy of `out`.
+                # Without the mode "clip", numpy would make a copy of `out`.
                 np.take(rows, columns, axis=1, out=out, mode="clip")
             else:
                 out[...] = to_dense(rows[:, columns])
@@ -282,9 +283,10 @@ class FeatureMap(FittedMap):
         else:
             from rfbench.compute import waves
 
-            # The phases W'x are computed first, and then the cosine in place. The phases are
-            # written into `out` if it has as many columns as there are phases. In the paired map
-            # cosines and sines fill the two halves of `out`, so the phases need a separate array.
+            # The phases W'x are computed first, and then the cosine is computed in place. The
+            # phases are written into `out` if it has as many columns as there are phases. In the
+            # paired map, cosines and sines fill the two halves of `out`, so the phases need a
+            # separate array.
             if self.layout == PAIRED:
                 waves.cos_sin(self._project(rows), self.scale, out)
             else:
@@ -298,13 +300,13 @@ class FeatureMap(FittedMap):
                     out *= self.scale
                 else:
                     waves.arc_cosine_inplace(out, self.order, self.scale)
-        # Weights are applied last, because the loops above multiply by a single scale.
+        # Weights are applied last, because the loops above multiply all columns by the same scale.
         if self.weights is not None:
             out *= self.weights
 
     def as_torch(self) -> Any:
         """Return the feature map as a `torch.nn.Module`. See `FittedMap.as_torch`."""
-        # A subclass that overrides `transform_into` also needs its own torch implementation.
+        # A subclass that overrides `transform_into` needs its own torch implementation, too.
         own = type(self).transform_into is not FeatureMap.transform_into
         return super().as_torch() if own else make_torch_map(self)
 
@@ -323,8 +325,8 @@ class FeatureMap(FittedMap):
                 out = np.empty((rows.shape[0], self.n_frequencies), dtype=rows.dtype)
             self.projection.project(rows, self.frequencies, out)
             return out
-        # Use the dtype of the rows. Frequencies in float64 would make the product float64, which is
-        # half as fast and differs from the dtype of `out`.
+        # Convert the frequencies to the dtype of the rows. Frequencies in float64 would make the
+        # product float64, which is half as fast and differs from the dtype of `out`.
         frequencies = self.frequencies.astype(rows.dtype, copy=False)
         if not sparse.issparse(rows):
             return cast(FloatArray, matmul(rows, frequencies, out=out))

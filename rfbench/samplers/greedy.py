@@ -99,7 +99,7 @@ class Greedy(PooledFeatures):
         pursuit = Pursuit(equations.gram, equations.moment, most)
         self.chosen_ = np.empty(self.n_components, dtype=np.intp)
         free = np.ones(pool.n_frequencies, dtype=bool)
-        # The rounding error of a correlation, which is a sum of n products.
+        # Rounding error of a correlation, which is a sum of n products.
         rounding = 4 * float(np.finfo(rows.dtype).eps * np.linalg.norm(y))
         rounding *= float(np.diag(equations.gram).max()) ** 0.5
         for step in range(self.n_components):
@@ -130,10 +130,11 @@ class Pursuit:
         Maximum number of columns that are selected.
     """
 
-    # Squared distance from the span of earlier columns, relative to the squared norm of a column,
-    # below which a column counts as a part of the span. The rounding error of this distance is
-    # about 1e-16 times the number of columns. Chosen without a measurement. With twice or half the
-    # value, only columns with an angle of about 1e-5 to the span are treated differently.
+    # A column is treated as a combination of the earlier columns if its squared distance from
+    # their span, relative to its squared norm, is below this value. The rounding error of this
+    # distance is about 1e-16 times the number of columns. Chosen without a measurement. With twice
+    # or half the value, only columns with an angle of about 1e-5 to the span are treated
+    # differently.
     SPANNED = 1e-10
 
     def __init__(self, gram: Array, moment: Array, most: int) -> None:

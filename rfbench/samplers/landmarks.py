@@ -15,23 +15,26 @@ from rfbench.memory import check_fits
 from rfbench.rows import select_rows
 from rfbench.samplers.projected import iterate_row_blocks
 
-# Number of rows whose kernel matrix is computed to get its diagonal. Measured by `python -m
-# scripts.bench.doubled`: half the value needs 1.58 of the CPU time, twice the value .91.
+# Number of rows per block when only the diagonal of a kernel matrix is needed. Measured by `python
+# -m scripts.bench.doubled`: with half the value, 1.58 times the CPU time is needed, with twice the
+# value .91 times.
 DIAGONAL_ROWS = 128
-# Limits on the rows and rounds of k-means, chosen without a measurement. The cost of k-means is
-# proportional to rows times landmarks times rounds. If KMEANS_ROWS or KMEANS_ROUNDS is doubled,
-# drawing landmarks needs twice the time, and the landmarks of published rows change.
+# Maximum number of rows and of rounds of k-means, chosen without a measurement. The cost of
+# k-means is proportional to rows * landmarks * rounds. If either limit is doubled, drawing
+# landmarks needs twice the time, and the landmarks of published rows change.
 KMEANS_ROWS, KMEANS_ROUNDS = 20_000, 20
-# Smallest mean of the eigenvalues, relative to the trace. A sum of eigenvalues has rounding errors
-# of about 1e-16 of the trace times their number, so a smaller mean would be noise or negative. With
-# twice the value, only kernels with a loss of nearly full rank get a larger penalty.
+# Smallest mean of the omitted eigenvalues, relative to the trace. A sum of eigenvalues has
+# rounding errors of about 1e-16 * trace * (their number), so a smaller mean would be noise or
+# negative. With twice the value, only kernels with a loss of nearly full rank get a larger
+# penalty.
 MIN_RELATIVE_MEAN = 1e-12
-# Smallest sum of residuals, relative to the trace. A smaller sum is a rounding error. With twice
-# the value, at most one landmark fewer is drawn if the sum is that small.
+# Smallest sum of the residuals, relative to the trace, for which another landmark is drawn. A
+# smaller sum is a rounding error. With twice the value, at most one landmark fewer is drawn if the
+# sum is that small.
 LEAST_RESIDUAL = 1e-13
-# Maximum memory in bytes (2 GiB) of the factor for the choice of pivots. Chosen without a
-# measurement. With twice the memory, pivots are chosen among twice as many rows, which needs twice
-# the time.
+# Maximum memory in bytes (2 GiB) of the Cholesky factor with which pivots are chosen. Chosen
+# without a measurement. With twice the memory, pivots are chosen among twice as many rows, which
+# needs twice the time.
 FACTOR_BYTES = 2**31
 
 
@@ -131,11 +134,11 @@ def compute_centroids(
     seed = int(selection.integers(2**31 - 1))
     found = KMeans(m, n_init=1, max_iter=KMEANS_ROUNDS, random_state=seed)
     with warnings.catch_warnings():
-        # The warning is about fewer than m distinct rows.
+        # The warning is ignored, because it is about fewer than m distinct rows.
         warnings.simplefilter("ignore", ConvergenceWarning)
         found.fit(points)
     labels, first = np.unique(found.labels_, return_index=True)
-    # Return the rows themselves, because the centroids of scikit-learn may have rounding errors.
+    # Return rows of the data, because the centroids of scikit-learn may have rounding errors.
     if len(labels) < m:
         return np.asarray(to_dense(points[first])), points.shape[0]
     return np.asarray(found.cluster_centers_), points.shape[0]
@@ -176,7 +179,7 @@ def choose_pivots(
     check_fits(
         8.0 * m * n,
         f"The factor of {n} rows and {m} landmarks",
-        "Use fewer landmarks, or a different kind of landmarks.",
+        "Use fewer landmarks, or landmarks that are selected in a different way.",
     )
     factor, chosen, count = np.empty((m, n)), np.zeros(m, dtype=np.intp), 0
     residual = compute_diagonal(kernel, X)
@@ -194,7 +197,7 @@ def choose_pivots(
         residual -= np.einsum("ij,ij->j", factor[count:stop], factor[count:stop])
         np.maximum(residual, 0.0, out=residual)
         residual[new] = 0.0
-        residual[proposed[0]] = 0.0  # a row is rejected if its residual is a rounding error
+        residual[proposed[0]] = 0.0  # a row whose residual is a rounding error is rejected
         chosen[count:stop], count = new, stop
     return chosen[: max(count, 1)]
 

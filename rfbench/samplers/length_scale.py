@@ -20,29 +20,31 @@ from rfbench.arrays import Array
 from rfbench.errors import MethodError
 from rfbench.kernels import to_dense
 
-# Number of pairs of rows. The map gets as many features as there are rows: if all rows are
-# landmarks, the products of Nystroem features are equal to the kernel. Chosen without a
+# Number of pairs of rows. The map gets as many features as there are rows, because the products of
+# Nystroem features are equal to the kernel if all rows are landmarks. Chosen without a
 # measurement. With twice the value, each fit has twice the rows and features.
 PAIRS = 64
-# The value of the Gaussian kernel at a distance of one bandwidth, by definition.
+# Value of the Gaussian kernel at a distance of one bandwidth, by definition.
 FALLEN = math.exp(-0.5)
-# The result is rounded to a power of 2^(1/8), which is a change of at most 4.4 %, by definition.
-# The error of the measurement is smaller. A map whose length scale is such a power, for example 1,
-# therefore gets exactly this value. With twice the value, the distances between powers would be
-# smaller than the error.
+# The measured length scale is rounded to a power of 2^(1/8), by definition. This changes it by at
+# most 4.4 %. The error of the measurement is smaller. If the true length scale is such a power,
+# for example 1, the result is therefore exactly this value. With twice the value, the distances
+# between powers would be smaller than the error.
 PARTS_PER_OCTAVE = 8
-# Largest error of the result, in powers of 2^(1/8). It limits two standard errors to 2 %, by
-# definition. With twice the limit, maps of length scale 1 may get a neighboring power.
+# Largest error of the measured length scale, in steps of 2^(1/8). By definition, two standard
+# errors are at most 2 % of the length scale. With twice the limit, maps of length scale 1 may get
+# a neighboring power.
 LARGEST_ERROR = PARTS_PER_OCTAVE * math.log2(1.02)
-# Number of seeds at each distance of the search, and maximum number of seeds of the final
-# measurement. Chosen without a measurement. With twice as many seeds, both steps need twice the
-# time.
+# FEW_SEEDS is the number of seeds at each distance of the search. MOST_SEEDS is the maximum number
+# of seeds of the final measurement. Chosen without a measurement. With twice as many seeds, both
+# steps need twice the time.
 FEW_SEEDS, MOST_SEEDS = 4, 512
-# Step of the search, two octaves, and limit of the search, 20 octaves. Chosen without a
-# measurement. With twice the step, a search may miss the complete decrease of a kernel.
+# COARSE is the step of the search for the distance, two octaves. FURTHEST is the limit of the
+# search, 20 octaves. Chosen without a measurement. With twice the step, a search may miss the
+# distances at which a kernel decreases.
 COARSE, FURTHEST = 2 * PARTS_PER_OCTAVE, 20 * PARTS_PER_OCTAVE
-# Distance by which the rows are shifted to detect a kernel that depends on the position. Chosen
-# without a measurement. With the shift halved, weak dependences are not detected.
+# Shift of the rows that detects a kernel that depends on the position of the rows. Chosen without
+# a measurement. With the shift halved, weak dependences are not detected.
 SHIFT = 3.0
 
 
@@ -115,7 +117,7 @@ def measure_length_scale(make: Callable[[int], Any], d: int) -> float:
         return float(products.mean()), float(squares.mean())
 
     def compute_excess(part: int, seeds: int = FEW_SEEDS, shift: float = 0.0) -> Array:
-        """Return (products - `FALLEN` squares) / squares for each seed. Failed seeds give NaN."""
+        """Return (products - `FALLEN` * squares) / squares per seed; NaN for failed seeds."""
         products, squares = np.transpose([compute_means(part, s, shift) for s in range(seeds)])
         if failures and np.isnan(products).all():
             raise failures[-1]

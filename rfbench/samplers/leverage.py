@@ -122,7 +122,7 @@ class WeightedPool(ScoredFeatures):
         shape = (X.shape[0], pool.n_columns)
         if can_hold(float(X.dtype.itemsize) * shape[0] * shape[1]):
             return np.empty(shape, X.dtype)
-        self.notes_.append("the scored features do not fit into memory and are computed again")
+        self.notes_.append("the scored features do not fit into memory, so they are computed again")
         return None
 
     @abstractmethod
@@ -139,8 +139,8 @@ class WeightedPool(ScoredFeatures):
     "leverage-rff",
     kernels=ANY,
     about="features drawn from a pool by their ridge leverage scores",
-    # These estimates are biased, because the pool is small or the weights differ.
-    # tests/samplers/test_leverage.py checks these forms.
+    # The checks allow a bias for these parameters, because the pool is small or the weights
+    # differ. tests/samplers/test_leverage.py checks them.
     contract={"unbiased": False},
     forms=(
         CheckCase({"pool_size": 30}),
@@ -247,8 +247,8 @@ class LeverageRFF(WeightedPool):
     labels={
         "surrogate-leverage-kept": "all features of the pool, weighted by these scores; none drawn"
     },
-    # These estimates are biased, because the pool is small or the weights differ.
-    # tests/samplers/test_leverage.py checks these forms.
+    # The checks allow a bias for these parameters, because the pool is small or the weights
+    # differ. tests/samplers/test_leverage.py checks them.
     contract={"unbiased": False},
     forms=(
         CheckCase({"pool_size": 30, "center_target": True}, {"float32_tolerance": 1e-3}),

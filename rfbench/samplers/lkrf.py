@@ -26,9 +26,10 @@ from rfbench.samplers.pool import (
 )
 
 VALIDATION = "validation"
-# DIVERGENCE_PENALTIES is the grid of penalties in the papers (Shahrampour et al. 2018: 1e-5 to
-# 1e5). RIDGE_ALPHAS is the grid of the ridge fits that evaluate these penalties. Chosen without a
-# measurement of other ranges. With half of the powers, the best value at an end would be missed.
+# DIVERGENCE_PENALTIES are the penalties to select from, as in the papers (1e-5 to 1e5 in
+# Shahrampour et al. 2018). RIDGE_ALPHAS are the penalties of the ridge fits that evaluate them.
+# Chosen without a measurement of other ranges. With half of the powers, the best value would
+# sometimes be beyond an end.
 DIVERGENCE_PENALTIES = tuple(float(f"1e{power}") for power in range(-5, 6))
 RIDGE_ALPHAS = np.array([float(f"1e{power}") for power in range(-6, 1)])
 
@@ -189,7 +190,7 @@ class LKRF(PooledFeatures):
         order = generator.permutation(len(targets))
         held, used = np.sort(order[: len(order) // 5]), np.sort(order[len(order) // 5 :])
         if len(held) == 0:
-            self.notes_.append("too few rows to select the penalty by validation")
+            self.notes_.append("there are too few rows to choose the penalty on validation rows")
             return DIVERGENCE_PENALTIES[-1]
         validation, training = ((select_rows(rows, p), targets[p]) for p in (held, used))
         v = self._alignments(scored.subtract(PoolScores.from_rows(scored.pool, *validation)))
@@ -221,10 +222,11 @@ class LKRF(PooledFeatures):
         return chi_square_weights(scores, self.rho)
 
 
-# The following two functions return the optimal distribution near the uniform distribution, within
-# a chi-square ball or with a penalty. They map scores v, shape (N,), to q, shape (N,), in the same
-# order. q is non-negative and sums to one. They raise MethodError if the scores are empty, if a
-# score, the radius or the penalty is NaN, or if a score is infinite.
+# The following two functions return the distribution q that is optimal for scores v and near the
+# uniform distribution. One limits the chi-square distance, and the other penalizes it. v and q
+# have shape (N,) and the same order. q is non-negative and sums to one. The functions raise
+# MethodError if v is empty, if a score, the radius or the penalty is NaN, or if a score is
+# infinite.
 
 
 def chi_square_weights(scores: Array, rho: float) -> Array:
@@ -310,7 +312,7 @@ def penalized_weights(scores: Array, penalty: float) -> Array:
     if v.max() <= 0:
         return np.full(n, 1.0 / n)
     point = -(1.0 - v / v.max()) / (2.0 * penalty * n)
-    # The distribution nearest to `point` (Held, Wolfe and Crowder 1974).
+    # Project `point` onto the set of distributions (Held, Wolfe and Crowder 1974).
     ranked = np.sort(point)[::-1]
     threshold = (np.cumsum(ranked) - 1.0) / np.arange(1, len(point) + 1)
     k = int(np.flatnonzero(ranked > threshold)[-1])

@@ -15,8 +15,9 @@ from rfbench.samplers.base import RandomFeatures, RandomStreams
 from rfbench.samplers.declaration import WAVES, CheckCase, sampler
 from rfbench.samplers.feature_map import FeatureMap
 
-# Number of rows whose random numbers are computed at once. Measured by `python -m
-# scripts.bench.doubled`: half the value needs 1.01 of the CPU time, twice the value 1.02.
+# Number of rows whose random numbers are computed together. Measured by `python -m
+# scripts.bench.doubled`: with half the value, 1.01 times the CPU time is needed, with twice the
+# value 1.02 times.
 _KEY_ROWS = 1024
 
 
@@ -77,7 +78,8 @@ def _row_keys(rows: Any) -> NDArray[np.uint64]:
     "low-precision",
     kernels=WAVES,
     about="the features of rks, rounded to a few bits without bias",
-    # The tolerance is one step of 8 bits, because float32 rows get different random numbers.
+    # Features in float32 may differ by one step of 8 bits, because float32 rows get different
+    # random numbers.
     contract={"float32_tolerance": 1.01 / 255},
     forms=(CheckCase({"bits": 8}),),
 )

@@ -35,39 +35,39 @@ from rfbench.samplers.projected import iterate_row_blocks
 
 FULL, DIAGONAL = "full", "diagonal"
 LEARNED_KERNELS = ("gaussian", "gaussian-unhalved", "laplacian", "laplacian-l2", "cauchy")
-# HELD_OUT is the share of rows that is held out to select the round. With fewer than FEWEST rows,
-# all rows are used for training and for the selection, because the loss of one row is random. The
-# squared error on new rows is .173, measured on six draws of sin(2 x_1) + x_2 x_3 with noise (4,000
-# rows, 12 columns, a full metric). With half of HELD_OUT it is .169, with twice HELD_OUT .175.
+# HELD_OUT is the share of rows that is held out to select the best round. With fewer than FEWEST
+# rows, no rows are held out, because the loss of one row is random. Measured on six draws of sin(2
+# x_1) + x_2 x_3 with noise (4,000 rows, 12 columns, a full metric): the squared error on new rows
+# is .173, with half of HELD_OUT .169, and with twice HELD_OUT .175.
 HELD_OUT, FEWEST = 0.2, 10
 # FULL_ROUNDS is the number of rounds that are always computed. After these rounds, learning stops
-# if the ratio of the loss to the previous loss is above LEAST_GAIN. On the data set pumadyn32nm,
-# three rounds do not find a relevant column, and five rounds do. With LEAST_GAIN nearer to 1, there
-# are more rounds with almost no gain. With twice the FULL_ROUNDS, `rfbench choose`, which allows
-# six rounds, would never stop early.
+# if the loss divided by the previous loss is above LEAST_GAIN. On the data set pumadyn32nm, three
+# rounds do not find a relevant column, and five rounds do. With LEAST_GAIN nearer to 1, there are
+# more rounds with almost no gain. With twice the FULL_ROUNDS, `rfbench choose`, which allows six
+# rounds, would never stop early.
 FULL_ROUNDS, LEAST_GAIN = 3, 0.95
-# Maximum number of rows in an outer product. The squared error, measured as for HELD_OUT, is .173.
-# With half the rows it is .178, with twice the rows .174.
+# Maximum number of rows whose gradients are averaged. Measured as for HELD_OUT: the squared error
+# on new rows is .173, with half of this number .178, and with twice this number .174.
 OUTER_ROWS = 1000
-# Largest number of landmarks for which one thread is faster than two threads, because the thread
-# pools of numpy, scipy and scikit-learn wait for each other. Measured: a metric of 300 landmarks
-# took 2.8 s with two threads, and 1.4 s with one thread.
+# Up to this number of landmarks, one thread is faster than two threads, because the thread pools
+# of numpy, scipy and scikit-learn wait for each other. Measured: learning a metric with 300
+# landmarks took 2.8 s with two threads, and 1.4 s with one thread.
 ONE_THREAD = 600
-# Each round selects from these bandwidths, in multiples of the median distance, and from these
-# penalties, in multiples of n. The squared error, measured as for HELD_OUT, is .173. With
-# SMOOTH_BANDWIDTHS doubled it is .173, with SMOOTH_BANDWIDTHS halved .209, and with every second
-# value of ALPHAS .181. PEAKED_BANDWIDTHS are the bandwidths of `rfbench choose`, chosen without a
-# measurement here.
+# Values from which each round selects. Bandwidths are multiples of the median distance, and
+# penalties are multiples of n. Measured as for HELD_OUT: the squared error on new rows is .173,
+# with SMOOTH_BANDWIDTHS doubled .173, with SMOOTH_BANDWIDTHS halved .209, and with every second
+# value of ALPHAS .181. PEAKED_BANDWIDTHS are the bandwidths of `rfbench choose`. They were chosen
+# without a measurement.
 SMOOTH_BANDWIDTHS, PEAKED_BANDWIDTHS = (0.25, 0.5, 1.0), (0.5, 2.0, 8.0)
 ALPHAS = np.logspace(-7, 1, 9)
-# Columns that vary by less than this value, relative to their largest entry, count as constant,
-# because the rounding error is about 1e-16. With twice or half the value, only targets that vary in
-# the twelfth digit are treated differently.
+# A target column is treated as constant if it varies by less than this value, relative to its
+# largest entry. The rounding error is about 1e-16. With twice or half the value, only targets that
+# vary in the twelfth digit are treated differently.
 CONSTANT_SPREAD = 1e-12
 
-# Limit of the memory for learned metrics, 64 MiB. The last metric may exceed the limit. Chosen
-# without a measurement. With the memory halved, full metrics of more than 2,000 columns are learned
-# again for each bandwidth.
+# Maximum memory of stored metrics, 64 MiB. The last metric may exceed this limit. Chosen without a
+# measurement. With the memory halved, full metrics of more than 2,000 columns are learned again
+# for each bandwidth.
 METRIC_BYTES = 2**26
 
 
@@ -173,7 +173,7 @@ class LearnedMetric(Checked, BaseEstimator):  # type: ignore[misc]
         """
         self.check_parameters()
         (n, d), targets = X.shape, make_target_columns(y, X.shape[0])
-        if self.kind == FULL:  # a full metric needs dense rows and a d x d matrix
+        if self.kind == FULL:  # a full metric needs dense rows, because it is a d x d matrix
             check_fits(
                 8.0 * d * (4.0 * min(n, self.n_rows) + 5.0 * d),
                 f"A full metric of {d:,} columns",
@@ -187,9 +187,8 @@ class LearnedMetric(Checked, BaseEstimator):  # type: ignore[misc]
         if self.kind == FULL:
             rows = to_dense(rows)
         targets = targets[taken]
-        # The round, the bandwidth and the penalty are selected on rows that are not used for
-        # training. On its training rows f would fit better in any metric, and the last round would
-        # always be selected.
+        # The round, the bandwidth and the penalty are selected on held-out rows. On its training
+        # rows, f would fit better with any metric, and the last round would always be selected.
         order = random.selection.permutation(len(taken))
         held, training = np.split(order, [round(HELD_OUT * len(taken))])
         if len(taken) < FEWEST:
@@ -206,33 +205,33 @@ class LearnedMetric(Checked, BaseEstimator):  # type: ignore[misc]
         metric = root = np.ones(d) if self.kind == DIAGONAL else np.eye(d)
         losses: list[float] = []
         for number in range(self.rounds + 1):
-            # A kernel regression f on the rows A^(1/2) x is a kernel regression in the metric A. At
-            # first A = I.
+            # A kernel regression f in the metric A is a kernel regression on the rows A^(1/2) x.
+            # In the first round, A is the identity.
             inside = apply_metric(root, rows)
             m = min(self.n_landmarks, int(rows.shape[0]))
             fit = fit_best(self.kernel, inside, targets, apply_metric(root, held_rows), held, m)
             if fit is None or not has_variation(targets):
                 self.notes_.append(
-                    "no metric is learned, because the target or the rows are constant"
+                    "no metric was learned, because the target or the rows are constant"
                 )
                 break
             loss, kernel, landmarks, coef = fit
             losses.append(loss)
             # The loss is measured on held-out rows, because on the training rows it would decrease
-            # in every round. Among equal losses the later round is selected, because its metric has
-            # used the target more.
+            # in every round. If two rounds have equal losses, the later round is selected, because
+            # its metric has used the target more.
             if loss <= min(losses):
                 self.round_, self.metric_, self.root_ = number, metric, root
             if number == self.rounds or (self.early_stopping and _stalls(losses)):
                 break
-            # G = 1/n sum_i grad f(x_i) grad f(x_i)'. The gradients are with respect to the rows
-            # before the metric is applied. By the chain rule, they are the gradients at A^(1/2) x
-            # multiplied by the root.
+            # The average outer product of the gradients is G = 1/n * sum_i grad f(x_i) grad
+            # f(x_i)'. The gradients are with respect to the rows before the metric is applied. By
+            # the chain rule, they are the gradients at A^(1/2) x multiplied by the root A^(1/2).
             outer = gradient_outer_product(
                 kernel, inside[:OUTER_ROWS], landmarks, coef, root, diagonal=metric.ndim == 1
             )
-            # Scale the metric so that the mean squared distance of the rows does not change, and
-            # users can keep their bandwidth. The rounds do not depend on the scale, because their
+            # Scale the metric so that the mean squared distance of the rows does not change. Users
+            # can then keep their bandwidth. The rounds do not depend on the scale, because their
             # bandwidths are multiples of the median distance.
             following = compute_metric(outer, rows)
             # If f is constant, all gradients are 0, and the current metric is the final metric.
@@ -246,10 +245,10 @@ class LearnedMetric(Checked, BaseEstimator):  # type: ignore[misc]
 
 def _stalls(losses: list[float]) -> bool:
     """Return True if the last rounds have reduced the loss by too little to continue."""
-    # After round FULL_ROUNDS one small gain stops the rounds, if there was a gain overall. Before
-    # this round, or without any gain, two rounds without a gain are required. The reason is that
-    # the first gradients are mostly noise if only a few of many columns are relevant, and the gains
-    # come late.
+    # After FULL_ROUNDS rounds, one round with a small gain stops the learning, if there was a gain
+    # overall. Before, or without any gain, two rounds without a gain are required. The reason is
+    # that the first gradients are mostly noise if only a few of many columns are relevant, so that
+    # the gains come late.
     began, last = losses[0], losses[-1]
     if len(losses) > FULL_ROUNDS and LEAST_GAIN * losses[-2] < last < LEAST_GAIN * began:
         return True
@@ -285,18 +284,19 @@ def fit_best(
         The mean squared loss on the held-out rows, the kernel, the landmarks and the coefficients
         of the landmarks. None if all landmarks are equal.
     """
-    # The rows are shuffled, so that the first m rows are a random choice.
+    # The rows are shuffled, so the first m rows are a random choice.
     landmarks = rows[:m]
     squares = kernels.compute_squared_distances(*kernels.shift_by_mean(landmarks, landmarks))
-    # Bandwidths are multiples of the median distance in the current metric, which differs in each
-    # round. Distances of 0 are left out, because the median distance of discrete rows could be 0.
+    # Bandwidths are multiples of the median distance in the current metric, which is different in
+    # each round. Distances of 0 are left out, because the median distance of discrete rows could
+    # be 0.
     median = float(np.median(np.sqrt(squares[squares > 0]))) if np.any(squares > 0) else 0.0
     if not np.isfinite(median) or median < np.sqrt(np.finfo(float).tiny):
         return None
-    # The objective for each bandwidth and penalty is min |Y - K_nS c|^2 + n alpha c'K_SS c. This is
-    # ridge regression on the Nystroem features K_nS K_SS^(-1/2). Its coefficients theta give c =
-    # K_SS^(-1/2) theta. With a fixed penalty, as in the code of the authors, gradients are noise if
-    # there are few rows.
+    # For each bandwidth and penalty, min |Y - K_nS c|^2 + n * alpha * c'K_SS c is computed. This
+    # is ridge regression on the Nystroem features K_nS K_SS^(-1/2). Its coefficients theta give c
+    # = K_SS^(-1/2) theta. The code of the authors uses a fixed penalty, with which gradients are
+    # noise if there are few rows.
     best: tuple[float, Kernel, Rows, Array] | None = None
     smooth = issubclass(KERNELS.find(name), kernels.Gaussian)
     for multiple in SMOOTH_BANDWIDTHS if smooth else PEAKED_BANDWIDTHS:
@@ -317,9 +317,9 @@ def compute_metric(outer: Array, rows: Rows) -> tuple[Array, Array] | None:
     """
     if not np.isfinite(outer).all():
         return None
-    # The metric is A = diag(G), or A = G^(1/2) for the full matrix. Rows are multiplied by the root
-    # A^(1/2). The power 1 of a full G diverged, because each round multiplies the metric of the
-    # previous round.
+    # The metric is A = diag(G) if it is diagonal, and A = G^(1/2) if it is a full matrix. Rows are
+    # multiplied by the root A^(1/2). The full metric A = G diverged, because each round multiplies
+    # the metric of the previous round.
     if outer.ndim == 1:
         metric, root = outer, np.sqrt(outer)
     else:
@@ -329,7 +329,7 @@ def compute_metric(outer: Array, rows: Rows) -> tuple[Array, Array] | None:
     spread = total_variance(rows, root)
     if not (np.isfinite(spread) and spread > 0):
         return None
-    # Replacing A by A tr Cov(X) / tr Cov(A^(1/2) X) keeps the mean squared distance of the rows.
+    # Multiplying A by tr Cov(X) / tr Cov(A^(1/2) X) keeps the mean squared distance of the rows.
     scale = total_variance(rows) / spread
     return metric * scale, root * scale**0.5
 
@@ -341,9 +341,9 @@ def total_variance(rows: Rows, root: Array | None = None) -> float:
     """
     n, d = rows.shape
     root = np.ones(d) if root is None else root
-    # tr Cov = mean |x|^2 - |mean x|^2 is computed after the first row is subtracted. If the mean is
-    # large, the difference of two large numbers would lose all digits. Sparse rows are not shifted,
-    # because they would become dense.
+    # The trace tr Cov = mean |x|^2 - |mean x|^2 is computed after the first row has been
+    # subtracted. If the mean is large, the difference of two large numbers would lose all digits.
+    # Sparse rows are not shifted, because they would become dense.
     shift = 0.0 if sparse.issparse(rows) else np.asarray(rows[:1], dtype=np.float64)
     sums, squares = np.zeros(d), 0.0
     for block in iterate_row_blocks(n, d):
@@ -380,9 +380,10 @@ def gradient_outer_product(
     d, k = rows.shape[1], coef.shape[1]
     total = np.zeros(d) if diagonal else np.zeros((d, d))
     for block in iterate_row_blocks(rows.shape[0], k * d):
-        # G = 1/n sum_i grad f grad f', where f(x) = h(A^(1/2) x) and therefore grad f = A^(1/2)
-        # grad h. Because of the root, the metrics of all rounds refer to the original rows. The sum
-        # is computed in blocks, because all gradients together are n x k x d numbers.
+        # Compute G = 1/n * sum_i grad f grad f'. Here f(x) = h(A^(1/2) x) and therefore grad f =
+        # A^(1/2) grad h. Because of the root, the metrics of all rounds refer to the original
+        # rows. The sum is computed in blocks, because all gradients together are n * k * d
+        # numbers.
         for gradients in kernel.gradients(rows[block], landmarks, coef):
             by_rows = apply_metric(root, gradients)
             total += np.sum(by_rows**2, axis=0) if diagonal else by_rows.T @ by_rows
@@ -453,7 +454,7 @@ class RFMFeatures(ScoredFeatures):
     needs_target: ClassVar[bool] = True
     approximates_kernel: ClassVar[bool] = False
     kernels_served: ClassVar[Any] = kernels.Gaussian
-    # Revision 1 used Fourier features, the last round, a full metric, one penalty.
+    # Revision 1 always used Fourier features, the last round, a full metric and one penalty.
     revision: ClassVar[int] = 2
 
     rounds: int = parameter(3, whole(1))
@@ -478,8 +479,8 @@ class RFMFeatures(ScoredFeatures):
         )
         if known is None or isinstance(X, RowSource):
             return metric.fit(X, targets)
-        # The key contains the parameters, including the state of the generator, because a different
-        # seed learns a different metric.
+        # The key contains the parameters with the state of the random generator, because a
+        # different seed learns a different metric.
         key = joblib.hash((X, targets, metric.get_params()))
         if key in known:
             found: LearnedMetric = known[key]
@@ -500,8 +501,8 @@ class RFMFeatures(ScoredFeatures):
         self.round_ = learned.round_
         self.notes_.extend(learned.notes_)
         drawn = self.draw_unit_map(random, X.shape[1], self.n_components)
-        # w'A^(1/2)x is a feature of the row A^(1/2) x with the frequency w, and the root is
-        # symmetric.
+        # A feature of the row A^(1/2) x has the phase w'A^(1/2) x. The frequency of the original
+        # row is therefore A^(1/2) w, because the root is symmetric.
         turned = apply_metric(learned.root_, drawn.frequencies.T).T
         return replace(drawn, frequencies=np.ascontiguousarray(turned)).times(
             self.n_components**-0.5

@@ -28,8 +28,8 @@ from rfbench.samplers.projected import iterate_row_blocks
 UNIFORM, RECURSIVE_RLS = "uniform", "recursive-rls"
 KMEANS, RPCHOLESKY = "kmeans", "rpcholesky"
 # Smallest eigenvalue of K_SS that is used, relative to the largest. Smaller eigenvalues are
-# rounding errors, about 1e-16 times the number of landmarks, and the inverse of their root would
-# amplify noise by a million. Chosen without a measurement. With twice the value, features
+# rounding errors, which are about 1e-16 times the number of landmarks. The inverse of their root
+# would multiply noise by a million. Chosen without a measurement. With twice the value, features
 # occasionally lose a direction, and published rows change.
 FLOOR = 1e-12
 
@@ -219,8 +219,6 @@ class Nystroem(RandomFeatures):
 
     def _note(self, different: int, seen: int, n: int) -> None:
         if different < min(self.n_components, n):
-            self.notes_.append(
-                f"{different} different landmarks are used, because they span the rows"
-            )
+            self.notes_.append(f"{different} different landmarks are enough to represent all rows")
         if seen < n:
             self.notes_.append(f"landmarks are selected from {seen} of {n} rows")

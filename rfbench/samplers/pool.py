@@ -18,9 +18,9 @@ from rfbench.samplers.base import RandomFeatures, RandomStreams
 from rfbench.samplers.declaration import ANY, CheckCase, sampler
 from rfbench.samplers.feature_map import PAIRED, FeatureMap, FittedMap
 
-# Blocks of 1 MiB. Measured by `python -m scripts.bench.doubled`, as relative CPU time: with half of
-# BLOCK_ROWS 1.06, with twice BLOCK_ROWS .99, with half of BLOCK_FREQUENCIES 1.01, with twice
-# BLOCK_FREQUENCIES 1.04.
+# Sizes of a block of 1 MiB. Measured by `python -m scripts.bench.doubled`, as CPU time divided by
+# the CPU time with these values: 1.06 with half of BLOCK_ROWS, .99 with twice BLOCK_ROWS, 1.01
+# with half of BLOCK_FREQUENCIES, and 1.04 with twice BLOCK_FREQUENCIES.
 BLOCK_ROWS = 512
 BLOCK_FREQUENCIES = 256
 CENTERING = one_of("auto", True, False)
@@ -57,14 +57,15 @@ def compute_target_moments(
             if squares is not None:
                 squares[columns] += np.einsum("ij,ij->j", features, features)
             if formed is not None:
-                for at in range(0, len(columns), count):  # slices copy faster than indices
+                # copying a slice is faster than copying indexed rows
+                for at in range(0, len(columns), count):
                     own = slice(columns[at], columns[at] + count)
                     formed[picked, own] = features[:, at : at + count]
     return total
 
 
 def sum_cos_sin(unit: FeatureMap, columns: Array) -> Array:
-    """Sum the cos and the sin value of each frequency, from shape (n_columns,) to (M,)."""
+    """Add the values of the cosine and the sine column of each frequency, shape (M,)."""
     if unit.layout == PAIRED:
         return columns[: unit.n_frequencies] + columns[unit.n_frequencies :]
     return columns
@@ -130,7 +131,7 @@ def _is_share(value: Any) -> bool:
     return isinstance(value, float) and 0 < value <= 1
 
 
-# A fraction or a number of rows, by definition.
+# Rows for the scores: by definition a fraction of the training rows, or a number of rows.
 SCORE_ROWS = Rule("a fraction of the training rows in (0, 1]", _is_share) | whole(1)
 
 
@@ -164,8 +165,8 @@ class PoolScores:
         """Compute the sums of a pool's features over rows, for targets of shape (n, k)."""
         sums = compute_target_moments(pool, rows, np.column_stack([y, np.ones(len(y))]))
         means = y.mean(axis=0)
-        # The sum over a block is in the dtype of the rows, in which errors accumulate like a random
-        # walk. The sums of the blocks are added in float64.
+        # The sum over a block is computed in the dtype of the rows, with rounding errors that grow
+        # with the root of the number of rows. The sums of the blocks are added in float64.
         walk = 4 * float(np.finfo(rows.dtype).eps) * np.sqrt(min(len(y), BLOCK_ROWS))
         errors = walk * np.abs(sums).max(axis=0)
         rounding = errors[:-1] + errors[-1] * np.abs(means)

@@ -91,7 +91,7 @@ class PositiveFeatures(RandomFeatures):
     """
 
     kernels_served: ClassVar[Any] = Gaussian
-    revision: ClassVar[int] = 2  # in revision 1 no mean was subtracted
+    revision: ClassVar[int] = 2  # revision 1 did not subtract a mean
 
     base: str = parameter("rks", one_of(*BASES))
 

@@ -15,8 +15,8 @@ from rfbench.registry import KERNELS
 from rfbench.samplers.base import RandomFeatures, RandomStreams
 from rfbench.samplers.feature_map import PAIRED, FeatureMap, FittedMap, make_torch_map
 
-# Memory of a block of features in bytes. Measured by `python -m scripts.bench.doubled`: half the
-# value needs .87 of the CPU time of tefm-g, twice the value 1.09.
+# Memory in bytes of a block of features. Measured by `python -m scripts.bench.doubled`: with half
+# the value, tefm-g needs .87 times the CPU time, with twice the value 1.09 times.
 PROJECTED_BLOCK_BYTES = 2**23
 
 

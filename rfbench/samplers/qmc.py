@@ -19,12 +19,12 @@ from rfbench.samplers.feature_map import FeatureMap
 logger = logging.getLogger(__name__)
 
 # Maximum number of dimensions of unscrambled Halton points. Measured on 999 points, without the
-# first point 0: the last ten coordinates have a mean absolute correlation of .02 at d = 20, .14 at
-# d = 40 and .62 at d = 80.
+# first point 0, as the mean absolute correlation of the last ten coordinates: .02 with 20
+# dimensions, .14 with 40, and .62 with 80.
 HALTON_LIMIT = 40
-# The points are clipped to [_EDGE, 1 - _EDGE], because the quantile of 0 is -infinity. Sobol points
-# with 32 bits are multiples of 2^-32. Half of this margin would change only the point 0, and twice
-# the margin would change more points. Chosen without a measurement.
+# Points are limited to the interval from _EDGE to 1 - _EDGE, because the quantile of 0 is
+# -infinity. Sobol points with 32 bits are multiples of 2^-32. Half of this margin would change
+# only the point 0, and twice the margin would change more points. Chosen without a measurement.
 _EDGE = 2.0**-31
 
 
@@ -36,7 +36,7 @@ _EDGE = 2.0**-31
         CheckCase(),
         CheckCase({"sequence": "halton"}),
         CheckCase({"sequence": "generalized-halton"}, {"unbiased": False}),
-        # Points of the sequence without scrambling give a biased estimate.
+        # The estimate is biased if the points of the sequence are not scrambled.
         CheckCase({"scramble": False}, {"unbiased": False}),
     ),
 )
@@ -131,7 +131,7 @@ def _sobol(d: int, m: int, scramble: bool, generator: np.random.Generator) -> Ar
             "Set sequence to halton, or use the sampler rks.",
         )
     engine = qmc.Sobol(d, scramble=scramble, seed=generator)
-    # The number of drawn points is a power of two, because scipy warns about other numbers.
+    # A power of two points is drawn, because scipy warns about other numbers.
     skipped = 0 if scramble else 1
     points = engine.random_base2((m + skipped - 1).bit_length())
     return np.asarray(points[skipped : m + skipped])

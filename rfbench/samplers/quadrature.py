@@ -89,7 +89,7 @@ class QuadratureMap(FeatureMap):
         assert self.weights is not None
         lacking = 1.0 - float(np.mean(np.square(self.weights, dtype=np.float64)))
         if self.feature == "arc-cosine":
-            # The constant is 2 H(0)^2 with H(0) = 1/2, as in the code of the authors. A ramp
+            # The constant is 2 * H(0)^2 with H(0) = 1/2, as in the code of the authors. A ramp
             # feature is 0 at frequency 0.
             return 0.5 * lacking if self.order == 0 else 0.0
         return lacking
@@ -174,7 +174,7 @@ class SSR(RandomFeatures):
         simplex = simplex_vertices(d)
         directions = []
         for start in range(0, n_drawn, d + 1):
-            # The first vertices are in the span of the first coordinate axes.
+            # The first vertices are linear combinations of the first coordinate axes.
             rank = min(d, n_drawn - start)
             corners = simplex[: n_drawn - start, :rank]
             directions.append(corners @ haar_rows(random.frequencies, d, rank))

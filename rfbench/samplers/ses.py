@@ -18,12 +18,13 @@ from rfbench.samplers.base import RandomFeatures, RandomStreams
 from rfbench.samplers.declaration import ANY, sampler
 from rfbench.samplers.feature_map import PAIRED, FeatureMap
 
-# Number of pairs of rows whose products are computed at once. Measured by `python -m
-# scripts.bench.doubled`: half the value needs 1.13 of the CPU time, twice the value .88.
+# Number of pairs of rows whose products are computed together. Measured by `python -m
+# scripts.bench.doubled`: with half the value, 1.13 times the CPU time is needed, with twice the
+# value .88 times.
 BLOCK_PAIRS = 128
-# Penalties to select from, relative to the scale of the equations (see `penalty`). Chosen without a
-# measurement. At the lower end there is almost no penalty, and at the upper end the weights are
-# almost uniform, so a range of twice the width would add nothing.
+# Penalties to select from, relative to the scale of the equations (see `penalty`). Chosen without
+# a measurement. At the lower end, there is almost no penalty. At the upper end, the weights are
+# almost uniform. A range of twice the width would therefore add nothing.
 SPARSE_PENALTIES = tuple(float(10.0**e) for e in range(-6, 3))
 
 

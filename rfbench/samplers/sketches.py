@@ -35,15 +35,15 @@ from rfbench.samplers.projected import iterate_row_blocks
 PROJECTIONS = ("gaussian", "rademacher", "srht", "countsketch")
 COUNTSKETCH = PROJECTIONS[-1]
 SERVED = (*GAUSSIAN, *DOT_PRODUCTS)
-# Up to this number of columns, one product with the matrix of a Hadamard factor takes less time
-# than the fast transform, as was measured for `structured.DENSE_COLUMNS`.
+# Up to this number of columns, multiplying by the matrix of a Hadamard factor takes less time than
+# the fast transform. The value is from `structured.DENSE_COLUMNS`, which was measured.
 DENSE_COLUMNS = 128
-# Number of training rows from which the numbers of features per degree are computed, chosen without
-# a measurement. The authors use at most 5,000 rows. With twice the value, the time is four times as
+# Number of training rows on which the numbers of features per degree are based. Chosen without a
+# measurement. The authors use at most 5,000 rows. With twice the value, the time is four times as
 # long, and the numbers of features change by a few percent.
 ALLOCATION_ROWS = 500
-# Largest degree of a truncated series, from the authors' code. With twice the value, the search for
-# the best degree needs four times the time. Degrees above ten are hardly chosen.
+# Largest degree of a truncated series, from the authors' code. With twice the value, the search
+# for the best degree needs four times the time. A degree above ten is hardly ever chosen.
 SERIES_DEGREE = 10
 
 
@@ -90,7 +90,7 @@ class HadamardRows:
     """Chosen rows of stacked matrices H diag(signs), with the Hadamard matrix H of 1 and -1."""
 
     signs: NDArray[Any]  # shape (blocks, p)
-    chosen: NDArray[np.intp]  # shape (D,); row r of block b is b p + r
+    chosen: NDArray[np.intp]  # shape (D,); row r of block b has the number b * p + r
 
     def project(self, rows: Any) -> Any:
         """Return the projections of the rows, shape (n, D)."""
@@ -173,7 +173,7 @@ class ProductSketch(Sketch):
 
 @dataclass(frozen=True)
 class TreeSketch(Sketch):
-    """Projections that are multiplied in pairs and projected again, down to one.
+    """Projections multiplied in pairs and projected again, until one projection remains.
 
     The leaves beyond the degree are columns of ones. `width` is the number of columns of inner
     projections, D or a power of two above it; the columns beyond D are 0.
@@ -398,13 +398,13 @@ class SketchedFeatures(RandomFeatures):
     is_complex: bool = parameter(False, BOOLEAN)
 
     def check_parameters(self) -> None:
-        """Check that complex projections exist and have a column."""
+        """Raise MethodError if the projection cannot be complex, or M is too small for it."""
         super().check_parameters()
         if self.is_complex and (self.projection == COUNTSKETCH or self.n_components < 2):
             raise MethodError(
                 f"is_complex is true with the projection {self.projection} and n_components "
                 f"{self.n_components}.",
-                "Count sketches are real, and a complex feature has two columns.",
+                "Count sketches are real, so they cannot produce complex features.",
                 "Set is_complex to false.",
             )
 

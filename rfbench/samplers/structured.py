@@ -22,7 +22,8 @@ from rfbench.samplers.declaration import ISOTROPIC, MIXTURES, PRODUCT, sampler
 from rfbench.samplers.feature_map import FeatureMap, Projection
 
 # Number of elements in a block of padded rows (1 MiB). Measured by `python -m
-# scripts.bench.doubled`: half the value needs .95 of the CPU time of sorf, twice the value 1.12.
+# scripts.bench.doubled`: with half the value, sorf needs .95 times the CPU time, with twice the
+# value 1.12 times.
 _CHUNK_ELEMENTS = 2**17
 # Largest number of columns of the rows, in float64 and in float32, for which one product with all
 # frequencies is used. A product takes half the time in float32, and the transforms do not.
@@ -314,8 +315,8 @@ class SORF(HadamardFeatures):
 
     def _draw_block(self, generator: np.random.Generator, p: int, spread: float) -> Block:
         signs = generator.choice([-1.0, 1.0], size=(self.blocks, p))
-        # The factor is sqrt(p) times 1 / sqrt(p) per transform, so that each transform is
-        # orthonormal.
+        # The factor contains 1 / sqrt(p) for each transform, so that each transform is
+        # orthonormal, and sqrt(p) once.
         return Block(signs, np.full(p, spread * float(p) ** (0.5 - 0.5 * self.blocks)))
 
 

@@ -15,11 +15,12 @@ from rfbench.samplers.declaration import ANY, CheckCase, sampler
 from rfbench.samplers.feature_map import PLAIN, FeatureMap
 from rfbench.samplers.projected import iterate_row_blocks
 
-# The point at which tanh is 1/2, by definition.
+# Point at which tanh is 1/2, by definition.
 HALF = float(np.arctanh(0.5))
-# Smallest distance of a pair, relative to the median distance. Nearer rows are equal up to
-# rounding, and the inverse of their distance would be a weight. Chosen without a measurement. With
-# twice or half the value, only pairs that differ in the sixth digit are treated differently.
+# Smallest distance of a pair of rows, relative to the median distance. Nearer rows are equal up to
+# rounding errors, and the inverse of their distance would be a huge weight. Chosen without a
+# measurement. With twice or half the value, only pairs that differ in the sixth digit are treated
+# differently.
 COINCIDE = 1e-6
 MAX, L2 = "max", "l2"
 Numbers = NDArray[np.intp]

@@ -17,9 +17,9 @@ from rfbench.samplers.feature_map import FeatureMap
 from rfbench.samplers.projected import ProjectedFeatures, iterate_row_blocks
 
 HADAMARD = "hadamard"
-# Memory in bytes of a group of features for all rows (128 MiB). Measured by `python -m
-# scripts.bench.doubled` for 100,000 rows: half the value needs 1.05 of the CPU time, twice the
-# value 2.16.
+# Memory in bytes (128 MiB) of a group of features for all rows. Measured by `python -m
+# scripts.bench.doubled` with 100,000 rows: with half the value, 1.05 times the CPU time is needed,
+# with twice the value 2.16 times.
 STRIP_BYTES = 2**27
 
 
@@ -151,7 +151,7 @@ class TEFMS(ProjectedFeatures):
 
         n = X.shape[0]
         length = compute_padded_length(n)
-        # This is the number of frequencies whose features fit into 128 MiB.
+        # Number of frequencies whose features for all rows fit into STRIP_BYTES.
         frequencies = int(np.clip(STRIP_BYTES // (2 * X.dtype.itemsize * length), 8, 128))
         check_fits(
             2.0 * X.dtype.itemsize * length * frequencies,

@@ -49,7 +49,7 @@ class TorchMap(torch.nn.Module):  # type: ignore[misc]
             columns = rows[..., self.frequencies] * self.scale
         else:
             # Operations are in place, because a block of features is the largest array. torch
-            # copies values that a gradient needs. It copies nothing if no gradient is required.
+            # copies values that a gradient needs, and copies nothing if no gradient is required.
             columns = rows @ self.frequencies
             if self.offsets is not None:
                 columns.add_(self.offsets)
@@ -61,7 +61,7 @@ class TorchMap(torch.nn.Module):  # type: ignore[misc]
             elif self.feature == "wave":
                 columns.cos_()
             elif self.feature == "tanh":
-                # Adding 0 makes a copy, because the gradient of tanh needs the unchanged output of
+                # Adding 0 makes a copy, because the gradient of tanh needs the unchanged value of
                 # tanh.
                 columns = columns.tanh() + 0.0
             elif self.order == 0:

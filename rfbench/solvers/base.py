@@ -42,19 +42,19 @@ from rfbench.solvers.fits import CERTAIN, Fits, Folds, LinearPath, Regularizatio
 from rfbench.solvers.fitted_model import FitReport, FittedModel
 from rfbench.solvers.folds import NESTED, ONCE, FoldFit, assign_group_folds, make_fold_fit
 
-# Share of the rows in a validation set: a fifth, as in five-fold cross-validation. With twice the
-# share, the fits used for the selection lack two fifths of the rows.
+# Share of the rows in a validation set, equal to a fold of five-fold cross-validation. With twice
+# the share, the fits used for the selection lack two fifths of the rows.
 VALIDATION_SHARE = 0.2
 LOO = "loo"
 CHOOSE_WITHOUT_FOLDS = ("fixed", "test", LOO)
 FLOATS = [np.float64, np.float32]
 # Maximum number of decision values in memory when folds are evaluated (16 MiB). Measured: 300,000
-# rows of 100 classes need 71 MB, and 1.8 GB without this limit. Twice as many values need 16 MB
+# rows with 100 classes need 71 MB, and 1.8 GB without this limit. Twice as many values need 16 MB
 # more.
 DECISIONS = 2**21
-# Largest number of rows or columns of a system for which one thread is faster than two threads,
-# which wait for each other between short computations. Measured, seconds with one thread and with
-# two threads: .087 and .121 with 400 columns, .053 and .089 with 500 rows, .86 and .66 with 1,000
+# Up to this number of rows or columns of a system, one thread is faster than two threads, which
+# wait for each other between short computations. Measured seconds with one thread and with two
+# threads: .087 and .121 with 400 columns, .053 and .089 with 500 rows, .86 and .66 with 1,000
 # columns.
 SMALL_SIDE = 500
 
@@ -158,16 +158,16 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         features, or if no training rows were held out.
     """
 
-    # The revision is incremented when the solver computes something different. Its trials then get
-    # new identities.
+    # Revision of the solver. It is incremented when the solver computes something different. Its
+    # trials then get new identities.
     revision: ClassVar[int] = 1
     # True if the solver computes leave-one-out errors in closed form.
     leaves_one_out: ClassVar[bool] = False
 
-    # True if the solver rejects the penalty 0.
+    # True if the solver does not accept the penalty 0.
     positive_alphas: ClassVar[bool] = False
     # Degree of the penalty in the coefficients: 2 for a sum of squares, 1 for a sum of absolute
-    # values. Features s z with alpha give the same fit as z with alpha / s^degree.
+    # values. Features s * z with the penalty alpha give the same fit as z with alpha / s^degree.
     penalty_degree: ClassVar[int] = 2
 
     alphas: float | Sequence[float] = field(
@@ -178,7 +178,7 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
     intercept: bool = parameter(True, BOOLEAN)
     random_state: RandomState = parameter(None, RANDOM_STATE)
 
-    # True for a real target with one or several columns, False for class labels.
+    # True if the target is numeric (one or several columns), False if it contains class labels.
     numeric_target: ClassVar[bool]
 
     def make_grid(self) -> Array:
@@ -205,8 +205,8 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
 
     def _summed_losses(self, decisions: Array, truth: NDArray[Any]) -> Array:
         """Return the summed loss for each penalty, which is infinite if a decision value is NaN."""
-        # A fit that overflowed has NaN decision values. argmin would select NaN as the smallest
-        # loss, so the loss of such a fit is set to infinity.
+        # A fit that overflowed has NaN decision values. Its loss is set to infinity, because
+        # argmin would select NaN as the smallest loss.
         usable = np.asarray(np.isfinite(decisions).all(axis=(1, 2)))
         losses = self._losses(np.where(usable[:, None, None], decisions, 0.0), truth)
         return np.where(usable, losses * decisions.shape[1], np.inf)
@@ -279,7 +279,7 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
             Clock that records the time of each part of the fit. Fits of features in folds count as
             training.
         """
-        # Check the parameters first, so that a wrong parameter is rejected before rows are read.
+        # Check the parameters first, so that a wrong parameter is reported before rows are read.
         self.check_parameters()
         X, y = validate_data(
             self,
@@ -298,30 +298,30 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         targets = self._targets(y)
         design = make_design(X, self.features_)
         design.clock = clock = clock or Clock()
-        # Assign the folds before anything is fitted. Features that use the target must not use the
-        # targets of held-out rows. All samplers of a trial get the same folds, independent of their
-        # draws.
+        # Assign the folds before anything is fitted, because features that use the target must not
+        # use the targets of held-out rows. All samplers of a trial get the same folds, whatever
+        # features they draw.
         folds = self._make_folds(selection, design.n, groups, targets.codes, notes)
         fit_fold = None if folds is None else make_fold_fit(features_in_folds, self.features_)
         # Fit all penalties together, so that a Gram matrix or an eigendecomposition is computed
-        # once for all penalties. If folds need their own features, only all rows are fitted here,
-        # and `_with_nested` fits the folds.
+        # only once. If each fold needs its own features, only all rows are fitted here, and
+        # `_with_nested` fits the folds.
         with limit_to_one_thread(self._is_small(design)):
             fits = self._fits(design, targets, None if fit_fold else folds, clock)
         if fit_fold is not None and folds is not None:
             fits = self._with_nested(fits, X, y, targets, folds, fit_fold, clock)
-        # Each row is evaluated by a fit that has not used this row. For a grid with one value the
-        # losses are only reported.
+        # Each row is evaluated by a fit that has not used this row. If the grid has only one
+        # penalty, the losses are reported, and nothing is selected.
         if selection == "test":
             choice = self._choose_by_evaluation(fits, evaluation, clock)
         else:
             choice = self._choose_by_folds(fits, design, targets, folds, clock)
-        # Keep the fit of all rows at the selected penalty. The other fits are dropped, because the
-        # memory for all fits is proportional to the number of penalties.
+        # Keep only the fit of all rows at the selected penalty, because the memory for all fits is
+        # proportional to the number of penalties.
         self._keep(fits.path, choice.best)
         # The row of the trial reports how features were fitted in folds. If features have used the
-        # targets of held-out rows, the losses in the folds are too small and the selected penalty
-        # is too weak.
+        # targets of held-out rows, the losses in the folds are too small, and the selected penalty
+        # is too small.
         in_folds = None if folds is None or not uses_target(self.features_) else ONCE
         facts = self._facts(fits, choice.best, design.n, notes)
         self.report_ = FitReport(
@@ -375,14 +375,14 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         validation = selection == "validation"
         count = round(1 / VALIDATION_SHARE) if validation else int(selection.removeprefix("cv"))
         if groups is not None:
-            # If rows of one subject were in the training rows and in the held-out rows, the model
-            # could recognize the subject.
+            # Rows of a group stay in one fold. If rows of one subject were both in the training
+            # rows and in the held-out rows, the model could recognize the subject.
             folds = assign_group_folds(groups, codes, count, int(generator.integers(2**31)))
             if notes is not None and (made := int(folds.max()) + 1) < count:
                 notes.append(f"{made} folds, because the training rows have {made} groups")
             return np.where(folds == 0, 0, -1) if validation else folds
-        # The order is random, because files are often sorted by the target. Folds of adjacent rows
-        # would then lack a class.
+        # The order of the rows is random, because files are often sorted by the target. Folds of
+        # adjacent rows would then lack a class.
         order = generator.permutation(n)
         if validation:
             folds = np.full(n, -1)
@@ -410,9 +410,9 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         """
         partial, sums, spent = [], [], Clock()
         for g in range(int(folds.max()) + 1):
-            # Features that use the target are fitted without the held-out rows. Features that have
-            # used the targets of these rows would fit them too well, and the smallest penalty would
-            # be selected.
+            # Features that use the target are fitted without the held-out rows. Otherwise they
+            # would fit the targets of these rows too well, and the smallest penalty would be
+            # selected.
             rest, held = np.flatnonzero(folds != g), np.flatnonzero(folds == g)
             rows = select_rows(X, rest)
             features = fit_fold(rows, y[rest], spent)
@@ -424,7 +424,7 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
                 decisions = fitted.compute_decisions(make_design(select_rows(X, held), features))
                 sums.append(self._summed_losses(decisions, targets.truth[held]))
             partial.append(fitted)
-        # The folds use a separate clock, because the time of features in the row is for the fit on
+        # The folds use a separate clock, because the time of features in the row is the time for
         # all rows.
         clock.add(spent, to="train")
         return replace(fits, partial=partial, held_loss=np.array(sums))
@@ -434,8 +434,9 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
 
         The trial is scored with the same decision values, so that they are computed once.
         """
-        # Some papers select the penalty by test error: the smallest loss on the evaluation rows
-        # over the grid. The result is optimistic. The column `selection` of the row records this.
+        # Some papers select the penalty by the test error: the smallest loss on the evaluation
+        # rows over the grid. The result is optimistic. The column `selection` of the row records
+        # this.
         design = make_design(self._rows(evaluation[0]), self.features_)
         with clock.time_part("test"):
             decisions = fits.path.compute_decisions(design)
@@ -456,13 +457,13 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         if folds is None and sums is None:
             return PenaltyChoice(0)
         if sums is None:
-            # The time of the selection counts as training time. Otherwise a large grid would seem
-            # to cost nothing.
+            # The time of the selection counts as training time. Otherwise, a large grid would seem
+            # to have no cost.
             with clock.time_part("train"):
                 sums = self._held_losses(fits, design, targets, folds)
         counts = np.array([design.n]) if folds is None else np.bincount(folds[folds >= 0])
-        # Losses are summed over rows instead of averaged over folds, so that every row has the same
-        # weight in folds of any size.
+        # Losses are summed over rows and not averaged over folds, so that every row has the same
+        # weight whatever the sizes of the folds.
         losses = sums.sum(axis=0)
         best = int(np.argmin(losses))
         return PenaltyChoice(best, float(losses[best]) / int(counts.sum()), sums[:, best] / counts)
@@ -472,7 +473,8 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         sums = []
         for g, fitted in enumerate(fits.partial):
             rows = np.flatnonzero(folds == g)
-            # The decision values of all rows together would need more memory than the features.
+            # Compute decision values in blocks, because all of them together would need more
+            # memory than the features.
             at_once = max(1, DECISIONS // fitted.intercepts.size)
             loss = np.zeros(len(fitted.intercepts))
             for start in range(0, len(rows), at_once):
@@ -492,8 +494,8 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         path, notes = fits.path, [*notes, *fits.path.notes[best]]
         converged = None if path.converged is None else bool(path.converged[best])
         gap = None if path.gaps is None else float(path.gaps[best])
-        # A fit that met its own stopping criterion does not count as converged if the independent
-        # bound allows a better objective. A NaN bound proves nothing.
+        # A fit is recorded as not converged if the independent bound allows a better objective,
+        # even if the fit met its own stopping criterion. A NaN bound proves nothing.
         if gap is not None and not gap <= CERTAIN and converged is not False:
             converged = False
             notes.append(f"the objective may exceed its minimum by {gap:.1e} of its value")
@@ -505,8 +507,8 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         return {
             "alpha": float(self.make_grid()[best]),
             "alpha_absolute": absolute,
-            # Features s z with alpha give the same fit as z with alpha / s^2 (`penalty_degree`):
-            # only the ratio is comparable.
+            # Features s * z with the penalty alpha give the same fit as z with alpha / s^2 (see
+            # `penalty_degree`). Only this ratio can be compared between methods.
             "alpha_scale_free": (
                 absolute / fits.row_norm ** (self.penalty_degree / 2)
                 if fits.row_norm > 0

@@ -14,8 +14,8 @@ from sklearn.utils._param_validation import Interval
 
 from rfbench.arrays import Array, Rows
 
-# Values of the parameters, which are drawn with equal probability. There are values on both sides
-# of the defaults of scikit-learn.
+# Possible values of each parameter, which are drawn with equal probability. There are values on
+# both sides of the defaults of scikit-learn.
 BOOSTING_GRID: dict[str, list[Any]] = {
     "learning_rate": [0.02, 0.05, 0.1, 0.2],
     "max_iter": [50, 100, 200, 300],
@@ -24,8 +24,8 @@ BOOSTING_GRID: dict[str, list[Any]] = {
     "l2_regularization": [0.0, 0.1, 1.0, 10.0],
 }
 TREES = "max_iter"
-# Number of trees without a smaller loss on the held-out rows after which a fit stops. It is twice
-# the default of scikit-learn, 10, because with a small learning rate each tree improves the loss
+# A fit stops after this number of trees without a smaller loss on the held-out rows. It is twice
+# the default of scikit-learn, 10, because with a small learning rate each tree reduces the loss
 # only a little.
 ROUNDS_WITHOUT_GAIN = 20
 

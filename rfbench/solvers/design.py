@@ -21,8 +21,8 @@ from rfbench.rows import select_rows
 from rfbench.samplers.feature_map import FittedMap, PrecomputedFeatures, check_columns, to_matrix
 
 # Size in bytes of a block of features that is multiplied and not stored, half of an L2 cache.
-# Measured by `python -m scripts.bench.doubled`: half the value needs .96 of the CPU time of a ridge
-# fit, twice the value .93.
+# Measured by `python -m scripts.bench.doubled`: with half the value, a ridge fit needs .96 times
+# the CPU time, with twice the value .93 times.
 DESIGN_BLOCK_BYTES = 2**19
 
 
@@ -133,9 +133,9 @@ class Design:
     def multiply(self, coefficients: FloatArray) -> Array:
         """Return Z @ coefficients, shape (n, k), for coefficients of shape (n_columns, k)."""
         check_columns(self.n_columns, coefficients.shape[0])
-        # The inner map is used only in float64, because coefficients before a projection can be
-        # large and amplify the rounding errors of float32. It is used only for many rows, because
-        # projecting the coefficients costs as much as projecting the same number of rows.
+        # The features before the projection are used only in float64 and only for many rows.
+        # Coefficients before a projection can be large, and would amplify the rounding errors of
+        # float32. Projecting the coefficients costs as much as projecting the same number of rows.
         double = self.X.dtype == np.float64
         few = coefficients.shape[1] < min(self.n, self.n_columns)
         if self._map is not None and double and few:

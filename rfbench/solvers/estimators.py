@@ -70,7 +70,7 @@ class Classifier(ClassifierMixin, Solver):  # type: ignore[misc]
             raise MethodError(
                 f"{type(self).__name__} supports two classes, but there are {k}.",
                 f"Only binary classification is supported. The type of the target is {k} classes.",
-                "Use for example the solver svm.",
+                "Use a solver for several classes, such as svm.",
             )
         self.coding_ = Coding(k, getattr(self, "multiclass", ONE_VS_REST))
         return Targets(self.coding_.encode(codes), codes, self.coding_)
@@ -104,7 +104,7 @@ class Classifier(ClassifierMixin, Solver):  # type: ignore[misc]
 
     def decision_function(self, X: Rows) -> Array:
         """Return the decision values: shape (n,) for two classes, (n, k) for k > 2 classes."""
-        # Raises an error if the solver is not fitted and has no coding yet.
+        # This raises an error if the solver is not fitted, because the labels are then unknown.
         decisions = self.compute_decisions(X)
         values = self.coding_.compute_scores(decisions)
         return values[:, 0] if self.coding_.k == 2 else values

@@ -19,8 +19,8 @@ from rfbench.solvers.design import make_design
 from rfbench.solvers.fitted_model import FitOptions, FitReport, FittedModel
 from rfbench.solvers.folds import ONCE, assign_group_folds
 
-# Defaults of scikit-learn: the number of folds, and the largest number of rows for which boosting
-# with early_stopping='auto' does not stop early.
+# Defaults of scikit-learn. USUAL_FOLDS is the number of folds. MOST_WITHOUT_STOPPING is the
+# largest number of rows for which boosting with early_stopping='auto' does not stop early.
 USUAL_FOLDS, MOST_WITHOUT_STOPPING = 5, 10_000
 
 

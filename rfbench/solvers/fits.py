@@ -20,13 +20,13 @@ from rfbench.solvers.design import Design, check_finite
 
 Folds = NDArray[np.intp] | None
 
-# Number of kernel values that are computed at once (8 MiB). Measured by `python -m
-# scripts.bench.doubled`, CPU time of predictions with 2,000 training rows: half the value needs
-# 1.07 of the time, twice the value 1.07, and four times the value 1.9.
+# Number of kernel values that are computed together (8 MiB). Measured by `python -m
+# scripts.bench.doubled`, for predictions with 2,000 training rows: with half the value, 1.07 times
+# the CPU time is needed, with twice the value 1.07 times, and with four times the value 1.9 times.
 BLOCK_VALUES = 2**20
-# A fit counts as not converged if the distance of its objective from the optimum, relative to the
-# objective, may exceed this value. Chosen without a measurement. With the value halved, more fits
-# are noted as not converged. The coefficients do not change.
+# A fit is recorded as not converged if its objective may exceed the optimum by more than this
+# share of the objective. Chosen without a measurement. With the value halved, more fits are
+# recorded as not converged. The coefficients do not change.
 CERTAIN = 1e-4
 
 
@@ -75,7 +75,7 @@ class RegularizationPath(ABC):
     @property
     @abstractmethod
     def n_columns(self) -> int:
-        """Number of coefficients per decision column."""
+        """Number of coefficients per column of the decision values."""
 
     @abstractmethod
     def compute_decisions(self, design: Design) -> Array:
@@ -111,7 +111,7 @@ class LinearPath(RegularizationPath):
 
     @property
     def n_columns(self) -> int:
-        """The number of features p."""
+        """Number of features p, each of which has one coefficient."""
         return int(self.coefficients.shape[1])
 
     def compute_decisions(self, design: Design) -> Array:
@@ -206,7 +206,8 @@ def fit_from_gram(
     if coding is not None:
         assert targets.codes is not None
         codes, columns = codes + targets.codes, np.ones((design.n, 1))
-    # Class codes of -1 and +1 need no centering, and there may be many columns.
+    # Targets with class codes -1 and +1 are not centered, because they do not need it and may have
+    # many columns.
     elif center and columns.dtype == np.float64:
         means = columns.mean(axis=0)
         columns = columns - means
@@ -220,9 +221,9 @@ def fit_from_gram(
         total = [_sum(parts[c::k]) for c in range(k)]
         n = sum(equations.n for equations in total)
         held = range(-first, n_folds) if folds is not None else range(0)
-        # Sums over the other folds are used instead of differences, which would lose digits if the
-        # fold has one large row. The sum is not assigned to a name, so that its memory is freed
-        # before the next sum is computed.
+        # Add the sums of all other folds. Subtracting the held-out fold from the total would
+        # lose digits if the fold has one large row. The sum is not assigned to a name, so that its
+        # memory is freed before the next sum is computed.
         partial: list[LinearPath] = [
             fit([_sum([parts[h * k + c] for h in range(n_folds) if h != g]) for c in range(k)])
             for g in held

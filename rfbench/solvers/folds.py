@@ -15,13 +15,13 @@ from rfbench.clock import Clock
 from rfbench.errors import MethodError
 from rfbench.samplers.base import uses_target
 
-# Features that use the target are fitted again for each fold without its held-out rows ('nested'),
-# or once on all rows ('once').
+# Two ways to fit features that use the target: again for each fold without its held-out rows
+# ('nested'), or once on all rows ('once').
 NESTED, ONCE = "nested", "once"
 FEATURES_IN_FOLDS = (NESTED, ONCE)
 
-# A function of this type fits features on the rows outside a fold and on their targets, and charges
-# the clock.
+# Type of a function that fits features on the rows outside a fold and on their targets, and adds
+# the time to the clock.
 FoldFit = Callable[[Rows, NDArray[Any], Clock], Any]
 
 
@@ -75,7 +75,7 @@ def assign_group_folds(
     count = min(count, int(numbers.max(initial=0)) + 1)
     if count < 2:
         raise MethodError(
-            "The training set has only one group, but each fold consists of complete groups.",
+            "The training set has only one group, but a fold has to consist of complete groups.",
             "No rows would remain to fit the model.",
             "Fix the penalty (selection: fixed), use a different split, or remove `groups`.",
         )
@@ -84,7 +84,7 @@ def assign_group_folds(
     splitter = kind(count, shuffle=True, random_state=seed)
     folds = np.empty(len(numbers), dtype=np.intp)
     with warnings.catch_warnings():
-        # The warning is about classes with fewer rows than folds.
+        # Ignore the warning that a class has fewer rows than there are folds.
         warnings.simplefilter("ignore", UserWarning)
         split = splitter.split(numbers[:, None], codes if by_class else numbers, numbers)
         for fold, (_, held) in enumerate(split):

@@ -20,17 +20,17 @@ from rfbench.solvers.design import Design
 from rfbench.solvers.estimators import Classifier
 from rfbench.solvers.fits import Fits, Folds, LinearPath, RegularizationPath, fit_from_matrix
 
-# Share of the longest feasible step that is used. Measured on 300 rows in four columns, for C from
-# .1 to 1,000: fits need 17 to 30 steps with 200 features, and 19 to 46 steps with 600. With half
-# the share, they need 42 to 76 and 33 to 69 steps. With the share .99, they need 17 to 29 and 21 to
-# 47 steps.
+# Each step is this share of the longest feasible step. Measured on 300 rows in four columns, for C
+# from .1 to 1,000: a fit needs 17 to 30 steps with 200 features, and 19 to 46 steps with 600. With
+# half the share, the numbers are 42 to 76 and 33 to 69 steps. With the share .99, they are 17 to
+# 29 and 21 to 47 steps.
 TO_THE_BOUNDARY = 0.95
-# Attributes of `_Point` that have to stay positive.
+# Names of the attributes of `_Point` that have to stay positive.
 POSITIVE = ("q", "a", "z", "over", "under", "mu")
 # Number of refinement steps for a system that is solved with the p x p matrix of the features,
-# which loses digits to cancellation. Measured with the same rows, 200 features and C = 1,000: the
-# smallest relative gap is 5e-5, with half the steps 2e-4, with twice the steps 5e-5, and without
-# refinement 9e-3.
+# because this solution loses digits to cancellation. Measured with the same rows, 200 features and
+# C = 1,000, as the smallest relative gap: 5e-5 with this value, 2e-4 with half the steps, 5e-5
+# with twice the steps, and 9e-3 without refinement.
 REFINEMENTS = 2
 
 
@@ -69,18 +69,18 @@ class Saddle:
 
 def compute_lower_bound(A: Array, a: Array, rho: float) -> float:
     """Return 1'a - max_q q'g^2 / 2, g = A'a: a lower bound of the value for every feasible a."""
-    # For a fixed a, the best response of the minimizing player maximizes q'v over the ball; it is
-    # available in closed form. Any other q would give a number above the bound, so the gap would
-    # prove nothing.
+    # For a fixed a, compute the q in the ball that maximizes q'v, which is the best response of
+    # the other player and has a closed form. Any other q would give a number above the bound, so
+    # the gap would prove nothing.
     v = matmul(A.T, a) ** 2
     return float(a.sum() - (chi_square_weights(v, rho) * v).sum() / 2)
 
 
 def find_best_constant(values: Array, y: Array, near: float) -> float:
     """Return the b nearest to `near` that minimizes sum_i max(0, 1 - y_i (values_i + b))."""
-    # The loss is piecewise linear in b, with a kink at y_i - values_i. The slope is the number of
-    # active negative rows minus the number of active positive rows. The slope is 0 between the two
-    # kinks around the number of positive rows.
+    # The loss is a piecewise linear function of b with kinks at y_i - values_i. Its slope is the
+    # number of active negative rows minus the number of active positive rows. The slope is 0
+    # between the two kinks around the number of positive rows.
     breaks = np.sort(y - values)
     positive = int(np.sum(y > 0))
     low = breaks[positive - 1] if positive else -np.inf
@@ -131,18 +131,18 @@ def solve_saddle(
 
 def _better(best: Saddle | None, point: _Point, iteration: int) -> Saddle:
     """Return a saddle point with the better primal part and the better dual part of two points."""
-    # Primal part: the coefficients are w_m = q_m g_m for this q in problem 9. The sum of w_m^2 / (2
-    # q_m) is then q'g^2 / 2. b is recomputed, because the multiplier b is not optimal before
-    # convergence.
+    # Upper bound: for this q, the coefficients w_m = q_m * g_m are feasible in problem 9, and the
+    # sum of w_m^2 / (2 * q_m) is q'g^2 / 2. b is computed again, because the multiplier b is not
+    # optimal before convergence.
     weights = point.q * point.g
     values = point.y * point.margins
     b = find_best_constant(values, point.y, point.b) if point.intercept else 0.0
     hinge = np.maximum(0.0, 1.0 - point.margins - point.y * b).sum()
     upper = float((point.g * weights).sum() / 2 + point.C * hinge)
-    # Dual side: a has to satisfy y'a = 0 exactly, otherwise its value is not a bound.
+    # Lower bound: a has to satisfy y'a = 0 exactly, because otherwise its value is not a bound.
     a = point.feasible()
     lower = compute_lower_bound(point.A, a, point.rho)
-    # The two bounds do not improve in every step, so the best value of each bound is kept.
+    # Each of the two bounds may be worse in a later step, so the best value of each bound is kept.
     q = point.q
     if best is not None and best.upper < upper:
         q, weights, b, upper = best.q, best.weights, best.b, best.upper
@@ -151,7 +151,7 @@ def _better(best: Saddle | None, point: _Point, iteration: int) -> Saddle:
     return Saddle(q, a, weights, b, upper, lower, iteration)
 
 
-# Increments of the attributes of a `_Point`, by name.
+# Changes of the attributes of a `_Point`, by name.
 Step = dict[str, Any]
 
 
@@ -235,21 +235,22 @@ class _Point:
 
     def advance(self) -> bool:
         """Make one predictor-corrector step. Return False if the step is too short to be useful."""
-        # The conditions for the optimum are, with slacks s:
-        # stationarity in q: g_m^2 / 2 - tau - 2 N mu q_m + z_m = 0.
-        # stationarity in a: 1 - y_i f_i - y_i b - over_i + under_i = 0.
-        # complementarity: multiplier * slack = aim, for each product.
-        # In Newton's equations, eliminating z gives the curvature 2 N mu + z / q of q. Eliminating
-        # over and under gives the diagonal D. Eliminating q gives the matrix A W A' + D with W = q
-        # + g^2 / curvature.
+        # The conditions for the optimum, with the slacks of the bounds, are as follows.
+        # Stationarity in q: g_m^2 / 2 - tau - 2 * N * mu * q_m + z_m = 0.
+        # Stationarity in a: 1 - y_i * f_i - y_i * b - over_i + under_i = 0.
+        # Complementarity: multiplier * slack = aim, for each product.
+        # In Newton's equations, eliminating z gives the curvature 2 * N * mu + z / q of q.
+        # Eliminating over and under gives the diagonal D. Eliminating q gives the matrix A W A' +
+        # D with W = q + g^2 / curvature.
         curvature = 2 * len(self.q) * self.mu + self.z / self.q  # curvature of the equations in q
         scaled = self.A * np.sqrt(self.q + self.g**2 / curvature)
         diagonal = self.over / (self.C - self.a) + self.under / self.a
         factor = curvature, _System(scaled, diagonal)
-        # Mehrotra 1992: the predictor is the step for aim 0. It shows how far a step can go. The
-        # products after the predictor determine the aim, (after / now)^3 now. The aim is small if
-        # the predictor makes good progress, and close to the current mean if the predictor reaches
-        # a bound. With aim 0 only, iterates would stay near the boundary.
+        # Predictor step of Mehrotra 1992, with the aim 0. It shows how far a step can go. The aim
+        # of the second step is (after / now)^3 * now, where now and after are the mean products
+        # before and after the predictor. The aim is small if the predictor makes good progress,
+        # and close to the current mean if the predictor reaches a bound. With the aim 0 only,
+        # iterates would stay near the boundary.
         predictor = self._direction(factor, 0.0)
         now = self._complementarity(predictor, 0.0)
         after = self._complementarity(predictor, self._longest(predictor))
@@ -266,7 +267,7 @@ class _Point:
         curvature, system = factor
         A, y, q, a, g, N = self.A, self.y, self.q, self.a, self.g, len(self.q)
         upper_slack = self.C - a
-        # Differences between the aim and the products of multiplier and slack.
+        # Differences between the aim and the products of each multiplier with its slack.
         of_z, of_over = aim - self.z * q, aim - self.over * upper_slack
         of_under, of_mu = aim - self.under * a, aim - self.mu * self.room
         # The right-hand sides are the residuals of stationarity in q and in a. z, over and under
@@ -275,12 +276,13 @@ class _Point:
         gradient = 1.0 - self.margins - y * self.b
         side_a = gradient - self.over + self.under - of_over / upper_slack + of_under / a
         balance = y if self.intercept else np.zeros_like(y)
-        # The equation of q, solved for dq, is dq = along_0 + along_1 dmu + along_2 dtau + g A'da /
-        # curvature. g A'da is the derivative of g^2 / 2.
+        # The equation of q, solved for dq, is dq = along_0 + along_1 * dmu + along_2 * dtau + g *
+        # A'da / curvature. The last term contains g * A'da, the derivative of g^2 / 2.
         along = np.column_stack([side_q, -2 * N * q, -np.ones(N)]) / curvature[:, None]
         pulled = matmul(A, g[:, None] * along)
-        # Inserted into the equation of a: (A W A' + D) da = side_a - A g along_0 - y db - ... The
-        # system has four right-hand sides for one factor, because b, mu and tau are still unknown.
+        # Insert dq into the equation of a, which gives (A W A' + D) da = side_a - A (g * along_0)
+        # - y * db - ... The system has four right-hand sides for one factor, because db, dmu and
+        # dtau are still unknown.
         sides = np.column_stack([side_a - pulled[:, 0], balance, pulled[:, 1], pulled[:, 2]])
         solved = system.solve(sides)
         images = g[:, None] * matmul(A.T, solved) / curvature[:, None]
@@ -288,8 +290,8 @@ class _Point:
         base_a, by_a = solved[:, 0], -solved[:, 1:]
         base_q, by_q = along[:, 0] + images[:, 0], -images[:, 1:]
         by_q[:, 1:] += along[:, 1:]
-        # Three equations for these three unknowns: y'(a + da) = 0, the product of mu with the slack
-        # of the ball, and 1'(q + dq) = 1.
+        # Solve three equations for these three unknowns: y'(a + da) = 0, the product of mu with
+        # the slack of the ball, and 1'(q + dq) = 1.
         small = np.stack(
             [matmul(by_a.T, balance), -2 * N * self.mu * matmul(by_q.T, q), by_q.sum(axis=0)]
         )
@@ -327,9 +329,9 @@ class _Point:
             falling = change < 0
             if falling.any():
                 longest = min(longest, float((-values[falling] / change[falling]).min()))
-        # The ball N |q + t dq|^2 <= 1 + rho is a quadratic inequality in t: square t^2 + linear t -
-        # room <= 0. The limit is its positive root. The slack of the ball is not linear in t, so
-        # the rule above does not apply.
+        # The ball N * |q + t * dq|^2 <= 1 + rho is a quadratic inequality in t: square * t^2 +
+        # linear * t - room <= 0. The limit is its positive root. The slack of the ball is not
+        # linear in t, so the rule above does not apply.
         N = len(self.q)
         square, linear = N * sum_squares(step["q"]), 2 * N * float((self.q * step["q"]).sum())
         if square > 0:

@@ -302,14 +302,14 @@ class KernelSVMClassifier(Classifier, KernelModel):
             notes=[[] for _ in alphas],
             converged=np.ones(len(alphas), dtype=bool),
         )
-        # A fold may have rows of only one class of a pair. The pair then always decides for this
-        # class.
+        # For a pair of classes, a fold may have rows of only one of them. The pair then always
+        # decides for this class.
         constants[:] = np.sign(targets.columns.max(axis=0) + targets.columns.min(axis=0))
         present = np.unique(codes)
         if len(present) < 2:
             return path
-        # In libsvm, positive values of a pair mean the first class, except if there is a single
-        # pair.
+        # In libsvm, a positive decision value of a pair means the first class, except if there is
+        # a single pair.
         sign = 1.0 if len(present) == 2 else -1.0
         columns = {pair: column for column, pair in enumerate(coding.pairs)}
         for i, alpha in enumerate(alphas):
@@ -319,8 +319,8 @@ class KernelSVMClassifier(Classifier, KernelModel):
                 first, second = present[a], present[b]
                 column = columns[first, second]
                 constants[i, column] = sign * model.intercept_[pair]
-                # In libsvm, a row has one coefficient for each class except its own, in the order
-                # of the classes.
+                # In libsvm, each row has one coefficient for each class except its own, in the
+                # order of the classes.
                 for code, place in ((first, b - 1), (second, a)):
                     chosen = own == code
                     own_duals = model.dual_coef_[place, chosen]

@@ -26,19 +26,20 @@ from rfbench.samplers.metric import LearnedMetric, apply_metric
 from rfbench.solvers.coding import Coding
 from rfbench.solvers.probabilities import Link, apply_link, fit_link
 
-# Number of rows whose features are computed at the same time. Measured by `python -m
-# scripts.bench.doubled` with 300 landmarks: half the value needs 1.17 of the CPU time, twice the
-# value 1.09.
+# Number of rows whose features are computed together. Measured by `python -m
+# scripts.bench.doubled` with 300 landmarks: with half the value, 1.17 times the CPU time is
+# needed, with twice the value 1.09 times.
 ROWS_AT_ONCE = 4096
-# This value times the mean of the diagonal is added to the diagonal of the landmarks' kernel
-# matrix, so that the matrix has a Cholesky factor. The rounding error of the matrix is about 1e-16
-# times the number of landmarks, up to 20,000. Chosen without a measurement. With twice the value,
+# The diagonal of the landmarks' kernel matrix is increased by JITTER times its mean, so that the
+# matrix has a Cholesky factor. The rounding error of the matrix is about 1e-16 times the number of
+# landmarks, which is at most 20,000. Chosen without a measurement. With twice the value,
 # directions with a smaller eigenvalue are penalized twice as much.
 JITTER = 1e-9
 FREQUENCIES = "frequencies"
-# Number of rounds and of rows for the learned metric. On the data set pumadyn32nm, three rounds do
-# not find a relevant column, and five rounds do (measured). A fifth of METRIC_ROWS is held out. The
-# number of rows was chosen without a measurement. Twice the rows need twice the time.
+# ROUNDS is the number of rounds in which a metric is learned. METRIC_ROWS is the number of rows
+# from which it is learned, a fifth of which is held out. On the data set pumadyn32nm, three rounds
+# do not find a relevant column, and five rounds do (measured). METRIC_ROWS was chosen without a
+# measurement. Twice the rows need twice the time.
 ROUNDS, METRIC_ROWS = 6, 4_500
 
 

@@ -80,7 +80,7 @@ class LogisticClassifier(Classifier, LinearModel):
             first = first or (path, hessian)
             return path
 
-        # A loose fit has a copy in float32, too.
+        # A fit with a loose tolerance also needs a copy of the features in float32.
         matrices = 2.5 if self._is_loose() else 2.0
         return fit_from_matrix(design, targets, folds, clock, fit, matrices=matrices)
 

@@ -24,15 +24,16 @@ from rfbench.compute.products import matmul
 Linear = Callable[[Array], Array]
 
 # PRODUCTS_PER_FACTORIZATION is the number of products with the Hessian after which a new factor is
-# computed. Measured by `python -m scripts.bench.doubled` for two classes, 5,000 rows and 400
-# features: half the value needs .66 of the CPU time, twice the value .95. For six classes, half the
-# value needs 1.3 of the CPU time (3,000 rows, 200 features). MOST_PRODUCTS stops a step that does
-# not converge because of rounding errors. With twice the limit, such a fit needs twice the time.
+# computed. Measured by `python -m scripts.bench.doubled`. For two classes, 5,000 rows and 400
+# features, half the value needs .66 times the CPU time, and twice the value .95 times. For six
+# classes, 3,000 rows and 200 features, half the value needs 1.3 times the CPU time. MOST_PRODUCTS
+# stops a step that does not converge because of rounding errors. With twice the limit, such a fit
+# needs twice the time.
 PRODUCTS_PER_FACTORIZATION = 10
 MOST_PRODUCTS = 1000
-# Number of rows per feature for a Hessian that is computed from a part of the rows. Measured, CPU
-# seconds of 20,000 rows and 1,000 features to a tolerance of 1e-3: .38 with 2 rows per feature, .40
-# with 3, .36 with 4, and .75 with all rows.
+# Number of rows per feature from which an approximate Hessian is computed. Measured with 20,000
+# rows and 1,000 features, as CPU seconds until the tolerance 1e-3 is reached: .38 s with 2 rows
+# per feature, .40 s with 3, .36 s with 4, and .75 s if all rows are used.
 SAMPLED = 4
 # SUFFICIENT_DECREASE is the usual factor of Armijo's condition (Nocedal and Wright, Numerical
 # Optimization, 2006, section 3.1). ROUNDING is the relative rounding error of an objective that is
@@ -40,15 +41,15 @@ SAMPLED = 4
 # last steps would be rejected.
 SUFFICIENT_DECREASE = 1e-4
 ROUNDING = 1e-13
-# Largest predicted decrease of the objective, relative to the objective, at the step before the
-# last step. Newton's method squares this value to 1e-14. With twice the value, it is 4e-14, still
-# below ROUNDING.
+# Largest predicted decrease of the objective, relative to the objective, before the last step.
+# Newton's method squares this value in the last step, to 1e-14. With twice the value, it is 4e-14,
+# still below ROUNDING.
 PROMISED = 1e-7
 # Number of Newton steps for the intercepts. A few steps are enough, because each step squares the
 # error. Further steps would only follow rounding errors. Twice the value changes nothing.
 CONSTANT_STEPS = 20
-# Maximum number of attempts in `Newton._factor`, by definition. With half the number of attempts,
-# some indefinite Hessians would be rejected.
+# Maximum number of increases of the diagonal in `Newton._factor`, by definition. With half this
+# number, some indefinite Hessians would be rejected.
 MOST_LIFTS = 25
 
 
@@ -141,7 +142,8 @@ class SquaredHinge:
         return Derivatives(-2.0 * self.signs * slack, lambda v: bent * v, bent[:, 0])
 
 
-# A loss is the sum over n rows, as a function of the decision values, shape (n, t).
+# Type of a loss, which is the sum over n rows, as a function of the decision values of shape (n,
+# t).
 Loss = TwoClasses | Multinomial | SquaredHinge
 
 
@@ -168,11 +170,11 @@ class Newton:
     ) -> None:
         self.Z, self.loss, self.intercept = Z, loss, intercept
         self.hessian = hessian
-        # Number of products since the Hessian was computed from a part of the rows. It is infinite
-        # if the Hessian was computed from all rows.
+        # Number of products with the Hessian since it was computed from a part of the rows. The
+        # number is infinite if the Hessian was computed from all rows.
         self._spent = np.inf
         self._at_zero: Array | None = None
-        # The rows of the products with the Hessian, and the rows in float32.
+        # Rows with which the Hessian is multiplied, and the same rows in float32.
         self._rows: FloatArray = Z
         self._single: FloatArray | None = None
 
@@ -215,7 +217,7 @@ class Newton:
             gradient = self._at_zero if begins else self._back(slope.gradient, theta, alpha)
             size = float(np.abs(gradient).max()) / scale
             if size <= tol and promised <= promise * current:
-                if sample:  # the steps have added rounding errors of float32
+                if sample:  # the earlier steps have added rounding errors of float32
                     decisions = self._decisions(theta)
                 certified = self.compute_relative_gap(alpha, theta, decisions)
                 if certified <= gap:
@@ -230,7 +232,7 @@ class Newton:
             if precondition is None:
                 precondition = self._factor(alpha)
             share = min(0.1, size**0.5)
-            if sample:  # a step that is more accurate than the tolerance needs more products
+            if sample:  # a step that has to be more accurate than the tolerance needs more products
                 share = max(share, min(0.1, tol / (2 * size)))
             step, along, products = self._step(slope, gradient, alpha, precondition, share)
             self._spent += products
@@ -286,7 +288,7 @@ class Newton:
 
     def _decisions(self, theta: Array, rows: FloatArray | None = None) -> Array:
         # The product of a few columns with many rows is up to twice as fast if the long axis is
-        # last.
+        # the last axis.
         Z, p = self.Z if rows is None else rows, self.Z.shape[1]
         product = matmul(theta[:p].T.astype(Z.dtype, copy=False), Z.T)
         return np.asarray(product.T + theta[p:].sum(axis=0))
@@ -345,9 +347,9 @@ class Newton:
         """Factorize the Hessian plus the penalty. Increase its diagonal until this succeeds."""
         assert self.hessian is not None
         lift = 0.0
-        # A finite matrix becomes positive definite if its diagonal is increased by more than p
-        # times its largest entry. Starting at 1e-14 times this entry, 25 multiplications by ten
-        # exceed every p that fits into memory.
+        # A finite p x p matrix becomes positive definite if its diagonal is increased by more than
+        # p times its largest entry. The increases start at 1e-14 times this entry. Multiplied by
+        # ten 25 times, they exceed every p that fits into memory.
         for _ in range(MOST_LIFTS):
             system = self.hessian.copy()
             diagonal = np.einsum("ii->i", system)

@@ -24,9 +24,9 @@ from rfbench.solvers.design import Design
 from rfbench.solvers.estimators import Classifier, Regressor
 from rfbench.solvers.fits import Fits, Folds, LinearPath, fit_from_gram
 
-# Number of n x n matrices in memory, by definition: the products of the rows, the products of a
-# fold, their factor or eigenvectors (one matrix each), and two matrices for the work space. With
-# half the number, a fit could start that does not fit into memory.
+# Number of n x n matrices in memory, by definition: the products of all rows, the products of a
+# fold, their factor or eigenvectors (one matrix each), and two matrices of work space. With half
+# the number, a fit could start that does not fit into memory.
 ROW_SIDE_MATRICES = 5
 # Number of folds from which one eigendecomposition is faster than one fit per fold. Measured with
 # five folds, one decomposition and five fits: 4.1 and 6.0 ms with 100 rows and 400 columns, 23 and
@@ -89,9 +89,9 @@ class _Ridge(LinearModel):
         with clock.time_part("train"):
             noise = max(p * float(np.finfo(np.float64).eps), 4 * float(np.finfo(Z.dtype).eps))
             shift = gram.subtract_mean(Z) if self.intercept else np.zeros(p)
-            wide = Z.astype(np.float64, copy=False)  # products are accumulated in float64
+            wide = Z.astype(np.float64, copy=False)  # products are added up in float64
             K = np.asarray(multiply_by_transpose(wide), np.float64)
-            row_norm = float(np.trace(K) / n + shift @ shift)  # shift is the mean of the rows
+            row_norm = float(np.trace(K) / n + shift @ shift)  # `shift` is the mean of the rows
             loss, dual = None, None
             if self.resolve_selection() == LOO:
                 spectrum = KernelEigendecomposition(
@@ -141,8 +141,8 @@ class _Ridge(LinearModel):
                 decisions = _multiply_path(K[np.ix_(held, rest)], fitted)
             own = self._summed_losses(decisions, targets.truth[held])
             if targets.codes is None:
-                # The equations of a fold cannot resolve smaller losses. Smaller losses count as
-                # equal.
+                # The equations of a fold cannot resolve losses below this value, so smaller losses
+                # are set to it and are equal.
                 own = np.maximum(own, 10 * noise * float(np.mean(centered[held] ** 2)) * len(held))
             losses.append(own)
         path = None if spectrum is None else spectrum.compute_path(self._absolute(len(K)))

@@ -99,14 +99,14 @@ class SVMClassifier(Classifier, LinearModel):
         if len(np.unique(signs)) == 1:
             path.intercepts[:] = signs[0]
             return path
-        # The coefficient of the constant column is b, which is penalized like the other
-        # coefficients.
+        # The intercept b is the coefficient of a constant column, which is penalized like the
+        # other coefficients.
         if self.intercept:
             Z = np.column_stack([Z, np.ones(len(Z))])
         back = None
         if Z.shape[1] > len(Z):  # the coefficients are linear combinations of the n rows
             back, r = linalg.qr(Z.T, mode="economic", check_finite=False)
-            # Coordinates of the rows in an orthonormal basis of their span.
+            # Coordinates of the rows in an orthonormal basis of the space that they span.
             Z = np.ascontiguousarray(r.T)
         loss = SquaredHinge(signs[:, None])
         newton = Newton(Z, loss, intercept=False)

@@ -41,14 +41,14 @@ def test_nearest_combinations_are_shown_with_the_varied_settings(folder, monkeyp
         ["1", "1.00", "2.00"],
     ]
     assert [row[3:] for row in cells(content, "3 ")] == [["3.00", "standard", "top"]]
-    assert "the 3 nearest are shown" in content
+    assert "The 3 combinations nearest to the published numbers are shown" in content
 
 
 @pytest.mark.parametrize(
     ("one", "other", "more"),
     [
         (ranked([(1, 4), (2, 2)], ["scaling=a,b"]), tied(), "share the first place"),
-        (EIGHT, ranked([(1,) * 8], ["scaling=a"], NUMBERS, trials=2), "luck"),
+        (EIGHT, ranked([(1,) * 8], ["scaling=a"], NUMBERS, trials=2), "due to chance"),
         (tied(), tied(stand_in=True), "not a verdict"),
         (tied(), tied(as_it_stands=3), "the configuration itself"),
         (EIGHT, tied(), "cannot confirm"),

@@ -63,7 +63,9 @@ def test_combination_with_missing_trials_is_not_ranked(invented, tmp_path):
         table = rank(audit, part)
         assert len(table) == 6 - incomplete
         assert "2" not in list(table["bandwidth"])
-    with pytest.raises(ResultsError, match="No combination has all numbers"):
+    with pytest.raises(
+        ResultsError, match="No combination of settings has results for all numbers"
+    ):
         page.save(audit, table, tmp_path)
 
 

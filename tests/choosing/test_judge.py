@@ -246,7 +246,7 @@ def test_fit_that_would_end_too_late_is_not_started(monkeypatch):
             LINEAR,
             100,
             -1.0,
-            "the budget was used before a fit on the training rows alone, which needs 3.3 s",
+            "the time budget was spent before a fit on the training rows alone, which needs 3.3 s",
         ),
         (LINEAR, 100, FOREVER, ""),
         (LINEAR, 75, FOREVER, ""),

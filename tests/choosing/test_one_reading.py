@@ -186,7 +186,7 @@ class TestMissing:
 
     def test_missing_markers_in_text_features_are_counted(self, tmp_path):
         found = seen(written(frame(w=np.where(LETTERS == "p", "NA", LETTERS)), tmp_path / "a.csv"))
-        assert "These strings count as missing values: w (NA 24)." in found.said
+        assert "These strings are treated as missing values: w (NA 24)." in found.said
 
 
 class TestRowNumbers:

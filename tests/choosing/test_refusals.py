@@ -176,7 +176,7 @@ def test_automatic_interpretation_of_a_table_is_reported(what, tmp_path, monkeyp
             assert any(f"{UNREAD}{word} ({n})" in said for n in found)
     if what == "classes one after the other in time":
         assert not card["in_time"]
-        assert "No such split leaves enough rows for training and testing" in said
+        assert "does not leave enough rows for training and testing" in said
     if what == "marks of unknown meaning, with smaller numbers":
         assert made.max() > 1000
 
@@ -243,7 +243,7 @@ ERRORS = {
     ],
     "no model within the budget, with the messages of all candidates": [
         "choosing/choice.py: No model could be fitted on all rows.",
-        "choosing/choice.py: Nothing was measured within {} s, not even the constant prediction.",
+        "choosing/choice.py: No model was measured within {} s, not even the constant prediction.",
     ],
     "a folder that is in use": [
         "choosing/workplace.py: Another `rfbench choose` is using {}.",

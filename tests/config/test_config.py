@@ -176,7 +176,7 @@ def test_wrong_override_is_rejected(tmp_path, override, sentence):
         (
             "solver:\n  alphas: log:1e-2:1e2:5\n  selection: cv5\n",
             "solver: none\n",
-            "line 7: There is neither a solver nor a kernel error",
+            "line 7: The configuration measures nothing: it has neither a solver nor",
         ),
         ("M: 10:30:10", "M: 5\nkernel-error-rows: 5", "no key 'kernel-error-rows'. Did you mean"),
         ("M: 10:30:10", "M: 5\nchecks: [{column: kpt}]", "not have a column 'kpt'"),

@@ -150,7 +150,7 @@ class TestVerify:
         shown = call("data", "verify", "letters")
         assert shown.count(sha256(LETTERS)) == 1
         assert "unpinned" in shown
-        assert "to let rfbench check this file" in shown
+        assert "to let rfbench check this file, add this hash to the" in shown
         first = datasets.load("letters").sha256
         put(home / "letters", "letters.data", LETTERS.replace(b"1", b"3"))
         assert datasets.load("letters").sha256 != first

@@ -113,8 +113,8 @@ class TestColumns:
     @pytest.mark.parametrize(
         ("column", "note"),
         [
-            ([f"2020-01-{1 + i % 28:02}" for i in range(N)], "Dates became.*odd"),
-            ([f"12:{i:02}" for i in range(N)], "Dates became.*odd"),
+            ([f"2020-01-{1 + i % 28:02}" for i in range(N)], "Dates were replaced.*odd"),
+            ([f"12:{i:02}" for i in range(N)], "Dates were replaced.*odd"),
             ([f"{i},5" for i in range(N)], ""),
             ([f"{i}" for i in range(N - 1)] + ["n/k"], r"other than numbers.*odd \(1\)"),
             (["inf", *range(N - 1)], r"other than numbers.*odd \(1\)"),

@@ -93,7 +93,7 @@ def test_tie_with_the_baseline_has_ratio_1_and_no_difference():
 
 
 def test_trials_without_a_length_scale_are_counted():
-    note = "own parameters are taken for bandwidth 1: The method uses the target."
+    note = "the method's parameters are assumed to be for bandwidth 1: The method uses the target."
     one = rows({("d11", "mine", 100): 9.0}, 1, scaling="standard", message=f"7 tried; {note}")
     found = find_place(others(), own([0.7] * 11, *one), "mine", 100)
     assert found.unknown_scales == (note,)
@@ -435,9 +435,9 @@ def test_rank_reports_each_kind_of_method(board):
     assert "may be shifted" not in str(found[0])
     said = str(rfbench.rank(kinds.ramps, M=10, n_jobs=1))
     assert (
-        "its grid of bandwidths may be shifted in 1 trial: own parameters are taken for "
-        "bandwidth 1: The mean product of features does not decrease to 0.61 as the distance of "
-        "the rows grows."
+        "its grid of bandwidths may be shifted in 1 trial: the method's parameters are "
+        "assumed to be for bandwidth 1: The mean product of features does not decrease to 0.61 as "
+        "the distance of the rows grows."
     ) in said.splitlines()
 
     words = ("rank", f"{kinds.__file__}:Transformer", *words)

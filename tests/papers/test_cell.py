@@ -158,7 +158,8 @@ def test_each_protocol_is_measured_and_missing_data_are_named(
     said = " ".join(call("verify", "--cell", "liu2020, Table 3, EEG, RFF, 14").split())
     assert (
         said.count(
-            "Nothing is measured: the data of eeg are not on this machine: rfbench data fetch"
+            "Nothing is measured: the data set eeg is not on this machine. To download it: rfbench "
+            "data fetch"
         )
         == 4
     )

@@ -133,7 +133,7 @@ def test_paper_without_numbers_is_valid_and_newest_is_first(tmp_path: Path) -> N
         ("claims", "at: each", "at: some", r"doe2030/claims.yaml, line 12\b.*at"),
         ("claims", "claims:", "answer: x\nclaims:", r"claims.yaml, line 1\b.*unknown key answer"),
         ("open_choices", "[offset, paired]", "offset", r"doe2030/open_choices.yaml, line 2\b"),
-        ("paper", "year:", "name: doe\nyear:", r"doe2030/paper.yaml, line \d+: .*Remove this key"),
+        ("paper", "year:", "name: doe\nyear:", r"doe2030/paper.yaml, line \d+: .*Remove the key"),
         (
             "claims",
             "where:",

@@ -48,7 +48,7 @@ def test_repeated_rows_and_rows_with_one_column_are_handled(found: str) -> None:
 def test_fewer_distinct_landmarks_than_requested_are_noted(found: str) -> None:
     assert fitted(CHECK_ROWS, 10, found).notes_ == []
     assert fitted(np.repeat(CHECK_ROWS[:5], 12, axis=0), 10, found).notes_ == [
-        "5 different landmarks are used, because they span the rows"
+        "5 different landmarks are enough to represent all rows"
     ]
 
 

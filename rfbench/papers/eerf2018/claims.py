@@ -8,7 +8,7 @@ from rfbench.analysis.paired import Curve, Pairing, Quantity, compare_at_equal_t
 
 
 def over_own_fit(pairing: Pairing, curve: Curve, other: Curve | None) -> list[Quantity]:
-    """Return the metric divided by ``t_fit`` of the same method, at the largest size."""
+    """Return a time divided by the fitting time of the same method, at the largest size."""
     size = max(curve)
     values = pairing.tabulate(pairing.part.metric) - pairing.tabulate("t_fit")
     quotients = [values[:, column] for column in curve[size]]

@@ -11,7 +11,7 @@ from rfbench.analysis.kept import is_near_corners, is_near_offsets
 from rfbench.analysis.paired import Curve, Pairing, Quantity, Values, compute_change
 from rfbench.results import kept_features
 
-# number of kept features in the paper: nnz(q) < 250 for 2 <= d <= 15 (section 4.1, footnote 1)
+# The paper keeps fewer than 250 features for 2 <= d <= 15: nnz(q) < 250 (section 4.1, footnote 1).
 KEPT = 250
 
 
@@ -45,7 +45,7 @@ def _over_d(pairing: Pairing, curve: Curve, other: Curve | None) -> pd.DataFrame
 
 
 def share_of_the_weight(pairing: Pairing, curve: Curve, other: Curve | None) -> list[Quantity]:
-    """Return the share of the weight that is at the locations marked in Figure 1a, for d = 2."""
+    """Return the share of the weight near the locations marked in Figure 1a, for d = 2."""
     near = {"kept_near_corners": is_near_corners, "kept_near_offsets": is_near_offsets}
     collection, groups = pairing.trials.collection, pairing.trials.facts["group"]
     shares: list[pd.Series[float]] = []
@@ -61,7 +61,7 @@ def share_of_the_weight(pairing: Pairing, curve: Curve, other: Curve | None) -> 
 
 
 def plateau(pairing: Pairing, curve: Curve, other: Curve | None) -> list[Quantity]:
-    """Return the change between the two largest sizes above the number of kept features.
+    """Return the change of a metric between the two largest M above the kept number.
 
     The number of kept features at a size is the largest number over the trials at this size.
     """

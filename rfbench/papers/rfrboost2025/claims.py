@@ -9,7 +9,7 @@ import pandas as pd
 
 from rfbench.analysis.paired import Curve, Pairing, Quantity
 
-N_FOLDS = 5  # number of folds, by definition of the paper
+N_FOLDS = 5  # number of folds in the paper, by definition
 
 
 def by_fold(pairing: Pairing, curve: Curve, other: Curve | None) -> list[Quantity]:
