@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from rfbench.api import RunResults, read_config, read_results, run
     from rfbench.errors import RfbenchError
     from rfbench.figures import plot
-    from rfbench.pages.report import publish as report
+    from rfbench.pages.report import publish_pages as report
 
 __all__ = [
     "RfbenchError",
@@ -52,7 +52,7 @@ _PLACES = {
     "plot": "rfbench.figures:plot",
     "read_config": "rfbench.api:read_config",
     "read_results": "rfbench.api:read_results",
-    "report": "rfbench.pages.report:publish",
+    "report": "rfbench.pages.report:publish_pages",
     "run": "rfbench.api:run",
     "summarise": "rfbench.analysis.summary:summarize",  # alias of `summarize`
     "summarize": "rfbench.analysis.summary:summarize",
@@ -74,4 +74,8 @@ def __dir__() -> list[str]:
 
 
 def _of_slices() -> dict[str, str]:
-    return {name: place for names in slices.call_hooks("public") for name, place in names.items()}
+    return {
+        name: place
+        for names in slices.call_hooks("list_public_names")
+        for name, place in names.items()
+    }

@@ -130,7 +130,7 @@ def _replace(
         key = _resolve_path(name, file, place) if isinstance(name, str) else name
         inside = (*path, name)
         if key in result:
-            line = document.find_place(inside)
+            line = document.find_location(inside)
             raise ConfigError(
                 f"{document.source}{', ' * bool(line)}{line}: '{given[key]}' and '{name}' are two "
                 "names of the same key.",

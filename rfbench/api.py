@@ -69,7 +69,7 @@ class RunResults(Results):
     def __str__(self) -> str:
         from rfbench.pages import summary_table
 
-        return summary_table.render(self)
+        return summary_table.render_summary_tables(self)
 
 
 def read_results(folder: str | Path) -> RunResults:
@@ -90,7 +90,7 @@ def read_results(folder: str | Path) -> RunResults:
     ResultsError
         If the folder is not a results folder.
     """
-    return RunResults(**vars(reader.read(folder)))
+    return RunResults(**vars(reader.read_results_folder(folder)))
 
 
 def read_config(
@@ -136,12 +136,12 @@ def read_config(
         return config
     if isinstance(config, Mapping):
         document = yamlfile.Document(_plain(config), "the configuration")
-        path, documents = Path(name), configurations.list_runs(document, name, overrides)
+        path, documents = Path(name), configurations.make_run_documents(document, name, overrides)
     else:
         path = Path(config)
-        documents = configurations.read_documents(path, overrides)
-    full, document = configurations.choose(path, documents, run)
-    return configurations.from_document(document, full, allow_imports=allow_imports)
+        documents = configurations.read_run_documents(path, overrides)
+    full, document = configurations.choose_run(path, documents, run)
+    return configurations.build_experiment(document, full, allow_imports=allow_imports)
 
 
 def _plain(value: Any) -> Any:
@@ -234,8 +234,8 @@ def run(
     # The user's own data are read in this process, so its memory is limited.
     with limit_temporarily(compute_memory_share(memory, 1)):
         plan = plan_run([experiment], folder, smoke=smoke).select(only)
-    workers = n_jobs or usable.count_cores()
-    summary = runner.run(
+    workers = n_jobs or usable.count_usable_cores()
+    summary = runner.run_plan(
         plan,
         n_jobs=workers,
         limits=Limits(compute_memory_share(memory, workers), timeout),

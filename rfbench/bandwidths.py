@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from rfbench.arrays import Array, Rows
-from rfbench.errors import MethodError, suggest_nearest
+from rfbench.errors import MethodError, suggest_nearest_name
 from rfbench.kernels import Kernel, compute_squared_distances, shift_by_mean
 from rfbench.parameters import Rule, number, one_of
 from rfbench.registry import KERNELS
@@ -52,7 +52,7 @@ WIDEST, ROUNDING = (1 / 8, 32.0), 1 + 1e-9
 NEIGHBOR, SAMPLE = 50, 1000
 
 
-def resolve(rule: float | str, X: Rows, generator: np.random.Generator) -> float:
+def compute_bandwidth_by_rule(rule: float | str, X: Rows, generator: np.random.Generator) -> float:
     """Return the bandwidth that a rule gives for the rows X.
 
     Parameters
@@ -81,7 +81,7 @@ def resolve(rule: float | str, X: Rows, generator: np.random.Generator) -> float
         value = parts[0] * _from_rows(parts[1], X, generator)
     elif isinstance(rule, str):
         raise MethodError(
-            f"Unknown bandwidth rule '{rule}'.{suggest_nearest(rule, list(RULES))}",
+            f"Unknown bandwidth rule '{rule}'.{suggest_nearest_name(rule, list(RULES))}",
             f"A bandwidth is a positive number or one of the rules {', '.join(RULES)}.",
         )
     else:
@@ -99,7 +99,7 @@ def resolve(rule: float | str, X: Rows, generator: np.random.Generator) -> float
 def make_kernel(X: Rows, name: str, rule: float | str, generator: np.random.Generator) -> Kernel:
     """Return a kernel by name, with the bandwidth that a rule gives for the rows X."""
     cls: type[Kernel] = KERNELS.find(name)
-    return cls(resolve(rule, X, generator)) if cls.has_bandwidth else cls()
+    return cls(compute_bandwidth_by_rule(rule, X, generator)) if cls.has_bandwidth else cls()
 
 
 @dataclass(frozen=True)
@@ -121,12 +121,12 @@ class Candidates:
             return best / 2
         return None
 
-    def with_value(self, value: float) -> Candidates:
+    def with_bandwidth(self, value: float) -> Candidates:
         """Return the same bandwidths and one more."""
         return Candidates(tuple(sorted({*self.values, value}, reverse=True)), self.rule)
 
 
-def list_candidates(
+def list_candidate_bandwidths(
     rules: Iterable[float | str], X: Rows, generator: np.random.Generator
 ) -> Candidates:
     """Return the bandwidths that the rules give for the rows X, all computed on the same sample."""
@@ -135,7 +135,7 @@ def list_candidates(
     for rule in rules:
         factor, base = _parts(rule) or (1.0, rule)
         if base not in bases:
-            bases[base] = resolve(base, X, copy.deepcopy(generator))
+            bases[base] = compute_bandwidth_by_rule(base, X, copy.deepcopy(generator))
         if isinstance(base, str) and middle is None:
             middle = bases[base]
         values.add(factor * bases[base])
@@ -144,7 +144,7 @@ def list_candidates(
     return Candidates(tuple(sorted(values, reverse=True)), middle)
 
 
-def choose_nearest_to_rule(losses: Mapping[float, Array], rule: float) -> float:
+def choose_bandwidth_nearest_to_rule(losses: Mapping[float, Array], rule: float) -> float:
     """Return the bandwidth nearest to `rule` among the bandwidths with nearly the smallest loss.
 
     Parameters

@@ -89,7 +89,7 @@ def raise_as_write_error(what: str, kept: str = "", todo: str = "") -> Iterator[
         raise WriteError(*texts, todo) from error
 
 
-def suggest_nearest(word: str, allowed: list[str]) -> str:
+def suggest_nearest_name(word: str, allowed: list[str]) -> str:
     """Return ``" Did you mean 'x'?"`` for the closest allowed name, or an empty string.
 
     The comparison ignores case.
@@ -111,7 +111,7 @@ def make_unknown_error(
     """Return the error for an unknown name, with the nearest name and all known names."""
     names = list(known)
     return error(
-        f"There is no {kind} '{name}'.{suggest_nearest(str(name), names)}",
+        f"There is no {kind} '{name}'.{suggest_nearest_name(str(name), names)}",
         f"There are {', '.join(names)}.",
         todo,
     )

@@ -46,7 +46,7 @@ def escape_controls(text: object) -> str:
     )
 
 
-def guard_warnings() -> None:
+def escape_warnings() -> None:
     """Escape the warnings that Python prints, because they may quote untrusted text."""
     written = warnings.formatwarning
     if getattr(written, "__module__", "") == __name__:

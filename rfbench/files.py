@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _SAFELY = os.O_NOFOLLOW | os.O_NONBLOCK
 
 
-def check(file: Path, top: Path | None = None) -> None:
+def check_regular_file(file: Path, top: Path | None = None) -> None:
     """Raise ResultsError if a file of a results folder is not a regular file, or is behind a link.
 
     Parameters
@@ -77,7 +77,7 @@ def open_checked(file: Path, top: Path | None = None) -> BinaryIO:
 
     Raises OSError if the file is missing or cannot be read.
     """
-    check(file, top)
+    check_regular_file(file, top)
     return os.fdopen(os.open(file, os.O_RDONLY | _SAFELY), "rb")
 
 
@@ -94,7 +94,7 @@ def lock_file(file: Path) -> Iterator[None]:
     The system also releases the lock if the process is killed. Raises BlockingIOError if another
     process has the lock, and OSError if the file cannot be written.
     """
-    check(file)
+    check_regular_file(file)
     handle = os.open(file, os.O_RDWR | os.O_CREAT | _SAFELY, 0o666)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -112,7 +112,7 @@ def append(file: Path, content: bytes, header: bytes = b"", *, force: bool = Tru
     forced to the disk. Raises ResultsError if the file has a hard link elsewhere, and OSError if
     the disk is full or writing is not permitted.
     """
-    check(file)
+    check_regular_file(file)
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | _SAFELY
     with os.fdopen(os.open(file, flags, 0o666), "ab") as stream:
         status = os.fstat(stream.fileno())
@@ -147,7 +147,7 @@ def replace(file: Path, content: bytes, top: Path | None = None) -> None:
     ResultsError
         If the path is a link, or anything else that is not a regular file.
     """
-    check(file, top)
+    check_regular_file(file, top)
     with (
         ExitStack() as removed,
         raise_as_write_error(
@@ -184,7 +184,7 @@ def remove_folder(folder: Path, top: Path | None = None) -> None:
         shutil.rmtree(folder)
 
 
-def remove_empty(folder: Path) -> None:
+def remove_empty_folder(folder: Path) -> None:
     """Remove a folder if it is empty."""
     with suppress(OSError):
         folder.rmdir()
@@ -197,7 +197,7 @@ def make_folder(folder: Path) -> None:
 
 def move(file: Path, target: Path, top: Path | None = None) -> None:
     """Check the path `target`, and move a file to this path on the same file system."""
-    check(target, top)
+    check_regular_file(target, top)
     make_folder(target.parent)
     os.replace(file, target)
 
@@ -235,7 +235,7 @@ def stage_folder(folder: Path) -> Iterator[Path]:
         os.replace(stage, folder)
 
 
-def write_named(file: Path, content: bytes) -> None:
+def write_user_file(file: Path, content: bytes) -> None:
     """Write a file whose path the user specified; links are followed.
 
     A regular file is replaced as in `replace`. If the path is a device, the bytes are written to

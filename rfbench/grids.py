@@ -25,7 +25,7 @@ LARGEST_NUMBER = 1e300
 GRID_GRAMMAR = "50:1000 (20 points at most), 50:1000:50 (with a step), 50,100,200 or log:50:1000:8"
 
 
-def expand(text: str) -> list[Any]:
+def expand_grid_text(text: str) -> list[Any]:
     """Return the values that a text in the grammar describes.
 
     ``a:b`` has all integers from a to b if there are at most 20, else 20 evenly spaced values.
@@ -41,7 +41,7 @@ def expand(text: str) -> list[Any]:
         parts = [part.strip() for part in text.strip("[]").split(",")]
         if "" in parts:
             raise _wrong(text, "a value between two commas is missing")
-        return join_lists(expand(part) for part in parts)
+        return join_lists(expand_grid_text(part) for part in parts)
     if ":" not in text:
         return [parse_scalar(text)]
     head, *rest = text.split(":")

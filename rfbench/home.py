@@ -38,12 +38,12 @@ def find_user_folder() -> Path:
     return Path(_temporary[-1].name)
 
 
-def is_temporary() -> bool:
+def is_temporary_folder() -> bool:
     """Return True if the cache folder is removed when this process ends."""
     return str(find_user_folder()) in {each.name for each in _temporary}
 
 
-def check() -> None:
+def check_cache_folder() -> None:
     """Make sure that no cache is in the current folder, including the cache of numba.
 
     The cache of numba contains pickles, which can run any code. Raises ConfigError if a variable

@@ -688,12 +688,12 @@ def make(name: str, bandwidth: float = 1.0) -> Kernel:
 
 
 @functools.cache
-def find_with_parameters(text: str) -> type[Kernel]:
+def find_parametrized_kernel(kernel_name: str) -> type[Kernel]:
     """Return the kernel class for a name that contains parameters.
 
     Parameters
     ----------
-    text : str
+    kernel_name : str
         Name of the kernel with its parameters, such as ``polynomial[degree=3, bias=0.5]``.
 
     Returns
@@ -706,7 +706,7 @@ def find_with_parameters(text: str) -> type[Kernel]:
     MethodError
         If the kernel has no such parameter, or a value is not a number of at least 0.
     """
-    name, _, rest = text.partition("[")
+    name, _, rest = kernel_name.partition("[")
     base: type[Kernel] = KERNELS.find(name)
     values: dict[str, Any] = {}
     for part in rest.removesuffix("]").split(","):
@@ -726,4 +726,4 @@ def find_with_parameters(text: str) -> type[Kernel]:
     def reduce(self: Kernel) -> Any:
         return make, (self.name, self.bandwidth)
 
-    return type(base.__name__, (base,), {**values, "name": text, "__reduce__": reduce})
+    return type(base.__name__, (base,), {**values, "name": kernel_name, "__reduce__": reduce})

@@ -21,7 +21,7 @@ MATRIX_SHARE = 0.25
 _limit: float | None = None
 
 
-def limit_to(amount: float | None) -> None:
+def limit_process_memory(amount: float | None) -> None:
     """Limit the memory of this process to `amount` bytes; None means the free memory."""
     global _limit
     _limit = amount
@@ -31,21 +31,21 @@ def limit_to(amount: float | None) -> None:
 def limit_temporarily(amount: float | None) -> Iterator[None]:
     """Limit the memory of this process to `amount` bytes within a ``with`` statement."""
     before = _limit
-    limit_to(amount)
+    limit_process_memory(amount)
     try:
         yield
     finally:
-        limit_to(before)
+        limit_process_memory(before)
 
 
 @contextmanager
-def raise_beyond_limit() -> Iterator[None]:
+def limit_memory_to_free() -> Iterator[None]:
     """Raise MemoryError for allocations beyond the free memory within a ``with`` statement."""
     with platforms.limit_more_memory(count_free_bytes()):
         yield
 
 
-def check_fits(needed: float, what: str, todo: str) -> None:
+def check_memory_fits(needed: float, what: str, todo: str) -> None:
     """Raise MemoryLimitError if arrays of `needed` bytes do not fit into the free memory.
 
     `what` is the beginning of the message, and should contain the numbers that determine the size.
@@ -60,7 +60,7 @@ def check_fits(needed: float, what: str, todo: str) -> None:
         )
 
 
-def can_hold(needed: float) -> bool:
+def can_hold_in_memory(needed: float) -> bool:
     """Return True if a feature matrix of `needed` bytes may be stored."""
     return needed <= min(MATRIX_BYTES, count_free_bytes() * MATRIX_SHARE)
 
@@ -71,7 +71,7 @@ def count_free_bytes() -> float:
     Allocations within this number do not exceed the limit of the process, and do not cause
     swapping.
     """
-    available = float(usable.measure_memory().available)
+    available = float(usable.measure_usable_memory().available)
     if _limit is None:
         return available
     return max(0.0, min(available, _limit - platforms.measure_own_memory()))

@@ -46,10 +46,10 @@ def find_displayed_name(method: str) -> str:
     return PRINTED.get(name, name) + method[len(name) :]
 
 
-def find_row_name(name: str) -> str:
+def find_internal_name(name: str) -> str:
     """Return the name of a method in result rows, given its printed name.
 
-    >>> find_row_name("SLS-RFF"), find_row_name("ls-rff"), find_row_name("mine")
+    >>> find_internal_name("SLS-RFF"), find_internal_name("ls-rff"), find_internal_name("mine")
     ('surrogate-leverage', 'leverage-rff', 'mine')
     """
     folded = name.casefold()

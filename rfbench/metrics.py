@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 SMALLEST = 1e-15
 
 
-def compute_classification(
+def compute_classification_metrics(
     predicted: NDArray[np.intp], truth: NDArray[np.intp]
 ) -> dict[str, float]:
     """Return error and accuracy, in percent, of predicted class codes of shape (n,)."""
@@ -19,7 +19,7 @@ def compute_classification(
     return {"error": wrong, "accuracy": 100.0 - wrong}
 
 
-def compute_probabilistic(
+def compute_probability_metrics(
     probabilities: NDArray[np.float64], predicted: NDArray[np.intp], truth: NDArray[np.intp]
 ) -> dict[str, float]:
     """Return metrics of class probabilities, shape (n, K); class codes have shape (n,).
@@ -42,7 +42,7 @@ def compute_probabilistic(
     }
 
 
-def compute_regression(
+def compute_regression_metrics(
     predicted: NDArray[np.float64], truth: NDArray[np.float64]
 ) -> dict[str, float]:
     """Return metrics of predictions of a real target; both arrays have shape (n,) or (n, k).

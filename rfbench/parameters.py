@@ -13,7 +13,7 @@ from typing import Any, TypeVar, dataclass_transform
 
 import numpy as np
 
-from rfbench.errors import MethodError, suggest_nearest
+from rfbench.errors import MethodError, suggest_nearest_name
 
 # Largest signed 32-bit integer, by definition. BLAS and scikit-learn use 32-bit indices.
 LARGEST_WHOLE = 2**31 - 1
@@ -100,16 +100,20 @@ def one_of(*choices: Any) -> Rule:
 
 def is_path(value: Any) -> bool:
     """Return True if a value is the import path of a class and not a published name."""
-    return isinstance(value, str) and bool(set(value) & set(".:")) and not has_parameters(value)
+    return (
+        isinstance(value, str)
+        and bool(set(value) & set(".:"))
+        and not has_bracketed_parameters(value)
+    )
 
 
-def has_parameters(value: Any) -> bool:
+def has_bracketed_parameters(value: Any) -> bool:
     """Return True if a value is a name with parameters in brackets: polynomial[degree=3]."""
     return isinstance(value, str) and "[" in value and value.endswith("]")
 
 
 IMPORT_PATH = Rule("the import path of a class", is_path)
-WITH_PARAMETERS = Rule("a name with parameters (polynomial[degree=3])", has_parameters)
+WITH_PARAMETERS = Rule("a name with parameters (polynomial[degree=3])", has_bracketed_parameters)
 
 
 def parameter(default: Any, rule: Rule) -> Any:
@@ -153,25 +157,25 @@ class Checked:
             if rule is not None and not rule.holds(value):
                 raise MethodError(
                     f"{declared.name} is {value!r}."
-                    + suggest_nearest(str(value), list(rule.choices)),
+                    + suggest_nearest_name(str(value), list(rule.choices)),
                     f"The value has to be {rule.words}.",
                 )
 
 
 @functools.cache  # results are cached, because this function is called for every trial
-def list_taken_parameters(constructor: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
+def list_init_parameters(constructor: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
     """Return the parameters of the `__init__` method of a class, including `self`."""
     return inspect.signature(constructor).parameters
 
 
-def build(cls: type[Any], name: str, parameters: Mapping[str, Any]) -> Any:
+def build_checked_object(cls: type[Any], name: str, parameters: Mapping[str, Any]) -> Any:
     """Build an object of a class, and check its parameters.
 
     The names in `parameters` have to be parameters of the constructor. `name` is the name of the
     class in messages. Raises MethodError that names the invalid parameter.
     """
     empty, several = inspect.Parameter.empty, inspect.Parameter.VAR_POSITIONAL
-    declared = dict(list_taken_parameters(cls.__init__))
+    declared = dict(list_init_parameters(cls.__init__))
     declared.pop("self", None)
     rest = [word for word, own in declared.items() if own.kind is inspect.Parameter.VAR_KEYWORD]
     allowed = [word for word in declared if word not in rest]
@@ -179,7 +183,7 @@ def build(cls: type[Any], name: str, parameters: Mapping[str, Any]) -> Any:
     for word in parameters:
         if word not in allowed and not rest:
             raise MethodError(
-                f"{name} has no parameter '{word}'.{suggest_nearest(word, allowed)}",
+                f"{name} has no parameter '{word}'.{suggest_nearest_name(word, allowed)}",
                 f"It has {', '.join(allowed)}.",
             )
     missing = [word for word in required if word not in parameters]

@@ -16,7 +16,7 @@ from importlib import resources
 from typing import Any
 
 from rfbench import yamlfile
-from rfbench.errors import MethodError, suggest_nearest
+from rfbench.errors import MethodError, suggest_nearest_name
 
 # parameters whose value may be a number or a list of numbers, without an upper bound
 VALUES = ("Cs", "alphas")
@@ -27,16 +27,16 @@ _FACTOR = re.compile(r"\s*([0-9]+\.?[0-9]*(?:e[0-9]+)?)\s*\*")
 @functools.cache
 def _content() -> Any:
     text = resources.files(__package__).joinpath("estimators.yaml").read_bytes()
-    return yamlfile.parse(text, "estimators.yaml").value
+    return yamlfile.parse_yaml(text, "estimators.yaml").value
 
 
-def list_bounds() -> dict[str, int]:
+def list_parameter_bounds() -> dict[str, int]:
     """Return the largest allowed value of each parameter that needs time, memory or threads."""
     return dict(_content()["bounds"])
 
 
 @functools.cache
-def list_allowed() -> tuple[frozenset[str], frozenset[str]]:
+def list_allowed_estimators() -> tuple[frozenset[str], frozenset[str]]:
     """Return the import paths of the estimators that are always allowed, and their parameters.
 
     Both are read from estimators.yaml.
@@ -71,7 +71,7 @@ def check_permission(
     if anything:
         return
     todo = "Run with --allow-imports if you trust the code."
-    estimators, settable = list_allowed()
+    estimators, settable = list_allowed_estimators()
     if parameters is None or path not in estimators:
         raise MethodError(
             f"{path} is not imported.{_instead(path)}",
@@ -90,7 +90,7 @@ def check_permission(
             continue
         what = f"{name} is {value!r}."
         if name not in settable:
-            near = suggest_nearest(str(name), sorted(settable))
+            near = suggest_nearest_name(str(name), sorted(settable))
             what = f"{path} has no parameter '{name}' that a configuration may set.{near}"
         raise MethodError(
             what,
@@ -107,7 +107,10 @@ def _is_plain(value: Any) -> bool:
 
 def _exceeded(name: str, value: Any) -> str:
     """Return the limit of a parameter as text if the value exceeds it, else an empty string."""
-    entries, most = value if isinstance(value, list) else [value], list_bounds().get(name, math.inf)
+    entries, most = (
+        value if isinstance(value, list) else [value],
+        list_parameter_bounds().get(name, math.inf),
+    )
     if isinstance(value, list) and len(value) > _content()["longest_list"]:
         return f"{_content()['longest_list']:,} entries"
     if isinstance(value, list) and name in VALUES:
@@ -122,6 +125,8 @@ def _instead(path: str) -> str:
     """Return a hint with the allowed path of a scikit-learn class of the same name, or ""."""
     last = re.split("[.:]", path)[-1]
     near = sorted(
-        listed_path for listed_path in list_allowed()[0] if listed_path.rpartition(".")[2] == last
+        listed_path
+        for listed_path in list_allowed_estimators()[0]
+        if listed_path.rpartition(".")[2] == last
     )
     return f" Did you mean '{near[0]}'?" if near and path.startswith("sklearn") else ""

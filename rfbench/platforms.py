@@ -39,7 +39,7 @@ MOUNT = PurePosixPath("/sys/fs/cgroup")
 VERSION_2 = ""  # name of the only controller group in version 2 of the cgroup interface
 
 
-def open_descriptor(process: int) -> int:
+def open_process_descriptor(process: int) -> int:
     """Return a new file descriptor that becomes readable when a child process has ended.
 
     Without `os.pidfd_open` (on macOS, on older kernels and in certain containers), the descriptor
@@ -69,7 +69,7 @@ def _tell_of_end(number: int, pipe: int) -> None:
     os.close(pipe)
 
 
-def kill_group(leader: int) -> None:
+def kill_process_group(leader: int) -> None:
     """Kill all processes of a process group.
 
     Nothing happens if all of them have ended. In this case macOS raises PermissionError, and Linux
@@ -79,7 +79,7 @@ def kill_group(leader: int) -> None:
         os.killpg(leader, signal.SIGKILL)
 
 
-def read(path: str | PurePosixPath) -> str:
+def read_system_file(path: str | PurePosixPath) -> str:
     """Return the text of a system file, such as a file in ``/proc``; empty if it does not exist."""
     try:
         return Path(path).read_text(encoding="utf-8", errors="replace")
@@ -87,14 +87,14 @@ def read(path: str | PurePosixPath) -> str:
         return ""
 
 
-def control_groups(controller: str) -> tuple[tuple[PurePosixPath, str], ...]:
+def list_control_groups(controller: str) -> tuple[tuple[PurePosixPath, str], ...]:
     """Return the control-group folders of this process for a controller, with their version.
 
     The group of the process comes first, followed by its parents, whose quotas also apply. In a
     container, the path may be a path of the host, and then only the top folder exists. On a system
     without control groups, nothing is returned.
     """
-    return _list_groups(read(CGROUP_FILE), MOUNT, controller)
+    return _list_groups(read_system_file(CGROUP_FILE), MOUNT, controller)
 
 
 # the result is cached, because the free memory is measured several times in each fit
@@ -102,7 +102,7 @@ def control_groups(controller: str) -> tuple[tuple[PurePosixPath, str], ...]:
 def _list_groups(
     text: str, mount: PurePosixPath, controller: str
 ) -> tuple[tuple[PurePosixPath, str], ...]:
-    """Return the folders of `control_groups`, given the text of the file with the groups."""
+    """Return the folders of `list_control_groups`, given the text of the file with the groups."""
     groups = []
     for line in text.splitlines():
         _, _, rest = line.partition(":")
@@ -122,7 +122,7 @@ def _list_groups(
 
 def read_cpu_name() -> str:
     """Return the name of the processor, from ``/proc`` or `sysctl`, else its architecture."""
-    for line in read("/proc/cpuinfo").splitlines():
+    for line in read_system_file("/proc/cpuinfo").splitlines():
         if line.startswith("model name"):
             return line.split(":", 1)[1].strip()
     if DARWIN:
@@ -146,7 +146,7 @@ def read_peak_rss_mb() -> float:
 
     The peak is measured since `reset_peak_rss`, or since the start of the process.
     """
-    for line in read("/proc/self/status").splitlines():
+    for line in read_system_file("/proc/self/status").splitlines():
         if line.startswith("VmHWM"):
             return float(line.split()[1]) * 1024 / 1e6
     unit = 1 if DARWIN else 1024  # number of bytes in one unit of `ru_maxrss`

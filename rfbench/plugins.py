@@ -21,7 +21,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from rfbench.errors import MethodError, suggest_nearest
+from rfbench.errors import MethodError, suggest_nearest_name
 
 log = logging.getLogger(__name__)
 GIVEN = "python"  # prefix of the names of objects that were passed from Python
@@ -52,7 +52,7 @@ def load_object(path: str, folder: Path | None = None) -> Any:
         )
     try:
         if colon and owner.endswith(".py"):
-            module = _module_of_file(find_file(path, folder))
+            module = _module_of_file(find_plugin_file(path, folder))
         else:
             module = importlib.import_module(owner)
     except MethodError:
@@ -72,7 +72,7 @@ def load_object(path: str, folder: Path | None = None) -> Any:
         public = [each for each in vars(module) if not each.startswith("_")]
         raise MethodError(
             f"{path} cannot be imported.",
-            f"AttributeError: {owner} has no '{name}'.{suggest_nearest(name, public)}",
+            f"AttributeError: {owner} has no '{name}'.{suggest_nearest_name(name, public)}",
         ) from error
 
 
@@ -111,7 +111,7 @@ class GivenObject:
     modules: tuple[tuple[str, str], ...] = ()
 
     @classmethod
-    def from_object(cls, thing: Any) -> GivenObject:
+    def from_object(cls, given: Any) -> GivenObject:
         """Pickle an object with its identity; raise MethodError if it cannot be pickled.
 
         If the source code is not known, a warning is logged, and a later process cannot resume the
@@ -122,25 +122,25 @@ class GivenObject:
         try:
             # The object is wrapped in a tuple, because joblib treats a bare class or function
             # differently.
-            packed = joblib.wrap_non_picklable_objects((thing,), keep_wrapper=False)
+            packed = joblib.wrap_non_picklable_objects((given,), keep_wrapper=False)
             content = pickle.dumps(packed)
         except Exception as error:
             raise MethodError(
-                f"{thing!r} cannot be sent to the worker processes.",
+                f"{given!r} cannot be sent to the worker processes.",
                 f"{type(error).__name__}: {error}.",
                 "Remove open files and locks from it, or use the import path of its class.",
             ) from error
         try:
-            identity = str(joblib.hash([_source_of(thing), _state_of(thing)]))[:16]
+            identity = str(joblib.hash([_source_of(given), _state_of(given)]))[:16]
         except Exception as error:
             identity = f"only here {uuid.uuid4().hex[:16]}"
             log.warning(
                 "The source code of %s is unknown (%s), so that another process cannot "
                 "resume its rows.",
-                getattr(thing, "__name__", type(thing).__name__),
+                getattr(given, "__name__", type(given).__name__),
                 error,
             )
-        return cls(content, identity, _modules_of(thing))
+        return cls(content, identity, _modules_of(given))
 
     def load(self) -> Any:
         """Return the unpickled object; each process unpickles it once."""
@@ -205,7 +205,7 @@ def _part(value: Any) -> Any:
     return [_source_of(value), _state_of(value)] if theirs else value
 
 
-def find_file(path: str, folder: Path | None) -> Path:
+def find_plugin_file(path: str, folder: Path | None) -> Path:
     """Return the path of the file in ``folder/file.py:Class``.
 
     The file is searched in `folder`, and then in the current folder.
@@ -239,7 +239,7 @@ def _module_of_file(file: Path) -> Any:
     return sys.modules[name]
 
 
-def hash_code(path: str, folder: Path | None = None) -> str:
+def hash_class_code(path: str, folder: Path | None = None) -> str:
     """Return the identity of the code of a class: the hash of its file, or a package version.
 
     For a class of rfbench, it is the attribute `revision`. For parameters and errors, see
@@ -248,7 +248,7 @@ def hash_code(path: str, folder: Path | None = None) -> str:
     if path.startswith("rfbench."):
         return f"rfbench revision {getattr(load_class(path), 'revision', 1)}"
     if ":" in path:
-        return hashlib.sha256(find_file(path, folder).read_bytes()).hexdigest()[:16]
+        return hashlib.sha256(find_plugin_file(path, folder).read_bytes()).hexdigest()[:16]
     return _package(path.split(".")[0])
 
 

@@ -13,10 +13,10 @@ from types import MappingProxyType
 from typing import Any
 
 from rfbench import plugins
-from rfbench.errors import MethodError, suggest_nearest
+from rfbench.errors import MethodError, suggest_nearest_name
 from rfbench.method_names import PRINTED as PRINTED
 from rfbench.method_names import find_displayed_name as find_displayed_name
-from rfbench.method_names import find_row_name as find_row_name
+from rfbench.method_names import find_internal_name as find_internal_name
 
 NO_ALIASES: Mapping[str, str] = MappingProxyType({})
 # Names that no class has anymore, each with the nearest method, for the message of the error.
@@ -104,7 +104,7 @@ class Registry(Mapping[str, Any]):
     def find_published_name(self, name: str) -> str:
         """Return the published name for a name, an alias, or a name in papers such as SLS-RFF."""
         name = self.aliases.get(name, name)
-        own = name if name in self.places else find_row_name(name)
+        own = name if name in self.places else find_internal_name(name)
         return own if own in self.places else name
 
     def find(self, name: str) -> Any:
@@ -113,10 +113,10 @@ class Registry(Mapping[str, Any]):
         Raises MethodError for an unknown name; the message has the nearest name.
         """
         # Import here, because importing numpy is slow, and names alone do not need it.
-        from rfbench.parameters import has_parameters, is_path
+        from rfbench.parameters import has_bracketed_parameters, is_path
 
-        if self is KERNELS and has_parameters(name):
-            return _import("rfbench.kernels:find_with_parameters")(name)
+        if self is KERNELS and has_bracketed_parameters(name):
+            return _import("rfbench.kernels:find_parametrized_kernel")(name)
         if self.imports and is_path(name):
             return plugins.load_class(name)
         name = self.find_published_name(name)
@@ -143,7 +143,7 @@ def make_unknown_name_error(registries: Iterable[Registry], name: str) -> Method
     elsewhere = next((each for each in others if each.find_published_name(name) in each), None)
     known = [each for registry in several for each in registry]
     # If two names are equally near to the unknown name, the second is suggested.
-    near = suggest_nearest(name, [*PRINTED.values(), *known])
+    near = suggest_nearest_name(name, [*PRINTED.values(), *known])
     return MethodError(
         f"There is no {kinds} '{name}'.{near if elsewhere is None else ''}",
         f"There are {', '.join(known)}.",

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 
-def find_folder() -> Path | None:
+def find_configurations_folder() -> Path | None:
     """Return the folder of the shipped configurations, in the package or in the checkout."""
     return _inside_or_beside("configs", "configs")
 
 
-def find_published() -> Path | None:
+def find_published_folder() -> Path | None:
     """Return the folder of the published rows, or None if it does not exist.
 
     A checkout has all published rows in ``results/published``. An installed package has only the
@@ -32,11 +32,11 @@ def _inside_or_beside(inside: str, checkout: str) -> Path | None:
 
 def list_configurations() -> list[Path]:
     """Return the configurations that are shipped with rfbench, sorted by name."""
-    path = find_folder()
+    path = find_configurations_folder()
     return sorted(path.glob("*.yaml")) if path else []
 
 
-def locate(named: str | Path) -> Path:
+def locate_configuration(named: str | Path) -> Path:
     """Return the path of a file, or of the shipped configuration with this name.
 
     The file has priority. The path is returned unchanged if neither exists.

@@ -2,27 +2,27 @@
 
 A slice `rfbench/NAME/` has a module `slice.py` with any of these functions:
 
-``commands() -> dict[str, str]``
+``list_commands() -> dict[str, str]``
     Import path of each command, such as ``{"audit": "rfbench.audit.command:audit"}``.
-``public() -> dict[str, str]``
+``list_public_names() -> dict[str, str]``
     Import path of each name that ``import rfbench`` offers.
-``report(verification, out) -> rfbench.pages.additions.Addition``
+``render_report_files(verification, out) -> rfbench.pages.additions.Addition``
     Files and lines that are added to the folder `out` of ``rfbench report``, and to its front page.
-``findings(verification) -> list[rfbench.pages.findings.Statement]``
+``list_statements(verification) -> list[rfbench.pages.findings.Statement]``
     Findings for ``rfbench verify --finding``.
 ``describe_papers(verification, out) -> dict[str, str]``
     Markdown for the page of each paper.
-``unprinted(paths) -> rfbench.analysis.outcomes.Effect``
+``find_unprinted_effects(paths) -> rfbench.analysis.outcomes.Effect``
     Function that adds to a comparison of a claim the range of its effect over settings that the
     paper does not state, from files in or next to `paths`.
-``numbers(verification) -> rfbench.pages.additions.AddedColumn``
+``make_numbers_column(verification) -> rfbench.pages.additions.AddedColumn``
     A column for the tables of published numbers.
-``check(thing, parameters) -> str``
+``describe_check(thing, parameters) -> str``
     A line with the result of checking a class before it is measured.
-``section(folder, prefix) -> tuple[str, dict[str, bytes]] | None``
+``render_section(folder, prefix) -> tuple[str, dict[str, bytes]] | None``
     Markdown and figures of one results folder for ``rfbench report --html NAME.html``, instead of
     its tables; None for a folder of another kind. The names of figures start with `prefix`.
-``modes() -> dict[str, tuple[str, str]]``
+``list_report_modes() -> dict[str, tuple[str, str]]``
     Flags of ``rfbench report`` that write only pages of the slice. Each name of a flag is mapped to
     its help text, and to the import path of a function. The function writes the pages below given
     paths and returns the paths of the pages.
@@ -38,11 +38,11 @@ from typing import Any
 SLICES = ("checking", "leaderboard", "choosing", "audit")
 
 
-def call_hooks(question: str, *facts: Any) -> list[Any]:
+def call_hooks(hook: str, *arguments: Any) -> list[Any]:
     """Call a hook of every slice that defines the hook, and return the results.
 
-    `question` is the name of the hook, a function in `slice.py`, which is called with the arguments
-    `facts`. The results are in the order of `SLICES`.
+    `hook` is the name of the hook, a function in `slice.py`, which is called with the arguments
+    `arguments`. The results are in the order of `SLICES`.
     """
     answers = []
     for name in SLICES:
@@ -53,6 +53,6 @@ def call_hooks(question: str, *facts: Any) -> list[Any]:
             if error.name not in (module, f"rfbench.{name}"):
                 raise
             continue
-        if hasattr(found, question):
-            answers.append(getattr(found, question)(*facts))
+        if hasattr(found, hook):
+            answers.append(getattr(found, hook)(*arguments))
     return answers

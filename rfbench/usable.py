@@ -28,7 +28,7 @@ class Memory(NamedTuple):
     available: int
 
 
-def count_cores() -> int:
+def count_usable_cores() -> int:
     """Return the number of cores that this process may use, at least 1.
 
     It is the smallest of these numbers: cores of the machine, cores in the affinity of the process,
@@ -47,7 +47,7 @@ def count_cores() -> int:
     return min(int(joblib.cpu_count()), *given, *quotas, os.cpu_count() or 1)
 
 
-def measure_memory() -> Memory:
+def measure_usable_memory() -> Memory:
     """Return the total and the free memory that this process may use, in bytes.
 
     The limits of the control groups of the process are included.
@@ -75,12 +75,12 @@ def _number_in(variable: str) -> int:
 
 def _cpu_quotas() -> Iterator[float]:
     """Yield the CPU quota, in cores, of each control group that has a quota."""
-    for folder, version in platforms.control_groups(CPU):
+    for folder, version in platforms.list_control_groups(CPU):
         if version == platforms.VERSION_2:
-            words = platforms.read(folder / "cpu.max").split()
+            words = platforms.read_system_file(folder / "cpu.max").split()
         else:
             words = [
-                platforms.read(folder / f"cpu.cfs_{name}_us").strip()
+                platforms.read_system_file(folder / f"cpu.cfs_{name}_us").strip()
                 for name in ("quota", "period")
             ]
         # without a quota, the first of the two strings is "max"
@@ -93,14 +93,17 @@ def _memory_limits() -> Iterator[tuple[int, int]]:
 
     Cached files, which the system drops when it needs the memory, do not count as used.
     """
-    for folder, version in platforms.control_groups(MEMORY):
+    for folder, version in platforms.list_control_groups(MEMORY):
         if version == platforms.VERSION_2:
             names = ("memory.max", "memory.current", "inactive_file")
         else:
             names = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
-        limit = platforms.read(f"{folder}/{names[0]}").strip()
-        used = platforms.read(f"{folder}/{names[1]}").strip() if limit.isdigit() else ""
+        limit = platforms.read_system_file(f"{folder}/{names[0]}").strip()
+        used = platforms.read_system_file(f"{folder}/{names[1]}").strip() if limit.isdigit() else ""
         if used.isdigit():
-            lines = [line.split() for line in platforms.read(f"{folder}/memory.stat").splitlines()]
+            lines = [
+                line.split()
+                for line in platforms.read_system_file(f"{folder}/memory.stat").splitlines()
+            ]
             given_up = sum(int(value) for name, value in lines if name == names[2])
             yield int(limit), max(0, int(used) - given_up)

@@ -14,7 +14,7 @@ from typing import Any
 
 import yaml
 
-from rfbench.errors import ConfigError, suggest_nearest
+from rfbench.errors import ConfigError, suggest_nearest_name
 
 # Limits on the size of a file, and on its content after aliases are expanded. They protect against
 # files that are crafted to stall the parser. They were chosen without a measurement. With
@@ -43,19 +43,19 @@ class Document:
     # from the command line. Keys are paths: tuples of keys and of positions in lists.
     places: dict[tuple[Any, ...], str] = field(default_factory=dict)
 
-    def find_place(self, path: tuple[Any, ...]) -> str:
+    def find_location(self, path: tuple[Any, ...]) -> str:
         """Return the place of a path or of its nearest parent; empty if no place is known."""
         parts = (path[:length] for length in range(len(path), 0, -1))
         return next((self.places[part] for part in parts if part in self.places), "")
 
-    def find_places_below(self, path: tuple[Any, ...]) -> dict[tuple[Any, ...], str]:
+    def find_locations_below(self, path: tuple[Any, ...]) -> dict[tuple[Any, ...], str]:
         """Return the places of a path and of all paths below it; the keys are relative paths."""
         size = len(path)
         return {p[size:]: position for p, position in self.places.items() if p[:size] == path}
 
-    def set_places(self, path: tuple[Any, ...], below: Mapping[tuple[Any, ...], str]) -> None:
+    def set_locations(self, path: tuple[Any, ...], below: Mapping[tuple[Any, ...], str]) -> None:
         """Replace the places of a path and of all paths below it."""
-        for rest in self.find_places_below(path):
+        for rest in self.find_locations_below(path):
             del self.places[path + rest]
         self.places |= {path + rest: position for rest, position in below.items()}
 
@@ -79,7 +79,7 @@ def parse_scalar(text: str) -> Any:
     return text
 
 
-def load(path: Path) -> Document:
+def load_yaml(path: Path) -> Document:
     """Read a YAML file with a mapping; raise ConfigError with the file name and the line."""
     try:
         raw = path.read_bytes()
@@ -88,15 +88,15 @@ def load(path: Path) -> Document:
         kind = "is a folder" if isinstance(error, IsADirectoryError) else reason.lower()
         from rfbench import shipped
 
-        hint = suggest_nearest(
+        hint = suggest_nearest_name(
             path.stem, [each.stem for each in shipped.list_configurations()]
         ).strip()
         hint = hint or "`rfbench list configs` lists all configurations."
         raise ConfigError(f"The configuration {path} cannot be read: {kind}.", "", hint) from error
-    return parse(raw, str(path))
+    return parse_yaml(raw, str(path))
 
 
-def parse(raw: bytes | str, source: str) -> Document:
+def parse_yaml(raw: bytes | str, source: str) -> Document:
     """Parse YAML text that contains a mapping; `source` is the name of the file in messages."""
     if len(raw) > MAX_CHARACTERS:
         raise ConfigError(f"{source} has {len(raw)} characters.", f"The limit is {MAX_CHARACTERS}.")

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import settings
 
 from rfbench import figures, files
-from rfbench.analysis.verification import Verification, verify
+from rfbench.analysis.verification import Verification, verify_results
 from rfbench.experiment import worker_process
 from tests.support.forked import fork_workers
 from tests.support.results import write
@@ -96,14 +96,14 @@ def new_interpreters(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def no_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
     """Write empty figures, also of one method: what `tests/figures` does not test takes seconds."""
-    monkeypatch.setattr(figures.curves, "find_nothing_to_show", lambda *_: "")
-    monkeypatch.setattr(figures, "save", lambda _, file: files.replace(file, b""))
+    monkeypatch.setattr(figures.curves, "explain_empty_figure", lambda *_: "")
+    monkeypatch.setattr(figures, "save_figure", lambda _, file: files.replace(file, b""))
 
 
 @pytest.fixture(scope="session")
 def every_published() -> Verification:
     """All published rows, verified once; the files that use it are `WITH_PUBLISHED`."""
-    return verify([Path(__file__).parents[1] / "results" / "published"])
+    return verify_results([Path(__file__).parents[1] / "results" / "published"])
 
 
 @pytest.fixture

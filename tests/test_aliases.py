@@ -11,7 +11,7 @@ from rfbench import aliases, config, papers, shipped
 from rfbench.aliases import ALIASES, CONFIGURATION, PAPER, Alias
 from rfbench.api import read_config
 from rfbench.errors import ConfigError
-from rfbench.experiment.plan import describe
+from rfbench.experiment.plan import list_known_columns
 from rfbench.experiment.run_plan import filter_trials, make_manifest, plan_run
 from tests.support.command_line import call
 
@@ -62,7 +62,7 @@ def test_alias_and_key_have_the_same_identities_and_manifest(alias: Alias, tmp_p
         manifest = make_manifest(plan)
         assert alias.key in json.dumps(manifest["config"])
         assert alias.alias not in json.dumps(manifest["config"])
-        rows = [describe(trial) for trial in plan.trials]
+        rows = [list_known_columns(trial) for trial in plan.trials]
         found.append((plan.folder, rows, manifest["config"], manifest["trials"]))
     assert found[0] == found[1]
 
@@ -111,7 +111,7 @@ def test_override_by_the_other_name_replaces_the_value(tmp_path: Path) -> None:
     path.write_text(f"{BASE}rows: 100\n")
     assert read_config(path, ["max_train_rows=30"]).rows == 30
     with pytest.raises(ConfigError, match="'rows' and 'max_train_rows' are two names"):
-        read_config({**config.read_documents(path)["try"].value, "max_train_rows": 30})
+        read_config({**config.read_run_documents(path)["try"].value, "max_train_rows": 30})
     with pytest.raises(ConfigError, match="'held_out' and 'fixed_test_size' are two names"):
         read_config(path, ["split={held_out: 0.3, fixed_test_size: 0.3}"])
 
@@ -120,17 +120,17 @@ def test_alias_in_an_entry_of_a_protocol(tmp_path: Path) -> None:
     path = tmp_path / "table1.yaml"
     text = f"{BASE}rows: 100\nprotocols:\n  custom: {{max_train_rows: 30}}\n  printed:\n"
     path.write_text(text)
-    custom, printed = config.read_all(path)
+    custom, printed = config.read_runs(path)
     assert (custom.name, custom.protocol, custom.rows) == ("table1.custom", "own", 30)
     assert (printed.protocol, printed.rows) == ("printed", 100)
     path.write_text(
         f"{BASE}protocols:\n  printed:\n    split.fixed_test_size: 0.3\n    split.x: 1\n"
     )
     with pytest.raises(ConfigError, match="split is {'test_size': 0.3, 'held_out': 0.3"):
-        config.read_all(path)
+        config.read_runs(path)
     path.write_text(text.replace("max_train_rows: 30", "max_train_rows: 30, rows: 30"))
     with pytest.raises(ConfigError, match="line 8: 'max_train_rows' and 'rows' are two names"):
-        config.read_all(path)
+        config.read_runs(path)
 
 
 def test_error_in_the_value_of_an_alias_names_its_line(tmp_path: Path) -> None:
@@ -163,7 +163,7 @@ def test_sweep_over_an_alias_has_the_folder_of_its_key(tmp_path: Path, monkeypat
 
 
 def test_page_lists_each_alias_once() -> None:
-    page = (shipped.find_folder() / "README.md").read_text(encoding="utf-8")
+    page = (shipped.find_configurations_folder() / "README.md").read_text(encoding="utf-8")
     lines = re.findall(r"^\| `(\w+)` \| `(\w+)` \| (?:the configuration|`(\w+)`) \|$", page, re.M)
     assert [Alias(CONFIGURATION, place, alias, key) for alias, key, place in lines] == [
         *OF_CONFIGURATIONS
@@ -191,11 +191,11 @@ def paper(tmp_path: Path) -> Path:
     "alias", [alias for alias in ALIASES if alias.file == PAPER], ids=lambda alias: alias.alias
 )
 def test_alias_in_a_paper(alias: Alias, paper: Path) -> None:
-    expected = papers.reader.read(paper)
+    expected = papers.reader.read_paper_folder(paper)
     file = paper / "paper.yaml"
     text = file.read_text()
     file.write_text(text.replace(f"{alias.key}:", f"{alias.alias}:"))
-    assert papers.reader.read(paper) == expected
+    assert papers.reader.read_paper_folder(paper) == expected
     readme = (Path(papers.__file__).parent / "README.md").read_text(encoding="utf-8")
     assert readme.count(f"`{alias.alias}`") == 1
     line = next(line for line in text.splitlines() if f"{alias.key}:" in line)
@@ -205,7 +205,7 @@ def test_alias_in_a_paper(alias: Alias, paper: Path) -> None:
         twice = f"{text}{line.replace(alias.key, alias.alias)}\n"
     file.write_text(twice)
     with pytest.raises(ConfigError, match="are two names of the same key") as caught:
-        papers.reader.read(paper)
+        papers.reader.read_paper_folder(paper)
     assert alias.key in str(caught.value)
     assert alias.alias in str(caught.value)
 

@@ -153,7 +153,7 @@ def test_failed_trial_is_a_row(tmp_path):
 
 def test_configurations_are_dicts_names_or_files(tmp_path):
     named = rfbench.read_config("quickstart")
-    assert named == rfbench.read_config(shipped.locate("quickstart"))
+    assert named == rfbench.read_config(shipped.locate_configuration("quickstart"))
     assert rfbench.read_config(named) is named
     assert rfbench.read_config(TINY, ["M=7"], name="x").M == [7]
     assert rfbench.read_config({**TINY, "M": range(5, 20, 5)}).M == [5, 10, 15]

@@ -12,16 +12,18 @@ def test_bandwidth_rules_equal_brute_force():
     distances = np.sqrt(((rows[:, None] - rows) ** 2).sum(axis=2))
     generator = np.random.default_rng(0)
     median = np.median(distances[np.triu_indices(120, 1)])
-    assert_allclose(bandwidths.resolve("median", rows, generator), median)
+    assert_allclose(bandwidths.compute_bandwidth_by_rule("median", rows, generator), median)
     fiftieth = np.sort(distances, axis=1)[:, 50].mean()
-    assert_allclose(bandwidths.resolve("knn50", rows, generator), fiftieth)
-    assert_allclose(bandwidths.resolve("knn50", sparse.csr_array(rows), generator), fiftieth)
+    assert_allclose(bandwidths.compute_bandwidth_by_rule("knn50", rows, generator), fiftieth)
+    assert_allclose(
+        bandwidths.compute_bandwidth_by_rule("knn50", sparse.csr_array(rows), generator), fiftieth
+    )
     few = np.sort(distances[:20, :20], axis=1)[:, -1].mean()
-    assert_allclose(bandwidths.resolve("knn50", rows[:20], generator), few)
-    assert_allclose(bandwidths.resolve("knn50-sample", rows, generator), fiftieth)
-    assert bandwidths.resolve(0.7, rows, generator) == 0.7
+    assert_allclose(bandwidths.compute_bandwidth_by_rule("knn50", rows[:20], generator), few)
+    assert_allclose(bandwidths.compute_bandwidth_by_rule("knn50-sample", rows, generator), fiftieth)
+    assert bandwidths.compute_bandwidth_by_rule(0.7, rows, generator) == 0.7
     for rule in bandwidths.RULES:
-        assert bandwidths.resolve(rule, rows[:1], generator) == 1.0
+        assert bandwidths.compute_bandwidth_by_rule(rule, rows[:1], generator) == 1.0
 
 
 @pytest.mark.parametrize(
@@ -29,7 +31,7 @@ def test_bandwidth_rules_equal_brute_force():
 )
 def test_unusable_bandwidth_is_rejected(rule):
     with pytest.raises(MethodError, match=f"{rule}"):
-        bandwidths.resolve(rule, np.ones((60, 2)), np.random.default_rng(0))
+        bandwidths.compute_bandwidth_by_rule(rule, np.ones((60, 2)), np.random.default_rng(0))
 
 
 @pytest.mark.parametrize("of", [np.asarray, sparse.csr_array])
@@ -39,9 +41,9 @@ def test_knn50_on_a_sample_gives_a_larger_bandwidth(of, monkeypatch):
     own = np.sort(np.random.default_rng(7).choice(400, size=100, replace=False))
     distances = np.sqrt(((rows[own][:, None] - rows[own]) ** 2).sum(axis=2))
     fiftieth = np.sort(distances, axis=1)[:, 50].mean()
-    given = bandwidths.resolve("knn50-sample", of(rows), np.random.default_rng(7))
+    given = bandwidths.compute_bandwidth_by_rule("knn50-sample", of(rows), np.random.default_rng(7))
     assert_allclose(given, fiftieth)
-    assert given > bandwidths.resolve("knn50", rows, np.random.default_rng(7))
+    assert given > bandwidths.compute_bandwidth_by_rule("knn50", rows, np.random.default_rng(7))
 
 
 @pytest.mark.parametrize("of", [np.asarray, sparse.csr_array])
@@ -50,27 +52,30 @@ def test_identical_rows_have_zero_distance_despite_rounding(of, seed):
     rows = np.random.default_rng(seed).uniform(-1, 1, (900, 3))
     rows[:720] = rows[0]
     with pytest.raises(MethodError, match="gave 0"):
-        bandwidths.resolve("median", of(rows), np.random.default_rng(0))
+        bandwidths.compute_bandwidth_by_rule("median", of(rows), np.random.default_rng(0))
     distances = np.sqrt(((rows[:, None] - rows) ** 2).sum(axis=2))
     fiftieth = np.sort(distances, axis=1)[:, 50].mean()
     for rule in ("knn50", "knn50-sample"):
-        found = bandwidths.resolve(rule, of(rows), np.random.default_rng(0))
+        found = bandwidths.compute_bandwidth_by_rule(rule, of(rows), np.random.default_rng(0))
         assert_allclose(found, fiftieth, rtol=1e-12)
 
 
 def test_multiples_of_a_rule_use_one_sample():
     rows = np.random.default_rng(0).standard_normal((300, 3))
-    median = bandwidths.resolve("median", rows, np.random.default_rng(1))
-    found = bandwidths.list_candidates(
+    median = bandwidths.compute_bandwidth_by_rule("median", rows, np.random.default_rng(1))
+    found = bandwidths.list_candidate_bandwidths(
         ["0.5*median", "median", 3.0, "2 * median", "1*median"], rows, np.random.default_rng(1)
     )
     assert_allclose(found.values, sorted([0.5 * median, median, 3.0, 2 * median], reverse=True))
-    assert bandwidths.resolve("0.5*median", rows, np.random.default_rng(1)) == found.values[-1]
+    assert (
+        bandwidths.compute_bandwidth_by_rule("0.5*median", rows, np.random.default_rng(1))
+        == found.values[-1]
+    )
     assert found.rule == median
 
 
 def test_rule_for_a_list_of_numbers_is_their_geometric_mean():
-    found = bandwidths.list_candidates([1.0, 8.0], np.eye(3), np.random.default_rng(0))
+    found = bandwidths.list_candidate_bandwidths([1.0, 8.0], np.eye(3), np.random.default_rng(0))
     assert found.rule == pytest.approx(8**0.5)
 
 
@@ -93,7 +98,7 @@ def test_grid_is_widened_while_the_best_value_is_at_an_edge(loss, best, tried, r
         if (further := grid.widen(least)) is None:
             break
         assert further not in grid.values
-        grid = grid.with_value(further)
+        grid = grid.with_bandwidth(further)
     every = [rule * 2.0**power for power in range(-3, 6)]
     assert least == pytest.approx(min(every, key=lambda s: loss(s / rule)))
     assert least == pytest.approx(best * rule)
@@ -105,7 +110,7 @@ def test_candidates_within_one_standard_error_count_as_equal():
     steps = np.linspace(-1, 1, 10) / np.std(np.linspace(-1, 1, 10), ddof=1)
     for excess, taken in ((0.31, 1.0), (0.32, 8.0)):
         losses = {8.0: np.zeros(10) + 5, 1.0: 5 + excess + steps}
-        assert bandwidths.choose_nearest_to_rule(losses, rule=1.0) == taken
+        assert bandwidths.choose_bandwidth_nearest_to_rule(losses, rule=1.0) == taken
 
 
 def test_for_flat_losses_the_bandwidth_nearest_to_the_rule_is_chosen():
@@ -113,17 +118,17 @@ def test_for_flat_losses_the_bandwidth_nearest_to_the_rule_is_chosen():
     steady = np.ones(5)
     losses = {8.0: steady, 4.0: steady + 0.01 + noise, 2.0: steady + 0.01, 1.0: steady + 1 + noise}
     # 4 differs by less than the standard error of the difference, 0.07; 2 by more than its 0.
-    assert bandwidths.choose_nearest_to_rule(losses, rule=1.0) == 4.0
-    assert bandwidths.choose_nearest_to_rule(losses, rule=32.0) == 8.0
+    assert bandwidths.choose_bandwidth_nearest_to_rule(losses, rule=1.0) == 4.0
+    assert bandwidths.choose_bandwidth_nearest_to_rule(losses, rule=32.0) == 8.0
     alone = {value: loss[:1] for value, loss in losses.items()}
-    assert bandwidths.choose_nearest_to_rule(alone, rule=1.0) == 8.0
+    assert bandwidths.choose_bandwidth_nearest_to_rule(alone, rule=1.0) == 8.0
     same = dict.fromkeys([0.5, 1.0, 2.0, 4.0], steady)
-    assert bandwidths.choose_nearest_to_rule(same, rule=1.5) == 2.0
-    assert bandwidths.choose_nearest_to_rule(same, rule=2.0**0.5) == 2.0
+    assert bandwidths.choose_bandwidth_nearest_to_rule(same, rule=1.5) == 2.0
+    assert bandwidths.choose_bandwidth_nearest_to_rule(same, rule=2.0**0.5) == 2.0
 
 
 @pytest.mark.parametrize("rule", ["0*median", "-1*median", "2*mean", "2*", "1e999*median"])
 def test_multiple_without_a_rule_is_rejected(rule):
     assert not bandwidths.ALLOWED.holds(rule)
     with pytest.raises(MethodError):
-        bandwidths.list_candidates([rule], np.eye(9), np.random.default_rng(0))
+        bandwidths.list_candidate_bandwidths([rule], np.eye(9), np.random.default_rng(0))

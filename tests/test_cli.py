@@ -268,7 +268,7 @@ def test_variant_label_is_listed_with_its_base_sampler():
 def test_configurations_are_listed_with_their_runs():
     assert "eeg.printed" in call("list", "configs")
     assert "protocols:" in call("list", "configs", "liu2020_table3")
-    said = yamlfile.parse(call("list", "configs", "liu2020_table3_eeg.printed"), "said").value
+    said = yamlfile.parse_yaml(call("list", "configs", "liu2020_table3_eeg.printed"), "said").value
     assert (said["dataset"], said["protocol"], "protocols" in said) == ("eeg", "printed", False)
     assert "quickstart" in call("list", "configs", "quickstrat", code=2)
 

@@ -69,9 +69,9 @@ def test_sums_computed_in_the_fit_of_a_sampler_count_as_fit_time(monkeypatch):
 
     clock = Clock()
     with clock.time_part("pp"):
-        gram.accumulate(slow, X, X[:, 0], 3)
+        gram.accumulate_normal_equations(slow, X, X[:, 0], 3)
     assert clock.cpu["pp"] == state["cpu"] > 0
     own = Clock()
     with clock.time_part("pp"):
-        gram.accumulate(slow, X, X[:, 0], 3, clock=own)
+        gram.accumulate_normal_equations(slow, X, X[:, 0], 3, clock=own)
     assert own.cpu["features"] == clock.cpu["pp"] == state["cpu"] / 2

@@ -220,7 +220,7 @@ def test_each_python_block_is_run():
 @pytest.mark.parametrize("text", blocks("yaml"), ids=range(len(blocks("yaml"))))
 def test_configuration_in_the_pages_is_valid(text, place):
     (place / "page.yaml").write_text(text)
-    assert config.read_all(place / "page.yaml", [], allow_imports=True)
+    assert config.read_runs(place / "page.yaml", [], allow_imports=True)
 
 
 OF_PAPERS = [f"results/papers/{file.name}" for file in (ROOT / "results/papers").glob("*.md")]

@@ -22,7 +22,7 @@ from rfbench.escaping import (
     escape_latex,
     escape_line,
     escape_markdown,
-    guard_warnings,
+    escape_warnings,
 )
 from tests.support.payloads import PAYLOADS
 
@@ -95,9 +95,9 @@ def test_json_warnings_and_click_errors_contain_no_terminal_controls(
     assert json.loads(said) == {"label": payload}
 
     monkeypatch.setattr(warnings, "formatwarning", warnings.formatwarning)
-    guard_warnings()
+    escape_warnings()
     guarded = warnings.formatwarning
-    guard_warnings()
+    escape_warnings()
     assert warnings.formatwarning is guarded  # once
     text = warnings.formatwarning(UserWarning(payload), UserWarning, "a.py", 1, "")
     assert not NO_CONTROL.search(text)
@@ -109,6 +109,6 @@ def test_json_warnings_and_click_errors_contain_no_terminal_controls(
 
 def test_each_process_escapes_its_warnings() -> None:
     package = Path(escaping.__file__).parent
-    calls = "    guard_warnings()\n"
+    calls = "    escape_warnings()\n"
     for file in ("cli/__init__.py", "experiment/worker.py"):
         assert calls in (package / file).read_text()

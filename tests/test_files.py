@@ -105,7 +105,7 @@ def test_file_with_a_second_hard_link_is_not_extended(tmp_path):
     log.hardlink_to(theirs)
     with pytest.raises(ResultsError, match="hard link"):
         files.append(log, b"a")
-    store.log_event(log.parent, "an event")
+    store.append_to_log(log.parent, "an event")
     files.replace(log, b"ours")
     assert theirs.read_bytes() == b"theirs"
 
@@ -175,15 +175,15 @@ def test_appended_file_has_its_header_once(tmp_path):
 
 
 def test_file_named_by_the_user_may_be_a_link_or_a_device(tmp_path):
-    files.write_named(tmp_path / "new" / "a", b"1")
+    files.write_user_file(tmp_path / "new" / "a", b"1")
     (tmp_path / "link").symlink_to(tmp_path / "new" / "a")
-    files.write_named(tmp_path / "link", b"2")
+    files.write_user_file(tmp_path / "link", b"2")
     assert (tmp_path / "link").is_symlink()
     assert (tmp_path / "new" / "a").read_bytes() == b"2"
-    files.write_named(tmp_path / "null", b"")
-    files.write_named(type(tmp_path)(os.devnull), b"gone")
+    files.write_user_file(tmp_path / "null", b"")
+    files.write_user_file(type(tmp_path)(os.devnull), b"gone")
     with pytest.raises(WriteError):
-        files.write_named(tmp_path / "new", b"a folder")
+        files.write_user_file(tmp_path / "new", b"a folder")
 
 
 def test_endless_line_is_rejected(measured, tmp_path, monkeypatch):
@@ -195,7 +195,7 @@ def test_endless_line_is_rejected(measured, tmp_path, monkeypatch):
         file.write(b"\0" * 5000)
     monkeypatch.setattr(reader, "LONGEST_LINE", 4000)
     with pytest.raises(ResultsError, match="a line of more than"):
-        reader.read(folder)
+        reader.read_results_folder(folder)
 
 
 def test_numba_settings_in_the_current_folder_are_rejected(tmp_path):

@@ -25,7 +25,7 @@ from rfbench.errors import ConfigError
     ],
 )
 def test_grid_text_expands_to_its_values(text, values):
-    assert grids.expand(text) == values
+    assert grids.expand_grid_text(text) == values
 
 
 @pytest.mark.parametrize(
@@ -44,12 +44,12 @@ def test_grid_text_expands_to_its_values(text, values):
 )
 def test_invalid_grid_is_rejected_with_the_reason(text, reason):
     with pytest.raises(ConfigError, match=reason):
-        grids.expand(text)
+        grids.expand_grid_text(text)
 
 
 @given(st.integers(1, 10_000), st.integers(0, 10_000))
 def test_range_keeps_its_ends_and_its_order(first, width):
-    values = grids.expand(f"{first}:{first + width}")
+    values = grids.expand_grid_text(f"{first}:{first + width}")
     assert values[0] == first
     assert values[-1] == first + width
     assert len(values) <= grids.DEFAULT_POINTS
@@ -57,6 +57,6 @@ def test_range_keeps_its_ends_and_its_order(first, width):
 
 
 def test_grid_length_is_limited():
-    assert len(grids.expand("1:5000:1,5001:10000:1")) == grids.MAX_POINTS
+    assert len(grids.expand_grid_text("1:5000:1,5001:10000:1")) == grids.MAX_POINTS
     with pytest.raises(ConfigError, match="more than 10000 values"):
-        grids.expand(",".join(["1:10000:1"] * 10_000))
+        grids.expand_grid_text(",".join(["1:10000:1"] * 10_000))

@@ -54,7 +54,7 @@ def test_kernel_equals_its_closed_form(name):
 
 
 @pytest.mark.parametrize("name", [name for name in WAVES if name in PRODUCT])
-def test_spectral_measure_of_one_coordinate_transforms_to_the_kernel(name):
+def test_fourier_transform_of_the_spectral_measure_is_the_kernel(name):
     """Bochner's theorem in one dimension, by a sum over quantiles at equal steps."""
     kernel = kernels.make(name, 1.7)
     levels = (np.arange(400_000) + 0.5) / 400_000
@@ -191,7 +191,7 @@ def test_series_of_a_dot_product_kernel_is_the_kernel(name):
     assert_allclose(np.polynomial.polynomial.polyval(g, a), kernel.evaluate(g), atol=1e-12)
 
 
-def test_parameters_in_a_name():
+def test_kernel_parameters_are_read_from_its_name():
     kernel = kernels.make("polynomial[degree=2, bias=0.5]", 2.0)
     assert_allclose(kernel(X, Y), (X @ Y.T / 4 + 0.5) ** 2)
     assert kernels.make("polynomial")(X, Y)[0, 0] == pytest.approx((X[0] @ Y[0] + 1) ** 3)

@@ -9,14 +9,14 @@ from rfbench.solvers import RidgeClassifier
 
 @pytest.fixture
 def no_memory():
-    memory.limit_to(1.0)
+    memory.limit_process_memory(1.0)
     yield
-    memory.limit_to(None)
+    memory.limit_process_memory(None)
 
 
 def test_free_memory_is_limited_by_machine_and_process(no_memory):
     assert memory.count_free_bytes() == 0
-    memory.limit_to(None)
+    memory.limit_process_memory(None)
     assert memory.count_free_bytes() > 2**20
 
 
@@ -24,7 +24,7 @@ def test_excessive_memory_need_is_rejected_with_its_numbers(no_memory):
     with pytest.raises(
         MemoryLimitError, match=r"^A matrix needs about 2 GiB.*0 GiB of memory are free. Less"
     ):
-        memory.check_fits(2 * 2**30, "A matrix", "Less.")
+        memory.check_memory_fits(2 * 2**30, "A matrix", "Less.")
 
 
 def test_ridge_rejects_gram_matrices_that_do_not_fit(no_memory):

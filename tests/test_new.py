@@ -6,7 +6,7 @@ import pytest
 
 from rfbench.api import read_config
 from rfbench.experiment.context import Context
-from rfbench.experiment.plan import plan
+from rfbench.experiment.plan import plan_trials
 from rfbench.experiment.run_plan import make_smoke_variant
 from rfbench.experiment.trial import run_trial
 from tests.support.command_line import call
@@ -32,7 +32,7 @@ def test_configuration_written_by_new_is_valid_and_runs(folder, target, task):
     call(*words)
     experiment = read_config(folder / "my data" / "one.yaml")
     assert experiment.dataset[0].entry.task == task
-    for trial in plan(make_smoke_variant(experiment)):
+    for trial in plan_trials(make_smoke_variant(experiment)):
         row = run_trial(trial, Context())
         assert row["status"] == "ok", row["message"]
     call(*words, code=2)  # it is not overwritten
@@ -69,7 +69,7 @@ def test_example_writes_a_table_that_can_be_predicted(folder):
     # The invented price depends on the area: a line explains most of it.
     assert np.corrcoef(flats["area"], flats["price"])[0, 1] > 0.7
     call("new", "flats.csv", "--target", "price")
-    (trial, *_) = plan(make_smoke_variant(read_config(folder / "flats.yaml")))
+    (trial, *_) = plan_trials(make_smoke_variant(read_config(folder / "flats.yaml")))
     assert run_trial(trial, Context())["status"] == "ok"
 
 

@@ -45,7 +45,7 @@ def test_build_copies_configurations_and_leaderboard_rows(tmp_path, monkeypatch)
         path.name for path in shipped.list_configurations()
     ]
     monkeypatch.setattr(shipped, "__file__", str(tmp_path / "rfbench" / "shipped.py"))
-    rows = shipped.find_published()
+    rows = shipped.find_published_folder()
     assert rows == tmp_path / "rfbench" / "published"
     assert (rows / "leaderboard_regression" / "trials.csv").is_file()
     assert all(path.name.startswith("leaderboard") for path in rows.iterdir())
@@ -83,7 +83,7 @@ def test_installed_package_finds_its_configurations(tmp_path, monkeypatch):
     assert shipped.list_configurations() == []
     (site / "rfbench" / "configs").mkdir(parents=True)
     (site / "rfbench" / "configs" / "quickstart.yaml").touch()
-    assert shipped.locate("quickstart").parent.parent.name == "rfbench"
+    assert shipped.locate_configuration("quickstart").parent.parent.name == "rfbench"
 
 
 def test_citation_names_this_version_and_each_paper():

@@ -9,7 +9,7 @@ from sklearn.decomposition import PCA
 
 from rfbench import samplers, solvers
 from rfbench.errors import MethodError
-from rfbench.parameters import build, estimator, number, one_of, parameter
+from rfbench.parameters import build_checked_object, estimator, number, one_of, parameter
 from rfbench.registry import SAMPLERS, SOLVERS
 
 MAKERS = [
@@ -107,9 +107,9 @@ def test_unsupported_solver_parameter_is_rejected(name, words, sentence):
 
 
 def test_scikit_learn_estimator_is_checked_by_its_own_rules():
-    assert build(PCA, "mine", {"n_components": 2}).n_components == 2
+    assert build_checked_object(PCA, "mine", {"n_components": 2}).n_components == 2
     with pytest.raises(MethodError, match="svd_solver"):
-        build(PCA, "mine", {"svd_solver": {}})
+        build_checked_object(PCA, "mine", {"svd_solver": {}})
 
 
 @estimator

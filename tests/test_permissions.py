@@ -72,7 +72,7 @@ def test_configuration_is_rejected_before_anything_happens(here, what, words):
 def test_manifest_is_rejected_before_anything_happens(here, what):
     folder = here / "results"
     folder.mkdir()
-    published = shipped.find_folder().parent / "results" / "published" / "quickstart"
+    published = shipped.find_configurations_folder().parent / "results" / "published" / "quickstart"
     (folder / "trials.csv").write_bytes((published / "trials.csv").read_bytes())
     manifest = json.loads((published / "manifest.json").read_text(encoding="utf-8"))
     manifest["variants"] = [{**manifest["config"], **TEXTS[what]}]
@@ -92,7 +92,7 @@ def test_allowed_classes_are_public_and_their_parameters_are_harmless():
 
     The kernel of a Gaussian process is an object or nothing; a word is refused there.
     """
-    estimators, parameters = permissions.list_allowed()
+    estimators, parameters = permissions.list_allowed_estimators()
     declared = {}
     for path in estimators:
         module, _, name = path.rpartition(".")
@@ -164,7 +164,7 @@ FREE = re.compile(
 
 
 def test_numbers_without_an_upper_bound_have_limits():
-    estimators, parameters = permissions.list_allowed()
+    estimators, parameters = permissions.list_allowed_estimators()
     unbounded = set()
     for path in (each for each in estimators if each.startswith("sklearn.")):
         module, _, name = path.rpartition(".")
@@ -176,8 +176,10 @@ def test_numbers_without_an_upper_bound_have_limits():
             if rule in (Integral, "cv_object", "n_jobs")
             or (getattr(rule, "type", None) is Integral and getattr(rule, "right", 0) is None)
         }
-    assert {word for word in unbounded if not FREE.match(word)} <= permissions.list_bounds().keys()
-    assert permissions.list_bounds().keys() <= parameters
+    assert {
+        word for word in unbounded if not FREE.match(word)
+    } <= permissions.list_parameter_bounds().keys()
+    assert permissions.list_parameter_bounds().keys() <= parameters
 
 
 def methods_of(value):
@@ -193,11 +195,11 @@ def test_limits_admit_all_published_settings():
     documents = [
         yaml.safe_load(path.read_text(encoding="utf-8")) for path in shipped.list_configurations()
     ]
-    results = shipped.find_folder().parent / "results" / "published"
+    results = shipped.find_configurations_folder().parent / "results" / "published"
     documents += [json.loads(path.read_text()) for path in results.rglob("manifest.json")]
     seen = set()
     for parameters in methods_of(documents):
-        for name in parameters.keys() & permissions.list_bounds().keys():
+        for name in parameters.keys() & permissions.list_parameter_bounds().keys():
             seen.add(name)
             if permissions._is_plain(parameters[name]):
                 assert not permissions._exceeded(name, parameters[name]), parameters
@@ -210,7 +212,7 @@ def test_trial_has_its_own_number_of_threads(written):
     forest = {"class": "sklearn.ensemble.RandomForestClassifier", "n_jobs": written}
     trees = {"class": "sklearn.ensemble.RandomTreesEmbedding", "n_jobs": written}
     content = {"dataset": "digits", **REST, "samplers": [trees], "solver": forest, "threads": 2}
-    experiment = config.from_document(yamlfile.Document(content, "x.yaml"), "x")
+    experiment = config.build_experiment(yamlfile.Document(content, "x.yaml"), "x")
     built = make_solver(experiment, task="classification", random_state=0).estimator
     sampler = make_sampler(
         experiment, experiment.samplers[0], M=5, d=3, n=9, random_state=0

@@ -8,7 +8,7 @@ from rfbench import plugins, samplers
 from rfbench.api import read_config
 from rfbench.errors import ConfigError, MethodError
 from rfbench.experiment.context import Context
-from rfbench.experiment.plan import plan
+from rfbench.experiment.plan import plan_trials
 from tests.support.trials import measured
 
 TEXT = """\
@@ -34,11 +34,11 @@ def test_any_estimator_can_be_a_solver(tmp_path):
     assert row["status"] == "ok", row
     from sklearn.neighbors import KNeighborsClassifier
 
-    from rfbench.experiment.plan import draw_integer
+    from rfbench.experiment.plan import draw_integer_seed
 
-    trial = plan(read_config(tmp_path / "try.yaml"))[0]
+    trial = plan_trials(read_config(tmp_path / "try.yaml"))[0]
     rows = Context().prepare(trial)
-    features = samplers.RKS(6, bandwidth=1.0, random_state=draw_integer(0, "features", 0))
+    features = samplers.RKS(6, bandwidth=1.0, random_state=draw_integer_seed(0, "features", 0))
     Z = features.fit(rows.X_train)
     model = KNeighborsClassifier(3).fit(Z.transform(rows.X_train), rows.y_train)
     predicted = model.predict(Z.transform(rows.X_test))
@@ -107,7 +107,7 @@ def test_class_that_is_not_a_solver_is_rejected(tmp_path):
 
 
 def test_installed_class_is_identified_by_its_package_version():
-    assert plugins.hash_code("sklearn.svm.SVC").startswith("scikit-learn ")
+    assert plugins.hash_class_code("sklearn.svm.SVC").startswith("scikit-learn ")
 
 
 def broken(tmp_path, text):

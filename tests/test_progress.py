@@ -16,8 +16,8 @@ def test_progress_line_names_the_last_setting_and_counts_failures(
         ended(ROW | {"status": "failed"})
         ended(ROW | {"M": None})
         first, second = capsys.readouterr().err.splitlines()
-    assert progress.name_trial(ROW) in first
-    assert all(word in progress.name_trial(ROW) for word in ("eeg", "orf", "50", "3"))
+    assert progress.describe_trial_briefly(ROW) in first
+    assert all(word in progress.describe_trial_briefly(ROW) for word in ("eeg", "orf", "50", "3"))
     assert "1/4" in first
     assert "2/4" in second
     assert "1 failed" in second
@@ -39,13 +39,13 @@ class Timers:
 
 def test_slow_first_trial_is_reported(monkeypatch, capsys):
     monkeypatch.setattr(progress.threading, "Timer", Timers)
-    with progress.show_progress("tiny", 4, 0, first=progress.name_trial(ROW)) as ended:
+    with progress.show_progress("tiny", 4, 0, first=progress.describe_trial_briefly(ROW)) as ended:
         capsys.readouterr()
         Timers.last.function()  # ten seconds are over
         assert not Timers.last.cancelled
         message = capsys.readouterr().err
         assert "no trial has finished" in message
-        assert progress.name_trial(ROW) in message
+        assert progress.describe_trial_briefly(ROW) in message
         ended(ROW)
         assert Timers.last.cancelled
 

@@ -120,7 +120,7 @@ def test_wrong_command_is_detected(line, taken):
 def list_runs():
     """Return the names of shipped configurations and of their runs."""
     files = list((ROOT / "configs").glob("*.yaml"))
-    every = (each for file in files for each in config.read_all(file, [], allow_imports=True))
+    every = (each for file in files for each in config.read_runs(file, [], allow_imports=True))
     return {file.stem for file in files} | {each.name for each in every}
 
 

@@ -5,7 +5,14 @@ import pytest
 
 from rfbench import samplers
 from rfbench.errors import MethodError
-from rfbench.registry import KERNELS, PRINTED, REMOVED_SAMPLERS, SAMPLERS, SOLVERS, find_row_name
+from rfbench.registry import (
+    KERNELS,
+    PRINTED,
+    REMOVED_SAMPLERS,
+    SAMPLERS,
+    SOLVERS,
+    find_internal_name,
+)
 from rfbench.samplers import RKS, RandomFeatures
 from rfbench.solvers import Solver
 
@@ -46,7 +53,7 @@ def test_each_registered_name_refers_to_a_class():
     assert {name: cls.name for name, cls in KERNELS.items()} == {name: name for name in KERNELS}
 
 
-def test_printed_name_belongs_to_a_method():
+def test_each_printed_name_belongs_to_a_method():
     labels = {label for cls in SAMPLERS.values() for label in cls.declaration.labels}
     references = {"boosting", "exact-kernel"}  # models of the leaderboard, without features
     assert set(PRINTED) <= {*SAMPLERS, *labels, *references}
@@ -80,7 +87,7 @@ def test_unknown_name_suggests_the_nearest(known, wrong, near):
 
 def test_names_are_accepted_as_papers_print_them():
     for name, shown in PRINTED.items():
-        assert find_row_name(shown) == find_row_name(shown.upper()) == name
+        assert find_internal_name(shown) == find_internal_name(shown.upper()) == name
         if name in SAMPLERS:
             assert SAMPLERS.find(shown) is SAMPLERS[name]
     assert KERNELS.find_published_name("RKS") == "RKS"

@@ -91,8 +91,8 @@ def test_error_in_a_slice_is_not_ignored(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(rfbench, "__path__", [*rfbench.__path__, str(tmp_path)])
     monkeypatch.setattr(slices, "SLICES", ("nowhere", "broken"))
     with pytest.raises(ModuleNotFoundError, match="no_such_module"):
-        slices.call_hooks("commands")
-    (tmp_path / "broken" / "slice.py").write_text("def commands():\n    return {'a': 'b:c'}\n")
+        slices.call_hooks("list_commands")
+    (tmp_path / "broken" / "slice.py").write_text("def list_commands():\n    return {'a': 'b:c'}\n")
     sys.modules.pop("rfbench.broken.slice", None)
-    assert slices.call_hooks("commands") == [{"a": "b:c"}]
-    assert slices.call_hooks("report", None) == []
+    assert slices.call_hooks("list_commands") == [{"a": "b:c"}]
+    assert slices.call_hooks("render_report_files", None) == []

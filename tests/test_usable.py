@@ -23,7 +23,7 @@ def machine(monkeypatch):
     for name in usable.VARIABLES:
         monkeypatch.delenv(name, raising=False)
     facts = type("Memory", (), {"total": 16 * GIB, "available": 12 * GIB})
-    monkeypatch.setattr(platforms, "read", lambda path: files.get(str(path), ""))
+    monkeypatch.setattr(platforms, "read_system_file", lambda path: files.get(str(path), ""))
     monkeypatch.setattr(psutil, "virtual_memory", lambda: facts)
     monkeypatch.setattr(joblib, "cpu_count", lambda: CORES)
     monkeypatch.setattr(os, "cpu_count", lambda: CORES)
@@ -31,8 +31,8 @@ def machine(monkeypatch):
 
 
 def test_without_quotas_the_machine_limits_apply():
-    assert usable.count_cores() == CORES
-    assert usable.measure_memory() == (16 * GIB, 12 * GIB)
+    assert usable.count_usable_cores() == CORES
+    assert usable.measure_usable_memory() == (16 * GIB, 12 * GIB)
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_without_quotas_the_machine_limits_apply():
 )
 def test_smallest_quota_of_a_group_and_its_parents_applies(machine, files, cores):
     machine |= V2 | {f"/sys/fs/cgroup{name}": text for name, text in files.items()}
-    assert usable.count_cores() == cores
+    assert usable.count_usable_cores() == cores
 
 
 @pytest.mark.parametrize("group", ["/docker/x", ""])
@@ -63,38 +63,38 @@ def test_version_1_of_control_groups_is_supported(machine, group):
         f"{own}/memory.usage_in_bytes": f"{3 * GIB}\n",
         f"{own}/memory.stat": f"cache {GIB}\ntotal_inactive_file {2 * GIB}\n",
     }
-    assert usable.count_cores() == 2
-    assert usable.measure_memory() == (4 * GIB, 3 * GIB)
+    assert usable.count_usable_cores() == 2
+    assert usable.measure_usable_memory() == (4 * GIB, 3 * GIB)
     machine[f"{cpu}/cpu.cfs_quota_us"] = "-1\n"
     machine[f"{own}/memory.limit_in_bytes"] = f"{2**63 - 4096}\n"
-    assert usable.count_cores() == CORES
-    assert usable.measure_memory() == (16 * GIB, 12 * GIB)
+    assert usable.count_usable_cores() == CORES
+    assert usable.measure_usable_memory() == (16 * GIB, 12 * GIB)
 
 
 def test_memory_is_the_minimum_of_machine_and_group(machine):
     own = "/sys/fs/cgroup/user/job/memory"
     machine |= V2 | {f"{own}.max": f"{2 * GIB}\n", f"{own}.current": f"{GIB}\n"}
     machine[f"{own}.stat"] = f"anon 5\ninactive_file {GIB // 2}\n"
-    assert usable.measure_memory() == (2 * GIB, 1.5 * GIB)
+    assert usable.measure_usable_memory() == (2 * GIB, 1.5 * GIB)
     assert memory.count_free_bytes() == 1.5 * GIB
     machine[f"{own}.current"] = f"{3 * GIB}\n"
-    assert usable.measure_memory().available == 0
+    assert usable.measure_usable_memory().available == 0
     machine[f"{own}.max"] = "max\n"
-    assert usable.measure_memory() == (16 * GIB, 12 * GIB)
+    assert usable.measure_usable_memory() == (16 * GIB, 12 * GIB)
 
 
 def test_variables_lower_the_limit_and_a_wrong_one_is_rejected(monkeypatch):
     monkeypatch.setenv("SLURM_CPUS_PER_TASK", "3")
-    assert fanout.find() == (3, None)
+    assert fanout.find_executor() == (3, None)
     monkeypatch.setenv("LOKY_MAX_CPU_COUNT", "2")
-    assert fanout.find() == (2, None)
+    assert fanout.find_executor() == (2, None)
     monkeypatch.setenv("SLURM_CPUS_PER_TASK", "99")
-    assert usable.count_cores() == 2
-    assert fanout.find(n_jobs=5) == (5, None)
+    assert usable.count_usable_cores() == 2
+    assert fanout.find_executor(n_jobs=5) == (5, None)
     for wrong in ("0", "-1", "two", "1.5"):
         monkeypatch.setenv("SLURM_CPUS_PER_TASK", wrong)
         with pytest.raises(ConfigError, match=f"SLURM_CPUS_PER_TASK={wrong} is not a number"):
-            usable.count_cores()
+            usable.count_usable_cores()
 
 
 def test_machine_record_includes_limits_but_its_identity_does_not(monkeypatch):
@@ -109,7 +109,7 @@ def test_process_affinity_limits_the_cores():
     """As `taskset` sets it; the number of cores of the machine stays."""
     code = (
         "import os; os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])\n"
-        "from rfbench import usable; print(usable.count_cores())"
+        "from rfbench import usable; print(usable.count_usable_cores())"
     )
     said = subprocess.run(
         interpreter.build_command(code), capture_output=True, text=True, check=True

@@ -7,7 +7,7 @@ from rfbench.errors import ConfigError
 
 
 def parse(text):
-    return yamlfile.parse(text, "a.yaml")
+    return yamlfile.parse_yaml(text, "a.yaml")
 
 
 @pytest.mark.parametrize(
@@ -37,10 +37,10 @@ def test_ambiguous_yaml_words_get_the_expected_type(word, value):
 
 def test_line_numbers_are_known():
     document = parse("a: 1\nb:\n  - x\n  - {c: 2}\n")
-    assert document.find_place(("a",)) == "line 1"
-    assert document.find_place(("b", 1, "c")) == "line 4"
-    assert document.find_place(("b", 1, "unknown")) == "line 4"
-    assert document.find_place(("unknown",)) == ""
+    assert document.find_location(("a",)) == "line 1"
+    assert document.find_location(("b", 1, "c")) == "line 4"
+    assert document.find_location(("b", 1, "unknown")) == "line 4"
+    assert document.find_location(("unknown",)) == ""
 
 
 @pytest.mark.parametrize(
@@ -79,21 +79,21 @@ def test_nesting_depth_is_limited():
 
 def test_missing_file_and_folder_raise_error(tmp_path):
     with pytest.raises(ConfigError, match="no such file"):
-        yamlfile.load(tmp_path / "missing.yaml")
+        yamlfile.load_yaml(tmp_path / "missing.yaml")
     with pytest.raises(ConfigError, match="is a folder"):
-        yamlfile.load(tmp_path)
+        yamlfile.load_yaml(tmp_path)
 
 
 def test_run_name_given_as_a_file_suggests_its_file(tmp_path):
     with pytest.raises(ConfigError, match=r"Did you mean .*'liu2020_table3'"):
-        yamlfile.load(tmp_path / "liu2020_table3_eeg.printed.yaml")
+        yamlfile.load_yaml(tmp_path / "liu2020_table3_eeg.printed.yaml")
 
 
 def test_truncated_name_is_completed():
     with pytest.raises(ConfigError, match=r"Did you mean .*'leaderboard_references'"):
-        yamlfile.load(Path("leaderboard_reference"))
+        yamlfile.load_yaml(Path("leaderboard_reference"))
 
 
 def test_path_with_a_null_byte_is_rejected():
     with pytest.raises(ConfigError, match="null byte"):
-        yamlfile.load(Path("a\0.yaml"))
+        yamlfile.load_yaml(Path("a\0.yaml"))

@@ -5,7 +5,8 @@ Facts are frozen dataclasses or DataFrames. They are computed from the content o
 
 One frame of all rows
 
-- `frame.collect(paths)`, or `frame.of(results)` for loaded results: a `Collection` of rows, groups
+- `frame.collect_results(paths)`, or `frame.of(results)` for loaded results: a `Collection` of rows,
+groups
   of trials, experiments and notes.
 - `selection.Selection(collection)`: the groups of trials that belong to one table or figure of a
   paper and one data set.
@@ -13,12 +14,14 @@ One frame of all rows
 
 The papers
 
-- `verification.verify(paths, paper)`: the published numbers and the claims together.
-- `published.compare_published(selection, paper)`: each published number with the measured value.
-- `claims.evaluate(selection, paper)`: an `outcomes.Outcome` per claim and protocol.
-  `claims.tabulate_outcomes` is their DataFrame. `comparisons.ClaimComparison` is one of an
+- `verification.verify_results(paths, paper)`: the published numbers and the claims together.
+- `published.compare_published_numbers(selection, paper)`: each published number with the measured
+value.
+- `claims.evaluate_claims(selection, paper)`: an `outcomes.Outcome` per claim and protocol.
+  `claims.tabulate_claim_verdicts` is their DataFrame. `comparisons.ClaimComparison` is one of an
   outcome's comparisons.
-- `findings.tabulate_gains(selection)`: published and measured gains of one method over another.
+- `findings.tabulate_published_gains(selection)`: published and measured gains of one method over
+another.
 - `verdicts`: the rules of the verdicts and their constants. `kept`: the location of stored
   features. `chance`: data on which no method is better than a constant prediction.
 
@@ -31,7 +34,8 @@ One folder
 - `naming`: distinct names for methods with the same label, and the order of methods.
 - `summary.summarize(results, metric)`: means, errors, times and ranges per data set, method and
   value of the axis.
-- `best.list_answers(collection, results)`: differences of two methods. `best.is_best_or_tied`: best
+- `best.compare_best_methods(collection, results)`: differences of two methods.
+`best.is_best_or_tied`: best
   lines.
 - `data_issues.find_faults(results)`: a `Fault` per problem of the rows, such as failed trials.
 - `data_issues.evaluate_checks(results)`: a `Check` per statement of the configuration about its
@@ -39,6 +43,6 @@ One folder
 
 All results
 
-- `findings.gather(verification)`: findings on papers and splits.
+- `findings.gather_findings(verification)`: findings on papers and splits.
 - `statistics`: the tests over trials and over data sets.
 """

@@ -55,7 +55,9 @@ class AuthorsRuns(NamedTuple):
     verdict: str
 
 
-def compare(selection: Selection, paper: str | None = None) -> tuple[AuthorsRuns, ...]:
+def compare_with_authors_rows(
+    selection: Selection, paper: str | None = None
+) -> tuple[AuthorsRuns, ...]:
     """Compare each value of the authors in rows.csv with our rows on the same data set.
 
     Notes
@@ -69,9 +71,9 @@ def compare(selection: Selection, paper: str | None = None) -> tuple[AuthorsRuns
     lines: list[AuthorsRuns] = []
     measured = selection.collection.groups
     usable = measured[~measured["smoke"].astype(bool) & ~measured["stale"].astype(bool)]
-    bearing = selection.matching_lines[~selection.matching_lines["stand_in"].astype(bool)]
-    for name in papers.list_papers() if paper is None else [papers.check_paper(paper)]:
-        folder = papers.find_folder(name)
+    bearing = selection.matching_groups[~selection.matching_groups["stand_in"].astype(bool)]
+    for name in papers.list_papers() if paper is None else [papers.check_paper_name(paper)]:
+        folder = papers.find_paper_files(name)
         own = bearing[bearing["paper"] == name]
         beside = {each for other in folder.paper.beside for each in other.experiments}
         if own.empty and beside.isdisjoint(usable["experiment"]):
@@ -128,11 +130,11 @@ def _lines(
             equal = int((np.abs(apart) < FOUR_DIGITS).sum())
             near = int((np.abs(apart) < allowed).sum()) - equal
         half = stdtrit(freedom, 1 - verdicts.ALPHA) * np.sqrt(variance / n)
-        verdict = verdicts.judge_numbers(difference, half)
+        verdict = verdicts.judge_published_numbers(difference, half)
     else:
         error, ours = unit * theirs.std(ddof=1) / n**0.5, unit * means.sem()
-        half = verdicts.compute_half_widths(error, n, ours, len(means))
-        verdict = verdicts.judge_numbers(difference, half)
+        half = verdicts.compute_interval_half_widths(error, n, ours, len(means))
+        verdict = verdicts.judge_published_numbers(difference, half)
     yield AuthorsRuns(
         *(*key, str(group["experiment"]), beside, compared, n, draws),
         *(theirs.mean(), theirs.std(ddof=1), means.mean(), means.std(), equal, near, difference),

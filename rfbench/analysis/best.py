@@ -12,8 +12,8 @@ import pandas as pd
 from rfbench.analysis.frame import Collection
 from rfbench.analysis.naming import format_dataset_name
 from rfbench.analysis.paired import Trials
-from rfbench.analysis.statistics import paired_t
-from rfbench.analysis.summary import BASELINE, SMALLER_IS_BETTER, find_axis, summarize_collection
+from rfbench.analysis.statistics import paired_t_test
+from rfbench.analysis.summary import BASELINE, SMALLER_IS_BETTER, find_x_axis, summarize_collection
 from rfbench.results import Results
 
 # Coverage of the interval of paired differences: 1 - 2 ALPHA, as for the verdicts. If the
@@ -28,7 +28,7 @@ class Point:
     Attributes
     ----------
     x : float or str
-        Value on the x axis, see `rfbench.analysis.summary.find_axis`; a string if it is not a
+        Value on the x axis, see `rfbench.analysis.summary.find_x_axis`; a string if it is not a
         number.
     first, second : pairs of float
         Mean and standard error of each method. The standard error is NaN for a single trial.
@@ -61,35 +61,37 @@ class FirstAnswer:
     trials: int
     points: tuple[Point, ...]
 
-    def find_points(self, verdict: str) -> list[Point]:
+    def _find_x_values(self, verdict: str) -> list[Point]:
         """Return the points of the x axis at which the first method has this verdict."""
         return [point for point in self.points if point.verdict == verdict]
 
-    def find_places(self, verdict: str) -> list[tuple[Any, Any]]:
+    def find_x_ranges(self, verdict: str) -> list[tuple[Any, Any]]:
         """Return the first and last x of each run of neighboring points with this verdict."""
         by_verdict = itertools.groupby(self.points, lambda point: point.verdict)
         runs = [[point.x for point in run] for seen, run in by_verdict if seen == verdict]
         return [(run[0], run[-1]) for run in runs]
 
     @property
-    def is_curve(self) -> bool:
+    def has_numeric_axis(self) -> bool:
         """True if all values on the x axis are numbers."""
         return all(not isinstance(point.x, str) for point in self.points)
 
     @property
-    def shown_point(self) -> Point:
+    def point_of_largest_difference(self) -> Point:
         """Point with the largest difference if the methods differ anywhere, else the last point."""
-        among = self.find_points("better") or self.find_points("worse") or list(self.points)[-1:]
+        among = (
+            self._find_x_values("better") or self._find_x_values("worse") or list(self.points)[-1:]
+        )
         return max(among, key=lambda point: abs(point.second[0] - point.first[0]))
 
 
-def list_answers(collection: Collection, results: Results) -> list[FirstAnswer]:
+def compare_best_methods(collection: Collection, results: Results) -> list[FirstAnswer]:
     """Return a `FirstAnswer` for each data set that has a successful trial."""
     table = summarize_collection(collection, results)
     if table.empty:
         return []
     table = table[table["trials"] > 0]
-    return [_answer(collection, part, find_axis(results)) for _, part in table.groupby("dataset")]
+    return [_answer(collection, part, find_x_axis(results)) for _, part in table.groupby("dataset")]
 
 
 def _answer(collection: Collection, part: pd.DataFrame, varied: str) -> FirstAnswer:
@@ -107,10 +109,12 @@ def _answer(collection: Collection, part: pd.DataFrame, varied: str) -> FirstAns
             continue
         verdict, second = "", (np.nan, np.nan)
         if other:
-            values = Trials(collection, lines.loc[[best, other], "group"].to_numpy()).tabulate(
-                metric
+            values = Trials(
+                collection, lines.loc[[best, other], "group"].to_numpy()
+            ).tabulate_metric(metric)
+            low, high = paired_t_test(values[:, 0], values[:, 1]).compute_confidence_interval(
+                TIE_LEVEL
             )
-            low, high = paired_t(values[:, 0], values[:, 1]).compute_interval(TIE_LEVEL)
             signs = "alike" if low <= 0 <= high else ("better" if (low > 0) == larger else "worse")
             verdict = "" if np.isnan(low) else signs
             second = (float(lines["mean"][other]), float(lines["se"][other]))
@@ -149,10 +153,10 @@ def is_best_or_tied(collection: Collection, table: pd.DataFrame) -> pd.Series[bo
             continue
         metric = str(part["metric"].iloc[0])
         best = part["mean"].idxmax() if metric in SMALLER_IS_BETTER else part["mean"].idxmin()
-        values = Trials(collection, part["group"].to_numpy()).tabulate(metric)
+        values = Trials(collection, part["group"].to_numpy()).tabulate_metric(metric)
         first = values[:, part.index.get_loc(best)]
         intervals = np.array(
-            [paired_t(each, first).compute_interval(TIE_LEVEL) for each in values.T]
+            [paired_t_test(each, first).compute_confidence_interval(TIE_LEVEL) for each in values.T]
         )
         # The interval of the best line itself is always finite.
         if np.isfinite(intervals).all(axis=1).sum() > 1:

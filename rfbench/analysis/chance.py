@@ -48,7 +48,7 @@ def is_better_than_constant(
     return np.where(np.isfinite(gained), beats, np.nan)
 
 
-def explain_doubt(collection: Collection, groups: NDArray[np.intp], source: Source) -> str:
+def explain_chance_level(collection: Collection, groups: NDArray[np.intp], source: Source) -> str:
     """Return `CHANCE` or `NOTHING_LEARNED` if no method is better than a constant prediction.
 
     The result is the reason why the errors are not informative. It is an empty string if a method

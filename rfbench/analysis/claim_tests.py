@@ -8,20 +8,20 @@ from dataclasses import replace
 from rfbench.analysis import verdicts
 from rfbench.analysis.comparisons import ClaimComparison
 from rfbench.analysis.paired import Quantity, Values
-from rfbench.analysis.statistics import paired_t
+from rfbench.analysis.statistics import paired_t_test
 from rfbench.papers.models import Part
 
 
-def compare_with_bounds(part: Part, number: int, quantity: Quantity) -> ClaimComparison:
+def test_against_bounds(part: Part, part_number: int, quantity: Quantity) -> ClaimComparison:
     """Test whether the mean of a paired quantity is within the bounds of a part of a claim.
 
     Quotients are compared by their logarithm.
     """
     logarithmic = part.scale == "ratio"
     values, mean = quantity.values, float(quantity.values.mean())
-    ends = (mean, *compute_interval(values, quantity.share))
+    ends = (mean, *compute_confidence_interval(values, quantity.share))
     effect, *ends_of_effect = map(math.exp, ends) if logarithmic else ends
-    comparison = ClaimComparison(**vars(quantity), part=number, effect=effect)
+    comparison = ClaimComparison(**vars(quantity), part=part_number, effect=effect)
     comparison = replace(comparison, low=ends_of_effect[0], high=ends_of_effect[1])
     low, high = (
         math.log(bound) if logarithmic and bound else bound for bound in (part.low, part.high)
@@ -32,9 +32,9 @@ def compare_with_bounds(part: Part, number: int, quantity: Quantity) -> ClaimCom
         return comparison
     if quantity.share:
         assert high is not None
-        tests = [compute_share_p(values, high)]
+        tests = [compute_share_p_values(values, high)]
     else:
-        tests = [compute_one_sided_p(inward) for inward, _ in sides]
+        tests = [compute_one_sided_p_values(inward) for inward, _ in sides]
     return replace(
         comparison,
         excess=max(gap for _, gap in sides),
@@ -43,14 +43,14 @@ def compare_with_bounds(part: Part, number: int, quantity: Quantity) -> ClaimCom
     )
 
 
-def compute_one_sided_p(values: Values) -> tuple[float, float]:
+def compute_one_sided_p_values(values: Values) -> tuple[float, float]:
     """Return the p-values of two one-sided tests: mean above zero, and mean below zero.
 
     If all values are equal, the p-values are from a sign test. A single value gets 1.
     """
     from scipy.special import stdtr
 
-    test = paired_t(values)
+    test = paired_t_test(values)
     if math.isfinite(test.statistic):
         t, freedom = test.statistic, test.n - 1
         return float(stdtr(freedom, -t)), float(stdtr(freedom, t))
@@ -58,15 +58,15 @@ def compute_one_sided_p(values: Values) -> tuple[float, float]:
     return (floor if test.effect > 0 else 1.0), (floor if test.effect < 0 else 1.0)
 
 
-def compute_interval(values: Values, share: bool = False) -> tuple[float, float]:
+def compute_confidence_interval(values: Values, is_share: bool = False) -> tuple[float, float]:
     """Return the 90 % interval of a mean (Student's), or of a share (Clopper and Pearson's).
 
     If a bound is at an end of the interval, the one-sided test has the p-value 5 %. The ends of
     Student's interval are NaN for a single value.
     """
     coverage = 1 - 2 * verdicts.ALPHA
-    if not share:
-        return paired_t(values).compute_interval(coverage)
+    if not is_share:
+        return paired_t_test(values).compute_confidence_interval(coverage)
     from scipy.special import betaincinv
 
     ones, n = int(values.sum()), len(values)
@@ -75,9 +75,9 @@ def compute_interval(values: Values, share: bool = False) -> tuple[float, float]
     return float(low), float(high)
 
 
-def compute_share_p(values: Values, high: float) -> tuple[float, float]:
+def compute_share_p_values(values: Values, bound: float) -> tuple[float, float]:
     """Return exact p-values for a share of ones that is below a bound, and above it."""
     from scipy.special import bdtr, bdtrc
 
     ones, n = int(values.sum()), len(values)
-    return float(bdtr(ones, n, high)), float(bdtrc(ones - 1, n, high))
+    return float(bdtr(ones, n, bound)), float(bdtrc(ones - 1, n, bound))

@@ -12,26 +12,26 @@ from numpy.typing import NDArray
 
 from rfbench import papers, plugins
 from rfbench.analysis import verdicts
-from rfbench.analysis.chance import describe_constant_kernel, explain_doubt
-from rfbench.analysis.claim_tests import compare_with_bounds
+from rfbench.analysis.chance import describe_constant_kernel, explain_chance_level
+from rfbench.analysis.claim_tests import test_against_bounds
 from rfbench.analysis.comparisons import ClaimComparison
 from rfbench.analysis.frame import KERNEL_ERRORS, REGRESSION, Collection
-from rfbench.analysis.outcomes import Effect, Outcome, return_no_effect
-from rfbench.analysis.paired import PERCENT_COLUMNS, OneOff, Quantity, pair_part
+from rfbench.analysis.outcomes import Effect, Outcome, return_comparison_unchanged
+from rfbench.analysis.paired import PERCENT_COLUMNS, OneOff, Quantity, pair_claim_part
 from rfbench.analysis.selection import Selection
-from rfbench.analysis.statistics import holm
+from rfbench.analysis.statistics import holm_correction
 from rfbench.errors import ConfigError
 from rfbench.papers.models import PRINTED, Claim, Part, Source
 
 
-def evaluate(
-    selection: Selection, paper: str | None = None, unprinted: Effect = return_no_effect
+def evaluate_claims(
+    selection: Selection, paper: str | None = None, unprinted: Effect = return_comparison_unchanged
 ) -> list[Outcome]:
     """Return the verdicts on the claims of all papers, or of one paper; see `judge_claim`.
 
     Raises ResultsError if the paper does not exist.
     """
-    chosen = papers.list_papers() if paper is None else [papers.check_paper(paper)]
+    chosen = papers.list_papers() if paper is None else [papers.check_paper_name(paper)]
     wanted = [claim for claim in papers.list_claims() if claim.paper in chosen]
     return [outcome for claim in wanted for outcome in _judge_safely(claim, selection, unprinted)]
 
@@ -42,7 +42,7 @@ def _judge_safely(claim: Claim, selection: Selection, unprinted: Effect) -> list
     Papers that are not part of rfbench may contain Python code for a claim. If this code raises an
     exception, or if it needs a permission that was not given, the other claims are still judged.
     """
-    folder = papers.find_folder(claim.paper)
+    folder = papers.find_paper_files(claim.paper)
     why = "its claims.py needs --allow-imports"
     if not (folder.withheld and any(part.at == "own" for part in claim.parts)):
         try:
@@ -58,7 +58,7 @@ def _judge_safely(claim: Claim, selection: Selection, unprinted: Effect) -> list
 
 
 def judge_claim(
-    claim: Claim, selection: Selection, unprinted: Effect = return_no_effect
+    claim: Claim, selection: Selection, unprinted: Effect = return_comparison_unchanged
 ) -> list[Outcome]:
     """Return one verdict on a claim per protocol that was run, or one verdict 'not run'.
 
@@ -75,7 +75,7 @@ def judge_claim(
         if not own.quantities and not others.quantities and not undecided:
             continue
         names = tuple(dict.fromkeys(q.dataset for _, q in others.quantities))
-        outcome = judge(claim, protocol, own.quantities, own.missing, unprinted)
+        outcome = make_claim_verdict(claim, protocol, own.quantities, own.missing, unprinted)
         if not own.quantities and not own.undecided:
             outcome = replace(outcome, verdict=verdicts.NOT_RUN)
         outcomes.append(
@@ -83,13 +83,15 @@ def judge_claim(
                 outcome,
                 undecided=undecided,
                 stand_ins=names,
-                on_stand_ins=judge(claim, protocol, others.quantities).verdict if names else "",
+                on_stand_ins=make_claim_verdict(claim, protocol, others.quantities).verdict
+                if names
+                else "",
             )
         )
     if outcomes:
         return outcomes
     missing = _collect(claim, selection, "", stand_in=False).missing
-    return [replace(judge(claim, "", [], missing), verdict=verdicts.NOT_RUN)]
+    return [replace(make_claim_verdict(claim, "", [], missing), verdict=verdicts.NOT_RUN)]
 
 
 @dataclass
@@ -115,13 +117,13 @@ def _collect(claim: Claim, selection: Selection, protocol: str, stand_in: bool) 
             names = collection.get_group_column("dataset")[groups]
             if part.at == "own" and len(groups) and make is None:
                 # Import the claim's own function only if there are rows for the claim.
-                make = find_own_function(claim)
+                make = find_custom_claim_function(claim)
             for name in dict.fromkeys(names):
                 named = groups[names == name]
                 if why := _why_undecided(part, collection, named, sources[dataset]):
                     collected.undecided.append((name, why))
                 else:
-                    here += pair_part(part, collection, named, claim.paper, dataset, make)
+                    here += pair_claim_part(part, collection, named, claim.paper, dataset, make)
             collected.quantities += [(number, quantity) for quantity in here]
             for other in part.against or [""]:
                 places = max((q.found for q in here if q.against == other), default=0)
@@ -130,12 +132,12 @@ def _collect(claim: Claim, selection: Selection, protocol: str, stand_in: bool) 
     return collected
 
 
-def find_own_function(claim: Claim) -> OneOff:
+def find_custom_claim_function(claim: Claim) -> OneOff:
     """Return the Python function for a claim, from the dictionary CLAIMS of the paper's claims.py.
 
     Raises ConfigError if the function does not exist.
     """
-    code = papers.find_folder(claim.paper).code
+    code = papers.find_paper_files(claim.paper).code
     functions = plugins.load_object(f"{code}:CLAIMS") if code else {}
     if claim.id not in functions:
         raise ConfigError(
@@ -147,7 +149,7 @@ def find_own_function(claim: Claim) -> OneOff:
     return function
 
 
-def make_comparisons(
+def make_claim_comparisons(
     claim: Claim, selection: Selection, protocol: str, dataset: str
 ) -> list[ClaimComparison]:
     """Return the comparisons of a claim on a data set, before they are tested against the bounds.
@@ -175,23 +177,23 @@ def _why_undecided(
         return describe_constant_kernel(collection, groups)
     if part.metric not in (*PERCENT_COLUMNS, *REGRESSION):
         return ""
-    named = collection.mask_method(groups, part.method, *part.against)
-    return explain_doubt(collection, groups[named], source)
+    named = collection.mask_groups_of_methods(groups, part.method, *part.against)
+    return explain_chance_level(collection, groups[named], source)
 
 
-def judge(
+def make_claim_verdict(
     claim: Claim,
     protocol: str,
     quantities: Sequence[tuple[int, Quantity]],
     missing: Mapping[str, Sequence[tuple[str, str]]] | None = None,
-    unprinted: Effect = return_no_effect,
+    unprinted: Effect = return_comparison_unchanged,
 ) -> Outcome:
     """Return the verdict on a claim, given its paired quantities with the index of each part."""
     tested = [
-        compare_with_bounds(claim.parts[number], number, quantity)
+        test_against_bounds(claim.parts[number], number, quantity)
         for number, quantity in quantities
     ]
-    outside = holm([comparison.p_outside for comparison in tested])
+    outside = holm_correction([comparison.p_outside for comparison in tested])
     comparisons = [
         replace(comparison, p_outside=float(p))
         for comparison, p in zip(tested, outside, strict=True)
@@ -201,7 +203,7 @@ def judge(
         comparisons = [unprinted(claim, comparison) for comparison in comparisons]
     wanted = {name for part in claim.parts if _counts(part, protocol) for name in part.datasets}
     complete = wanted - set(missing or {})
-    verdict = verdicts.judge_outcome(comparisons, len(complete), len(wanted))
+    verdict = verdicts.judge_claim(comparisons, len(complete), len(wanted))
     if not claim.is_judged_under(protocol):
         verdict = verdicts.SHOWN
     decisive, p = _least_favorable(comparisons)
@@ -227,8 +229,10 @@ def _least_favorable(
     `p_outside` decides. Otherwise the part with the largest `p_inside` decides. Within this part,
     the comparison that is farthest outside its bounds is returned.
     """
-    outside = [one for one in comparisons if verdicts.is_outside(one)]
-    among = outside or [one for one in comparisons if not verdicts.is_inside(one)] or comparisons
+    outside = [one for one in comparisons if verdicts.is_outside_bounds(one)]
+    among = (
+        outside or [one for one in comparisons if not verdicts.is_inside_bounds(one)] or comparisons
+    )
     if not among:
         return None, math.nan
     worst = min(among, key=lambda one: one.p_outside if outside else -one.p_inside)
@@ -237,7 +241,7 @@ def _least_favorable(
     return decisive, decisive.p_outside if outside else decisive.p_inside
 
 
-def tabulate_outcomes(outcomes: Sequence[Outcome]) -> pd.DataFrame:
+def tabulate_claim_verdicts(outcomes: Sequence[Outcome]) -> pd.DataFrame:
     """Return a table with the verdict on each claim under each protocol, one line per verdict.
 
     The columns ``metric``, ``method``, ``against``, ``dataset``, ``along`` and ``x`` identify the
@@ -251,7 +255,7 @@ def tabulate_outcomes(outcomes: Sequence[Outcome]) -> pd.DataFrame:
     return pd.DataFrame([_line(outcome) for outcome in outcomes])
 
 
-def tabulate_comparisons(outcomes: Iterable[Outcome]) -> pd.DataFrame:
+def tabulate_claim_comparisons(outcomes: Iterable[Outcome]) -> pd.DataFrame:
     """Return the comparisons of claims, one per line, farthest outside their bounds first.
 
     The columns include the ``effect``, its 90 % interval (``low`` and ``high``), the ``excess`` of
@@ -262,7 +266,7 @@ def tabulate_comparisons(outcomes: Iterable[Outcome]) -> pd.DataFrame:
     lines = [
         {"id": outcome.claim.id, "protocol": outcome.protocol, "metric": part.metric,
          "method": part.method, **{name: getattr(one, name) for name in facts},
-         "side": verdicts.find_side(one)}
+         "side": verdicts.find_side_of_bounds(one)}
         for outcome in outcomes
         for one in outcome.sorted_comparisons
         for part in [outcome.claim.parts[one.part]]
@@ -279,7 +283,7 @@ def _line(outcome: Outcome) -> dict[str, object]:
         "effect": outcome.effect,
         "p_value": outcome.p,
         "comparisons": len(outcome.comparisons),
-        "held": outcome.n_inside,
+        "held": outcome.n_inside_bounds,
         "trials": outcome.trials,
         "metric": part and part.metric,
         "method": part and part.method,
@@ -294,6 +298,6 @@ def _line(outcome: Outcome) -> dict[str, object]:
         "reason": outcome.reason,
         "low": decisive.low if decisive else math.nan,
         "high": decisive.high if decisive else math.nan,
-        "outside": outcome.n_outside,
+        "outside": outcome.n_outside_bounds,
         "depends_on": "; ".join(outcome.deciding_settings),
     }

@@ -39,9 +39,9 @@ class Settings:
     later: Mapping[str, str]
 
 
-def list_settings_order(name: str) -> list[Settings]:
+def list_settings_by_protocol(paper: str) -> list[Settings]:
     """Return the `Settings` of a paper, one for each protocol of its runs."""
-    lines = [line for line in papers.find_folder(name).history if line.kind == "setting"]
+    lines = [line for line in papers.find_paper_files(paper).history if line.kind == "setting"]
     found = []
     for protocol in dict.fromkeys(_protocol(line) for line in lines):
         here = [line for line in lines if _protocol(line) == protocol]
@@ -56,9 +56,9 @@ def list_settings_order(name: str) -> list[Settings]:
     return found
 
 
-def find_entry_order(paper: str, kind: str, name: str) -> Committed | None:
+def find_history_entry(paper: str, kind: str, name: str) -> Committed | None:
     """Return the entry of a claim, data set or rule in the history.csv of a paper, or None."""
-    lines = papers.find_folder(paper).history
+    lines = papers.find_paper_files(paper).history
     return next((line for line in lines if (line.kind, line.name) == (kind, name)), None)
 
 

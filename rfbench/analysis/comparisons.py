@@ -52,7 +52,7 @@ class ClaimComparison(Quantity):
         return " ".join(map(str, filter(None, (self.part + 1, self.against, self.x, self.joint))))
 
     @property
-    def is_varied(self) -> bool:
+    def is_fully_varied(self) -> bool:
         """True if every unstated setting that can change this comparison was varied."""
         return self.over_gaps is not None and not self.over_gaps.fixed
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rfbench import papers
-from rfbench.analysis.selection import split_items
+from rfbench.analysis.selection import split_item_list
 from rfbench.analysis.verification import Verification
 from rfbench.papers.models import SECONDS, Content, Paper
 from rfbench.results import Results
@@ -76,7 +76,7 @@ def compute_coverage(verification: Verification, configured: Configurations) -> 
     ]
 
 
-def count_missing(results: Results) -> tuple[int, int]:
+def count_missing_trials(results: Results) -> tuple[int, int]:
     """Return the number of missing and the number of planned trials; (0, 0) if there is no plan."""
     planned = results.manifest.get("trials")
     if not isinstance(planned, list):
@@ -87,19 +87,19 @@ def count_missing(results: Results) -> tuple[int, int]:
 def _cover(
     verification: Verification, paper: Paper, content: Content, configured: Configurations
 ) -> Coverage:
-    selection, items = verification.selection, split_items(content.of or content.item)
+    selection, items = verification.selection, split_item_list(content.of or content.item)
 
     def concerns(config: Mapping[str, Any]) -> bool:
-        named = split_items(str(config.get("item")))
+        named = split_item_list(str(config.get("item")))
         return config.get("paper") == paper.name and not set(named).isdisjoint(items)
 
     shown = content.datasets or list(paper.datasets)
-    here = selection.matching_lines
+    here = selection.matching_groups
     here = here[(here["paper"] == paper.name) & here["item"].isin(items) & (here["trials"] > 0)]
     here = here[here["target"].isin(shown)]
     substitute = here["stand_in"].astype(bool)
     measured = set(here.loc[~substitute, "target"])
-    numbers = verification.own_numbers
+    numbers = verification.numbers_on_own_data
     numbers = numbers[(numbers["paper"] == paper.name) & numbers["item"].isin(items)]
     numbers = numbers[numbers["unit"] != SECONDS]
     wanted = {
@@ -124,7 +124,9 @@ def _cover(
     }
     unread = {source.dataset for name, source in paper.datasets.items() if name not in measured}
     found = {each.name: each for each in selection.collection.experiments}
-    short = {name: count_missing(each) for name, each in found.items() if concerns(each.config)}
+    short = {
+        name: count_missing_trials(each) for name, each in found.items() if concerns(each.config)
+    }
     with_rows = numbers.groupby("number")["trials"].max() > 0
     return Coverage(
         paper.name,

@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 
 from rfbench.analysis import verdicts
-from rfbench.analysis.frame import IDENTITY, has_dependent_size
-from rfbench.analysis.summary import find_metrics
-from rfbench.errors import ResultsError, suggest_nearest
+from rfbench.analysis.frame import IDENTITY, has_trial_dependent_size
+from rfbench.analysis.summary import find_shown_metrics
+from rfbench.errors import ResultsError, suggest_nearest_name
 from rfbench.results import Results
 from rfbench.results.schema import ROW_TIMES, STRING
 
@@ -46,7 +46,7 @@ class DataIssue:
     message: str = ""  # most frequent message of the failed rows
 
 
-def compute_wall_over_cpu(rows: pd.DataFrame) -> float:
+def compute_wall_to_cpu_ratio(rows: pd.DataFrame) -> float:
     """Return the wall time of single-threaded rows divided by their CPU time; NaN if unknown.
 
     The quotient is about 1 on an idle machine. It is below 1 if BLAS uses more than one thread.
@@ -61,7 +61,7 @@ def find_data_issues(results: Results) -> list[DataIssue]:
     """Return the problems of the rows of one results folder."""
     rows = results.rows
     ended_well = rows["status"] == "ok"
-    ratio = compute_wall_over_cpu(rows)
+    ratio = compute_wall_to_cpu_ratio(rows)
     faults_seen = [DataIssue("busy", ratio)] if ratio > BUSY else []
     for (label, status), group in rows[~ended_well].groupby(["label", "status"]):
         messages = group.loc[group["message"] != "", "message"].astype(STRING).value_counts()
@@ -74,11 +74,11 @@ def find_data_issues(results: Results) -> list[DataIssue]:
     if (ended_well & timed).any():
         for label, group in rows.loc[ended_well & ~timed, ["label"]].groupby("label"):
             faults_seen.append(DataIssue("untimed", len(group), str(label)))
-    for dataset, metric in find_metrics(results).items():
+    for dataset, metric in find_shown_metrics(results).items():
         here = rows.loc[ended_well & (rows["dataset"] == dataset), metric]
         if empty := int((~np.isfinite(here)).sum()):
             faults_seen.append(DataIssue("no value", empty, dataset, metric))
-    same = [name for name in IDENTITY if not (name == "M" and has_dependent_size(results))]
+    same = [name for name in IDENTITY if not (name == "M" and has_trial_dependent_size(results))]
     if again := int(rows.duplicated([*same, "trial"]).sum()):
         faults_seen.append(DataIssue("repeated", again))
     paired = ["dataset", "d", "n_train", "variant", "trial"]
@@ -125,7 +125,7 @@ def _check(rows: pd.DataFrame, asked: Mapping[str, Any]) -> Check:
                 f"The configured check of column '{column}' cannot be evaluated.",
                 f"trials.csv does not have a column '{name}'.",
                 "Correct the key 'checks' in the configuration."
-                + suggest_nearest(name, list(rows.columns)),
+                + suggest_nearest_name(name, list(rows.columns)),
             )
     rows = rows[(rows["status"] == "ok") & rows[column].notna()]
     if sampler:

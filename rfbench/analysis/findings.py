@@ -16,11 +16,11 @@ import pandas as pd
 
 from rfbench import papers
 from rfbench.analysis import committed, verdict_counts, verdicts
-from rfbench.analysis.chance import explain_doubt
+from rfbench.analysis.chance import explain_chance_level
 from rfbench.analysis.frame import Collection
 from rfbench.analysis.paired import Trials
 from rfbench.analysis.selection import Selection
-from rfbench.analysis.statistics import paired_t
+from rfbench.analysis.statistics import paired_t_test
 from rfbench.analysis.verdict_counts import Count
 from rfbench.analysis.verification import Verification
 from rfbench.papers.models import MATCHED, PRINTED, TUNED_TO_MATCH, Source
@@ -54,14 +54,14 @@ class Finding:
     bars: tuple[Bar, ...]
 
 
-def gather(verification: Verification) -> list[Finding]:
+def gather_findings(verification: Verification) -> list[Finding]:
     """Return the findings that the rows support, in the order in which the page shows them."""
     every = (
         make(verification)
         for make in (
             build_numbers_finding,
             build_claims_finding,
-            build_gains_finding,
+            _build_gains_finding,
             build_splits_finding,
         )
     )
@@ -71,21 +71,24 @@ def gather(verification: Verification) -> list[Finding]:
 def build_numbers_finding(verification: Verification) -> Finding | None:
     """Return the finding on the published numbers that we reproduced, per class of provenance."""
     bars = [
-        Bar(f"{paper}, {', '.join(each.class_label)}: {each.n_near} of {each.n_compared}",
-            100 * each.n_near / each.n_compared)
+        Bar(f"{paper}, {', '.join(each.class_label)}: "
+            f"{each.n_agreeing_or_close} of {each.n_compared}",
+            100 * each.n_agreeing_or_close / each.n_compared)
         for paper, each in verdict_counts.count_by_paper(
-            verdict_counts.list_numbers(verification), verdict_counts.OF_NUMBERS
+            verdict_counts.list_published_numbers(verification), verdict_counts.OF_NUMBERS
         )
         if each.n_compared
     ]  # fmt: skip
-    counts = [each for each in verdict_counts.count_numbers(verification) if each.n_compared]
+    counts = [
+        each for each in verdict_counts.count_published_numbers(verification) if each.n_compared
+    ]
     if not counts:
         return None
     return Finding("numbers", {"counts": _group(counts, 0)}, tuple(bars))
 
 
 def build_claims_finding(verification: Verification) -> Finding | None:
-    """Return the finding on the papers' claims that hold; see `verdict_counts.is_holding`.
+    """Return the finding on claims that hold; see `verdict_counts.is_counted_as_holding`.
 
     ``holding`` maps to the names of these claims. Its keys state whether the claim was committed
     before the first rows that test it, and which class of settings was used.
@@ -101,9 +104,9 @@ def build_claims_finding(verification: Verification) -> Finding | None:
         return None
     counts.sort(key=lambda each: committed.ORDERS.index(each.of[1]))
     holding: dict[tuple[str, ...], list[str]] = {}
-    for outcome in filter(verdict_counts.is_holding, verification.outcomes):
+    for outcome in filter(verdict_counts.is_counted_as_holding, verification.outcomes):
         settings = papers.find_settings_class(outcome.claim.paper, outcome.protocol)
-        of = papers.find_claim_order(outcome.claim), settings
+        of = papers.find_commit_order_of_claim(outcome.claim), settings
         holding.setdefault(of, []).append(papers.format_claim_name(outcome.claim))
     bars = [
         Bar(f"{', '.join(each.class_label)}: {verdict}", float(each[verdict]))
@@ -122,12 +125,12 @@ def _group(counts: Sequence[Count], place: int) -> dict[str, list[Count]]:
     }
 
 
-def build_gains_finding(verification: Verification) -> Finding | None:
-    """Return the finding on published gains of one method over another; see `tabulate_gains`.
+def _build_gains_finding(verification: Verification) -> Finding | None:
+    """Return the finding on published gains; see `tabulate_published_gains`.
 
     Only tables that were run under both protocols, `printed` and `matched`, are included.
     """
-    table = tabulate_gains(verification.selection)
+    table = tabulate_published_gains(verification.selection)
     table = table[(table["published"] > 0) & table["low"].notna()]
     both = table.groupby([*GAIN_KEYS, "method", "other"])["protocol"].transform("nunique") == 2
     table = table[both]
@@ -159,7 +162,7 @@ def build_splits_finding(verification: Verification) -> Finding | None:
     The errors are compared at the largest M. The finding is omitted unless the interval of every
     difference is above zero.
     """
-    table = pair_splits(verification.selection.collection)
+    table = compare_errors_of_two_splits(verification.selection.collection)
     table = table[table["M"] == table["M"].max()]
     if table.empty or not (table["difference"] - table["half"] > 0).all():
         return None
@@ -173,7 +176,7 @@ def build_splits_finding(verification: Verification) -> Finding | None:
     return Finding("splits", facts, tuple(bars))
 
 
-def pair_splits(collection: Collection) -> pd.DataFrame:
+def compare_errors_of_two_splits(collection: Collection) -> pd.DataFrame:
     """Compare errors in pairs of results folders whose configurations differ only in the split.
 
     Returns
@@ -219,7 +222,7 @@ def _rest(results: Results) -> dict[str, object]:
     return {name: value for name, value in results.config.items() if name not in MAY_DIFFER}
 
 
-def tabulate_gains(selection: Selection) -> pd.DataFrame:
+def tabulate_published_gains(selection: Selection) -> pd.DataFrame:
     """Return the gains in points of one method over another, for the pairs that papers compare.
 
     Returns
@@ -236,7 +239,7 @@ def tabulate_gains(selection: Selection) -> pd.DataFrame:
         gain
         for paper in papers.list_papers()
         for item, pairs in papers.find_paper(paper).gains.items()
-        for dataset, source in papers.list_sources()[paper].items()
+        for dataset, source in papers.list_data_sets_of_papers()[paper].items()
         for pair in pairs
         for gain in _of_pair(selection, (paper, item, dataset), pair, source)
     ]
@@ -250,7 +253,7 @@ def _of_pair(
     (paper, item, dataset), collection = place, selection.collection
     printed = {
         (n.method, n.size): n.value if n.metric == "accuracy" else -n.value
-        for n in papers.list_published()
+        for n in papers.list_published_numbers()
         if (n.paper, n.item, n.dataset) == place and n.metric in ("accuracy", "error")
     }
     sizes = sorted({size for method, size in printed if method == pair[1] and size is not None})
@@ -259,17 +262,18 @@ def _of_pair(
         groups = selection.select(paper, [item], dataset, protocol)
         trials = Trials(collection, groups)
         steps = [
-            trials.get_metric(pair[1], M, "error") - trials.get_metric(pair[0], M, "error")
+            trials.get_metric_values(pair[1], M, "error")
+            - trials.get_metric_values(pair[0], M, "error")
             for M in sizes
         ]
-        test = paired_t(np.mean(steps, axis=0) if steps else [])
-        both = groups[collection.mask_method(groups, *pair)]
-        if test.n and not explain_doubt(collection, both, source):
+        test = paired_t_test(np.mean(steps, axis=0) if steps else [])
+        both = groups[collection.mask_groups_of_methods(groups, *pair)]
+        if test.n and not explain_chance_level(collection, both, source):
             yield (
                 *place,
                 *pair,
                 protocol,
                 np.mean(published),
                 test.effect,
-                *test.compute_interval(0.9),
+                *test.compute_confidence_interval(0.9),
             )

@@ -13,8 +13,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from rfbench import papers
-from rfbench.analysis.naming import parse_parameters, sort_json
-from rfbench.errors import ConfigError, ResultsError, suggest_nearest
+from rfbench.analysis.naming import format_sorted_json, parse_parameters
+from rfbench.errors import ConfigError, ResultsError, suggest_nearest_name
 from rfbench.results import Results, reader
 from rfbench.results.schema import METRICS, ROW_TIMES, STRING, VALIDATION
 
@@ -89,7 +89,7 @@ class Collection:
           the trials.
         - `error_metric`: name of the metric in `error_percent`.
         - `machine`: machine on which most of the group's rows were measured. Times of rows from
-          other machines are dropped, see `drop_other_machines`.
+          other machines are dropped, see `mask_times_of_other_machines`.
         - `stale`: True if the current configurations do not plan these trials.
     experiments : tuple of Results
         Loaded results, one per folder, with name, configuration, manifest and notes of the reader.
@@ -114,10 +114,10 @@ class Collection:
         rows = self.rows.iloc[counted[order]].reset_index(drop=True)
         if rows.empty:
             return rows
-        rows = drop_other_machines(rows, self.groups)
+        rows = mask_times_of_other_machines(rows, self.groups)
         # Some methods weight their features for a purpose other than estimating the kernel. Their
         # kernel error is set to NaN, because it would be the error of a different kernel.
-        estimates = map_unique(rows["parameters"], has_kernel_estimate).astype(bool)
+        estimates = _map_unique(rows["parameters"], has_kernel_estimate).astype(bool)
         return rows.assign(**{name: rows[name].where(estimates) for name in KERNEL_ERRORS})
 
     @cached_property
@@ -134,7 +134,7 @@ class Collection:
         if column not in self.valid_rows:
             raise ConfigError(
                 f"Unknown metric {column}."
-                + suggest_nearest(column, list(map(str, self.valid_rows))),
+                + suggest_nearest_name(column, list(map(str, self.valid_rows))),
                 "The name is in claims.yaml or paper.yaml of a paper's folder.",
                 "Name a column of trials.csv, or a sum of times.",
             )
@@ -155,7 +155,7 @@ class Collection:
             self._facts[column] = self.groups[column].to_numpy()
         return self._facts[column]
 
-    def mask_method(self, groups: NDArray[np.intp], *methods: str) -> NDArray[np.bool_]:
+    def mask_groups_of_methods(self, groups: NDArray[np.intp], *methods: str) -> NDArray[np.bool_]:
         """Return a mask of the groups that belong to any of the methods, by label or by sampler.
 
         Groups with the joint solver belong to the method ``joint`` only.
@@ -168,7 +168,7 @@ class Collection:
         return np.logical_or(*matching)
 
     @cached_property
-    def stale_counts(self) -> dict[str, int]:
+    def stale_row_counts(self) -> dict[str, int]:
         """Number of stale rows of each experiment that has stale rows."""
         if self.rows.empty:
             return {}
@@ -176,7 +176,7 @@ class Collection:
         counted = self.rows.loc[rows, "experiment"].value_counts(sort=False)
         return {str(name): int(n) for name, n in sorted(counted.items())}
 
-    def without_stale(self, results: Results) -> Results:
+    def drop_stale_rows(self, results: Results) -> Results:
         """Return the results, which are one of `experiments`, without their stale rows."""
         stale = self.groups[self.groups["stale"] & (self.groups["folder"] == results.path)]
         asked = ~results.rows["setting"].isin(stale["setting"])
@@ -187,7 +187,7 @@ class Collection:
         return {"group": np.arange(len(self.groups))}
 
     @cached_property
-    def pair_columns(self) -> pd.DataFrame:
+    def trial_pair_keys(self) -> pd.DataFrame:
         """Trial, seed, data, split and number of training rows of each pair, one line per pair."""
         return self.rows[PAIRED_BY].groupby(self.rows["pair"], sort=False).head(1)
 
@@ -209,11 +209,11 @@ class Collection:
         return pairs.astype(np.intp), (every, lines, columns)
 
 
-def collect(paths: Iterable[str | Path], today: Today | None = None) -> Collection:
+def collect_results(paths: Iterable[str | Path], today: Today | None = None) -> Collection:
     """Read every results folder at or below the paths; unreadable folders are skipped and noted.
 
-    With `today` (see `rfbench.experiment.current_settings.find_settings_of_each`), rows of trials
-    that the current configurations do not contain are stale. Without it, no row is stale.
+    With `today` (see `rfbench.experiment.current_settings.find_current_settings_of_each`), rows of
+    trials that the current configurations do not contain are stale. Without it, no row is stale.
 
     Raises ResultsError if a path does not exist. A path without results is not an error.
     """
@@ -221,12 +221,12 @@ def collect(paths: Iterable[str | Path], today: Today | None = None) -> Collecti
     results, notes = [], []
     for path in map(Path, paths):
         try:
-            folders |= {folder.resolve(): folder for folder in reader.find([path])}
+            folders |= {folder.resolve(): folder for folder in reader.find_results_folders([path])}
         except ResultsError as error:
             if not path.is_dir():
                 raise
             notes.append(error.what)
-    read_ones = reader.read_each(folders.values())
+    read_ones = reader.read_each_folder(folders.values())
     for folder, read in zip(folders.values(), read_ones, strict=True):
         if isinstance(read, ResultsError):
             notes.append(f"{folder} is left out: {read.what} {read.why}".strip())
@@ -242,7 +242,7 @@ def _count_planned_trials() -> dict[tuple[str, str], int]:
     """
     return {
         (paper, name): n
-        for paper in papers.read_library()
+        for paper in papers.read_known_papers()
         for name, n in papers.find_paper(paper).provenance.trials.items()
     }
 
@@ -276,7 +276,7 @@ def build_collection(
     for name, parts in SUMS.items():
         rows[name] = rows[list(parts)].sum(axis=1, min_count=1)
     # Parameters are compared as text. With unsorted keys, equal settings would form two groups.
-    rows["parameters"] = map_unique(rows["parameters"], sort_json)
+    rows["parameters"] = _map_unique(rows["parameters"], format_sorted_json)
     if rows["own_settings"].any():
         # These parameters are copied from another run and differ in each trial, like M. If they
         # were a part of the key, each trial would be a group of its own.
@@ -338,7 +338,7 @@ def _tagged(experiments: Sequence[Results]) -> pd.DataFrame:
             "items": str(result.config.get("item") or ""),
             "smoke": result.is_smoke_run,
             "metric": str(result.config.get("metric") or ""),
-            "follows": has_dependent_size(result),
+            "follows": has_trial_dependent_size(result),
             "own_settings": bool(result.config.get("settings_from")),
         }
         for result in experiments
@@ -355,7 +355,7 @@ def _tagged(experiments: Sequence[Results]) -> pd.DataFrame:
     return pd.concat([rows, facts.loc[of].reset_index(drop=True)], axis=1)
 
 
-def has_dependent_size(result: Results) -> bool:
+def has_trial_dependent_size(result: Results) -> bool:
     """Return True if M is copied per trial from another method or from a paper's rows."""
     return isinstance(result.config.get("M"), dict) or bool(result.config.get("settings_from"))
 
@@ -400,7 +400,7 @@ def _machines(rows: pd.DataFrame, groups: pd.DataFrame) -> pd.Series[str]:
     return most.set_index("group")["machine"].reindex(groups.index, fill_value="")
 
 
-def drop_other_machines(rows: pd.DataFrame, groups: pd.DataFrame) -> pd.DataFrame:
+def mask_times_of_other_machines(rows: pd.DataFrame, groups: pd.DataFrame) -> pd.DataFrame:
     """Set the times of rows to NaN if most rows of their group were measured on another machine.
 
     Therefore no mean of times mixes machines.
@@ -456,7 +456,7 @@ def to_floats(values: pd.Series[Any]) -> NDArray[np.float64]:
     return values.to_numpy(dtype=np.float64, na_value=np.nan)
 
 
-def map_unique(texts: pd.Series[str], function: Callable[[str], Any]) -> pd.Series[Any]:
+def _map_unique(texts: pd.Series[str], function: Callable[[str], Any]) -> pd.Series[Any]:
     """Apply a function to each text of a column, only once for equal texts."""
     return texts.map({text: function(text) for text in texts.unique()})
 

@@ -15,14 +15,14 @@ CORNER_RADIUS = 0.75
 OFFSET_WIDTH = np.pi / 8
 
 
-def is_near_corners(kept: pd.DataFrame) -> Any:
+def mask_frequencies_near_corners(kept_features: pd.DataFrame) -> Any:
     """Return a mask of the frequencies within 0.75 of (1, 1) or (-1, -1), shape (n_kept,)."""
-    w = kept[["w1", "w2"]].to_numpy(dtype=np.float64)
+    w = kept_features[["w1", "w2"]].to_numpy(dtype=np.float64)
     distance = np.minimum(np.linalg.norm(w - 1, axis=1), np.linalg.norm(w + 1, axis=1))
     return distance <= CORNER_RADIUS
 
 
-def is_near_offsets(kept: pd.DataFrame) -> Any:
+def mask_offsets_near_multiples(kept_features: pd.DataFrame) -> Any:
     """Return a mask of the offsets within pi/8 of a multiple of pi, shape (n_kept,)."""
-    b = np.mod(kept["b"].to_numpy(dtype=np.float64), np.pi)
+    b = np.mod(kept_features["b"].to_numpy(dtype=np.float64), np.pi)
     return np.minimum(b, np.pi - b) <= OFFSET_WIDTH

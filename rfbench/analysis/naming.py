@@ -22,7 +22,7 @@ def parse_parameters(text: str) -> dict[str, Any]:
     return parameters if isinstance(parameters, dict) else {}
 
 
-def sort_json(parameters: str) -> str:
+def format_sorted_json(parameters: str) -> str:
     """Return JSON text with sorted keys, so that equal parameters have equal texts."""
     try:
         return json.dumps(json.loads(parameters), sort_keys=True)
@@ -30,7 +30,7 @@ def sort_json(parameters: str) -> str:
         return parameters
 
 
-def name_methods(table: pd.DataFrame, varied: str, settings: list[str]) -> list[str]:
+def make_method_names(table: pd.DataFrame, varied: str, settings: list[str]) -> list[str]:
     """Return a distinct name of the method for each line of a summary.
 
     The name is the label, followed by the swept settings except the setting on the x axis. If two
@@ -83,15 +83,15 @@ def _terms(variant: str, varied: str) -> str:
     )
 
 
-def get_sort_key(sampler: str, method: str) -> tuple[int, str]:
+def get_method_sort_key(sampler: str, method: str) -> tuple[int, str]:
     """Return the sort key of a method: the registry's position of its sampler, then the name."""
     samplers = list(SAMPLERS)
-    return samplers.index(sampler) if sampler in samplers else len(samplers), get_natural_key(
+    return samplers.index(sampler) if sampler in samplers else len(samplers), get_natural_sort_key(
         method
     )
 
 
-def get_natural_key(name: str) -> str:
+def get_natural_sort_key(name: str) -> str:
     """Return a sort key that orders names by the numbers in them: 5M comes before 10M."""
     return re.sub(r"\d+", lambda digits: digits[0].zfill(9), name)
 
@@ -126,7 +126,7 @@ def format_dataset_title(table: pd.DataFrame) -> str:
         The title, followed by ``, 5,000 rows`` if the data set was cut to this number of rows.
     """
     name, _, cut = format_dataset_name(table).partition("[")
-    entry = catalog.read_entries().get(name)
+    entry = catalog.read_catalog().get(name)
     rows = re.fullmatch(r"(\d+) rows\]", cut)
     if not entry or (cut and not rows):
         return f"{name}[{cut}" if cut else name

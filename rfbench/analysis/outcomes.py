@@ -17,8 +17,8 @@ from rfbench.analysis.verdicts import (
     HOLDS_TESTED,
     IN_PART,
     UNVARIED,
-    is_inside,
-    is_outside,
+    is_inside_bounds,
+    is_outside_bounds,
 )
 from rfbench.papers.models import CORRECTED, PRINTED, Claim, Part
 
@@ -28,7 +28,7 @@ Unit = Literal["points", "%"]
 Effect = Callable[[Claim, ClaimComparison], ClaimComparison]
 
 
-def return_no_effect(_: Claim, comparison: ClaimComparison) -> ClaimComparison:
+def return_comparison_unchanged(_: Claim, comparison: ClaimComparison) -> ClaimComparison:
     """Return the comparison unchanged, because no unstated setting was varied."""
     return comparison
 
@@ -72,17 +72,17 @@ class Outcome:
         return self.claim.parts[self.decisive.part] if self.decisive else None
 
     @property
-    def n_inside(self) -> int:
+    def n_inside_bounds(self) -> int:
         """Number of comparisons that are significantly inside their bounds."""
-        return sum(map(is_inside, self.comparisons))
+        return sum(map(is_inside_bounds, self.comparisons))
 
     @property
-    def n_outside(self) -> int:
+    def n_outside_bounds(self) -> int:
         """Number of comparisons that are significantly outside their bounds."""
-        return sum(map(is_outside, self.comparisons))
+        return sum(map(is_outside_bounds, self.comparisons))
 
     @property
-    def is_unvaried(self) -> bool:
+    def has_unvaried_settings(self) -> bool:
         """True if the verdict depends on an interpretation of the text that was not fully varied.
 
         A claim that holds depends on all of its comparisons. For a claim that fails, one comparison
@@ -91,15 +91,15 @@ class Outcome:
         if self.protocol not in (PRINTED, CORRECTED):
             return False
         if self.verdict in (HOLDS, HOLDS_TESTED):
-            return not all(one.is_varied for one in self.comparisons)
-        outside = filter(is_outside, self.comparisons)
-        firm = any(one.is_varied and not one.depends_on for one in outside)
+            return not all(one.is_fully_varied for one in self.comparisons)
+        outside = filter(is_outside_bounds, self.comparisons)
+        firm = any(one.is_fully_varied and not one.depends_on for one in outside)
         return self.verdict in (IN_PART, FAILS) and not firm
 
     @property
     def label(self) -> str:
-        """Verdict, followed by a mark if it is `is_unvaried`."""
-        return self.verdict + UNVARIED * self.is_unvaried
+        """Verdict, followed by a mark if it is `has_unvaried_settings`."""
+        return self.verdict + UNVARIED * self.has_unvaried_settings
 
     @property
     def sorted_comparisons(self) -> list[ClaimComparison]:
@@ -109,7 +109,7 @@ class Outcome:
         """
         return sorted(
             self.comparisons,
-            key=lambda one: (one is not self.decisive, not is_outside(one), -one.excess),
+            key=lambda one: (one is not self.decisive, not is_outside_bounds(one), -one.excess),
         )
 
     @property
@@ -117,7 +117,7 @@ class Outcome:
         """Names of the unstated settings on which the verdict depends."""
         if self.verdict != DEPENDS:
             return ()
-        decide = list(filter(is_outside, self.comparisons)) or self.comparisons
+        decide = list(filter(is_outside_bounds, self.comparisons)) or self.comparisons
         keys = (one.depends_on for one in decide)
         return tuple(dict.fromkeys(itertools.chain(*keys)))
 

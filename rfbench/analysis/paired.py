@@ -64,19 +64,21 @@ class Trials:
 
     def find_columns(self, method: str) -> list[int]:
         """Return the positions of the columns that belong to a method."""
-        return np.flatnonzero(self.collection.mask_method(self.facts["group"], method)).tolist()
+        return np.flatnonzero(
+            self.collection.mask_groups_of_methods(self.facts["group"], method)
+        ).tolist()
 
-    def get_metric(self, method: str, size: float, metric: str) -> Values:
+    def get_metric_values(self, method: str, size: float, metric: str) -> Values:
         """Return a metric of a method at one M, with one value per pair; NaN if there is none.
 
         If several groups match, the group with the most values is used.
         """
-        columns = [self.tabulate(metric)[:, a] for a in self.find_columns(method)
+        columns = [self.tabulate_metric(metric)[:, a] for a in self.find_columns(method)
                    if self.facts["M"][a] == size]  # fmt: skip
         none = np.full(len(self.pairs), np.nan)
         return max(columns, key=lambda values: np.isfinite(values).sum(), default=none)
 
-    def tabulate(self, metric: str) -> Values:
+    def tabulate_metric(self, metric: str) -> Values:
         """Return the values of a metric, shape (n_pairs, n_groups); NaN for missing trials.
 
         ``error`` and ``accuracy`` are in percent. Times are CPU seconds, or wall seconds for a
@@ -84,8 +86,10 @@ class Trials:
         """
         if metric not in self._tables:
             column = PERCENT_COLUMNS.get(metric, metric)
-            table = self._read(column.replace("t_", "cpu_", 1) if is_time(metric) else column)
-            if is_time(metric) and (wall := np.isnan(table).all(axis=0)).any():
+            table = self._read(
+                column.replace("t_", "cpu_", 1) if is_time_metric(metric) else column
+            )
+            if is_time_metric(metric) and (wall := np.isnan(table).all(axis=0)).any():
                 table[:, wall] = self._read(column)[:, wall]
             self._tables[metric] = table
         return self._tables[metric]
@@ -110,7 +114,7 @@ class Pairing:
     paper: str
     target: str
 
-    def find_curve(self, method: str) -> Curve:
+    def _find_curve(self, method: str) -> Curve:
         """Return the columns of a method that have the part's settings, by value on the axis."""
         curve: Curve = {}
         wanted = self.part.settings.get(method, {})
@@ -122,14 +126,14 @@ class Pairing:
                 curve.setdefault(int(places[column]), []).append(column)
         return curve
 
-    def tabulate(self, metric: str) -> Values:
+    def tabulate_metric(self, metric: str) -> Values:
         """Return a metric of all trials, as logarithms if the part compares quotients."""
-        table = self.trials.tabulate(metric)
+        table = self.trials.tabulate_metric(metric)
         if self.part.scale == "difference":
             return table
         return np.log(table, where=table > 0, out=np.full_like(table, np.nan))
 
-    def compute_difference(
+    def _compute_difference(
         self, columns: Sequence[int], other_columns: Sequence[int] | None
     ) -> Values:
         """Return paired differences of two methods, from the runs with the most trials in common.
@@ -138,7 +142,7 @@ class Pairing:
         different experiments are compared. If `other_columns` is None, the values of `columns` are
         returned.
         """
-        table, experiments = self.tabulate(self.part.metric), self.trials.facts["experiment"]
+        table, experiments = self.tabulate_metric(self.part.metric), self.trials.facts["experiment"]
         every = itertools.product(columns, [None] if other_columns is None else other_columns)
         pairs = [(a, b, b is None or experiments[a] == experiments[b]) for a, b in every]
         together = any(both for *_, both in pairs)
@@ -153,7 +157,7 @@ class Pairing:
     def compute_steps(self, curve: Curve, other_curve: Curve | None) -> dict[int, Values]:
         """Return the paired differences at each value on the axis with common trials."""
         every = {
-            x: self.compute_difference(
+            x: self._compute_difference(
                 columns, None if other_curve is None else other_curve.get(x, [])
             )
             for x, columns in curve.items()
@@ -164,14 +168,14 @@ class Pairing:
 OneOff = Callable[[Pairing, Curve, Curve | None], list[Quantity]]
 
 
-def compute_change(steps: Sequence[Values], joint: str) -> list[Quantity]:
+def compute_change_along_axis(steps: Sequence[Values], joint: str) -> list[Quantity]:
     """Return the last minus the first value along the axis, or nothing for a single value."""
     if len(steps) < 2:
         return []
     return [Quantity(steps[-1] - steps[0], joint=joint, found=len(steps))]
 
 
-def pair_part(
+def pair_claim_part(
     part: Part,
     collection: Collection,
     groups: NDArray[np.intp],
@@ -198,7 +202,7 @@ def pair_part(
         Name of the paper, and the paper's name of the data set.
     own : callable, optional
         Python function of the claim, which computes the values from the curves of two methods. See
-        `rfbench.analysis.claims.find_own_function`.
+        `rfbench.analysis.claims.find_custom_claim_function`.
     """
     if not len(groups):
         return []
@@ -208,7 +212,7 @@ def pair_part(
         # If several machines have equally many rows, the first machine by name is used.
         groups = groups[machines == names[counts.argmax()]]
     pairing = Pairing(part, Trials(collection, groups), paper, target)
-    curve = pairing.find_curve(part.method)
+    curve = pairing._find_curve(part.method)
     if not curve:
         return []
     dataset = str(collection.get_group_column("dataset")[groups[0]])
@@ -216,12 +220,12 @@ def pair_part(
     return [
         replace(quantity, values=values, dataset=dataset, target=target, against=other)
         for other in part.against or [""]
-        for quantity in make(pairing, curve, pairing.find_curve(other) if other else None)
+        for quantity in make(pairing, curve, pairing._find_curve(other) if other else None)
         if len(values := quantity.values[np.isfinite(quantity.values)])
     ]
 
 
-def is_time(metric: str) -> bool:
+def is_time_metric(metric: str) -> bool:
     """Return True if a metric is a time, by its prefix ``t_``."""
     return metric.startswith("t_")
 
@@ -252,7 +256,7 @@ def _at_best(pairing: Pairing, own_curve: Curve, other_curve: Curve | None) -> l
     ours, other = best(own_curve), best(other_curve or {})
     if ours is None or other is None:
         return []
-    values = pairing.compute_difference([ours[1]], [other[1]])
+    values = pairing._compute_difference([ours[1]], [other[1]])
     return [Quantity(values, ours[0] or None, other[0] or None)]
 
 
@@ -282,13 +286,13 @@ def _within(
     pairing: Pairing, columns: Mapping[int, int], other_columns: Sequence[int]
 ) -> list[Quantity]:
     """Compare two methods of one experiment at equal mean total time."""
-    total = pairing.trials.tabulate("t_total")
+    total = pairing.trials.tabulate_metric("t_total")
     timed = (a for a in (*columns.values(), *other_columns) if np.isfinite(total[:, a]).any())
     spent = {a: float(np.nanmean(total[:, a])) for a in timed}
     order = sorted((b for b in other_columns if spent.get(b, 0) > 0), key=lambda b: spent[b])
     if len(order) < 2:
         return []
-    table = pairing.tabulate(pairing.part.metric)
+    table = pairing.tabulate_metric(pairing.part.metric)
     other_values = table[:, order]
     complete = np.isfinite(other_values).all(axis=1)
     times = np.log([spent[b] for b in order])

@@ -29,7 +29,7 @@ BEST = "best"
 Line = dict[Any, Any]
 
 
-def compare_published(selection: Selection, paper: str | None = None) -> pd.DataFrame:
+def compare_published_numbers(selection: Selection, paper: str | None = None) -> pd.DataFrame:
     """Compare every published number with the mean over our trials, under each protocol.
 
     If several groups of trials match a number, the group with the most trials is used; if tied, the
@@ -52,12 +52,12 @@ def compare_published(selection: Selection, paper: str | None = None) -> pd.Data
 
         - ``half_width`` is half the width of the interval of the difference.
         - ``decidable`` is True if the paper's own spread is small enough for a decision, see
-          `rfbench.analysis.verdicts.is_too_noisy`.
+          `rfbench.analysis.verdicts.is_too_noisy_to_compare`.
         - ``at_chance`` is True if no method at this size is better than a constant prediction.
 
         Further columns are ``unit``, ``same_as``, ``stand_in``, and
 
-        - ``number``: position in `rfbench.papers.list_published`.
+        - ``number``: position in `rfbench.papers.list_published_numbers`.
         - ``group``, ``folder``, ``used_M`` and ``failed`` (number of failed trials): facts of the
           group that is compared with the number; NaN or ``""`` if no group matches.
         - ``used`` and ``used_rows``: name and number of training rows of a substitute.
@@ -69,7 +69,7 @@ def compare_published(selection: Selection, paper: str | None = None) -> pd.Data
     ResultsError
         If the paper does not exist.
     """
-    chosen = papers.list_papers() if paper is None else [papers.check_paper(paper)]
+    chosen = papers.list_papers() if paper is None else [papers.check_paper_name(paper)]
     numbers = _numbers(chosen)
     # The group for a number is chosen before its mean is computed. The choice depends on the
     # trials and the sizes, and on the mean error if the paper printed the best size. It never
@@ -163,19 +163,23 @@ def _judged(every: pd.DataFrame) -> tuple[NDArray[np.str_], NDArray[np.bool_]]:
     of_rows = of_rows.where(every["one_draw_of_rows"], 0.0)
     # Compute Welch's interval of the difference of the two means. `of_rows` is the error of the
     # paper's single draw of rows. It is added to our error, because our n trials estimate it with
-    # n - 1 degrees of freedom. `is_too_noisy` does not use our error, so `of_rows` is added to the
-    # paper's error there.
-    half = verdicts.compute_half_widths(error, many, np.hypot(own, of_rows), every["trials"], digit)
+    # n - 1 degrees of freedom. `is_too_noisy_to_compare` does not use our error, so `of_rows` is
+    # added to the paper's error there.
+    half = verdicts.compute_interval_half_widths(
+        error, many, np.hypot(own, of_rows), every["trials"], digit
+    )
     every["difference"] = every["measured"] - every["published"]
     # The half width has the unit of the number, also if quotients are compared.
     every["half_width"] = half * ours
     distance = every["difference"].mask(relative, np.log(ours / theirs))
-    judged = verdicts.judge_numbers(distance, half, relative)
-    return judged, ~verdicts.is_too_noisy(np.hypot(error, of_rows), many, digit, relative)
+    judged = verdicts.judge_published_numbers(distance, half, relative)
+    return judged, ~verdicts.is_too_noisy_to_compare(
+        np.hypot(error, of_rows), many, digit, relative
+    )
 
 
 def group_by_data_set(numbers: pd.DataFrame) -> dict[tuple[str, str, str], list[list[Line]]]:
-    """Return the lines of `compare_published` for each table or figure of a paper and data set.
+    """Group lines of `compare_published_numbers` by table or figure of a paper, and data set.
 
     Each value of the result has a list of lines for the paper's own data, and one for each
     substitute.
@@ -201,7 +205,7 @@ def _numbers(chosen: list[str]) -> pd.DataFrame:
     }
     lines = [
         (index, *(getattr(entry, name) for name in (*same, *ours)))
-        for index, entry in enumerate(papers.list_published())
+        for index, entry in enumerate(papers.list_published_numbers())
         if entry.paper in chosen
     ]
     table = pd.DataFrame(lines, columns=["number", *same, *ours.values()])
@@ -239,7 +243,7 @@ def _in_order(stand_ins: pd.DataFrame) -> pd.DataFrame:
 
 def _picked(selection: Selection, numbers: pd.DataFrame) -> pd.DataFrame:
     """Return the group of trials that is compared with each number, per protocol and substitute."""
-    bearing = selection.matching_lines
+    bearing = selection.matching_groups
     # A group can match a number by its label and by its alias. Such duplicates are removed.
     named = pd.concat(
         [bearing.assign(answers=bearing["method"]), bearing.assign(answers=bearing["alias"])]
@@ -290,7 +294,10 @@ def _measured(selection: Selection, picked: pd.DataFrame) -> pd.DataFrame:
         return picked.reindex(columns=kept).assign(**nothing)
     # "At chance" is a remark and not a verdict. It means that no method at this size is better
     # than a constant prediction, so differences between methods are noise.
-    sources_of, places = papers.list_sources(), zip(picked["paper"], picked["dataset"], strict=True)
+    sources_of, places = (
+        papers.list_data_sets_of_papers(),
+        zip(picked["paper"], picked["dataset"], strict=True),
+    )
     sources = (sources_of[paper][dataset] for paper, dataset in places)
     beats = is_better_than_constant(selection.collection, picked["group"].to_numpy(), sources)
     best = picked.assign(beats=np.nan_to_num(beats, nan=1.0)).groupby(CELL, dropna=False)["beats"]

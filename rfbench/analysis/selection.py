@@ -32,7 +32,7 @@ class Selection:
         self.collection = collection
 
     @cached_property
-    def matching_lines(self) -> pd.DataFrame:
+    def matching_groups(self) -> pd.DataFrame:
         """Table of the groups that belong to a paper: one line per group, item and data set.
 
         An item is a table or figure of the paper. Lines are in the order of the folders. The
@@ -46,7 +46,7 @@ class Selection:
         own = groups[(groups["paper"] != "") & (groups["variant"] == "") & ~groups["stale"]]
         own = own[~own["smoke"].astype(bool)]
         facts = ["paper", "items", "source", "sampled", "n_train", "n_test"]
-        sources = papers.list_sources()
+        sources = papers.list_data_sets_of_papers()
         lines = [
             (group, *target)
             for group, paper, *facts_of_group in own[facts].itertuples(name=None)
@@ -58,8 +58,8 @@ class Selection:
 
     @cached_property
     def _places(self) -> dict[Any, NDArray[np.intp]]:
-        groups = self.matching_lines["group"].to_numpy(dtype=np.intp)
-        places = self.matching_lines.groupby(
+        groups = self.matching_groups["group"].to_numpy(dtype=np.intp)
+        places = self.matching_groups.groupby(
             ["paper", "item", "target", "protocol", "stand_in"]
         ).indices
         return {key: groups[lines] for key, lines in places.items()}
@@ -83,7 +83,7 @@ class Selection:
         return pd.unique(np.concatenate([np.array([], dtype=np.intp), *groups]))
 
 
-def split_items(items: str) -> list[str]:
+def split_item_list(items: str) -> list[str]:
     """Split a string such as ``'table3, figure1'`` into a list of tables and figures."""
     return re.split(r"[,;\s]+", items.strip())
 
@@ -100,12 +100,16 @@ def _targets(
     for target, source_names in datasets.items():
         if source != source_names.dataset and source not in source_names.stand_ins:
             continue
-        for item in dict.fromkeys(split_items(items)):
+        for item in dict.fromkeys(split_item_list(items)):
             replaced = source in source_names.stand_ins
-            yield item, target, replaced or is_subset(source_names, item, sampled, n_train, n_test)
+            yield (
+                item,
+                target,
+                replaced or is_row_subset(source_names, item, sampled, n_train, n_test),
+            )
 
 
-def is_subset(source: Source, item: str, sampled: float, n_train: float, n_test: float) -> bool:
+def is_row_subset(source: Source, item: str, sampled: float, n_train: float, n_test: float) -> bool:
     """Return True if the data do not have the same number of rows as the paper's data.
 
     A data set with ``[N rows]`` in its name is a subset, unless the paper itself sampled N rows.

@@ -39,7 +39,7 @@ class Test:
     note: str = ""
     error: float = math.nan
 
-    def compute_interval(self, coverage: float) -> tuple[float, float]:
+    def compute_confidence_interval(self, coverage: float) -> tuple[float, float]:
         """Return Student's interval of `effect`; NaN for fewer than two trials."""
         from scipy.special import stdtrit
 
@@ -49,7 +49,7 @@ class Test:
         return self.effect - half, self.effect + half
 
 
-def paired_t(a: ArrayLike, b: ArrayLike | float = 0.0) -> Test:
+def paired_t_test(a: ArrayLike, b: ArrayLike | float = 0.0) -> Test:
     """Two-sided paired t-test whether the mean of paired differences is zero.
 
     If every trial splits the same rows again, the test is about these rows, over new splits and new
@@ -94,9 +94,9 @@ def paired_t(a: ArrayLike, b: ArrayLike | float = 0.0) -> Test:
     return Test(n, mean, t, 2 * float(stdtr(n - 1, -abs(t))), error=error)
 
 
-def holm(p: ArrayLike) -> NDArray[np.float64]:
+def holm_correction(p_values: ArrayLike) -> NDArray[np.float64]:
     """Return p-values after Holm's correction, in the given order; NaN values stay NaN."""
-    values = np.asarray(p, dtype=np.float64)
+    values = np.asarray(p_values, dtype=np.float64)
     adjusted, order = np.full_like(values, np.nan), np.argsort(values)  # argsort puts NaN last
     order = order[: np.isfinite(values).sum()]
     times = np.arange(len(order), 0, -1)

@@ -11,12 +11,12 @@ from rfbench.analysis.frame import (
     IDENTITY,
     SUMS,
     Collection,
-    drop_other_machines,
-    has_dependent_size,
+    has_trial_dependent_size,
+    mask_times_of_other_machines,
     to_floats,
 )
-from rfbench.analysis.naming import get_sort_key, name_methods
-from rfbench.errors import ResultsError, suggest_nearest
+from rfbench.analysis.naming import get_method_sort_key, make_method_names
+from rfbench.errors import ResultsError, suggest_nearest_name
 from rfbench.results import Results
 from rfbench.results.schema import INTEGER, METRICS, SCHEMA
 
@@ -30,7 +30,7 @@ TIME_COLUMNS = ("t_pp", "t_features", "t_train", "t_test", "t_total")
 RANGED_COLUMNS = ("n_train", "n_test", "columns", "kept", "bandwidth")
 
 
-def find_axis(results: Results) -> str:
+def find_x_axis(results: Results) -> str:
     """Return the name of the setting on the x axis: ``'d'``, ``'M'``, or a swept setting.
 
     The name is ``'variant'`` if several settings were swept, or if a value is not a number.
@@ -39,7 +39,7 @@ def find_axis(results: Results) -> str:
     if (rows.groupby("dataset")["d"].nunique() > 1).any():
         return "d"
     swept = rows.loc[rows["variant"] != "", "variant"].unique()
-    if has_dependent_size(results) or (len(swept) > 1 and rows["M"].nunique() <= 1):
+    if has_trial_dependent_size(results) or (len(swept) > 1 and rows["M"].nunique() <= 1):
         settings = [_setting(variant) for variant in swept]
         names = {name for name, _ in settings}
         numeric = all(value is not None for _, value in settings)
@@ -60,7 +60,7 @@ def _setting(variant: str) -> tuple[str, float | None]:
         return name, None
 
 
-def find_metrics(results: Results, metric: str | None = None) -> dict[str, str]:
+def find_shown_metrics(results: Results, metric: str | None = None) -> dict[str, str]:
     """Return for each data set the metric that tables and figures show.
 
     This is the argument `metric`, or the metric of the configuration. If neither is given, it is
@@ -73,7 +73,7 @@ def find_metrics(results: Results, metric: str | None = None) -> dict[str, str]:
         raise ResultsError(
             f"Unknown metric '{wanted}'.",
             f"Known metrics: {', '.join(METRICS)}.",
-            f"Name one of them.{suggest_nearest(wanted, list(METRICS))}",
+            f"Name one of them.{suggest_nearest_name(wanted, list(METRICS))}",
         )
     datasets = sorted(results.rows["dataset"].unique())
     if wanted:
@@ -92,7 +92,7 @@ def summarize(results: Results, metric: str | None = None) -> pd.DataFrame:
         Rows of one results folder, from `rfbench.run` or `rfbench.read_results`.
     metric : str, optional
         Name of a metric of the rows, such as ``error``. By default the metric of the configuration,
-        see `find_metrics`.
+        see `find_shown_metrics`.
 
     Returns
     -------
@@ -124,21 +124,21 @@ def summarize_collection(
         return pd.DataFrame()
     groups = collection.groups
     groups = groups[groups["folder"] == results.path]
-    groups = groups.assign(metric=groups["dataset"].map(find_metrics(results, metric)))
+    groups = groups.assign(metric=groups["dataset"].map(find_shown_metrics(results, metric)))
     integers = [name for name in IDENTITY if SCHEMA[name].kind == INTEGER]
     table = groups[[*IDENTITY, "metric"]].astype(dict.fromkeys(integers, "Int64"))
     table = pd.concat([table, _aggregates(collection, groups["metric"])], axis=1)
     table = table.assign(group=table.index)
-    if has_dependent_size(results):
+    if has_trial_dependent_size(results):
         table = table.drop(columns="M")
-    varied = find_axis(results)
+    varied = find_x_axis(results)
     if varied in ("d", "M"):
         table = table.assign(x=table[varied].astype("float64"))
     else:
         table = _along_variants(table, varied)
-    table["method"] = name_methods(table, varied, [name for name in IDENTITY if name in table])
+    table["method"] = make_method_names(table, varied, [name for name in IDENTITY if name in table])
     table["rank"] = pd.Series(
-        list(map(get_sort_key, table["sampler"], table["method"])), table.index
+        list(map(get_method_sort_key, table["sampler"], table["method"])), table.index
     )
     table = table.sort_values(["dataset", "rank", "x"], ignore_index=True)
     return table.drop(columns="rank")
@@ -160,7 +160,7 @@ def _along_variants(table: pd.DataFrame, varied: str) -> pd.DataFrame:
 
 def _aggregates(collection: Collection, metric_of: pd.Series[str]) -> pd.DataFrame:
     """Return means, standard errors and ranges of each group over its successful trials."""
-    rows = drop_other_machines(collection.rows, collection.groups)
+    rows = mask_times_of_other_machines(collection.rows, collection.groups)
     order = np.flatnonzero(rows["group"].isin(metric_of.index))
     # Rows are sorted by trial: in a different order, sums would be rounded differently.
     order = order[np.argsort(to_floats(rows["trial"])[order], kind="stable")]

@@ -38,7 +38,7 @@ class UncomparedNumber:
     expected: tuple[str, ...] = ()
 
 
-def list_uncompared(
+def list_uncompared_results(
     held: Verification, others: Iterable[Verification] = ()
 ) -> list[UncomparedNumber]:
     """Return the results that were not compared with a paper, and the reasons.
@@ -54,11 +54,11 @@ def list_uncompared(
         for folder in each.numbers.loc[each.numbers["trials"] > 0, "folder"]
     }
     claimed = {o.claim.paper for each in every for o in each.outcomes if o.protocol}
-    library = papers.read_library()
+    library = papers.read_known_papers()
     empty = {name for name, folder in library.items() if not (folder.published or folder.claims)}
     asked = empty | {o.claim.paper for each in every for o in each.outcomes}
     asked |= {str(name) for each in every for name in each.numbers["paper"].unique()}
-    published = shipped.find_published()
+    published = shipped.find_published_folder()
     seen: dict[UncomparedNumber, list[str]] = {}
     for results in held.selection.collection.experiments:
         own = not (published and results.folder.resolve().is_relative_to(published.resolve()))
@@ -80,13 +80,13 @@ def _find_cause(held: Verification, results: Results) -> UncomparedNumber:
     here = groups[groups["folder"] == results.path]
     if not paper:
         return UncomparedNumber((), NO_PAPER)
-    if paper not in papers.read_library():
+    if paper not in papers.read_known_papers():
         return UncomparedNumber((), UNKNOWN_PAPER, paper)
     if here["stale"].all():
         return UncomparedNumber(
             (), CHANGED if results.changed_settings else STALE, paper, results.changed_settings
         )
-    if not (held.selection.matching_lines["folder"] == results.path).any():
+    if not (held.selection.matching_groups["folder"] == results.path).any():
         expected = {source.dataset: None for source in papers.find_paper(paper).datasets.values()}
         return UncomparedNumber(
             (), OTHER_DATA, paper, tuple(here["source"].unique()), tuple(expected)

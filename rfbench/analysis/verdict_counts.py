@@ -95,7 +95,7 @@ class Count:
         return sum(self[verdict] for verdict in verdicts.COMPARED)
 
     @property
-    def n_near(self) -> int:
+    def n_agreeing_or_close(self) -> int:
         """Number of published numbers that agree with ours or are close to them."""
         return self[verdicts.AGREES] + self[verdicts.CLOSE]
 
@@ -110,7 +110,7 @@ class Count:
         return sum(self[verdict] for verdict in verdicts.JUDGED)
 
 
-def count(entries: pd.DataFrame, by: Sequence[str]) -> Count:
+def count_by_verdict(entries: pd.DataFrame, by: Sequence[str]) -> Count:
     """Count entries by verdict. Raises ResultsError if the entries belong to different classes."""
     classes = entries[list(by)].drop_duplicates()
     if len(classes) != 1:
@@ -132,22 +132,22 @@ def _seen(entries: pd.DataFrame) -> dict[str, int]:
     return {str(verdict): int(n) for verdict, n in seen.items()}
 
 
-def list_numbers(verification: Verification) -> pd.DataFrame:
+def list_published_numbers(verification: Verification) -> pd.DataFrame:
     """Return the table of published numbers on the papers' own data, without times.
 
     The table has one line per number and protocol. A number that a paper prints twice is included
     once. Entries with the settings `ours` are excluded, because they do not measure what the paper
     measures.
     """
-    own = verification.own_numbers
+    own = verification.numbers_on_own_data
     return own[
         (own["unit"] != SECONDS) & (own["same_as"] == "") & (own["settings"] != OWN_SETTINGS)
     ]
 
 
-def count_numbers(verification: Verification) -> list[Count]:
+def count_published_numbers(verification: Verification) -> list[Count]:
     """Return a `Count` for each class that contains a measured number."""
-    return _counts(list_numbers(verification), OF_NUMBERS)
+    return _counts(list_published_numbers(verification), OF_NUMBERS)
 
 
 def count_by_paper(entries: pd.DataFrame, by: Sequence[str]) -> list[tuple[str, Count]]:
@@ -184,24 +184,24 @@ class RemovedPart:
     count: Count
 
 
-def list_left_out(verification: Verification) -> list[RemovedPart]:
+def list_left_out_numbers(verification: Verification) -> list[RemovedPart]:
     """Return the numbers that were removed after results had been seen, per rule and class."""
     return [
         RemovedPart(
             group,
             since,
             tuple(here["place"].unique()),
-            count(here, OF_NUMBERS),
+            count_by_verdict(here, OF_NUMBERS),
         )
         for group, since, entries in _groups(verification)
         for _, here in entries.groupby(list(OF_NUMBERS), sort=False)
     ]
 
 
-def count_with_left_out(verification: Verification) -> dict[tuple[str, ...], Count]:
-    """Return the counts of `count_numbers` per class, including the removed numbers."""
+def count_including_left_out(verification: Verification) -> dict[tuple[str, ...], Count]:
+    """Return the counts of `count_published_numbers` per class, including the removed numbers."""
     gone = [entries for group, _, entries in _groups(verification) if group != MOVED]
-    every = pd.concat([list_numbers(verification), *gone], ignore_index=True)
+    every = pd.concat([list_published_numbers(verification), *gone], ignore_index=True)
     return {each.of: each for each in _counts(every, OF_NUMBERS)}
 
 
@@ -215,11 +215,11 @@ def _groups(verification: Verification) -> Iterator[tuple[str, str, pd.DataFrame
     every = every.assign(verdict=every["by_interval"], place=every["paper"])
     own = every[~every["stand_in"]]
     given = zip(every["paper"], every["dataset"], strict=True)
-    changed = [committed.find_entry_order(str(paper), "data", str(name)) for paper, name in given]
+    changed = [committed.find_history_entry(str(paper), "data", str(name)) for paper, name in given]
     later = np.array([line is not None and line.order == "after" for line in changed], bool)
     replaced = every[later & every["stand_in"]]
     for (paper, dataset), here in replaced.groupby(["paper", "dataset"], sort=False):
-        line = committed.find_entry_order(str(paper), "data", str(dataset))
+        line = committed.find_history_entry(str(paper), "data", str(dataset))
         yield OTHER_DATA, line.form if line else "", here.assign(place=f"{paper} {dataset}")
     pairs = list(zip(own["paper"], own["protocol"], strict=True))
     yield TUNED_ALIKE, CHANGING_COMMITS[TUNED_ALIKE], own[own["settings"] == OWN_SETTINGS]
@@ -234,7 +234,7 @@ def _counts(entries: pd.DataFrame, by: Sequence[str]) -> list[Count]:
     if entries.empty:
         return []
     groups = _select_counted(entries, by).groupby(list(by), sort=False)
-    every = [count(here, by) for _, here in groups]
+    every = [count_by_verdict(here, by) for _, here in groups]
     return [each for each in every if set(each.verdicts) - {verdicts.NOT_RUN}]
 
 
@@ -244,13 +244,13 @@ def _select_counted(entries: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     return entries[[name for name in entries.columns if name in read]]
 
 
-def count_published(chosen: Collection[str]) -> dict[str, dict[str, int]]:
+def count_published_by_source(chosen: Collection[str]) -> dict[str, dict[str, int]]:
     """Return the number of published numbers by source and paper, for the papers in `chosen`.
 
     Times are not counted.
     """
     counted: dict[str, dict[str, int]] = {}
-    for number in papers.list_published():
+    for number in papers.list_published_numbers():
         if number.unit != SECONDS and not number.same_as and number.paper in chosen:
             source = papers.find_paper(number.paper).provenance.sources.get(number.item, "table")
             of_source = counted.setdefault(source, {})
@@ -262,7 +262,7 @@ def list_judged_claims(outcomes: Iterable[Outcome]) -> pd.DataFrame:
     """Return the verdicts on claims as a table, one line per claim and protocol that was run."""
     lines = [
         (*outcome.claim.key, outcome.protocol, outcome.claim.whose,
-         papers.find_claim_order(outcome.claim),
+         papers.find_commit_order_of_claim(outcome.claim),
          papers.find_settings_class(outcome.claim.paper, outcome.protocol), outcome.label)
         for outcome in outcomes
         if outcome.claim.is_judged and outcome.protocol
@@ -276,13 +276,13 @@ def count_claims(outcomes: Iterable[Outcome]) -> list[Count]:
     return _counts(list_judged_claims(outcomes), OF_CLAIMS)
 
 
-def is_holding(outcome: Outcome) -> bool:
+def is_counted_as_holding(outcome: Outcome) -> bool:
     """Return True if a claim of a paper is counted as a claim that holds.
 
     It has to be a claim of the paper, not a claim of ours. It has to hold under settings that were
     not tuned to match the numbers, and under all settings that the paper leaves open
-    (`Outcome.is_unvaried`). None of the published numbers that the claim compares may differ from
-    our numbers (`Outcome.differing`).
+    (`Outcome.has_unvaried_settings`). None of the published numbers that the claim compares may
+    differ from our numbers (`Outcome.differing`).
     """
     claim, settings = (
         outcome.claim,
@@ -301,13 +301,15 @@ def list_holding_claims(outcomes: Iterable[Outcome]) -> dict[str, list[Outcome]]
     The keys of the result are in the order of `committed.ORDERS`: claims that were committed first
     come first.
     """
-    found = [outcome for outcome in outcomes if is_holding(outcome)]
-    orders = {outcome.claim.key: papers.find_claim_order(outcome.claim) for outcome in found}
+    found = [outcome for outcome in outcomes if is_counted_as_holding(outcome)]
+    orders = {
+        outcome.claim.key: papers.find_commit_order_of_claim(outcome.claim) for outcome in found
+    }
     wanted = [order for order in committed.ORDERS if order in orders.values()]
     return {order: [o for o in found if orders[o.claim.key] == order] for order in wanted}
 
 
-def count_by_table(verification: Verification) -> pd.DataFrame:
+def count_verdicts_by_table(verification: Verification) -> pd.DataFrame:
     """Return the number of published numbers per verdict, for each table, data set and protocol.
 
     Returns
@@ -343,7 +345,7 @@ def count_by_table(verification: Verification) -> pd.DataFrame:
     return table.assign(stand_in=beside.reindex(table.index, fill_value=0))
 
 
-def list_added_trials(collection: frame.Collection) -> list[dict[str, Any]]:
+def tabulate_added_trials(collection: frame.Collection) -> list[dict[str, Any]]:
     """Return the mean error over added trials and over counted trials, per paper, method and size.
 
     Added trials were run for a few sizes after their results had been seen. The result has one
@@ -366,7 +368,7 @@ def list_added_trials(collection: frame.Collection) -> list[dict[str, Any]]:
     return [{str(name): value for name, value in line.items()} for line in both]
 
 
-def collect_totals(verification: Verification) -> dict[str, Any]:
+def _collect_totals(verification: Verification) -> dict[str, Any]:
     """Return all totals as dictionaries and lists that can be written as JSON."""
 
     def lines(counts: Iterable[Count], names: Sequence[str]) -> list[dict[str, Any]]:
@@ -378,8 +380,8 @@ def collect_totals(verification: Verification) -> dict[str, Any]:
 
     every = verification.outcomes
     return {
-        "published": count_published(set(verification.numbers["paper"])),
-        "numbers": lines(count_numbers(verification), OF_NUMBERS),
+        "published": count_published_by_source(set(verification.numbers["paper"])),
+        "numbers": lines(count_published_numbers(verification), OF_NUMBERS),
         "claims": lines(count_claims(every), OF_CLAIMS),
         "left out": [
             {
@@ -390,9 +392,9 @@ def collect_totals(verification: Verification) -> dict[str, Any]:
                 "protocols": each.count.protocols,
                 **each.count.verdicts,
             }
-            for each in list_left_out(verification)
+            for each in list_left_out_numbers(verification)
         ],
-        "added": list_added_trials(verification.selection.collection),
+        "added": tabulate_added_trials(verification.selection.collection),
         "holding": {
             "/".join(o.claim.key): [o.protocol, o.label, order]
             for order, those in list_holding_claims(every).items()
@@ -401,6 +403,6 @@ def collect_totals(verification: Verification) -> dict[str, Any]:
     }
 
 
-def render_json(verification: Verification) -> str:
-    """Return the totals of `collect_totals` as JSON text."""
-    return json.dumps(to_json_value(collect_totals(verification)), indent=1) + "\n"
+def render_totals_as_json(verification: Verification) -> str:
+    """Return the totals of `_collect_totals` as JSON text."""
+    return json.dumps(to_json_value(_collect_totals(verification)), indent=1) + "\n"

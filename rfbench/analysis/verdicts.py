@@ -63,7 +63,7 @@ JUDGED = (
 )  # fmt: skip
 
 
-def judge_numbers(
+def judge_published_numbers(
     distance: ArrayLike, half_width: ArrayLike, relative: ArrayLike = False
 ) -> NDArray[np.str_]:
     """Return the verdict on each published number, from the interval of its difference to ours.
@@ -79,7 +79,8 @@ def judge_numbers(
         Measured mean minus published number in points, or the logarithm of the quotient measured /
         published.
     half_width : array
-        Half the width of each interval, from `compute_half_widths`; NaN if it is not known.
+        Half the width of each interval, from `compute_interval_half_widths`; NaN if it is not
+        known.
     relative : array of bool
         True for distances that are logarithms.
 
@@ -98,7 +99,7 @@ def judge_numbers(
     return np.select(cases, [AGREES, CLOSE, DIFFERS], UNDECIDED)
 
 
-def compute_half_widths(
+def compute_interval_half_widths(
     published_error: ArrayLike,
     published_trials: ArrayLike,
     error: ArrayLike,
@@ -147,7 +148,7 @@ def compute_half_widths(
     return np.asarray(stdtrit(freedom, 1 - ALPHA) * np.sqrt(variance) + half_digit)
 
 
-def is_too_noisy(
+def is_too_noisy_to_compare(
     published_error: ArrayLike,
     published_trials: ArrayLike,
     half_digit: ArrayLike = HALF_A_DIGIT,
@@ -163,8 +164,8 @@ def is_too_noisy(
     Parameters
     ----------
     published_error, published_trials, half_digit : array
-        Facts of the published numbers, see `compute_half_widths`. A number without a standard error
-        is not too noisy.
+        Facts of the published numbers, see `compute_interval_half_widths`. A number without a
+        standard error is not too noisy.
     relative : array of bool
         True for numbers that are compared by the logarithm of a quotient.
 
@@ -178,13 +179,13 @@ def is_too_noisy(
 
     error = np.asarray(published_error, dtype=float)
     ours, n = np.zeros_like(error), np.full_like(error, 1e9)
-    own = compute_half_widths(error, published_trials, ours, n, half_digit)
+    own = compute_interval_half_widths(error, published_trials, ours, n, half_digit)
     agrees = np.where(relative, np.log(AGREES_RATIO), AGREES_POINTS)
     noisy: NDArray[np.bool_] = own + ndtri((1 + POWER) / 2) * error > agrees
     return noisy
 
 
-def is_inside(comparison: ClaimComparison) -> bool:
+def is_inside_bounds(comparison: ClaimComparison) -> bool:
     """Return True if a comparison is significantly within its bounds, without a correction.
 
     The comparisons of a claim together are an intersection-union test, which needs no correction.
@@ -194,19 +195,19 @@ def is_inside(comparison: ClaimComparison) -> bool:
     return comparison.trials >= MIN_TRIALS and comparison.p_inside <= ALPHA
 
 
-def is_outside(comparison: ClaimComparison) -> bool:
+def is_outside_bounds(comparison: ClaimComparison) -> bool:
     """Return True if a comparison is significantly outside its bounds, after Holm's correction."""
     return comparison.trials >= MIN_TRIALS and comparison.p_outside <= ALPHA
 
 
-def find_side(comparison: ClaimComparison) -> str:
+def find_side_of_bounds(comparison: ClaimComparison) -> str:
     """Return the side of the bounds on which a comparison is: inside, outside or open."""
-    if is_inside(comparison):
+    if is_inside_bounds(comparison):
         return "inside"
-    return "outside" if is_outside(comparison) else "open"
+    return "outside" if is_outside_bounds(comparison) else "open"
 
 
-def judge_outcome(comparisons: Sequence[ClaimComparison], tested: int, wanted: int) -> str:
+def judge_claim(comparisons: Sequence[ClaimComparison], tested: int, wanted: int) -> str:
     """Return the verdict on a claim, given its comparisons.
 
     `tested` is the number of data sets with all comparisons, and `wanted` is the number of data
@@ -217,12 +218,12 @@ def judge_outcome(comparisons: Sequence[ClaimComparison], tested: int, wanted: i
     """
     if not comparisons:
         return CANNOT
-    if outside := [comparison for comparison in comparisons if is_outside(comparison)]:
+    if outside := [comparison for comparison in comparisons if is_outside_bounds(comparison)]:
         firm = sum(not comparison.depends_on for comparison in outside)
         if not firm:
             return DEPENDS
         return FAILS if 2 * firm > len(comparisons) else IN_PART
-    if not all(map(is_inside, comparisons)):
+    if not all(map(is_inside_bounds, comparisons)):
         return NOT_CLEAR
     if any(comparison.depends_on for comparison in comparisons):
         return DEPENDS

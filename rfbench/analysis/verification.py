@@ -13,14 +13,14 @@ import pandas as pd
 
 from rfbench import papers, slices
 from rfbench.analysis import authors_rows, claims, verdicts
-from rfbench.analysis.frame import Today, collect
-from rfbench.analysis.outcomes import Effect, Outcome, Unit, return_no_effect
-from rfbench.analysis.published import compare_published
+from rfbench.analysis.frame import Today, collect_results
+from rfbench.analysis.outcomes import Effect, Outcome, Unit, return_comparison_unchanged
+from rfbench.analysis.published import compare_published_numbers
 from rfbench.analysis.selection import Selection
 from rfbench.errors import ResultsError, make_unknown_error
 from rfbench.papers.models import PLAIN
 from rfbench.results import reader
-from rfbench.results.manifest import read_if_sound
+from rfbench.results.manifest import read_if_valid
 
 log = logging.getLogger(__name__)
 
@@ -36,18 +36,18 @@ class Verification:
     # folders in which results were searched
     paths: tuple[Path, ...] = ()
     # function of an optional component that returns the range of an effect over unstated settings
-    unprinted: Effect = return_no_effect
+    unprinted: Effect = return_comparison_unchanged
 
     @property
-    def own_numbers(self) -> pd.DataFrame:
+    def numbers_on_own_data(self) -> pd.DataFrame:
         """Lines of `numbers` on the papers' own data, without substitutes."""
         return self.numbers[~self.numbers["stand_in"]]
 
     @property
-    def named_papers(self) -> list[str]:
+    def papers_of_results(self) -> list[str]:
         """Names of the known papers to which any of the results belong."""
         named = {each.config.get("paper") for each in self.selection.collection.experiments}
-        return [name for name in papers.read_library() if name in named]
+        return [name for name in papers.read_known_papers() if name in named]
 
     def select_papers(self, *names: str) -> Verification:
         """Return a verification that is restricted to the numbers and claims of these papers."""
@@ -58,7 +58,7 @@ class Verification:
             authors=tuple(runs for runs in self.authors if runs.paper in names),
         )
 
-    def find_outcomes(self, name: str) -> list[Outcome]:
+    def find_claim_outcomes(self, name: str) -> list[Outcome]:
         """Return the outcomes of a claim, one per protocol, given its id or ``paper/id``.
 
         Raises ResultsError if the claim does not exist.
@@ -77,12 +77,12 @@ def find_claim_folders(paths: Iterable[str | Path], name: str) -> tuple[list[Pat
     Folders at or below the paths are searched. All folders and None are returned if no paper, or
     more than one, has a claim with this name. Raises ResultsError if a path does not exist.
     """
-    found = reader.find(paths)
+    found = reader.find_results_folders(paths)
     of = {c.paper for c in papers.list_claims() if name in (c.id, "/".join(c.key))}
     if len(of) != 1:
         return found, None
     (paper,) = of
-    manifests = ((folder, read_if_sound(folder, [])) for folder in found)
+    manifests = ((folder, read_if_valid(folder, [])) for folder in found)
     own = [
         folder
         for folder, content in manifests
@@ -91,7 +91,7 @@ def find_claim_folders(paths: Iterable[str | Path], name: str) -> tuple[list[Pat
     return own or found, paper
 
 
-def verify(
+def verify_results(
     paths: Iterable[str | Path],
     paper: str | None = None,
     today: Today | None = None,
@@ -100,31 +100,33 @@ def verify(
 ) -> Verification:
     """Compare results in folders with the numbers and claims of one paper, or of all papers.
 
-    Stale rows are ignored, see `rfbench.analysis.frame.collect`.
+    Stale rows are ignored, see `rfbench.analysis.frame.collect_results`.
 
     Raises ResultsError if a path or the paper does not exist, or, with `needed`, if no results can
     be read.
     """
     folders = tuple(map(Path, paths))
-    collection = collect(folders, today)
+    collection = collect_results(folders, today)
     if needed and not collection.experiments:
         raise ResultsError(
             "No results found.",
             " ".join(collection.notes),
             "Name folders that 'rfbench run' wrote, for example results/published.",
         )
-    unprinted = next(iter(slices.call_hooks("unprinted", folders)), return_no_effect)
+    unprinted = next(
+        iter(slices.call_hooks("find_unprinted_effects", folders)), return_comparison_unchanged
+    )
     return replace(build_verification(Selection(collection), paper, unprinted), paths=folders)
 
 
-def verify_outside(held: Verification) -> dict[str, Verification]:
+def verify_external_papers(held: Verification) -> dict[str, Verification]:
     """Verify each paper outside of rfbench that the results name, separately.
 
     If the files of a paper cannot be analyzed, the paper is skipped with a warning.
     """
     found = {}
-    for name in held.named_papers:
-        if papers.find_folder(name).is_external:
+    for name in held.papers_of_results:
+        if papers.find_paper_files(name).is_external:
             try:
                 found[name] = replace(build_verification(held.selection, name), paths=held.paths)
             # files of other users can raise any exception
@@ -134,17 +136,17 @@ def verify_outside(held: Verification) -> dict[str, Verification]:
 
 
 def build_verification(
-    selection: Selection, paper: str | None = None, unprinted: Effect = return_no_effect
+    selection: Selection, paper: str | None = None, unprinted: Effect = return_comparison_unchanged
 ) -> Verification:
     """Compare loaded results with the published numbers and the claims."""
-    numbers = compare_published(selection, paper)
-    outcomes = claims.evaluate(selection, paper, unprinted)
+    numbers = compare_published_numbers(selection, paper)
+    outcomes = claims.evaluate_claims(selection, paper, unprinted)
     differences = _differences(numbers)
     return Verification(
         selection,
         numbers,
         tuple(replace(outcome, differing=_differing(differences, outcome)) for outcome in outcomes),
-        authors_rows.compare(selection, paper),
+        authors_rows.compare_with_authors_rows(selection, paper),
         unprinted=unprinted,
     )
 

@@ -11,15 +11,15 @@ from rfbench.config.sweeps import Choices, Options
 from rfbench.errors import ConfigError
 
 
-def list_choices(target: Target, gaps: bool = False) -> Choices:
+def list_choice_options(target: Target, gaps: bool = False) -> Choices:
     """Return the options of each open choice of a target; see `papers.list_open_choices`.
 
     An open choice is a setting that the paper does not state. A choice without options is left out.
     With `gaps`, choices whose options contradict the text are also left out.
     """
     choices = papers.list_open_choices(target.paper, target.items, target.dataset)
-    names = set(papers.list_gaps(target.paper) if gaps else choices)
-    names -= set() if gaps else set(papers.list_gaps(target.paper, apart=True))
+    names = set(papers.list_unstated_settings(target.paper) if gaps else choices)
+    names -= set() if gaps else set(papers.list_unstated_settings(target.paper, apart=True))
     return {name: _options(name, opts) for name, opts in choices.items() if opts and name in names}
 
 
@@ -41,21 +41,21 @@ def parse_choice(text: str, named: Choices) -> tuple[str, Options]:
     values_given = [word.strip() for word in values.split(",")]
     if set(values_given) <= set(options):
         return key, {word: options[word] for word in values_given}
-    return key, _options(key, grids.expand(values))
+    return key, _options(key, grids.expand_grid_text(values))
 
 
 def _options(name: str, options: Any) -> Options:
     if isinstance(options, dict):
         return {str(word): dict(keys) for word, keys in options.items()}
-    return {format_value(value): {name: value} for value in options}
+    return {_format_value(value): {name: value} for value in options}
 
 
-def format_value(value: Any) -> str:
+def _format_value(value: Any) -> str:
     """Return a value as text, in the form in which a configuration contains it."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def select_options(options: Options, samplers: Sequence[str]) -> Options:
+def drop_options_of_other_samplers(options: Options, samplers: Sequence[str]) -> Options:
     """Return the options without settings of samplers that are not measured.
 
     Options without remaining settings are dropped. If several options become equal, the first is

@@ -12,8 +12,8 @@ from rfbench.cli.options import (
     POSITIVE_INTEGER,
     RUN_HELP,
     RunOptions,
+    add_run_options,
     make_setting_option,
-    run_options,
 )
 from rfbench.cli.terminal import echo
 from rfbench.errors import ConfigError
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     help="Maximum number of combinations. If there are more, this number of "
     "combinations is drawn at random.",
 )
-@run_options
+@add_run_options
 def audit(
     config: Path,
     aim: str,
@@ -79,8 +79,8 @@ def audit(
         rfbench audit CONFIG --target PAPER/CLAIM/DATASET --gaps
         rfbench audit CONFIG --target PAPER/ITEM,ITEM/DATASET --vary scaling=none,standard,minmax
     """
-    from rfbench.audit.plan import AuditRequest, plan
-    from rfbench.audit.target import find
+    from rfbench.audit.plan import AuditRequest, plan_audit
+    from rfbench.audit.target import parse_target
     from rfbench.cli import running
     from rfbench.config.sweeps import count_combinations
 
@@ -92,7 +92,7 @@ def audit(
         )
     asked = AuditRequest(
         config,
-        find(aim),
+        parse_target(aim),
         run=name,
         vary=vary,
         overrides=overrides,
@@ -101,7 +101,7 @@ def audit(
         most=most,
         allow_imports=options.allow_imports,
     )
-    planned = plan(asked)
+    planned = plan_audit(asked)
     echo(f"{len(planned.experiments)} of {count_combinations(planned.choices)} combinations of:")
     for choice, open_options in planned.choices.items():
         echo(f"  {choice}: {', '.join(open_options)}")
@@ -121,23 +121,23 @@ def _audit(audit: Audit, planned: RunRequest, options: RunOptions) -> None:
     """
     from rfbench import results
     from rfbench.audit import page
-    from rfbench.audit.ranking import rank
+    from rfbench.audit.ranking import rank_combinations
     from rfbench.cli import running
 
-    work = running.plan_with_messages(planned, options, progress=True)
-    summary = running.measure(work, options)
+    work = running.plan_and_report(planned, options, progress=True)
+    summary = running.run_missing_trials(work, options)
     if options.smoke:
         echo("the combinations are not ranked, because results of a smoke run have no meaning")
     elif summary.interrupted or summary.left:
         echo("interrupted: not ranked")
     elif summary.found + summary.done:
-        table = rank(audit, results.read(work.folder))
-        files = page.save(audit, table, work.folder)
-        echo("\n" + page.render(work.folder, audit.asked.command))
+        table = rank_combinations(audit, results.read_results_folder(work.folder))
+        files = page.save_audit(audit, table, work.folder)
+        echo("\n" + page.render_audit_page(work.folder, audit.asked.command))
         if incomplete := len(audit.experiments) - len(table):
             echo(f"not ranked: {incomplete} combinations without all numbers")
         for path in files:
             echo(f"written: {path}")
-    running.print_counts(summary, f"{summary.found} measured before")
+    running.print_trial_counts(summary, f"{summary.found} measured before")
     if summary.failed or summary.interrupted:
         raise click.exceptions.Exit(1)

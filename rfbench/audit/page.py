@@ -20,15 +20,15 @@ from rfbench.audit.tables import (
     PAIRED,
     AuditTable,
     NumberRange,
-    compute_ranges,
-    get_number_column,
-    measure_distance,
-    read_all,
+    compute_distance_to_range,
+    compute_number_ranges,
+    get_number_column_name,
+    read_audit_tables,
 )
 from rfbench.errors import ResultsError
 from rfbench.pages.formatting import format_number, format_signed
 from rfbench.pages.grids import Grid
-from rfbench.pages.templates import render as fill
+from rfbench.pages.templates import render_template as fill
 from rfbench.papers.models import Claim
 
 PAGE, COMMAND = "audit.md", "rfbench audit"
@@ -43,7 +43,7 @@ EFFECT_HEAD = [
 RANGE_HEAD = ["", "published", "our reading", "lowest", "±", "highest", "±", "off"]
 
 
-def find_command(folder: Path) -> str:
+def _find_command(folder: Path) -> str:
     """Return the `rfbench audit` command that is stated on the page in an audit's folder.
 
     Raises ResultsError if the page is missing or contains no command.
@@ -59,12 +59,12 @@ def find_command(folder: Path) -> str:
     )
 
 
-def render(folder: Path, command: str) -> str:
+def render_audit_page(folder: Path, command: str) -> str:
     """Return the text of an audit's page, from the table in its folder.
 
     Rows and data sets are not read. Raises ResultsError if there is no table.
     """
-    tables = read_all([folder])
+    tables = read_audit_tables([folder])
     if not tables:
         raise ResultsError(
             f"{folder / AUDIT_FILE} is missing, or is not the table of an audit.",
@@ -81,7 +81,7 @@ def render(folder: Path, command: str) -> str:
         }
         return fill("audit/claim.md.j2", audit=kept, claim=claim, command=command, **facts)
     own = kept.table[kept.table["as_configured"]]
-    over_gaps = _ranges(own.iloc[0], compute_ranges(tables)) if len(own) else []
+    over_gaps = _ranges(own.iloc[0], compute_number_ranges(tables)) if len(own) else []
     return fill(
         "audit/audit.md.j2",
         audit=kept,
@@ -131,7 +131,7 @@ def _ranges(own: pd.Series[Any], found: Mapping[int, NumberRange]) -> list[list[
 
     The range is over the settings that the paper does not state.
     """
-    numbers = papers.list_published()
+    numbers = papers.list_published_numbers()
     return [
         [
             name,
@@ -140,17 +140,18 @@ def _ranges(own: pd.Series[Any], found: Mapping[int, NumberRange]) -> list[list[
             *(format_signed(line.low), format_number(line.half_low, 2)),
             *(format_signed(line.high), format_number(line.half_high, 2)),
             format_number(
-                measure_distance(published.value, reading + line.low, reading + line.high), 2
+                compute_distance_to_range(published.value, reading + line.low, reading + line.high),
+                2,
             ),
         ]
         for index, line in found.items()
         for published in [numbers[index]]
-        for name in [get_number_column(published)]
+        for name in [get_number_column_name(published)]
         for reading in [own[MEASURED_PREFIX + name]]
     ]
 
 
-def save(audit: Audit, table: pd.DataFrame, folder: Path) -> list[Path]:
+def save_audit(audit: Audit, table: pd.DataFrame, folder: Path) -> list[Path]:
     """Write ``audit.csv`` and ``audit.md`` into a folder, and return their paths.
 
     Raises ResultsError if no combination has a value for every published number. Raises WriteError
@@ -165,19 +166,19 @@ def save(audit: Audit, table: pd.DataFrame, folder: Path) -> list[Path]:
         )
     content = table.to_csv(index=False, float_format=DISTANCE, lineterminator="\n")
     files.replace(folder / AUDIT_FILE, content.encode())
-    return [folder / AUDIT_FILE, write_page(folder, audit.asked.command)]
+    return [folder / AUDIT_FILE, write_audit_page(folder, audit.asked.command)]
 
 
-def write_page(folder: Path, command: str) -> Path:
+def write_audit_page(folder: Path, command: str) -> Path:
     """Write ``audit.md``, rendered from ``audit.csv`` in the same folder.
 
     Raises ResultsError if the table is missing, WriteError if the page cannot be written.
     """
-    files.replace(folder / PAGE, render(folder, command).encode())
+    files.replace(folder / PAGE, render_audit_page(folder, command).encode())
     return folder / PAGE
 
 
-def regenerate(paths: Sequence[Path]) -> list[Path]:
+def regenerate_audit_pages(paths: Sequence[Path]) -> list[Path]:
     """Write the page of each audit below the folders `paths` again, from its table.
 
     Raises ResultsError if a folder does not exist, or if a page contains no command.
@@ -188,4 +189,4 @@ def regenerate(paths: Sequence[Path]) -> list[Path]:
                 f"{path} does not exist.", "", "Name a folder that `rfbench audit` has written."
             )
     folders = sorted({file.parent for path in paths for file in path.rglob(PAGE)})
-    return [write_page(folder, find_command(folder)) for folder in folders]
+    return [write_audit_page(folder, _find_command(folder)) for folder in folders]

@@ -12,7 +12,7 @@ import pandas as pd
 
 from rfbench import config
 from rfbench.analysis.frame import JOINT
-from rfbench.audit.choices import list_choices, parse_choice, select_options
+from rfbench.audit.choices import drop_options_of_other_samplers, list_choice_options, parse_choice
 from rfbench.audit.target import Target
 from rfbench.config.schema import Experiment
 from rfbench.config.specs import SameSizeAs, SamplerSpec
@@ -96,7 +96,7 @@ class Audit:
         return [", ".join(f"{c}={o}" for c, o in line.items()) or "as configured" for line in lines]
 
 
-def plan(asked: AuditRequest) -> Audit:
+def plan_audit(request: AuditRequest) -> Audit:
     """Plan the experiments of an audit.
 
     Samplers and sizes for which the target has no published numbers are dropped.
@@ -108,35 +108,38 @@ def plan(asked: AuditRequest) -> Audit:
     # Read the options of ``--vary``. They replace the known options in `_open`. A key that does
     # not exist in the configuration raises an error below, when its options are tried.
     vary: Choices = {}
-    for text in asked.vary:
-        choice, options = parse_choice(text, list_choices(asked.target))
+    for text in request.vary:
+        choice, options = parse_choice(text, list_choice_options(request.target))
         vary.setdefault(choice, {}).update(options)
     # A claim is not a published number, so combinations have no distance to it.
-    if asked.target.claim and not asked.gaps:
+    if request.target.claim and not request.gaps:
         raise ConfigError(
-            f"{asked.target} is a claim, so the distance of a combination from it is not defined.",
+            f"{request.target} is a claim, so the distance of a combination from it is "
+            "not defined.",
             "For a claim, only unstated settings can be varied (--gaps).",
             "Add --gaps.",
         )
     # `trials=` is the first override, so that the user's ``--set trials=`` replaces the default
     # number of trials.
-    documents = config.read_documents(asked.config, [f"trials={asked.trials}", *asked.overrides])
-    name, document = config.choose(asked.config, documents, asked.run)
-    base = config.from_document(document, name, allow_imports=asked.allow_imports)
-    specs = find_needed_samplers(base, asked.target)
-    _check(base, specs, asked.target)
+    documents = config.read_run_documents(
+        request.config, [f"trials={request.trials}", *request.overrides]
+    )
+    name, document = config.choose_run(request.config, documents, request.run)
+    base = config.build_experiment(document, name, allow_imports=request.allow_imports)
+    specs = _find_needed_samplers(base, request.target)
+    _check(base, specs, request.target)
     # The target is restricted to the methods of the configuration: an audit of one method is
     # complete even if the published row has further methods. The joint solver counts as a method,
     # whatever samplers it uses.
-    target = asked.target.restrict(
-        [JOINT] if base.solver.name == JOINT else list_sampler_names(specs)
+    target = request.target.restrict(
+        [JOINT] if base.solver.name == JOINT else _list_sampler_names(specs)
     )
     refused: dict[str, str] = {}
 
     def attempt(words: str, settings: Mapping[str, Any]) -> Experiment | None:
         try:
-            new = apply_changes(document, name, settings, allow_imports=asked.allow_imports)
-            return restrict_experiment(new, target)
+            new = apply_changes(document, name, settings, allow_imports=request.allow_imports)
+            return _restrict_experiment(new, target)
         # The error is recorded and shown. If the option were missing without a message, the effect
         # of the choice would look too small.
         except ConfigError as error:
@@ -148,7 +151,7 @@ def plan(asked: AuditRequest) -> Audit:
     # combinations, equals it. The table then has no differences.
     own = attempt("as configured", {})
     choices: Choices = {}
-    for choice, options in _open(asked, vary, list_sampler_names(specs), target).items():
+    for choice, options in _open(request, vary, _list_sampler_names(specs), target).items():
         for option, settings in options.items():
             # Try each option alone, with all other settings unchanged. An option that works only
             # together with another option fails here, and `refused` has its message.
@@ -168,7 +171,7 @@ def plan(asked: AuditRequest) -> Audit:
 
     # At most ``most`` combinations are drawn at random. If they were selected by their results, the
     # share of combinations near the published numbers would be biased.
-    planned = iterate_combinations(choices, asked.most, runs)
+    planned = iterate_combinations(choices, request.most, runs)
     if not planned:
         why = next(iter(refused.values()))
         raise ConfigError("No combination of the choices can be run.", why)
@@ -180,7 +183,7 @@ def plan(asked: AuditRequest) -> Audit:
     sizes = experiments[0].M
     met = target if isinstance(sizes, SameSizeAs) else target.restrict(target.methods, sizes)
     return Audit(
-        asked,
+        request,
         met,
         choices,
         pd.DataFrame(planned, columns=list(choices)),
@@ -190,7 +193,7 @@ def plan(asked: AuditRequest) -> Audit:
     )
 
 
-def find_needed_samplers(experiment: Experiment, target: Target) -> list[SamplerSpec]:
+def _find_needed_samplers(experiment: Experiment, target: Target) -> list[SamplerSpec]:
     """Return the samplers with published numbers, matched by label, or otherwise by name."""
     # With the joint solver, the samplers provide features for the solver and are not methods of the
     # paper.
@@ -206,24 +209,24 @@ def find_needed_samplers(experiment: Experiment, target: Target) -> list[Sampler
     ]
 
 
-def list_sampler_names(specs: list[SamplerSpec]) -> list[str]:
+def _list_sampler_names(specs: list[SamplerSpec]) -> list[str]:
     """Return the labels and the names of samplers in one list."""
     return [word for spec in specs for word in (spec.label, spec.name)]
 
 
-def restrict_experiment(experiment: Experiment, target: Target) -> Experiment:
+def _restrict_experiment(experiment: Experiment, target: Target) -> Experiment:
     """Return the experiment without samplers, sizes and measurements that the target does not use.
 
     Raises ConfigError if the experiment uses a different data set, or if none of its sizes was
     published.
     """
     for spec in experiment.dataset:
-        target.check_data(spec.name)
+        target.check_data_set(spec.name)
     # A claim compares sizes with each other, so all sizes are kept.
     sizes = experiment.M
     if target.claim:
         return experiment.model_copy(
-            update={"samplers": find_needed_samplers(experiment, target), "checks": []}
+            update={"samplers": _find_needed_samplers(experiment, target), "checks": []}
         )
     # A size without a published number would cost time, and there is no distance to compute for
     # it. A published number without a size (None) may belong to any size.
@@ -238,7 +241,7 @@ def restrict_experiment(experiment: Experiment, target: Target) -> Experiment:
                 f"configuration has {', '.join(map(str, experiment.M))}.",
             )
     changes = {
-        "samplers": find_needed_samplers(experiment, target),
+        "samplers": _find_needed_samplers(experiment, target),
         "M": sizes,
         "kernel_error_rows": None,
         "checks": [],
@@ -269,8 +272,8 @@ def _open(asked: AuditRequest, vary: Choices, samplers: Sequence[str], target: T
     # Settings that the user fixes with ``--set`` are not varied.
     fixed = {text.partition("=")[0].strip() for text in asked.overrides}
     choices: Choices = {}
-    for name, options in (list_choices(asked.target, asked.gaps) | vary).items():
-        left = select_options(options, samplers)
+    for name, options in (list_choice_options(asked.target, asked.gaps) | vary).items():
+        left = drop_options_of_other_samplers(options, samplers)
         if name in vary and name in fixed:
             raise ConfigError(
                 f"The key {name} is both fixed (--set) and varied (--vary).",

@@ -10,38 +10,38 @@ import pandas as pd
 
 from rfbench import papers
 from rfbench.analysis import frame
-from rfbench.analysis.claims import make_comparisons as comparisons
+from rfbench.analysis.claims import make_claim_comparisons as comparisons
 from rfbench.analysis.frame import Collection
 from rfbench.analysis.paired import Trials
-from rfbench.analysis.published import compare_published
+from rfbench.analysis.published import compare_published_numbers
 from rfbench.analysis.selection import Selection
-from rfbench.analysis.statistics import ALPHA, paired_t
+from rfbench.analysis.statistics import ALPHA, paired_t_test
 from rfbench.audit.plan import Audit
 from rfbench.audit.tables import (
     HALF,
     MEASURED_PREFIX,
     PAIRED,
     PROTOCOL_COLUMN,
-    compute_places,
-    get_number_column,
+    compute_ranks,
+    get_number_column_name,
 )
 from rfbench.errors import ResultsError
-from rfbench.experiment.plan import plan
+from rfbench.experiment.plan import plan_trials
 from rfbench.papers.models import PLAIN, Claim
 from rfbench.results import Results
-from rfbench.results.merging import read_whole_rows
+from rfbench.results.merging import read_valid_rows
 
 
-def rank(audit: Audit, results: Results) -> pd.DataFrame:
+def rank_combinations(audit: Audit, results: Results) -> pd.DataFrame:
     """Return a table that compares every combination of an audit with the target.
 
-    `tabulate_combinations` describes the table for published numbers, and `tabulate_effects` the
+    `tabulate_combinations` describes the table for published numbers, and `_tabulate_effects` the
     table for a claim. A combination with missing numbers has no line.
     """
     if audit.target.claim:
-        return tabulate_effects(audit, audit.target.claim, results)
+        return _tabulate_effects(audit, audit.target.claim, results)
     return tabulate_combinations(
-        audit, tabulate_measured(audit, results), count_tried(results.folder)
+        audit, tabulate_measured_numbers(audit, results), _count_tried(results.folder)
     )
 
 
@@ -66,7 +66,7 @@ def tabulate_combinations(audit: Audit, cells: pd.DataFrame, in_folder: int = 0)
       set.
     - ``as_configured``: True if the combination is the unchanged configuration.
     - ``measured METHOD SIZE METRIC``, ``paired METHOD SIZE METRIC`` and ``half METHOD SIZE METRIC``
-      for each number, see `add_paired_differences`.
+      for each number, see `_add_paired_differences`.
     - ``protocol``: protocol named in the configuration.
     """
     numbers = audit.target.numbers
@@ -80,7 +80,7 @@ def tabulate_combinations(audit: Audit, cells: pd.DataFrame, in_folder: int = 0)
     table = audit.grid.loc[gaps.index]
     table.insert(0, "place", 0)
     for name, half in zip(
-        ("rms_choosing", "rms_confirming"), audit.target.split_halves(), strict=True
+        ("rms_choosing", "rms_confirming"), audit.target.split_numbers_into_halves(), strict=True
     ):
         # The distance is NaN if half of the trials is empty or a number is missing.
         table[name] = (gaps[half] ** 2).mean(axis=1, skipna=False).astype(float) ** 0.5
@@ -93,27 +93,27 @@ def tabulate_combinations(audit: Audit, cells: pd.DataFrame, in_folder: int = 0)
     table[PROTOCOL_COLUMN] = audit.experiments[0].protocol
     starts = {"measured": MEASURED_PREFIX, "paired": PAIRED, "half": HALF}
     columns = {
-        start + get_number_column(number): values[i]
+        start + get_number_column_name(number): values[i]
         for name, start in starts.items()
         if name in cells
         for values in [wide(name).loc[gaps.index]]
         for i, number in enumerate(numbers)
     }
     table = pd.concat([table, pd.DataFrame(columns)], axis=1)
-    table["place"] = compute_places(table["rms_choosing"])
+    table["place"] = compute_ranks(table["rms_choosing"])
     return table.sort_values("place", kind="stable")
 
 
-def tabulate_measured(audit: Audit, results: Results) -> pd.DataFrame:
+def tabulate_measured_numbers(audit: Audit, results: Results) -> pd.DataFrame:
     """Return a line per combination and published number, with our measured value.
 
     `combination` is a position in the audit's grid, and `number` a position in the target's
-    numbers. `compare_published` describes the remaining columns. In the analysis, each combination
-    is a separate protocol, so one trial may belong to several combinations.
+    numbers. `compare_published_numbers` describes the remaining columns. In the analysis, each
+    combination is a separate protocol, so one trial may belong to several combinations.
     """
     target, collection = audit.target, _by_combination(audit, results)
-    cells = compare_published(Selection(collection), target.paper)
-    every = list(papers.list_published())
+    cells = compare_published_numbers(Selection(collection), target.paper)
+    every = list(papers.list_published_numbers())
     place_of = {every.index(number): i for i, number in enumerate(target.numbers)}
     cells = cells[cells["number"].isin(place_of) & cells["measured"].notna()]
     cells = cells.assign(
@@ -122,7 +122,7 @@ def tabulate_measured(audit: Audit, results: Results) -> pd.DataFrame:
     # results on the paper's own data come before results on substitutes
     cells = cells.sort_values("stand_in", kind="stable")
     cells = cells.drop_duplicates(["combination", "number"], ignore_index=True)
-    return add_paired_differences(cells, collection, audit.as_it_stands)
+    return _add_paired_differences(cells, collection, audit.as_it_stands)
 
 
 def _by_combination(audit: Audit, results: Results) -> Collection:
@@ -130,7 +130,7 @@ def _by_combination(audit: Audit, results: Results) -> Collection:
     by_id = results.rows.set_index("trial_id", drop=False)
     each = []
     for i, experiment in enumerate(audit.experiments):
-        ids = [trial.id for trial in plan(experiment)]
+        ids = [trial.id for trial in plan_trials(experiment)]
         rows = by_id.loc[by_id.index.intersection(ids)].reset_index(drop=True)
         config = experiment.model_dump(mode="json", include={"paper", "metric", "M"})
         config["item"] = experiment.item if audit.target.claim else ",".join(audit.target.items)
@@ -140,7 +140,7 @@ def _by_combination(audit: Audit, results: Results) -> Collection:
     return frame.build_collection(each)
 
 
-def tabulate_effects(audit: Audit, claim: Claim, results: Results) -> pd.DataFrame:
+def _tabulate_effects(audit: Audit, claim: Claim, results: Results) -> pd.DataFrame:
     """Return one line per combination in which the comparisons of a claim were measured.
 
     The columns are as in `tabulate_combinations`, with comparisons of the claim instead of
@@ -164,8 +164,8 @@ def tabulate_effects(audit: Audit, claim: Claim, results: Results) -> pd.DataFra
             if name in reading:
                 own = reading[name].values
                 same = len(own) == len(one.values)
-                test = paired_t(one.values, own) if same else paired_t([])
-                low, high = test.compute_interval(1 - 2 * ALPHA)
+                test = paired_t_test(one.values, own) if same else paired_t_test([])
+                low, high = test.compute_confidence_interval(1 - 2 * ALPHA)
                 line[PAIRED + name] = line[MEASURED_PREFIX + name] - float(own.mean())
                 line[HALF + name] = (high - low) / 2
         lines[i] = line
@@ -179,7 +179,7 @@ def tabulate_effects(audit: Audit, claim: Claim, results: Results) -> pd.DataFra
     return pd.concat([audit.grid.loc[table.index], table.assign(**facts)], axis=1)
 
 
-def add_paired_differences(
+def _add_paired_differences(
     cells: pd.DataFrame, collection: Collection, reading: int | None
 ) -> pd.DataFrame:
     """Add the paired differences between each combination and the combination `reading`.
@@ -191,20 +191,20 @@ def add_paired_differences(
     own = cells[cells["combination"] == reading].set_index("number")["group"]
     lines = []
     for line in cells.to_dict("records"):
-        test = paired_t([])
+        test = paired_t_test([])
         if line["number"] in own.index:
             trials = Trials(collection, [int(line["group"]), int(own[line["number"]])])
             metric = papers.find_paper(line["paper"]).measured_as.get(
                 line["metric"], line["metric"]
             )
-            test = paired_t(*trials.tabulate(metric).T)
-        low, high = test.compute_interval(1 - 2 * ALPHA)
+            test = paired_t_test(*trials.tabulate_metric(metric).T)
+        low, high = test.compute_confidence_interval(1 - 2 * ALPHA)
         lines.append((test.effect, (high - low) / 2))
     found = pd.DataFrame(lines, columns=["paired", "half"], index=cells.index, dtype=float)
     return cells.assign(**found)
 
 
-def count_tried(folder: Path) -> int:
+def _count_tried(folder: Path) -> int:
     """Return the number of combinations with trials in a results folder; 0 without rows.
 
     Combinations of one audit have different variants. Combinations of several audits may have the
@@ -213,7 +213,7 @@ def count_tried(folder: Path) -> int:
     try:
         # The rows are read unprocessed, because processed rows lack the settings of the other
         # samplers.
-        rows = pd.DataFrame(read_whole_rows(folder))
+        rows = pd.DataFrame(read_valid_rows(folder))
     except ResultsError:
         return 0
     settings = rows[rows["variant"] != ""].groupby(["variant", "label"])["setting"].nunique()

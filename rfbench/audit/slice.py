@@ -13,38 +13,38 @@ if TYPE_CHECKING:
     from rfbench.pages.findings import Statement
 
 
-def commands() -> dict[str, str]:
+def list_commands() -> dict[str, str]:
     """Return the name and the import path of the command of this slice."""
     return {"audit": "rfbench.audit.command:audit"}
 
 
-def unprinted(paths: Iterable[str | Path]) -> Effect:
+def find_unprinted_effects(paths: Iterable[str | Path]) -> Effect:
     """Return the function that adds ranges over unstated settings, from audits near `paths`."""
-    from rfbench.audit.unprinted import read_near
+    from rfbench.audit.unprinted import read_ranges_from_audits
 
-    return read_near(paths)
+    return read_ranges_from_audits(paths)
 
 
-def numbers(verification: Verification) -> AddedColumn:
+def make_numbers_column(verification: Verification) -> AddedColumn:
     """Return the column with ranges over unstated settings, for tables of published numbers."""
-    from rfbench.audit.unprinted import make_column
+    from rfbench.audit.unprinted import make_ranges_column
 
-    return make_column(verification)
+    return make_ranges_column(verification)
 
 
-def report(verification: Verification, out: Path) -> Addition:
+def render_report_files(verification: Verification, out: Path) -> Addition:
     """Return the finding for the front page; the pages of audits are not written again."""
     from rfbench.pages.additions import Addition
 
-    return Addition(findings=findings(verification))
+    return Addition(findings=list_statements(verification))
 
 
-def findings(verification: Verification) -> list[Statement]:
+def list_statements(verification: Verification) -> list[Statement]:
     """Return the statement on ranges over unstated settings, or an empty list without audits."""
-    from rfbench.audit.unprinted import build_finding
+    from rfbench.audit.unprinted import build_ranges_finding
     from rfbench.pages.findings import render_statements
 
-    found = build_finding(verification)
+    found = build_ranges_finding(verification)
     return (
         [] if found is None else render_statements([found], "audit/findings.j2", follows="claims")
     )
@@ -52,21 +52,21 @@ def findings(verification: Verification) -> list[Statement]:
 
 def describe_papers(verification: Verification, out: Path) -> dict[str, str]:
     """Return for each paper a text on unstated settings and on the results of its audits."""
-    from rfbench.audit.unprinted import collect_ranges, lay_out_audits, lay_out_effects
-    from rfbench.pages.templates import render
+    from rfbench.audit.unprinted import collect_ranges, make_audits_grid, make_effects_grid
+    from rfbench.pages.templates import render_template
 
     every = collect_ranges(verification).every
     return {
-        paper: render(
+        paper: render_template(
             "audit/audits.md.j2",
-            effects=lay_out_effects(verification, paper, out),
-            audits=lay_out_audits(every, paper, out),
+            effects=make_effects_grid(verification, paper, out),
+            audits=make_audits_grid(every, paper, out),
         )
         for paper in dict.fromkeys(table.place[0] for table in every)
     }
 
 
-def modes() -> dict[str, tuple[str, str]]:
+def list_report_modes() -> dict[str, tuple[str, str]]:
     """Return the option of `rfbench report` that writes the pages of audits again."""
     text = "Write only the pages of the audits below RESULTS, from their tables."
-    return {"audits": (text, "rfbench.audit.page:regenerate")}
+    return {"audits": (text, "rfbench.audit.page:regenerate_audit_pages")}

@@ -14,7 +14,7 @@ import pandas as pd
 
 from rfbench import files, papers
 from rfbench.analysis.comparisons import ClaimComparison, EffectRange
-from rfbench.audit.choices import list_choices, select_options
+from rfbench.audit.choices import drop_options_of_other_samplers, list_choice_options
 from rfbench.audit.target import Target
 from rfbench.papers.models import PRINTED, SECONDS, Claim, Published
 
@@ -40,7 +40,7 @@ class NumberRange(NamedTuple):
     range includes 0, the difference for our settings.
     """
 
-    number: int  # position of the number in `rfbench.papers.list_published`
+    number: int  # position of the number in `rfbench.papers.list_published_numbers`
     low: float  # smallest mean difference among the combinations
     half_low: float
     high: float  # half the width of the 90 % interval of `high`
@@ -83,7 +83,7 @@ class AuditTable:
         return self.file.with_name("audit.md")
 
     @cached_property
-    def nearest_lines(self) -> pd.DataFrame:
+    def nearest_combinations(self) -> pd.DataFrame:
         """Lines of the combinations that share the first place."""
         return pd.DataFrame(self.table[self.table["place"] == self.table["place"].iloc[0]])
 
@@ -98,7 +98,7 @@ class AuditTable:
         of_reading = PROTOCOL_COLUMN in self.table and (own[PROTOCOL_COLUMN] == PRINTED).all()
         if own.empty or not of_reading or paper not in papers.list_papers():
             return self.table[:0]
-        gaps = papers.list_gaps(paper)
+        gaps = papers.list_unstated_settings(paper)
         printed = [name for name in self.choices if name not in gaps]
         return self.table[(self.table[printed] == own.iloc[0][printed]).all(axis=1)]
 
@@ -118,7 +118,7 @@ def add_audit_folders(paths: Iterable[str | Path]) -> list[Path]:
     return [*given, *(folder for folder in beside if folder.is_dir())]
 
 
-def read_all(paths: Iterable[str | Path]) -> list[AuditTable]:
+def read_audit_tables(paths: Iterable[str | Path]) -> list[AuditTable]:
     """Read every ``audit.csv`` at or below the paths.
 
     Files that are not tables of an audit, and tables in renamed folders, are skipped.
@@ -147,31 +147,31 @@ def _of_a_number(column: str) -> bool:
     return column.startswith((MEASURED_PREFIX, PAIRED, HALF))
 
 
-def get_number_column(number: Published) -> str:
+def get_number_column_name(number: Published) -> str:
     """Return the name of a published number in column names, such as ``rks 100 error``."""
     return " ".join(filter(None, (number.method, number.M, number.metric)))
 
 
-def compute_places(distances: pd.Series[float]) -> pd.Series[int]:
+def compute_ranks(distances: pd.Series[float]) -> pd.Series[int]:
     """Return the place of each distance, starting at 1. Equal distances share a place."""
     rounded = distances.map(lambda distance: float(DISTANCE % distance))
     return rounded.rank(method="min").astype(int)
 
 
-def compute_ranges(every: Iterable[AuditTable]) -> dict[int, NumberRange]:
-    """Return the range of each audited number, by its position in `papers.list_published`.
+def compute_number_ranges(audits: Iterable[AuditTable]) -> dict[int, NumberRange]:
+    """Return the range of each audited number, by its position in `papers.list_published_numbers`.
 
     Audits of our default settings (protocol `printed`) are used. The range includes each
     combination that differs from these settings only in settings that the text does not state
-    (`rfbench.papers.list_gaps`) and that has trials on the same splits. If a number has several
-    audits, the audit with the most combinations is used.
+    (`rfbench.papers.list_unstated_settings`) and that has trials on the same splits. If a number
+    has several audits, the audit with the most combinations is used.
     """
     found: dict[int, NumberRange] = {}
-    for audit in every:
+    for audit in audits:
         paper, items, dataset, _ = audit.place
         here = audit.gaps
-        for index, number in enumerate(papers.list_published()):
-            name, half = (start + get_number_column(number) for start in (PAIRED, HALF))
+        for index, number in enumerate(papers.list_published_numbers()):
+            name, half = (start + get_number_column_name(number) for start in (PAIRED, HALF))
             fits = (number.paper, number.dataset) == (paper, dataset) and number.unit != SECONDS
             if not fits or number.item not in items.split("+") or name not in here:
                 continue
@@ -186,7 +186,7 @@ def compute_ranges(every: Iterable[AuditTable]) -> dict[int, NumberRange]:
     return dict(sorted(found.items()))
 
 
-def measure_distance(published: float, low: float, high: float) -> float:
+def compute_distance_to_range(published: float, low: float, high: float) -> float:
     """Return the distance between a published number and the range; 0 if it is inside the range."""
     return max(low - published, published - high, 0.0)
 
@@ -197,7 +197,7 @@ def list_varied_choices(audit: AuditTable, lines: pd.DataFrame) -> list[str]:
 
 
 def compute_effect_range(
-    every: Sequence[AuditTable], claim: Claim, comparison: ClaimComparison
+    audits: Sequence[AuditTable], claim: Claim, comparison: ClaimComparison
 ) -> EffectRange | None:
     """Return the range of the effect of a claim's comparison; None if the effect was not audited.
 
@@ -206,12 +206,12 @@ def compute_effect_range(
     used, and among these the audit with the most combinations.
     """
     own = [
-        audit for audit in every if audit.place[:3] == (claim.paper, claim.id, comparison.target)
+        audit for audit in audits if audit.place[:3] == (claim.paper, claim.id, comparison.target)
     ]
     part, items = claim.parts[comparison.part], set(claim.parts[comparison.part].items)
     others = [
         audit
-        for audit in every
+        for audit in audits
         if (audit.place[0], audit.place[2]) == (claim.paper, comparison.target)
         and items & set(audit.place[1].split("+"))
     ]
@@ -228,8 +228,8 @@ def compute_effect_range(
     target = Target(claim.paper, tuple(part.items), comparison.target, ())
     unstated = [
         name
-        for name, options in list_choices(target, gaps=True).items()
-        if len(select_options(options, methods)) > 1
+        for name, options in list_choice_options(target, gaps=True).items()
+        if len(drop_options_of_other_samplers(options, methods)) > 1
     ]
     complete = (
         replace(each, fixed=tuple(name for name in unstated if name not in each.varied))

@@ -52,9 +52,9 @@ class Target:
         name = f"{start}_{self.paper}_{'+'.join(self.items)}_{self.dataset}"
         return name if set(measured) >= set(self.methods) else f"{name}_{'+'.join(measured)}"
 
-    def check_data(self, dataset: str) -> None:
+    def check_data_set(self, dataset: str) -> None:
         """Raise ConfigError if `dataset` is neither the target's data set nor a substitute."""
-        source = papers.list_sources()[self.paper][self.dataset]
+        source = papers.list_data_sets_of_papers()[self.paper][self.dataset]
         if dataset != source.dataset and dataset not in source.stand_ins:
             raise ConfigError(
                 f"The configuration measures {dataset}, but the target is on {self.dataset}.",
@@ -74,7 +74,7 @@ class Target:
         ]
         return replace(self, numbers=tuple(fits))
 
-    def split_halves(self) -> tuple[list[int], list[int]]:
+    def split_numbers_into_halves(self) -> tuple[list[int], list[int]]:
         """Return the positions of the numbers that rank combinations and that confirm the ranking.
 
         The two halves alternate over methods and sizes like the squares of a chessboard, so that
@@ -89,7 +89,7 @@ class Target:
         ]
 
 
-def find(text: str) -> Target:
+def parse_target(text: str) -> Target:
     """Parse ``PAPER/ITEM/DATASET`` or ``PAPER/CLAIM/DATASET`` into a target.
 
     Raises ConfigError if the paper, the item (table or figure) or the data set does not exist.
@@ -107,7 +107,7 @@ def find(text: str) -> Target:
                 raise make_unknown_error(f"data set of {claim.id}", dataset, on, ConfigError)
             of = dict.fromkeys(item for part in claim.parts for item in part.items)
             return Target(paper, tuple(of), dataset, (), claim)
-    wanted, here = tuple(items.split(",")), list(papers.list_published())
+    wanted, here = tuple(items.split(",")), list(papers.list_published_numbers())
     for column, words in (("paper", (paper,)), ("item", wanted), ("dataset", (dataset,))):
         known = dict.fromkeys(getattr(number, column) for number in here)
         for word in words:

@@ -20,11 +20,11 @@ from rfbench.audit.tables import (
     AuditTable,
     NumberRange,
     add_audit_folders,
+    compute_distance_to_range,
     compute_effect_range,
-    compute_ranges,
+    compute_number_ranges,
     list_varied_choices,
-    measure_distance,
-    read_all,
+    read_audit_tables,
 )
 from rfbench.pages.additions import AddedColumn
 from rfbench.pages.formatting import (
@@ -61,18 +61,20 @@ class Unprinted:
 
     @cached_property
     def ranges(self) -> dict[int, NumberRange]:
-        """Range of each audited number, by its position in `papers.list_published`."""
-        return compute_ranges(self.every)
+        """Range of each audited number, by its position in `papers.list_published_numbers`."""
+        return compute_number_ranges(self.every)
 
     def __call__(self, claim: Claim, comparison: ClaimComparison) -> ClaimComparison:
         """Return the comparison of a claim with the range of its effect over unstated settings.
 
         The comparison is returned unchanged if the range is not known.
         """
-        return add_range(claim, comparison, compute_effect_range(self.every, claim, comparison))
+        return add_effect_range(
+            claim, comparison, compute_effect_range(self.every, claim, comparison)
+        )
 
 
-def add_range(
+def add_effect_range(
     claim: Claim, comparison: ClaimComparison, span: EffectRange | None
 ) -> ClaimComparison:
     """Return a comparison with the range of its effect and the settings that can change it.
@@ -93,9 +95,9 @@ def add_range(
     )
 
 
-def read_near(paths: Iterable[str | Path]) -> Unprinted:
+def read_ranges_from_audits(paths: Iterable[str | Path]) -> Unprinted:
     """Return the ranges from audits in the folders `paths` or next to these folders."""
-    return Unprinted(read_all(add_audit_folders(paths)))
+    return Unprinted(read_audit_tables(add_audit_folders(paths)))
 
 
 def collect_ranges(verification: Verification) -> Unprinted:
@@ -104,9 +106,9 @@ def collect_ranges(verification: Verification) -> Unprinted:
     return known if isinstance(known, Unprinted) else Unprinted(())
 
 
-def build_finding(verification: Verification) -> Finding | None:
+def build_ranges_finding(verification: Verification) -> Finding | None:
     """Return the finding on the ranges of numbers over unstated settings, or None."""
-    own = verification.own_numbers
+    own = verification.numbers_on_own_data
     own = own[(own["trials"] > 0) & (own["unit"] == PERCENT) & (own["protocol"] == PRINTED)]
     ranges = list(collect_ranges(verification).ranges.values())
     table = pd.DataFrame(ranges, columns=NumberRange._fields)
@@ -139,13 +141,13 @@ class Varied(NamedTuple):
     fixed: list[str]
 
 
-def make_column(verification: Verification) -> AddedColumn:
+def make_ranges_column(verification: Verification) -> AddedColumn:
     """Return the column with ranges over unstated settings, for tables of published numbers."""
     over = collect_ranges(verification).ranges
 
     def cells(lines: Sequence[Line]) -> dict[int, str]:
         return {
-            line["number"]: format_range(over[line["number"]], line)
+            line["number"]: _format_range(over[line["number"]], line)
             for line in lines
             if line["protocol"] == PRINTED and line["number"] in over
         }
@@ -169,20 +171,20 @@ def _varied(line: Line, ranges: Sequence[NumberRange]) -> Varied:
     here = papers.list_open_choices(paper, [item], dataset)
     first = ranges[0] if ranges else None
     varied = first.varied if first else ()
-    gaps = papers.list_gaps(paper)
+    gaps = papers.list_unstated_settings(paper)
     return Varied(first, [name for name in gaps if here.get(name) and name not in varied])
 
 
-def format_range(found: NumberRange, reading: Line) -> str:
+def _format_range(found: NumberRange, reading: Line) -> str:
     """Return a range as text, followed by the distance from the range to the published number."""
     low = f"{format_signed(found.low)} ± {format_number(found.half_low, 2)}"
     high = f"{format_signed(found.high)} ± {format_number(found.half_high, 2)}"
     ends = reading["measured"] + found.low, reading["measured"] + found.high
-    away = measure_distance(reading["published"], *ends)
+    away = compute_distance_to_range(reading["published"], *ends)
     return f"{low} to {high}" + (f", off by {format_number(away, 2)}" if away else "")
 
 
-def lay_out_effects(verification: Verification, paper: str, out: Path) -> Grid:
+def make_effects_grid(verification: Verification, paper: str, out: Path) -> Grid:
     """Return the table of the effects of unstated settings for a paper, one line per audit.
 
     Each line has a link to the page of the audit. For published numbers, a line has the smallest
@@ -190,16 +192,16 @@ def lay_out_effects(verification: Verification, paper: str, out: Path) -> Grid:
     ranges. For a claim, the changes are in the CSV file of its comparisons.
     """
     known = collect_ranges(verification)
-    printed = verification.own_numbers[verification.own_numbers["protocol"] == PRINTED].set_index(
-        "number"
-    )
+    printed = verification.numbers_on_own_data[
+        verification.numbers_on_own_data["protocol"] == PRINTED
+    ].set_index("number")
     head = (
         "numbers", "varied", "not varied", "combinations x trials", "change of ours",
         "published within",
     )  # fmt: skip
     by_page: dict[Path, list[NumberRange]] = {}
     for number_range in known.ranges.values():
-        entry = papers.list_published()[number_range.number]
+        entry = papers.list_published_numbers()[number_range.number]
         if entry.paper == paper and not entry.same_as:
             by_page.setdefault(number_range.page, []).append(number_range)
     rows = []
@@ -212,7 +214,7 @@ def lay_out_effects(verification: Verification, paper: str, out: Path) -> Grid:
         n = f"{len(lines)} x {lines['trials'].min()}" if claim and len(lines) else DASH
         fixed, change, within = DASH, "see Claims", DASH
         if here:
-            entry = papers.list_published()[here[0].number]
+            entry = papers.list_published_numbers()[here[0].number]
             first = {"paper": paper, "item": entry.item, "dataset": entry.dataset}
             fixed = join_names(_varied(first, here).fixed, DASH)
             n = f"{here[0].combinations} x {here[0].trials}"
@@ -241,17 +243,17 @@ def _list_fixed(verification: Verification, claim: Claim, dataset: str) -> list[
 
 def _lies_within(found: NumberRange, reading: Line) -> bool:
     ends = reading["measured"] + found.low, reading["measured"] + found.high
-    return measure_distance(reading["published"], *ends) == 0.0
+    return compute_distance_to_range(reading["published"], *ends) == 0.0
 
 
-def lay_out_audits(every: Sequence[AuditTable], paper: str, out: Path) -> Grid:
+def make_audits_grid(audits: Sequence[AuditTable], paper: str, out: Path) -> Grid:
     """Return the table of the nearest combination in each audit of a paper, one line per audit."""
     head = ("audit", "combinations", "difference: tuned half", "other half", "numbers", "trials")
     rows = []
-    for audit in every:
+    for audit in audits:
         if audit.kind != "audit" or audit.place[0] != paper:
             continue
-        first, nearest = audit.table.iloc[0], audit.nearest_lines
+        first, nearest = audit.table.iloc[0], audit.nearest_combinations
         tied = f" ({len(nearest)} tie)" if len(nearest) > 1 else ""
         other = nearest["rms_confirming"]
         confirmed = format_span(other.min(), other.max(), 2) if other.notna().all() else DASH

@@ -5,9 +5,9 @@
     def test_antithetic():
         check_map(Antithetic, kernel="gaussian")
 
-- `check_map` raises `CheckFailedError` if a test fails. `check` returns all findings. Both
-  functions accept a sampler, a transformer with scikit-learn's interface, or a function ``f(X, M,
-  seed)``.
+- `check_map` raises `CheckFailedError` if a test fails. `check_feature_map` returns all
+  findings. Both functions accept a sampler, a transformer with scikit-learn's interface, or a
+  function ``f(X, M, seed)``.
 - `rfbench test` prints the findings. `results/maps.md` lists the biased public feature maps.
 
 The module `rfbench.checking.run` is imported on first use.

@@ -51,8 +51,8 @@ class KernelClaim(NamedTuple):
 # bias of a tenth of the standard deviation of one draw is detected nine times in ten. If SEEN is
 # halved, four times as many seeds are needed. If LEVEL is halved, a tenth more seeds are needed.
 LEVEL, POWER, SEEN = 0.001, 0.9, 0.1
-# Number of pairs of rows at which the bias is tested, by definition of `choose_pairs`. There are
-# five kinds of pairs (four directions, and rows of data), each at three distances, and two rows
+# Number of pairs of rows at which the bias is tested, by definition of `choose_row_pairs`. There
+# are five kinds of pairs (four directions, and rows of data), each at three distances, and two rows
 # that are paired with themselves.
 TESTS = 17
 # Number of seeds, 2,808. By definition of the normal test, this number detects a bias of `SEEN`
@@ -115,7 +115,7 @@ class Pairs(NamedTuple):
         return np.diag(kernel(self.left, self.right)).copy()
 
 
-def choose_pairs(bandwidth: float) -> Pairs:
+def choose_row_pairs(bandwidth: float) -> Pairs:
     """Return the pairs of rows at which the kernel estimates of every map are measured.
 
     The pairs are centered at a point that is 0.3 bandwidths from the origin in the all-ones
@@ -221,7 +221,7 @@ class Measurement:
         self.shown = int(np.where(clear, np.abs(self.bias[TESTED]), -1.0).argmax())
 
     @property
-    def is_decreasing(self) -> bool:
+    def is_error_decreasing(self) -> bool:
         """True if the error decreases with M, at least about half as fast as 1 / sqrt(M)."""
         return not self.rate > -0.25
 
@@ -234,10 +234,10 @@ class Measurement:
         bias of such a map is not detected, because one draw has an error of its size.
         """
         if self.varies or self.below:
-            return self.biased or not self.is_decreasing
+            return self.biased or not self.is_error_decreasing
         shares = np.array([self.relative_error, self.share_at_large])
         return bool((shares > FAR_FROM_KERNEL).any()) or (
-            bool(np.isnan(shares).all()) and not self.is_decreasing
+            bool(np.isnan(shares).all()) and not self.is_error_decreasing
         )
 
     @property
@@ -252,10 +252,12 @@ class Measurement:
         The independent features have the same form, such as pairs of cosine and sine. The quotient
         is NaN if their error is not known, or if both errors are 0.
         """
-        return float(self.squared[TESTED].sum() / compute_independent_error(self)[TESTED].sum())
+        return float(
+            self.squared[TESTED].sum() / compute_error_of_independent_draws(self)[TESTED].sum()
+        )
 
     @property
-    def relative_error_far(self) -> float:
+    def relative_error_at_distant_pair(self) -> float:
         """RMSE at a pair that is farther from the origin, divided by the RMSE at a near pair.
 
         Both pairs have distance 1 in the same direction. The quotient is NaN if the kernel depends
@@ -268,32 +270,32 @@ class Measurement:
         return math.sqrt(there / here) if here > 1e-18 else 1.0
 
 
-def compute_independent_error(measured: Measurement) -> Array:
+def compute_error_of_independent_draws(measurement: Measurement) -> Array:
     """Return the mean squared error of independently drawn features at each pair; NaN if unknown.
 
     The independent features are positive features for the softmax kernel. For waves they are pairs
     of cosine and sine if z(x)'z(x) is k(x, x), else cosines with an offset.
     """
-    kernel, pairs = measured.kernel, measured.pairs
+    kernel, pairs = measurement.kernel, measurement.pairs
     generator, d = np.random.default_rng(5), pairs.rows.shape[1]
     if isinstance(kernel, Softmax):
         W = kernel.frequencies(generator, d, 40_000)
         norms = ((pairs.left**2 + pairs.right**2).sum(axis=1) / kernel.bandwidth**2)[:, None]
         positive = np.exp((pairs.left + pairs.right) @ W.T - norms / 2)
-        return np.asarray(positive.var(axis=1) / measured.columns)
+        return np.asarray(positive.var(axis=1) / measurement.columns)
     if kernel.feature != "wave":
         return np.full(len(pairs.names), math.nan)
     W = kernel.frequencies(generator, d, 40_000)
     left, right = pairs.left @ W.T, pairs.right @ W.T
     own = pairs.names.index("a row with itself on an axis")
-    if np.abs(measured.estimates[:, own] - measured.exact[own]).max() < 1e-5:
-        return np.asarray(2 * np.cos(left - right).var(axis=1) / measured.columns)
+    if np.abs(measurement.estimates[:, own] - measurement.exact[own]).max() < 1e-5:
+        return np.asarray(2 * np.cos(left - right).var(axis=1) / measurement.columns)
     offsets = generator.uniform(0, 2 * np.pi, len(W))
     cosines = 2 * np.cos(left + offsets) * np.cos(right + offsets)
-    return np.asarray(cosines.var(axis=1) / measured.columns)
+    return np.asarray(cosines.var(axis=1) / measurement.columns)
 
 
-def measure(
+def measure_bias(
     claim: KernelClaim, *, most: int | None = None, seconds: float = MAX_SECONDS
 ) -> Measurement:
     """Measure the bias and the error of a map with respect to the kernel that it claims.
@@ -310,7 +312,7 @@ def measure(
     """
     start = time.process_time()
     _, draw, kernel, sizes = claim
-    pairs = choose_pairs(kernel.bandwidth)
+    pairs = choose_row_pairs(kernel.bandwidth)
     columns, below = 0, True
     n = len(pairs.names)
     gram = kernel(pairs.rows[-2 * n :], pairs.rows[-2 * n :])

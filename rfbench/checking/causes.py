@@ -16,7 +16,7 @@ from scipy import stats
 
 from rfbench.arrays import Array
 from rfbench.checking.bias import TESTED, Measurement
-from rfbench.checking.closed_forms import SoftmaxRegularized, find_kernel
+from rfbench.checking.closed_forms import SoftmaxRegularized, find_kernel_by_name
 from rfbench.kernels import ArcCosine, GaussianMeasure
 
 # A cause of a bias is reported if it leaves at most this share of the bias unexplained. The value
@@ -44,7 +44,7 @@ CONSTANT_SEED = (
 )
 
 
-def draw_on_wrong_axis(generator: np.random.Generator, d: int, m: int, times: int) -> Array:
+def _draw_on_wrong_axis(generator: np.random.Generator, d: int, m: int, times: int) -> Array:
     """Draw orthogonal frequencies whose random lengths scale coordinates instead of frequencies.
 
     The shape is (times, m, d).
@@ -54,13 +54,13 @@ def draw_on_wrong_axis(generator: np.random.Generator, d: int, m: int, times: in
     return (Q * lengths).reshape(times, -1, d)[:, :m]
 
 
-def draw_unsigned(generator: np.random.Generator, d: int, m: int, times: int) -> Array:
+def _draw_unsigned(generator: np.random.Generator, d: int, m: int, times: int) -> Array:
     """Draw orthogonal frequencies as QR returns them, without random signs."""
     Q = _directions(generator, d, m, times, signs=False).reshape(times, -1, d)[:, :m]
     return np.asarray(Q * np.sqrt(generator.chisquare(d, size=(times, m, 1))))
 
 
-def draw_transposed(generator: np.random.Generator, d: int, m: int, times: int) -> Array:
+def _draw_transposed(generator: np.random.Generator, d: int, m: int, times: int) -> Array:
     """Draw d quasi-random points of m coordinates, and use them as m points of d coordinates."""
     points = 1 << (d - 1).bit_length()  # Sobol points are balanced in powers of 2
     engines = (stats.qmc.Sobol(m, scramble=True, rng=generator) for _ in range(times))
@@ -68,7 +68,7 @@ def draw_transposed(generator: np.random.Generator, d: int, m: int, times: int) 
     return np.asarray(stats.norm.ppf(np.clip(draws, 1e-9, 1 - 1e-9)))
 
 
-def draw_whitened(generator: np.random.Generator, d: int, m: int, times: int) -> Array:
+def _draw_whitened(generator: np.random.Generator, d: int, m: int, times: int) -> Array:
     """Draw frequencies that are shifted and whitened to exactly mean 0 and covariance I."""
     W = generator.standard_normal((times, m, d))
     W -= W.mean(axis=1, keepdims=True)
@@ -86,40 +86,40 @@ def _directions(
 
 
 LAWS: dict[Callable[..., Array], tuple[str, str]] = {
-    draw_on_wrong_axis: (
+    _draw_on_wrong_axis: (
         "lengths on the wrong axis: they scale coordinates instead of frequencies",
         "Multiply the rows that are frequencies, not the columns, by the lengths.",
     ),
-    draw_unsigned: (
+    _draw_unsigned: (
         ("signs of the QR decomposition missing: its first entries always have the same sign"),
         "Multiply Q by the signs of the diagonal of R, or by random signs.",
     ),
-    draw_transposed: (
+    _draw_transposed: (
         "quasi-random points transposed: a frequency has the coordinates of several points",
         "Draw M points with d coordinates, not d points with M coordinates.",
     ),
-    draw_whitened: (
+    _draw_whitened: (
         "moments matched: the frequencies of a draw are shifted or whitened",
         "Declare that the method is biased, or draw without matching.",
     ),
 }
 
 
-def find_cause(found: Measurement) -> Cause | None:
+def find_cause_of_bias(measurement: Measurement) -> Cause | None:
     """Return the fault whose signature explains the bias of a map best; None if no signature fits.
 
     A signature fits if the unexplained share of the bias is small, or if it can be explained by the
     noise of the seeds.
     """
-    if not found.varies and found.wrong:
-        return Cause(*CONSTANT_SEED, found.estimates.mean(axis=0))
-    if not found.biased:
+    if not measurement.varies and measurement.wrong:
+        return Cause(*CONSTANT_SEED, measurement.estimates.mean(axis=0))
+    if not measurement.biased:
         return None
-    bias, error = found.bias[TESTED], found.error[TESTED]
-    for signatures in (_closed_forms(found), _simulated(found)):
+    bias, error = measurement.bias[TESTED], measurement.error[TESTED]
+    for signatures in (_closed_forms(measurement), _simulated(measurement)):
         fitting = []
         for cause in signatures:
-            left = (found.exact + found.bias - cause.mean)[TESTED]
+            left = (measurement.exact + measurement.bias - cause.mean)[TESTED]
             share = float(np.sqrt((left**2).sum() / (bias**2).sum()))
             if share < EXPLAINED or (share < 0.5 and (np.abs(left) < 4 * error).all()):
                 fitting.append((share, cause))
@@ -161,10 +161,16 @@ def _closed_forms(found: Measurement) -> Iterator[Cause]:
     mend = "Draw frequencies with the standard deviation of the kernel, 1 / bandwidth."
     for factor, what in lengths.items() if kernel.has_bandwidth else ():
         if abs(np.log(factor)) > 0.05:
-            yield Cause(what, mend, pairs.compute_kernel(find_kernel(kernel.name, s * factor)))
+            yield Cause(
+                what, mend, pairs.compute_kernel(find_kernel_by_name(kernel.name, s * factor))
+            )
             if isinstance(kernel, SoftmaxRegularized):
                 yield Cause(
-                    what, mend, np.diag(kernel.compute_shortened(pairs.left, pairs.right, factor))
+                    what,
+                    mend,
+                    np.diag(
+                        kernel.compute_with_shorter_frequencies(pairs.left, pairs.right, factor)
+                    ),
                 )
             elif kernel.name in ("gaussian", "softmax"):  # kernels with positive features
                 squares = ((pairs.left + pairs.right) ** 2).sum(axis=1) / s**2

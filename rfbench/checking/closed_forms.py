@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from rfbench.arrays import Rows
 from rfbench.errors import make_unknown_error
 from rfbench.kernels import Kernel, Matern, Softmax, make, to_float64
-from rfbench.parameters import has_parameters
+from rfbench.parameters import has_bracketed_parameters
 from rfbench.registry import KERNELS
 
 
@@ -37,9 +37,11 @@ class SoftmaxRegularized(Softmax):
 
     def __call__(self, X: Rows, Y: Rows) -> NDArray[np.float64]:
         """Return the kernel matrix."""
-        return self.compute_shortened(X, Y, 1.0)
+        return self.compute_with_shorter_frequencies(X, Y, 1.0)
 
-    def compute_shortened(self, X: Rows, Y: Rows, factor: float) -> NDArray[np.float64]:
+    def compute_with_shorter_frequencies(
+        self, X: Rows, Y: Rows, factor: float
+    ) -> NDArray[np.float64]:
         """Return the kernel matrix that results if all frequencies are divided by `factor`."""
         from scipy.special import hyp0f1
 
@@ -59,7 +61,7 @@ _ALL = (Matern32, Matern52, SoftmaxRegularized)
 OTHERS: dict[str, type[Kernel]] = {kernel.name: kernel for kernel in _ALL}
 
 
-def find_kernel(
+def find_kernel_by_name(
     name: str, bandwidth: float, gamma: float = 1.0, degree: int = 2, coef0: float = 0.0
 ) -> Kernel:
     """Return a kernel of rfbench or of this module.
@@ -70,7 +72,7 @@ def find_kernel(
     name = KERNELS.find_published_name(name)
     if name == "polynomial":
         return make(f"polynomial[degree={degree}, bias={coef0!r}]", bandwidth * gamma**-0.5)
-    if name in KERNELS or has_parameters(name):
+    if name in KERNELS or has_bracketed_parameters(name):
         return make(name, bandwidth)
     if name not in OTHERS:
         raise make_unknown_error("kernel", name, [*KERNELS, *OTHERS])

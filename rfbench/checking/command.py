@@ -53,7 +53,7 @@ def test(
         rfbench test sklearn.kernel_approximation.RBFSampler --parameter gamma=0.1
     """
     from rfbench import plugins
-    from rfbench.checking.run import check
+    from rfbench.checking.run import check_feature_map
     from rfbench.parameters import is_path
     from rfbench.permissions import check_permission
     from rfbench.registry import SAMPLERS
@@ -64,7 +64,7 @@ def test(
         thing = plugins.load_object(path)
     else:
         thing = SAMPLERS.find(path)
-    report = check(thing, kernel, bandwidth, options)
+    report = check_feature_map(thing, kernel, bandwidth, options)
     _say(path, report)
     if report.wrong_kernels or report.broken_promises:
         raise click.exceptions.Exit(1)
@@ -73,21 +73,21 @@ def test(
 def _say(path: str, report: Report) -> None:
     from rfbench.checking.run import (
         PAIRS_HEAD,
-        describe_answer,
+        describe_kernel_result,
         describe_measurement,
-        list_causes,
-        tabulate_pairs,
+        list_causes_of_bias,
+        tabulate_row_pairs,
     )
 
     for each in report.measured:
         right = each not in report.wrong_kernels
         mark, color = ("yes", "green") if right else ("NO", "red")
-        echo(describe_answer(*each), mark=f"{mark:5}", color=color)
+        echo(describe_kernel_result(*each), mark=f"{mark:5}", color=color)
     for _, found in report.measured[:1]:
-        for line in list_causes(found):
+        for line in list_causes_of_bias(found):
             echo(f"     {line}")
         echo("")
-        print_table(tabulate_pairs(found), PAIRS_HEAD, {1, 2, 3, 4})
+        print_table(tabulate_row_pairs(found), PAIRS_HEAD, {1, 2, 3, 4})
         for line in describe_measurement(found):
             echo(line)
     if report.reading:

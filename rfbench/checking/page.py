@@ -20,12 +20,12 @@ from rfbench.checking.bias import (
     TESTS,
     KernelClaim,
     Measurement,
-    measure,
+    measure_bias,
 )
-from rfbench.checking.causes import find_cause
+from rfbench.checking.causes import find_cause_of_bias
 from rfbench.pages.formatting import DASH, format_number, format_signed, format_significant, link
 from rfbench.pages.grids import Grid
-from rfbench.pages.templates import render
+from rfbench.pages.templates import render_template
 from rfbench.results.schema import STRING
 
 PAGE, NAME = "maps.md", "maps"
@@ -47,37 +47,37 @@ FIXED, BELOW = "the same for every seed", "below the kernel"
 WORDS_OF_CELL = 30
 
 
-def make_row(
+def make_map_row(
     claim: KernelClaim, facts: Mapping[str, Any], most: int | None = None
 ) -> dict[str, Any]:
     """Measure a map and return its row; `facts` are columns that need no measurement."""
-    found = measure(claim, most=most, seconds=600.0)
-    i, cause = found.shown, find_cause(found)
+    found = measure_bias(claim, most=most, seconds=600.0)
+    i, cause = found.shown, find_cause_of_bias(found)
     return {
         **facts,
         **{name: getattr(found, name) for name in MEASURED_COLUMNS},
-        "further_out": found.relative_error_far,
+        "further_out": found.relative_error_at_distant_pair,
         "kernel": found.kernel.name,
         "at": found.pairs.names[i],
         "exact": found.exact[i],
         "bias": found.bias[i],
         "error": found.spread[i],
         "z": found.z[i],
-        "verdict": find_verdict(found),
+        "verdict": find_verdict_on_map(found),
         "cause": cause.what if cause else "",
     }
 
 
-def find_verdict(found: Measurement) -> str:
+def find_verdict_on_map(measurement: Measurement) -> str:
     """Return the verdict on a map."""
-    if found.below:
+    if measurement.below:
         return BELOW
-    if not found.varies:
-        return BIASED if found.wrong else FIXED
-    return BIASED if found.biased else RIGHT if found.is_decreasing else SLOW
+    if not measurement.varies:
+        return BIASED if measurement.wrong else FIXED
+    return BIASED if measurement.biased else RIGHT if measurement.is_error_decreasing else SLOW
 
 
-def read(file: Path) -> pd.DataFrame:
+def read_map_rows(file: Path) -> pd.DataFrame:
     """Read the published rows of a CSV file; missing texts become empty strings."""
     table = pd.read_csv(file, dtype=dict.fromkeys((*TEXTS, "version"), str), **EXACT)
     table = table.reindex(columns=list(MAP_COLUMNS)).astype(dict.fromkeys(TEXTS, STRING))
@@ -85,24 +85,24 @@ def read(file: Path) -> pd.DataFrame:
     return filled
 
 
-def count_faults(others: pd.DataFrame) -> pd.DataFrame:
+def _list_unbiased_claims(others: pd.DataFrame) -> pd.DataFrame:
     """Return the measured maps that claim to be unbiased."""
     return others[(others["verdict"] != "") & (others["apart"] == "")]
 
 
-def number_faults(others: pd.DataFrame) -> pd.DataFrame:
+def number_faults_of_biased_maps(others: pd.DataFrame) -> pd.DataFrame:
     """Return the biased maps in the order of their faults, with the number of the fault.
 
     Two maps have the same number if the same mistake was made, also in different packages.
     """
-    biased = count_faults(others)[count_faults(others)["verdict"] == BIASED]
+    biased = _list_unbiased_claims(others)[_list_unbiased_claims(others)["verdict"] == BIASED]
     biased = biased.sort_values(["fault", "code", "option"], kind="stable")
     return biased.assign(number=pd.factorize(biased["fault"])[0] + 1)
 
 
-def annotate(file: Path, sources: Mapping[str, Any]) -> None:
+def annotate_published_rows(file: Path, sources: Mapping[str, Any]) -> None:
     """Write the texts of the sources into published rows; no map is measured."""
-    table = read(file)
+    table = read_map_rows(file)
     for name, source in sources.items():
         for each in source["maps"]:
             rows = (table["code"] == name) & (table["option"] == each.get("option", ""))
@@ -112,14 +112,14 @@ def annotate(file: Path, sources: Mapping[str, Any]) -> None:
             # the file names this cause, because the best fitting usual cause is wrong
             if "cause" in each:
                 table.loc[rows, "cause"] = each["cause"]
-    write(file, cast("list[dict[str, Any]]", table.to_dict("records")))
+    write_map_rows(file, cast("list[dict[str, Any]]", table.to_dict("records")))
 
 
-def write(file: Path, rows: Sequence[Mapping[str, Any]]) -> None:
+def write_map_rows(file: Path, rows: Sequence[Mapping[str, Any]]) -> None:
     """Write rows to a CSV file, in which they replace the old rows with the same code."""
     table = pd.DataFrame(rows, columns=list(MAP_COLUMNS))
     if file.is_file():
-        old = read(file)
+        old = read_map_rows(file)
         table = pd.concat([old[~old["code"].isin(table["code"])], table])
     table = table.sort_values(
         list(MAP_COLUMNS[:4]), kind="stable", key=lambda column: column.astype(str)
@@ -127,7 +127,7 @@ def write(file: Path, rows: Sequence[Mapping[str, Any]]) -> None:
     files.replace(file, table.to_csv(index=False, float_format="%.6g").encode())
 
 
-def find_folder(paths: Iterable[str | Path]) -> Path | None:
+def find_folder_of_maps(paths: Iterable[str | Path]) -> Path | None:
     """Return the folder of map measurements in or next to one of `paths`, or None."""
     for path in map(Path, paths):
         for folder in (path / NAME, path / "published" / NAME, path.parent / NAME):
@@ -136,16 +136,21 @@ def find_folder(paths: Iterable[str | Path]) -> Path | None:
     return None
 
 
-def render_page(folder: Path, out: Path) -> str:
+def render_maps_page(folder: Path, out: Path) -> str:
     """Return the text of maps.md for the rows in a folder; links are relative to `out`."""
-    others, own = (read(folder / f"{name}.csv") for name in ("others", "own"))
-    claiming, biased = count_faults(others), number_faults(others)
+    others, own = (read_map_rows(folder / f"{name}.csv") for name in ("others", "own"))
+    claiming, biased = _list_unbiased_claims(others), number_faults_of_biased_maps(others)
     slow, right = (claiming[claiming["verdict"] == verdict] for verdict in (SLOW, RIGHT))
     apart = others[(others["verdict"] != "") & (others["apart"] != "")]
-    sizes = read(folder / "by_size.csv") if (folder / "by_size.csv").is_file() else others[:0]
-    claimed, patched = own[own["said"] == ""], count_faults(read(folder / "patched.csv"))
+    sizes = (
+        read_map_rows(folder / "by_size.csv") if (folder / "by_size.csv").is_file() else others[:0]
+    )
+    claimed, patched = (
+        own[own["said"] == ""],
+        _list_unbiased_claims(read_map_rows(folder / "patched.csv")),
+    )
     seeds, limit = int(claimed["seeds"].max()), float(claimed["limit"].max())
-    return render(
+    return render_template(
         "checking/maps.md.j2",
         rows_of={name: link(folder / f"{name}.csv", out) for name in TABLES},
         measured=len(claiming),
@@ -154,8 +159,8 @@ def render_page(folder: Path, out: Path) -> str:
         run=int((biased["how"] == "real").sum()),
         distinct=biased["number"].max(),
         packages=others.loc[others["how"] == "real", "code"].nunique(),
-        candidates=read_candidates(folder),
-        planted=read_planted(folder),
+        candidates=count_tried_packages(folder),
+        planted=count_planted_faults(folder),
         power=read_power(folder / "power.csv"),
         own_tests=_own_tests_grid(folder / "own_tests.csv"),
         patched={"n": len(patched), "right": int((patched["verdict"] == RIGHT).sum())},
@@ -178,7 +183,7 @@ def render_page(folder: Path, out: Path) -> str:
     )
 
 
-def read_planted(folder: Path) -> dict[str, Any]:
+def count_planted_faults(folder: Path) -> dict[str, Any]:
     """Return the numbers of planted faults and of right maps, and how many were rejected."""
     faults, right = (pd.read_csv(folder / f"{name}.csv") for name in TABLES[-2:])
     large, small = faults[faults["bias"] > SEEN], faults[faults["bias"] <= SEEN]
@@ -208,7 +213,7 @@ def read_power(file: Path) -> Grid:
     return Grid(["largest bias", "found", "95 % interval", "power for one pair"], lines)
 
 
-def read_candidates(folder: Path) -> dict[str, Any]:
+def count_tried_packages(folder: Path) -> dict[str, Any]:
     """Return the number of packages that were tried, and of each result."""
     tried = pd.read_csv(folder / "candidates.csv")
     counts = tried["result"].str.partition(":")[0].value_counts()

@@ -14,10 +14,15 @@ from rfbench.checking.bias import (
     CheckFailedError,
     KernelClaim,
     Measurement,
-    measure,
+    measure_bias,
 )
-from rfbench.checking.causes import find_cause
-from rfbench.checking.samplers import PromiseCheck, find_fault, make_subject, run_checks
+from rfbench.checking.causes import find_cause_of_bias
+from rfbench.checking.samplers import (
+    PromiseCheck,
+    catch_error_message,
+    make_map_under_test,
+    run_checks,
+)
 
 PAIRS_HEAD = ("pair of rows", "kernel", "bias", "error of one draw", "z")
 
@@ -57,8 +62,8 @@ class Report:
         return [each for each in self.measured if each[1].wrong]
 
 
-def check(
-    thing: Any,
+def check_feature_map(
+    feature_map: Any,
     kernel: str | None = None,
     bandwidth: float | None = None,
     parameters: Mapping[str, Any] | None = None,
@@ -69,7 +74,7 @@ def check(
 
     Parameters
     ----------
-    thing : type or callable
+    feature_map : type or callable
         A sampler, a transformer of scikit-learn's interface, or a function ``f(X, M, seed)`` that
         returns the features of rows.
     kernel : str, optional
@@ -90,23 +95,23 @@ def check(
     Raises
     ------
     MethodError
-        If `thing` is not a map.
+        If `feature_map` is not a map.
     """
-    subject = make_subject(thing, parameters, kernel)
+    subject = make_map_under_test(feature_map, parameters, kernel)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        report = Report(run_checks(subject, subject.checks), why_not=subject.reason_without_claims)
+        report = Report(run_checks(subject, subject.checks), why_not=subject.reason_for_no_claims)
         if not report.promises[0].fault and not report.why_not:
             claims, report.reading = (
-                subject.list_claims(kernel, bandwidth),
-                subject.bandwidth_sentence,
+                subject.list_kernel_claims(kernel, bandwidth),
+                subject.bandwidth_note,
             )
 
             def measured() -> None:
                 for claim in claims:
-                    report.measured.append((claim, measure(claim, seconds=seconds)))
+                    report.measured.append((claim, measure_bias(claim, seconds=seconds)))
 
-            if fault := find_fault(measured):
+            if fault := catch_error_message(measured):
                 report.promises.append(
                     PromiseCheck("features to measure a kernel by", FEATURES, fault)
                 )
@@ -114,7 +119,7 @@ def check(
     return report
 
 
-def check_map(thing: Any, *args: Any, **kwargs: Any) -> None:
+def check_map(feature_map: Any, *args: Any, **kwargs: Any) -> None:
     """Check a feature map in a test of your own; see `check` for the arguments.
 
     Raises
@@ -123,67 +128,76 @@ def check_map(thing: Any, *args: Any, **kwargs: Any) -> None:
         If the map does not have the kernel that it claims, or does not keep a promise. The message
         contains the actual result and the correction.
     """
-    report = check(thing, *args, **kwargs)
+    report = check_feature_map(feature_map, *args, **kwargs)
     failed = [str(promise) for promise in report.broken_promises]
     failed += [
-        "\n".join([describe_answer(*each), *list_causes(each[1])]) for each in report.wrong_kernels
+        "\n".join([describe_kernel_result(*each), *list_causes_of_bias(each[1])])
+        for each in report.wrong_kernels
     ]
     if failed:
         raise CheckFailedError("\n\n".join(failed))
 
 
-def describe_answer(claim: KernelClaim, found: Measurement) -> str:
+def describe_kernel_result(claim: KernelClaim, measurement: Measurement) -> str:
     """Return a sentence with the result for one kernel of a map."""
-    i, name = found.shown, found.kernel.name + (f", {claim.name} map" if claim.name else "")
-    if found.biased:
+    i, name = (
+        measurement.shown,
+        measurement.kernel.name + (f", {claim.name} map" if claim.name else ""),
+    )
+    if measurement.biased:
         return (
-            f"no {name} kernel: biased by {found.bias[i]:.2g} (the kernel is "
-            f"{found.exact[i]:.3g}) at {found.pairs.names[i]}, z = {found.z[i]:.0f}; M = {found.M}"
+            f"no {name} kernel: biased by {measurement.bias[i]:.2g} (the kernel is "
+            f"{measurement.exact[i]:.3g}) at {measurement.pairs.names[i]}, "
+            f"z = {measurement.z[i]:.0f}; M = {measurement.M}"
         )
-    at = f"{found.bias[i]:+.2g} at {found.pairs.names[i]}; M = {found.M}"
-    if not found.varies and not found.below:
-        told = "far from the kernel" if found.wrong else "no verdict on a bias"
+    at = f"{measurement.bias[i]:+.2g} at {measurement.pairs.names[i]}; M = {measurement.M}"
+    if not measurement.varies and not measurement.below:
+        told = "far from the kernel" if measurement.wrong else "no verdict on a bias"
         return f"{name} kernel: the same features for every seed, {told}, the error is {at}"
-    if not found.is_decreasing:
-        return f"{name} kernel without bias, but the error falls as M^{found.rate:.2f} alone"
-    if found.below:
+    if not measurement.is_error_decreasing:
+        return f"{name} kernel without bias, but the error falls as M^{measurement.rate:.2f} alone"
+    if measurement.below:
         return f"{name} kernel from below, as with Nystroem features: {at}"
-    seen = max(found.detectable_bias, SEEN)
-    return f"{name} kernel: no bias of {seen:.2g} errors of one draw, M = {found.M}"
+    seen = max(measurement.detectable_bias, SEEN)
+    return f"{name} kernel: no bias of {seen:.2g} errors of one draw, M = {measurement.M}"
 
 
-def list_causes(found: Measurement) -> list[str]:
+def list_causes_of_bias(measurement: Measurement) -> list[str]:
     """Return the likely cause of a bias and its correction; empty without a bias."""
-    if not found.biased and (found.varies or not found.wrong):
+    if not measurement.biased and (measurement.varies or not measurement.wrong):
         return []
-    cause = find_cause(found)
+    cause = find_cause_of_bias(measurement)
     fits = [f"cause: {cause.what}", f"to do: {cause.mend}"] if cause else []
     return fits or ["cause: no usual cause fits"]
 
 
-def describe_measurement(found: Measurement) -> list[str]:
+def describe_measurement(measurement: Measurement) -> list[str]:
     """Return the results other than the bias, one sentence per line."""
     lines = {
-        f"{found.seeds} seeds, {found.columns} columns, {found.seconds:.0f} s of CPU": 0.0,
+        f"{measurement.seeds} seeds, {measurement.columns} columns, "
+        f"{measurement.seconds:.0f} s of CPU": 0.0,
         (
-            f"mean squared error: {found.relative_error:.2f} times the error of "
+            f"mean squared error: {measurement.relative_error:.2f} times the error of "
             "independent draws with the same number of columns"
-        ): found.relative_error,
-        f"the error falls as M^{found.rate:.2f}": found.rate,
+        ): measurement.relative_error,
+        f"the error falls as M^{measurement.rate:.2f}": measurement.rate,
         (
-            f"at a larger bandwidth the error is {found.relative_error_far:.2f} times as large"
-        ): found.relative_error_far,
+            "at a larger bandwidth the error is "
+            f"{measurement.relative_error_at_distant_pair:.2f} times as large"
+        ): measurement.relative_error_at_distant_pair,
     }
     return [line for line, value in lines.items() if not math.isnan(value)]
 
 
-def tabulate_pairs(found: Measurement) -> list[list[str]]:
+def tabulate_row_pairs(measurement: Measurement) -> list[list[str]]:
     """Return a line of text cells for each pair of rows, with the columns of `PAIRS_HEAD`."""
-    columns = (found.exact, found.bias, found.spread, found.z)
+    columns = (measurement.exact, measurement.bias, measurement.spread, measurement.z)
     return [
         [name, f"{k:.4f}", f"{bias:+.4f}", f"{spread:.2g}", f"{z:+.1f}"]
-        for name, k, bias, spread, z in zip(found.pairs.names, *columns, strict=True)
+        for name, k, bias, spread, z in zip(measurement.pairs.names, *columns, strict=True)
     ]
 
 
-CheckFailed = CheckFailedError  # earlier name of this error, for existing tests of users
+# Earlier names, in tests of users.
+CheckFailed = CheckFailedError
+check = check_feature_map

@@ -23,12 +23,12 @@ from scipy import sparse
 from sklearn.base import clone
 
 from rfbench.checking.bias import BANDWIDTH, CheckFailedError, KernelClaim
-from rfbench.checking.closed_forms import find_kernel
+from rfbench.checking.closed_forms import find_kernel_by_name
 from rfbench.errors import MethodError
 from rfbench.kernels import make, to_dense
 from rfbench.registry import KERNELS
 from rfbench.samplers.base import RandomFeatures, uses_target
-from rfbench.samplers.elsewhere import SEED_NAMES, TO_STATE, Method, measure_power
+from rfbench.samplers.elsewhere import SEED_NAMES, TO_STATE, Method, measure_bandwidth_exponent
 
 Check = Callable[..., None]
 
@@ -78,22 +78,22 @@ class FeatureMapUnderTest:
         if self.is_sampler:
             seeded = [each for each in OF_EVERY_MAP if each != another_seed_other_features]
             return (*seeded, *SAMPLER_CHECKS)
-        skipped = [] if self.takes_seed else [another_seed_other_features]
+        skipped = [] if self._takes_seed else [another_seed_other_features]
         # a function, unlike a transformer, cannot be cloned or pickled
-        if not self.method.is_transformer:
+        if not self.method.is_sklearn_transformer:
             skipped.append(clones_and_copies)
         return tuple(each for each in OF_EVERY_MAP if each not in skipped)
 
     @property
-    def takes_seed(self) -> bool:
+    def _takes_seed(self) -> bool:
         """True if the map gets a seed and does not declare that it is deterministic."""
-        seeded = self.method.is_function or any(
+        seeded = self.method.is_feature_function or any(
             name in SEED_NAMES for name in self.method.parameter_names
         )
         return seeded and not getattr(self.thing, "deterministic", False)
 
     @property
-    def reason_without_claims(self) -> str:
+    def reason_for_no_claims(self) -> str:
         """Reason why the map claims no kernel; an empty string if the map claims a kernel."""
         if self.is_sampler and not self.thing.approximates_kernel:
             return "the method declares that it does not estimate a kernel (approximates_kernel)"
@@ -106,7 +106,7 @@ class FeatureMapUnderTest:
         """The map in the form in which `rfbench run` and `rfbench rank` use it."""
         return Method(self.thing, getattr(self.thing, "__name__", repr(self.thing)), self.options)
 
-    def find_bandwidth_options(
+    def _find_bandwidth_options(
         self, kernel: str, bandwidth: float | None = None
     ) -> tuple[dict[str, Any], float]:
         """Return the keyword argument that sets the bandwidth, and the bandwidth.
@@ -161,7 +161,7 @@ class FeatureMapUnderTest:
         if self.is_sampler or name is None:
             return None
         try:
-            power = measure_power(self.method, name, self.options.get(name, 1.0))
+            power = measure_bandwidth_exponent(self.method, name, self.options.get(name, 1.0))
         except Exception:  # the checks report this error later
             return None
         # An exponent below 1 is not a convention of any package. A map with such an exponent
@@ -169,7 +169,7 @@ class FeatureMapUnderTest:
         return power if abs(power) >= 1 else None
 
     @property
-    def bandwidth_sentence(self) -> str:
+    def bandwidth_note(self) -> str:
         """Sentence on how the bandwidth is derived; empty if the exponent was not measured."""
         kernel = self.kernels_served[0]
         if kernel == "polynomial" or self.method.formula is not None or not self._power:
@@ -182,7 +182,7 @@ class FeatureMapUnderTest:
 
     def make(self, M: int = 8, seed: Any = 0, **options: Any) -> Any:
         """Build an object with fit and transform; pass M and the seed if it has such parameters."""
-        options = {**self.find_bandwidth_options(self.kernels_served[0])[0], **options}
+        options = {**self._find_bandwidth_options(self.kernels_served[0])[0], **options}
         if not self.is_sampler:
             return self.method.make(M, seed, **options)
         usual = {"n_components": M, "random_state": seed}
@@ -195,11 +195,13 @@ class FeatureMapUnderTest:
         """Fit an object; pass the target only if the object declares that it uses the target."""
         return made.fit(X, *((y,) if uses_target(made) else ()))
 
-    def compute_features(self, X: Any = CHECK_ROWS, new: Any = NEW_ROWS, **options: Any) -> Any:
-        """Return the features of the rows `new`, after a fit to the rows `X`."""
-        return np.asarray(to_dense(self.fit(self.make(**options), X).transform(new)))
+    def compute_features(
+        self, X: Any = CHECK_ROWS, new_rows: Any = NEW_ROWS, **options: Any
+    ) -> Any:
+        """Return the features of the rows `new_rows`, after a fit to the rows `X`."""
+        return np.asarray(to_dense(self.fit(self.make(**options), X).transform(new_rows)))
 
-    def list_claims(
+    def list_kernel_claims(
         self, kernel: str | None = None, bandwidth: float | None = None
     ) -> list[KernelClaim]:
         """Return the claims for one kernel, or for all kernels of the map.
@@ -215,7 +217,7 @@ class FeatureMapUnderTest:
         ]
 
     def _claim(self, name: str, kernel: str, bandwidth: float | None) -> KernelClaim:
-        width, s = self.find_bandwidth_options(kernel, bandwidth)
+        width, s = self._find_bandwidth_options(kernel, bandwidth)
         own = {"kernel": kernel, "feature_map": name or MAPS[0]} if self.is_sampler else {}
         words: dict[str, Any] = {**self.method.own_parameters, **width, **own}
         of_kernel: dict[str, Any] = {}
@@ -232,36 +234,43 @@ class FeatureMapUnderTest:
             constant = getattr(getattr(made, "feature_map_", None), "kernel_constant", 0.0)
             return to_dense(made.transform(X)), constant
 
-        claimed = make(kernel, s) if self.is_sampler else find_kernel(kernel, s, **of_kernel)
+        claimed = (
+            make(kernel, s) if self.is_sampler else find_kernel_by_name(kernel, s, **of_kernel)
+        )
         return KernelClaim(name, draw, claimed, self.kernel_sizes)
 
 
-def make_subject(
-    thing: Any, options: Mapping[str, Any] | None = None, kernel: str | None = None, **differs: Any
+def make_map_under_test(
+    feature_map: Any,
+    parameters: Mapping[str, Any] | None = None,
+    kernel: str | None = None,
+    **differs: Any,
 ) -> FeatureMapUnderTest:
     """Wrap a map for the checks; a sampler's kernels and options are from its declaration.
 
     Raises
     ------
     MethodError
-        If `thing` is not a sampler, a transformer or a function, if a sampler does not support the
-        kernel, or if a bandwidth is not a positive number.
+        If `feature_map` is not a sampler, a transformer or a function, if a sampler does not
+        support the kernel, or if a bandwidth is not a positive number.
     """
     kernels = [kernel or "gaussian"]
-    for name, given in (options or {}).items():
+    for name, given in (parameters or {}).items():
         if name in WIDTHS and not (isinstance(given, int | float) and given > 0):
             raise MethodError(
                 f"{name} is {given!r}.",
                 "With this value, the bandwidth of the kernel is unknown.",
                 "Write a number above 0.",
             )
-    if isinstance(thing, type) and issubclass(thing, RandomFeatures):
+    if isinstance(feature_map, type) and issubclass(feature_map, RandomFeatures):
         if kernel:
-            thing(kernel=kernel).check_parameters()
-        kernels = [name for name, each in KERNELS.items() if thing.serves(each)]
-        declared = getattr(thing, "declaration", None)
+            feature_map(kernel=kernel).check_parameters()
+        kernels = [name for name, each in KERNELS.items() if feature_map.serves(each)]
+        declared = getattr(feature_map, "declaration", None)
         differs = {**(declared.contract if declared else {}), **differs}
-    subject = FeatureMapUnderTest(thing, options or {}, **{"kernels_served": kernels, **differs})
+    subject = FeatureMapUnderTest(
+        feature_map, parameters or {}, **{"kernels_served": kernels, **differs}
+    )
     subject.method  # noqa: B018 - raises MethodError if it is not a map
     return subject
 
@@ -277,7 +286,7 @@ class PromiseCheck(NamedTuple):
         return f"{self.name}: {self.fault}\n{self.help}"
 
 
-def run_checks(subject: Any, checks: Sequence[Check]) -> list[PromiseCheck]:
+def run_checks(tested_map: Any, checks: Sequence[Check]) -> list[PromiseCheck]:
     """Run the checks on a map and return the result for each promise.
 
     The first check uses the map in the simplest way. If it fails, the remaining checks are not run,
@@ -285,7 +294,7 @@ def run_checks(subject: Any, checks: Sequence[Check]) -> list[PromiseCheck]:
     """
     promises: list[PromiseCheck] = []
     for check in checks:
-        fault = find_fault(partial(check, subject))
+        fault = catch_error_message(partial(check, tested_map))
         name = check.__name__.replace("_", " ")
         promises.append(PromiseCheck(name, inspect.getdoc(check) or "", fault))
         if promises[0].fault:
@@ -293,10 +302,10 @@ def run_checks(subject: Any, checks: Sequence[Check]) -> list[PromiseCheck]:
     return promises
 
 
-def find_fault(call: Callable[[], Any]) -> str:
+def catch_error_message(function: Callable[[], Any]) -> str:
     """Return the exception that a call raises as a sentence; empty if it raises none."""
     try:
-        call()
+        function()
     except CheckFailedError as error:
         return str(error)
     except Exception as error:
@@ -306,29 +315,30 @@ def find_fault(call: Callable[[], Any]) -> str:
     return ""
 
 
-def expect(kept: Any, sentence: str) -> None:
-    """Raise CheckFailedError with `sentence` unless `kept` is true."""
-    if not kept:
-        raise CheckFailedError(sentence)
+def expect_true(condition: Any, message: str) -> None:
+    """Raise CheckFailedError with `message` unless `condition` is true."""
+    if not condition:
+        raise CheckFailedError(message)
 
 
-def expect_same(got: Any, expected: Any, what: str, tolerance: float = 0.0) -> None:
+def expect_equal(actual: Any, expected: Any, what: str, tolerance: float = 0.0) -> None:
     """Raise CheckFailedError unless two arrays are equal within an absolute tolerance."""
-    got, expected = np.asarray(got), np.asarray(expected)
+    actual, expected = np.asarray(actual), np.asarray(expected)
     same = partial(assert_allclose, atol=tolerance) if tolerance else assert_array_equal
     try:
-        same(got, expected)
+        same(actual, expected)
     except AssertionError as error:
         told = ("(shapes", "nan location", "Mismatched elements", "Max absolute")
         facts = "; ".join(line for line in str(error).splitlines() if line.startswith(told))
         raise CheckFailedError(f"{what}: {facts}") from None
 
 
-def expect_finite(rows: Any) -> None:
+def expect_finite_columns(features: Any) -> None:
     """Raise CheckFailedError with the indices of the columns that contain NaN or infinity."""
-    bad = np.flatnonzero(~np.isfinite(rows).all(axis=0)).tolist()
-    expect(
-        not bad, f"{rows.shape[1]} columns were checked, and these contain NaN or infinity: {bad}"
+    bad = np.flatnonzero(~np.isfinite(features).all(axis=0)).tolist()
+    expect_true(
+        not bad,
+        f"{features.shape[1]} columns were checked, and these contain NaN or infinity: {bad}",
     )
 
 
@@ -339,13 +349,13 @@ def features_are_a_matrix_of_finite_numbers(subject: FeatureMapUnderTest) -> Non
     """
     features = subject.compute_features()
     right = features.ndim == 2 and len(features) == len(NEW_ROWS)
-    expect(right, f"{len(NEW_ROWS)} rows give the shape {features.shape}")
-    expect_finite(features)
+    expect_true(right, f"{len(NEW_ROWS)} rows give the shape {features.shape}")
+    expect_finite_columns(features)
 
 
 def same_seed_same_features(subject: FeatureMapUnderTest) -> None:
     """Draw from a generator with the given seed in `fit`, never from numpy's global one."""
-    expect_same(subject.compute_features(), subject.compute_features(), "the features of two fits")
+    expect_equal(subject.compute_features(), subject.compute_features(), "the features of two fits")
 
 
 def another_seed_other_features(subject: FeatureMapUnderTest) -> None:
@@ -355,13 +365,16 @@ def another_seed_other_features(subject: FeatureMapUnderTest) -> None:
     bias.
     """
     first, second = subject.compute_features(), subject.compute_features(seed=1)
-    expect(not np.array_equal(first, second), "the features are the same for two seeds")
+    expect_true(not np.array_equal(first, second), "the features are the same for two seeds")
 
 
 def features_are_a_function_of_each_row(subject: FeatureMapUnderTest) -> None:
     """Each row's features depend on this row only: learn means, scales and ranks in `fit`."""
-    few, all_rows = subject.compute_features(new=NEW_ROWS[3:9]), subject.compute_features()[3:9]
-    expect_same(few, all_rows, "the features of six rows alone and among twenty", 1e-9)
+    few, all_rows = (
+        subject.compute_features(new_rows=NEW_ROWS[3:9]),
+        subject.compute_features()[3:9],
+    )
+    expect_equal(few, all_rows, "the features of six rows alone and among twenty", 1e-9)
 
 
 def clones_and_copies(subject: FeatureMapUnderTest) -> None:
@@ -373,7 +386,7 @@ def clones_and_copies(subject: FeatureMapUnderTest) -> None:
     fitted = subject.fit(clone(subject.make()))
     copy = pickle.loads(pickle.dumps(fitted))
     results, expected = (to_dense(made.transform(NEW_ROWS)) for made in (copy, fitted))
-    expect_same(results, expected, "the features of a pickle")
+    expect_equal(results, expected, "the features of a pickle")
 
 
 def sparse_rows_give_the_features_of_dense_ones(subject: FeatureMapUnderTest) -> None:
@@ -389,7 +402,7 @@ def sparse_rows_give_the_features_of_dense_ones(subject: FeatureMapUnderTest) ->
             if subject.is_sampler:
                 raise
             return
-        expect_same(
+        expect_equal(
             features, subject.compute_features(rows, new), f"the features of {of.__name__}", 1e-9
         )
 
@@ -400,9 +413,9 @@ def float32_gives_nearly_the_features_of_float64(subject: FeatureMapUnderTest) -
     for rows, what in ((CHECK_ROWS, "new rows in float32"), (narrow, "all rows in float32")):
         features = subject.compute_features(rows, new)
         tolerance = subject.float32_tolerance
-        expect_same(features, subject.compute_features(), f"the features of {what}", tolerance)
+        expect_equal(features, subject.compute_features(), f"the features of {what}", tolerance)
         narrowed = features.dtype == np.float32 or not subject.is_sampler
-        expect(narrowed, f"rows in float32 give features in {features.dtype}")
+        expect_true(narrowed, f"rows in float32 give features in {features.dtype}")
 
 
 def constant_columns_give_finite_features(subject: FeatureMapUnderTest) -> None:
@@ -410,7 +423,7 @@ def constant_columns_give_finite_features(subject: FeatureMapUnderTest) -> None:
     for constant in (slice(1, 2), slice(None)):
         rows = CHECK_ROWS.copy()
         rows[:, constant] = 3.0
-        expect_finite(subject.compute_features(rows, rows))
+        expect_finite_columns(subject.compute_features(rows, rows))
 
 
 def serves_its_kernels_with_the_columns_asked_for(subject: FeatureMapUnderTest) -> None:
@@ -424,16 +437,16 @@ def serves_its_kernels_with_the_columns_asked_for(subject: FeatureMapUnderTest) 
         for feature_map in MAPS:
             words: dict[str, Any] = {"kernel": kernel, "feature_map": feature_map}
             if kernel not in subject.kernels_served:
-                fault = find_fault(subject.make(**words).check_parameters)
+                fault = catch_error_message(subject.make(**words).check_parameters)
                 refused = fault.startswith("MethodError") and f"'{kernel}'" in fault
-                expect(refused, f"{kernel} is not rejected: {fault or 'no error is raised'}")
+                expect_true(refused, f"{kernel} is not rejected: {fault or 'no error is raised'}")
                 continue
             pairs = feature_map == "paired" and each.feature == "wave"
             for M in (5, 16) if each.feature != "coordinate" else (5,):
                 made = subject.fit(subject.make(M, **words))
                 names, fitted = made.get_feature_names_out(), made.feature_map_.n_columns
                 wide = made.transform(NEW_ROWS).shape[1], fitted, len(names)
-                expect(
+                expect_true(
                     len(set(wide)) == 1 and wide[0] in (M, 2 * M if pairs else M),
                     f"with M = {M} there are {wide[0]} columns; feature_map_.n_columns is "
                     f"{fitted}, and {len(names)} have names",
@@ -446,16 +459,16 @@ def the_target_is_used_where_it_is_needed(subject: FeatureMapUnderTest) -> None:
     features = subject.make().fit(CHECK_ROWS, other).transform(NEW_ROWS)
     same = np.array_equal(features, subject.compute_features())
     if subject.thing.needs_target:
-        expect(
+        expect_true(
             not same, "the features are the same with shuffled labels, so the target is not used"
         )
-        fault = find_fault(lambda: subject.make().fit(CHECK_ROWS))
-        expect(
+        fault = catch_error_message(lambda: subject.make().fit(CHECK_ROWS))
+        expect_true(
             "requires y" in fault,
             f"a fit without y is not rejected: {fault or 'no error is raised'}",
         )
     else:
-        expect(same, "the features with a target differ from the features without a target")
+        expect_true(same, "the features with a target differ from the features without a target")
 
 
 OF_EVERY_MAP: tuple[Check, ...] = (

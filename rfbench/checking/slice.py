@@ -11,36 +11,38 @@ if TYPE_CHECKING:
     from rfbench.pages.additions import Addition
 
 
-def commands() -> dict[str, str]:
+def list_commands() -> dict[str, str]:
     """Return the name and the import path of the command of this slice."""
     return {"test": "rfbench.checking.command:test"}
 
 
-def check(thing: Any, parameters: Mapping[str, Any]) -> str:
+def describe_check(thing: Any, parameters: Mapping[str, Any]) -> str:
     """Return one line with the test result for the Gaussian kernel and the broken promises."""
-    from rfbench.checking.run import check as found_of
-    from rfbench.checking.run import describe_answer
+    from rfbench.checking.run import check_feature_map as found_of
+    from rfbench.checking.run import describe_kernel_result
     from rfbench.errors import MethodError
 
     try:
         found = found_of(thing, "gaussian", parameters=parameters, seconds=10.0)
     except MethodError as error:
         return f"not checked: {error.what}"
-    said = [describe_answer(*each) for each in found.measured[:1]] or [found.why_not or "no kernel"]
+    said = [describe_kernel_result(*each) for each in found.measured[:1]] or [
+        found.why_not or "no kernel"
+    ]
     said += [f"not kept: {promise.name}" for promise in found.broken_promises]
     return "checked: " + "; ".join(said)
 
 
-def report(verification: Verification, out: Path) -> Addition:
+def render_report_files(verification: Verification, out: Path) -> Addition:
     """Return the page maps.md if the results contain measurements of maps, else an empty page."""
     from rfbench.checking import page
     from rfbench.pages.additions import Addition
     from rfbench.pages.formatting import link
 
-    folder = page.find_folder(verification.paths)
+    folder = page.find_folder_of_maps(verification.paths)
     if folder is None:
         return Addition({page.PAGE: None})
     look = (
         f"{link(out / page.PAGE, out)}: public feature maps that are biased, by how much, and why."
     )
-    return Addition({page.PAGE: page.render_page(folder, out)}, look=[look])
+    return Addition({page.PAGE: page.render_maps_page(folder, out)}, look=[look])

@@ -21,10 +21,10 @@ from threadpoolctl import threadpool_limits
 from rfbench import files, metrics, usable
 from rfbench.arrays import Array
 from rfbench.choosing import workplace
-from rfbench.choosing.evidence import measure_importances, summarize_errors
-from rfbench.choosing.greedy import MOST_SCORES, compute_losses, select_greedily
+from rfbench.choosing.evidence import measure_permutation_importances, summarize_held_out_errors
+from rfbench.choosing.greedy import MOST_SCORES, compute_model_losses, select_weights_greedily
 from rfbench.choosing.losses import CLASS_METRICS, NUMBER_METRICS, compare_losses, compute_loss
-from rfbench.choosing.model import Model, compute_half_widths, save
+from rfbench.choosing.model import Model, compute_interval_half_widths, save_model
 from rfbench.choosing.rounds import (
     BLEND,
     BOOSTING,
@@ -36,15 +36,19 @@ from rfbench.choosing.rounds import (
     Candidate,
     Rounds,
 )
-from rfbench.choosing.screen import compute_n_columns, compute_time_left, get_used_columns
+from rfbench.choosing.screen import (
+    compute_max_columns,
+    compute_seconds_after_reading,
+    list_used_columns,
+)
 from rfbench.choosing.table import (
     LEAST_ROWS,
     LabeledTable,
-    make_table,
+    make_labelled_table,
     remove_row_values,
     split_without_rare_classes,
 )
-from rfbench.datasets.preparation import describe
+from rfbench.datasets.preparation import describe_column_treatments
 from rfbench.datasets.split import Index
 from rfbench.errors import ConfigError, make_unknown_error
 from rfbench.solvers.folds import assign_group_folds
@@ -124,8 +128,8 @@ def choose(
         only a few different integers. The sentence names the task that is assumed (classification
         or regression) and the option for the other task.
     **told : Any
-        Information about the table, see `rfbench.choosing.table.make_table`: `target`, `task`,
-        `drop`, `groups`, `time`, and options for reading a file.
+        Information about the table, see `rfbench.choosing.table.make_labelled_table`: `target`,
+        `task`, `drop`, `groups`, `time`, and options for reading a file.
 
     Returns
     -------
@@ -139,9 +143,11 @@ def choose(
         invalid, or if `out` contains files of another command.
     """
     started, folder = started or monotonic(), Path(out or "results/choose")
-    with workplace.make_workplace(folder, allow_rows=allow_rows) as place:
+    with workplace.make_working_folder(folder, allow_rows=allow_rows) as place:
         table = (
-            make_table(X, y, **told) if allow_rows else remove_row_values(make_table(X, y, **told))
+            make_labelled_table(X, y, **told)
+            if allow_rows
+            else remove_row_values(make_labelled_table(X, y, **told))
         )
         if table.assumed and on_assumption is not None:
             on_assumption(table.assumed)
@@ -163,7 +169,7 @@ def _chosen(
     on_candidate: Callable[[Candidate], None] | None,
 ) -> Choice:
     """Return the choice for a table; files of the search are written to `folder`."""
-    workers, least_rows = n_jobs or usable.count_cores(), 1 if allow_rows else LEAST_ROWS
+    workers, least_rows = n_jobs or usable.count_usable_cores(), 1 if allow_rows else LEAST_ROWS
     deadline, limit = started + (1 - WRITING) * budget, started + LATEST * budget + AFTER - ENDING
     whole = replace(table, metric=_find_metric(table, metric), seed=seed)
     # One thread is used, because two OpenMP threads can wait for each other for minutes while
@@ -172,8 +178,8 @@ def _chosen(
         # Solvers that stop early, and overflows in trials, raise warnings.
         warnings.simplefilter("ignore")
         table, splits, kept, left_out = split_without_rare_classes(whole, budget, least_rows)
-        seconds = compute_time_left(budget, table.X.size)
-        n_columns = compute_n_columns(seconds, len(splits[-1][0]))
+        seconds = compute_seconds_after_reading(budget, table.X.size)
+        n_columns = compute_max_columns(seconds, len(splits[-1][0]))
         rounds = Rounds(
             table, splits, deadline, folder, workers, least_rows, n_columns, on_candidate
         )
@@ -181,15 +187,15 @@ def _chosen(
         try:
             try:
                 rounds.run()
-                average(rounds)
+                add_averages(rounds)
             except KeyboardInterrupt:  # keep the results so far
                 rounds.interrupted = True
-            contenders = measure_held_out(rounds, deadline, limit) if rounds.candidates else {}
+            contenders = measure_held_out_rows(rounds, deadline, limit) if rounds.candidates else {}
             _check_constant(rounds, contenders, budget)
-            taken, overturned = choose_finally(rounds, contenders)
-            taken, model, fitted = fit_model(rounds, taken, contenders, deadline, limit)
-            explained = explain(rounds, taken, model, fitted, started + budget)
-            facts = {family: collect_facts(rounds, c, taken) for family, c in contenders.items()}
+            taken, overturned = choose_final_candidate(rounds, contenders)
+            taken, model, fitted = fit_first_feasible(rounds, taken, contenders, deadline, limit)
+            explained = explain_selected_model(rounds, taken, model, fitted, started + budget)
+            facts = {family: describe_results(rounds, c, taken) for family, c in contenders.items()}
         finally:
             rounds.clear()
     model.reading_ = table.how
@@ -220,7 +226,7 @@ def _chosen(
         "cpu_share": rounds.clocks[1] / rounds.clocks[0],
         "seed": seed,
     }
-    card = {**save(model, folder, **card), **card}
+    card = {**save_model(model, folder, **card), **card}
     stream = io.BytesIO()
     np.savez(stream, train=kept[rounds.train], test=kept[rounds.test])
     files.replace(folder / workplace.ROWS, stream.getvalue())
@@ -247,14 +253,14 @@ def _check_constant(rounds: Rounds, contenders: Mapping[str, Candidate], budget:
 
 def _describe_data(table: LabeledTable, model: Model) -> dict[str, Any]:
     """Return the entries of the card on the data, and on the columns that the model uses."""
-    prepared, used = model[0].get_feature_names_out(), {*get_used_columns(model)}
+    prepared, used = model[0].get_feature_names_out(), {*list_used_columns(model)}
     return {
         "data": table.name,
         "data_sha256": table.sha256,
         "notes": table.notes,  # messages about the data
         # type of task that was assumed for an integer target, also in the notes
         "assumed": table.assumed,
-        "preparation": describe(model[0].notes_),  # changes to the columns
+        "preparation": describe_column_treatments(model[0].notes_),  # changes to the columns
         "columns": [str(column) for column in table.X.columns],
         # Prepared columns that the model does not use because the budget is too small.
         "unused": [name for name in prepared if name not in used],
@@ -268,26 +274,29 @@ def _describe_data(table: LabeledTable, model: Model) -> dict[str, Any]:
     }
 
 
-def average(rounds: Rounds) -> None:
+def add_averages(rounds: Rounds) -> None:
     """Add averages with non-negative weights: of features, and of features and other families."""
     # A model that was measured on few rows and later on more rows counts once.
     last = {c.label: c for c in rounds.candidates if not c.members and c.family != CONSTANT}
     single = list(last.values())
     features = [c for c in single if c.family == FEATURES]
-    members, allowed = rounds.find_leading(features, MEMBERS), rounds.compute_member_seconds()
+    members, allowed = (
+        rounds.find_leading_candidates(features, MEMBERS),
+        rounds.compute_seconds_for_averages(),
+    )
     while len(members) > 1 and sum(c.seconds for c in members) > allowed:
         members.pop()
     label = "features, average of"
     with rounds.record_failure(Candidate(label, FEATURES)):
-        add_average(rounds, members, features, FEATURES, label, allowed)
-    best = rounds.find_best_of_families()
+        add_average_of_members(rounds, members, features, FEATURES, label, allowed)
+    best = rounds.find_best_candidate_of_each_family()
     members += [best[family] for family in (TREES, BOOSTING, LINEAR) if family in best]
     label = "features and others, average of"
     with rounds.record_failure(Candidate(label, BLEND)):
-        add_average(rounds, members, single, BLEND, label, allowed)
+        add_average_of_members(rounds, members, single, BLEND, label, allowed)
 
 
-def add_average(
+def add_average_of_members(
     rounds: Rounds,
     members: Sequence[Candidate],
     others: Sequence[Candidate],
@@ -311,11 +320,13 @@ def add_average(
     target = np.eye(K)[y] if K else y[:, None]
 
     def minimize_squares(every: Array, rows: Index) -> Array:
-        return get_weights(every[rows], target[rows])
+        return fit_average_weights(every[rows], target[rows])
 
     def minimize_loss(every: Array, rows: Index) -> Array:
         seconds = np.array([c.seconds for c in others])
-        return select_greedily(every[rows], y[rows], table.metric, seconds, allowed, MEMBERS)
+        return select_weights_greedily(
+            every[rows], y[rows], table.metric, seconds, allowed, MEMBERS
+        )
 
     # On the rows on which they were fitted, the weights of an average look too good. Each half of
     # the rows is therefore averaged with the weights from the other half.
@@ -329,13 +340,15 @@ def add_average(
             scores[halves == half] = every[halves == half] @ weights
         weights = fit(every, np.arange(len(y)))
         rounded = {c: float(f"{w:.3g}") for c, w in zip(own, weights, strict=True) if w > 0}
-        averages.append((compute_losses(scores[:, :, None], y, table.metric)[0], scores, rounded))
+        averages.append(
+            (compute_model_losses(scores[:, :, None], y, table.metric)[0], scores, rounded)
+        )
     _, scores, rounded = min(averages, key=lambda each: each[0])
     if len(rounded) > 1:
         rounds.add(Candidate(f"{label} {len(rounded)}", family, members=rounded), scores)
 
 
-def get_weights(scores: Array, target: Array) -> Array:
+def fit_average_weights(scores: Array, target: Array) -> Array:
     """Return the weights of the members of an average, fitted by non-negative least squares.
 
     `scores` has shape (n, k, members) and `target` has shape (n, k). Weights below `LEAST_WEIGHT`
@@ -355,7 +368,7 @@ def get_weights(scores: Array, target: Array) -> Array:
     return np.asarray(weights / weights.sum())
 
 
-def measure_held_out(rounds: Rounds, end: float, limit: float) -> dict[str, Candidate]:
+def measure_held_out_rows(rounds: Rounds, end: float, limit: float) -> dict[str, Candidate]:
     """Return the best candidate of each family, measured on the held-out rows.
 
     `end` and `limit` are values of `time.monotonic`. The constant and the linear model have no
@@ -364,7 +377,7 @@ def measure_held_out(rounds: Rounds, end: float, limit: float) -> dict[str, Cand
     model fails, the next simplest is measured. The other models are measured if they finish before
     `end`.
     """
-    best, last = rounds.find_best_of_families(), len(rounds.splits) - 1
+    best, last = rounds.find_best_candidate_of_each_family(), len(rounds.splits) - 1
     answers: dict[Candidate, Any] = {}
 
     def measure(candidates: Iterable[Candidate], deadline: float | None) -> None:
@@ -375,7 +388,7 @@ def measure_held_out(rounds: Rounds, end: float, limit: float) -> dict[str, Cand
     needed = {CONSTANT: best[CONSTANT]} if CONSTANT in best else {}
     waiting = {family: c for family, c in best.items() if family != CONSTANT}
     while waiting:
-        family = choose_simplest(rounds, waiting)
+        family = _choose_simplest(rounds, waiting)
         needed[family] = waiting.pop(family)
         measure(needed.values(), None if family == LINEAR else (monotonic() + limit) / 2)
         if all(answers[part] is not None for part in needed[family].parts):
@@ -401,15 +414,19 @@ def measure_held_out(rounds: Rounds, end: float, limit: float) -> dict[str, Cand
     return made
 
 
-def choose_simplest(rounds: Rounds, families: Mapping[str, Any]) -> str:
+def _choose_simplest(rounds: Rounds, families: Mapping[str, Any]) -> str:
     """Return the family of the simplest model whose validation loss is close to the best loss."""
     models = [
-        c for f, c in rounds.find_best_of_families().items() if f in families and f != CONSTANT
+        c
+        for f, c in rounds.find_best_candidate_of_each_family().items()
+        if f in families and f != CONSTANT
     ]
-    return rounds.find_best(models).family if models else CONSTANT
+    return rounds.find_simplest_good_candidate(models).family if models else CONSTANT
 
 
-def choose_finally(rounds: Rounds, contenders: Mapping[str, Candidate]) -> tuple[Candidate, bool]:
+def choose_final_candidate(
+    rounds: Rounds, contenders: Mapping[str, Candidate]
+) -> tuple[Candidate, bool]:
     """Return the selected candidate, and True if the held-out rows changed the selection.
 
     The simplest model whose validation loss is close to the best one is selected, unless another
@@ -427,12 +444,12 @@ def choose_finally(rounds: Rounds, contenders: Mapping[str, Candidate]) -> tuple
     ]
     if not any(gain.value < 0 and gain.p < SIGNIFICANT / len(models) for gain in gains):
         return contenders[CONSTANT], False
-    taken, metric = contenders[choose_simplest(rounds, contenders)], rounds.table.metric
+    taken, metric = contenders[_choose_simplest(rounds, contenders)], rounds.table.metric
     better = [c for c in models if compare_losses(taken.loss, c.loss, metric).verdict == "worse"]
     return min(better or [taken], key=lambda c: c.loss.value), bool(better)
 
 
-def collect_facts(rounds: Rounds, contender: Candidate, taken: Candidate) -> dict[str, Any]:
+def describe_results(rounds: Rounds, contender: Candidate, taken: Candidate) -> dict[str, Any]:
     """Return the measurements of a candidate on the held-out rows, for the card."""
     table, test = rounds.table, rounds.test
     every = CLASS_METRICS if table.n_classes else NUMBER_METRICS
@@ -441,7 +458,7 @@ def collect_facts(rounds: Rounds, contender: Candidate, taken: Candidate) -> dic
     }
     if table.n_classes:
         decided = contender.scores.argmax(axis=1)
-        made = metrics.compute_probabilistic(contender.scores, decided, table.y[test])
+        made = metrics.compute_probability_metrics(contender.scores, decided, table.y[test])
         others |= {"balanced-error": made["balanced_error"], "1 - AUC": 1 - made["auc"]}
     return {
         "label": contender.label,
@@ -464,67 +481,67 @@ def collect_facts(rounds: Rounds, contender: Candidate, taken: Candidate) -> dic
     }
 
 
-def explain(
-    rounds: Rounds, taken: Candidate, model: Model, fitted: int, end: float
+def explain_selected_model(
+    rounds: Rounds, selected: Candidate, model: Model, fitted: int, deadline: float
 ) -> dict[str, Any]:
     """Return facts about the selected model on the held-out rows, see `rfbench.choosing.evidence`.
 
     Columns are permuted for a model that is fitted on the training rows alone, if that ends before
-    `end`.
+    `deadline`.
     """
     table, train, test = rounds.table, rounds.train, rounds.test
-    facts = summarize_errors(taken.scores, table.y[test], table.n_classes)
+    facts = summarize_held_out_errors(selected.scores, table.y[test], table.n_classes)
     found: list[dict[str, Any]] = []
-    seconds = SPARE * (taken.seconds + rounds.preparing * len(train))
-    if taken.family == CONSTANT:
+    seconds = SPARE * (selected.seconds + rounds.preparing * len(train))
+    if selected.family == CONSTANT:
         reason = "the model uses no column"
-    elif fitted > len(train) and monotonic() + seconds > end:
+    elif fitted > len(train) and monotonic() + seconds > deadline:
         fit = f"a fit on the training rows alone, which needs {seconds:.1f} s"
         reason = f"the time budget was spent before {fit}"
     else:
         if fitted > len(train):
-            model = rounds.make_model(taken).fit(table.X.iloc[train], table.labels[train])
-        found, reason = measure_importances(
+            model = rounds.make_model(selected).fit(table.X.iloc[train], table.labels[train])
+        found, reason = measure_permutation_importances(
             model,
             table.X.iloc[test],
             table.y[test],
             lambda scores, truth: (
                 compute_loss(table.metric, truth, scores if table.n_classes else scores[:, 0]).value
             ),
-            end,
+            deadline,
             table.seed,
         )
     return {**facts, "importances": found, "reason": reason}
 
 
-def fit_model(
+def fit_first_feasible(
     rounds: Rounds,
-    taken: Candidate,
+    selected: Candidate,
     contenders: Mapping[str, Candidate],
-    end: float,
+    deadline: float,
     limit: float = np.inf,
 ) -> tuple[Candidate, Model, int]:
     """Return the first candidate that can be fitted on all rows, its model, and the number of rows.
 
-    `taken` is tried first, then the other contenders in the order of their loss, and the constant
-    last. A contender whose fit fails is recorded in `rounds.failed`. A fit cannot be stopped: it
-    starts only if its estimated end is before `limit`, except for the constant and the linear
-    model, whose fits are bounded. Raises ConfigError if all fits fail.
+    `selected` is tried first, then the other contenders in the order of their loss, and the
+    constant last. A contender whose fit fails is recorded in `rounds.failed`. A fit cannot be
+    stopped: it starts only if its estimated end is before `limit`, except for the constant and the
+    linear model, whose fits are bounded. Raises ConfigError if all fits fail.
     """
     others = sorted(contenders.values(), key=lambda c: (c.family == CONSTANT, c.loss.value))
-    for contender in dict.fromkeys([taken, *others]):
+    for contender in dict.fromkeys([selected, *others]):
         seconds = SPARE * (contender.seconds + rounds.preparing * len(rounds.train))
         if contender.family not in (CONSTANT, LINEAR) and monotonic() + seconds > limit:
             rounds.stopped = True
             rounds.excluded.add(contender.label)
             continue
         with rounds.record_failure(contender):
-            return contender, *fit_last(rounds, contender, end)
+            return contender, *fit_on_all_rows(rounds, contender, deadline)
     why = "; ".join(f"{label}: {text}" for label, text in rounds.failed.items())
     raise ConfigError("No model could be fitted on all rows.", why, "Use a larger --budget.")
 
 
-def fit_last(rounds: Rounds, taken: Candidate, end: float) -> tuple[Model, int]:
+def fit_on_all_rows(rounds: Rounds, selected: Candidate, deadline: float) -> tuple[Model, int]:
     """Fit the selected model on all rows; return the model and the number of fitted rows.
 
     The model is fitted on the training rows only if there is no time for all rows. The same is done
@@ -533,15 +550,15 @@ def fit_last(rounds: Rounds, taken: Candidate, end: float) -> tuple[Model, int]:
     """
     table, train, test = rounds.table, rounds.train, rounds.test
     every = np.sort(np.concatenate([train, test]))
-    seconds = taken.seconds * len(every) / len(train)
+    seconds = selected.seconds * len(every) / len(train)
     seconds += rounds.preparing * (len(every) + len(test))
-    for rows in [every] * (monotonic() + seconds < end) + [train]:
-        model = rounds.make_model(taken).fit(table.X.iloc[rows], table.labels[rows])
+    for rows in [every] * (monotonic() + seconds < deadline) + [train]:
+        model = rounds.make_model(selected).fit(table.X.iloc[rows], table.labels[rows])
         said = (model.predict_proba if table.n_classes else model.predict)(table.X.iloc[test])
         seen = rounds.compute_loss(table.metric, said.reshape(len(test), -1), test)
-        if compare_losses(seen, taken.loss, table.metric).verdict != "worse":
+        if compare_losses(seen, selected.loss, table.metric).verdict != "worse":
             break
     model.half_widths_ = {}
     if not table.n_classes:
-        model.half_widths_ = compute_half_widths(table.y[test] - taken.scores[:, 0])
+        model.half_widths_ = compute_interval_half_widths(table.y[test] - selected.scores[:, 0])
     return model, len(rows)

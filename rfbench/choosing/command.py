@@ -72,7 +72,7 @@ def choose(file: str, no_rows: bool, out: Path | None, form: str, **kwargs: Any)
     """
     started = time.monotonic()
     from rfbench.choosing import choice as choosing
-    from rfbench.pages.templates import render
+    from rfbench.pages.templates import render_template
 
     stem = re.sub(r"[^A-Za-z0-9._+=-]", "-", Path(file).name)
 
@@ -93,7 +93,7 @@ def choose(file: str, no_rows: bool, out: Path | None, form: str, **kwargs: Any)
     if form == "json":
         echo_json({"folder": str(folder), **choice.card})
     else:
-        echo(render("choosing/choose.txt.j2", choice=choice.card, folder=folder), nl=False)
+        echo(render_template("choosing/choose.txt.j2", choice=choice.card, folder=folder), nl=False)
 
 
 @click.command(short_help="Write a model's predictions for the rows of a file.")
@@ -136,16 +136,16 @@ def predict(
     Example:
         rfbench predict results/choose-prices.csv/model.joblib new.csv --out predictions.csv
     """
-    from rfbench.choosing.model import load
+    from rfbench.choosing.model import load_model
     from rfbench.choosing.table import read_new_rows
-    from rfbench.pages.templates import render_lines
+    from rfbench.pages.templates import render_macro_lines
 
-    fitted = load(model.resolve(), allow_imports=allow_imports)
+    fitted = load_model(model.resolve(), allow_imports=allow_imports)
     rows, notes = read_new_rows(file, fitted, **reading)
     for line in notes:
         echo(f"note: {line}", err=True)
-    for line in render_lines(
-        "choosing/predict.j2", "differences", table=fitted[0].find_differences(rows)
+    for line in render_macro_lines(
+        "choosing/predict.j2", "differences", table=fitted[0].find_schema_changes(rows)
     ):
         echo(f"note: {line}", err=True)
     made = fitted.compute_predictions(rows, level)
@@ -154,5 +154,5 @@ def predict(
     risky = any("\r" in str(label) for label in made["prediction"])
     quoting: Any = csv.QUOTE_NONNUMERIC if risky else csv.QUOTE_MINIMAL
     text = as_csv(made) if spreadsheet else str(made.to_csv(index=False, quoting=quoting))
-    files.write_named(out, text.encode())
+    files.write_user_file(out, text.encode())
     echo(f"{out}: {len(made)} predictions")

@@ -26,7 +26,7 @@ GROUPS, MOST_CLASSES = 12, 20
 REPEATS, MOST_ROWS = 3, 1_000
 
 
-def summarize_errors(scores: Array, truth: NDArray[Any], n_classes: int) -> dict[str, Any]:
+def summarize_held_out_errors(scores: Array, truth: NDArray[Any], n_classes: int) -> dict[str, Any]:
     """Return the errors of a model by groups of held-out rows.
 
     Parameters
@@ -69,12 +69,12 @@ def summarize_errors(scores: Array, truth: NDArray[Any], n_classes: int) -> dict
     return facts
 
 
-def measure_importances(
+def measure_permutation_importances(
     model: Any,
     X: Any,
     truth: NDArray[Any],
     measure: Callable[[Array, NDArray[Any]], float],
-    end: float,
+    deadline: float,
     seed: int,
 ) -> tuple[list[dict[str, Any]], str]:
     """Return the increase of the loss if a column is permuted, and the reason if it is not known.
@@ -89,7 +89,7 @@ def measure_importances(
         Class codes or numbers.
     measure : callable
         Function of the scores, shape (n, k), and the truth that returns the loss.
-    end : float
+    deadline : float
         A value of `time.monotonic`. Columns are not permuted if that needs more time.
     seed : int
         Seed of the permutations.
@@ -112,7 +112,7 @@ def measure_importances(
     start = monotonic()
     score(model, X, truth)
     seconds = (monotonic() - start) * (1 + REPEATS * X.shape[1])
-    if monotonic() + seconds > end:
+    if monotonic() + seconds > deadline:
         columns = f"{X.shape[1]} columns, which need {seconds:.1f} s"
         return [], f"the time budget was spent before permutations of {columns}"
     found: Any = permutation_importance(

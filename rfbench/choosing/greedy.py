@@ -23,7 +23,7 @@ STEPS = 20
 MOST_SCORES = 4_000_000
 
 
-def compute_losses(scores: Array, truth: NDArray[Any], metric: str) -> Array:
+def compute_model_losses(scores: Array, truth: NDArray[Any], metric: str) -> Array:
     """Return the loss of each of several models, by which greedy selection orders averages.
 
     Averages with the same misclassification are ordered by their log-loss: it is added after it is
@@ -55,7 +55,7 @@ def compute_losses(scores: Array, truth: NDArray[Any], metric: str) -> Array:
     return np.asarray(losses)
 
 
-def select_greedily(
+def select_weights_greedily(
     scores: Array, truth: NDArray[Any], metric: str, seconds: Array, allowed: float, most: int
 ) -> Array:
     """Return weights of models that are added to an average while its loss falls.
@@ -66,7 +66,7 @@ def select_greedily(
     Parameters
     ----------
     scores, truth, metric
-        As in `compute_losses`.
+        As in `compute_model_losses`.
     seconds : array of shape (models,)
         Time of a fit of each model.
     allowed : float
@@ -82,7 +82,7 @@ def select_greedily(
     counts, total = np.zeros(len(seconds)), np.zeros(scores.shape[:2])
     least, weights = np.inf, counts
     for step in range(1, STEPS + 1):
-        losses = compute_losses((total[:, :, None] + scores) / step, truth, metric)
+        losses = compute_model_losses((total[:, :, None] + scores) / step, truth, metric)
         used = counts > 0
         if step > 1:
             fits = (used.sum() < most) & (seconds[used].sum() + seconds <= allowed)

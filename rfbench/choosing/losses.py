@@ -65,7 +65,7 @@ class Difference(NamedTuple):
 
 
 def compute_loss(
-    metric: str, truth: Array, said: Array, groups: NDArray[np.int64] | None = None
+    metric: str, truth: Array, predicted: Array, groups: NDArray[np.int64] | None = None
 ) -> Loss:
     """Return the loss of predictions on n rows.
 
@@ -76,7 +76,7 @@ def compute_loss(
         wrong classes. ``rmse`` and ``mae``: root mean squared and mean absolute error.
     truth : array of shape (n,)
         True class codes 0 .. K-1, or true numbers.
-    said : array of shape (n, K) or (n,)
+    predicted : array of shape (n, K) or (n,)
         Predicted class probabilities, or predicted numbers.
     groups : array of shape (n,), optional
         Group number of each row.
@@ -88,11 +88,11 @@ def compute_loss(
     """
     n = len(truth)
     if metric == "log-loss":
-        each = -np.log(np.clip(said[np.arange(n), truth], SMALLEST, None))
+        each = -np.log(np.clip(predicted[np.arange(n), truth], SMALLEST, None))
     elif metric == "error":
-        each = 100.0 * (said.argmax(axis=1) != truth)
+        each = 100.0 * (predicted.argmax(axis=1) != truth)
     else:
-        each = np.abs(said - truth) ** (2 if metric == "rmse" else 1)
+        each = np.abs(predicted - truth) ** (2 if metric == "rmse" else 1)
     value = float(each.mean())
     influences = each - value
     if metric == "rmse":

@@ -23,7 +23,7 @@ from rfbench._version import __version__
 from rfbench.arrays import Array
 from rfbench.datasets import cache
 from rfbench.datasets.files import ReadOptions
-from rfbench.datasets.values import write_dates
+from rfbench.datasets.values import format_dates
 from rfbench.errors import DataError
 from rfbench.escaping import to_json_value
 
@@ -69,12 +69,12 @@ class Model(Pipeline):  # type: ignore[misc]
         if self.half_widths_:
             made[["low", "high"]] = self.predict_interval(X, level)
             form = self.reading_ and self.reading_.dates
-            return made.apply(write_dates, form=form) if form else made
+            return made.apply(format_dates, form=form) if form else made
         names = [f"probability of {label}" for label in self.classes_]
         return made.join(pd.DataFrame(self.predict_proba(X), columns=names))
 
 
-def compute_half_widths(residuals: Array) -> dict[float, float]:
+def compute_interval_half_widths(residuals: Array) -> dict[float, float]:
     """Return half the width of the prediction interval for each of `LEVELS`.
 
     By split conformal prediction, it is the k-th smallest absolute residual of n rows that were not
@@ -86,7 +86,7 @@ def compute_half_widths(residuals: Array) -> dict[float, float]:
     return dict(zip(LEVELS, widths.tolist(), strict=True))
 
 
-def save(model: Model, folder: Path, **facts: Any) -> dict[str, Any]:
+def save_model(model: Model, folder: Path, **facts: Any) -> dict[str, Any]:
     """Write a model file and its card; return the content of the card.
 
     The hash of the model is stored, so that `load` recognizes models of this user. Raises
@@ -104,11 +104,11 @@ def save(model: Model, folder: Path, **facts: Any) -> dict[str, Any]:
     card = {**model.card_, "model_sha256": sha256}
     files.replace(folder / "model.joblib", content)
     files.replace(folder / "model.json", json.dumps(card, indent=2).encode() + b"\n")
-    cache.store_cached(f"model|{sha256}", "made")
+    cache.store_cached_text(f"model|{sha256}", "made")
     return card
 
 
-def load(path: Path, *, allow_imports: bool = False) -> Model:
+def load_model(path: Path, *, allow_imports: bool = False) -> Model:
     """Load a model file, which can run any code.
 
     Models that this user created on this machine are loaded without a further permission; other
@@ -133,12 +133,12 @@ def load(path: Path, *, allow_imports: bool = False) -> Model:
             "does not belong to its card model.json.",
             "The hash of the model differs from the hash in the card.",
         )
-    if not allow_imports and cache.load_cached(f"model|{sha256}") is None:
+    if not allow_imports and cache.load_cached_text(f"model|{sha256}") is None:
         why = (
             "Loading a model runs code from its file, so the file is only as "
             "trustworthy as its sender."
         )
-        if home.is_temporary():
+        if home.is_temporary_folder():
             why += " Without a home folder, rfbench has no list of the models that you wrote."
         raise refused(
             "was not written by you on this machine.",

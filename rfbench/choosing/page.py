@@ -14,7 +14,7 @@ from rfbench.choosing.workplace import CARD
 from rfbench.figures import render_figure
 from rfbench.figures.panels import make_figure
 from rfbench.figures.style import BLUE, GRAY, apply_style
-from rfbench.pages.templates import render
+from rfbench.pages.templates import render_template
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -25,7 +25,7 @@ WIDTH, MARGIN, BAR = 7.0, 0.9, 0.3
 MOST_COLUMNS = 20  # the number of columns in a figure, chosen so that it fits on a screen
 
 
-def render_section(folder: Path, prefix: str) -> tuple[str, dict[str, bytes]] | None:
+def render_chosen_model(folder: Path, prefix: str) -> tuple[str, dict[str, bytes]] | None:
     """Return the Markdown and the figures of a folder of `choose`; None for another folder.
 
     Parameters
@@ -52,8 +52,8 @@ def render_section(folder: Path, prefix: str) -> tuple[str, dict[str, bytes]] | 
         for caption, figure in _draw(card).items():
             captions.append((caption, f"{prefix}{len(captions)}.png"))
             pictures[captions[-1][1]] = render_figure(figure, "png")
-    lines = render("choosing/choose.txt.j2", choice=card, folder=folder).splitlines()
-    text = render(
+    lines = render_template("choosing/choose.txt.j2", choice=card, folder=folder).splitlines()
+    text = render_template(
         "choosing/choose.md.j2", choice=card, folder=folder, lines=lines, figures=captions
     )
     return text, pictures

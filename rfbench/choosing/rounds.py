@@ -25,7 +25,7 @@ from rfbench import config, files, plugins, yamlfile
 from rfbench.arrays import Array
 from rfbench.choosing.losses import Loss, compute_loss
 from rfbench.choosing.model import Model
-from rfbench.choosing.screen import ColumnScreen, get_used_columns
+from rfbench.choosing.screen import ColumnScreen, list_used_columns
 from rfbench.choosing.table import LabeledTable
 from rfbench.datasets import npy_folder
 from rfbench.datasets.columns import Parsed
@@ -82,11 +82,11 @@ AVERAGED, AVERAGING = 3, 0.15
 GAIN = 0.995
 CLOSE, NEAR, FAR = 1.01, 1.1, 1.5
 _FILE = Path(__file__).with_name("contenders.yaml")  # YAML file with the list of candidates
-CONTENDERS: Any = yamlfile.parse(_FILE.read_bytes(), _FILE.name).value
+CONTENDERS: Any = yamlfile.parse_yaml(_FILE.read_bytes(), _FILE.name).value
 ROUND_SHARES = CONTENDERS["shares"]
 
 
-def draw_settings(kind: str, count: int, seed: int) -> list[dict[str, Any]]:
+def draw_tree_settings(kind: str, count: int, seed: int) -> list[dict[str, Any]]:
     """Return `count` different random settings of a kind of trees, from contenders.yaml."""
     space = CONTENDERS["spaces"][kind]
     grids = [{**space["common"], **own} for own in space["one_of"]]
@@ -130,7 +130,7 @@ class Candidate:
         """Models that are fitted: the members of an average, or the model itself."""
         return list(self.members) or [self]
 
-    def estimate_work(self, rows: int) -> float:
+    def _estimate_work(self, rows: int) -> float:
         """Return the time of a fit on `rows` rows, up to a constant factor."""
         # The work is M * (M + LINEAR_M) * (n + SOLVED * M). The products need n * M^2 operations,
         # the kernel values n * M and the linear system M^3. Without the linear term, the estimate
@@ -139,7 +139,7 @@ class Candidate:
         iterations = self.parameters.get("max_iter", DEFAULT_ITERATIONS) / DEFAULT_ITERATIONS
         return float(rows * iterations * (self.M * (self.M + LINEAR_M) or 1))
 
-    def with_parameters(self, label: str, **parameters: Any) -> Candidate:
+    def _with_parameters(self, label: str, **parameters: Any) -> Candidate:
         """Return a new candidate, not measured yet, with another label and other parameters."""
         return replace(self, label=label, parameters={**self.parameters, **parameters}, chosen={})
 
@@ -194,7 +194,7 @@ class Rounds:
         return Preparation(self.least_rows).fit(self.table.X.iloc[self.train]).columns_
 
     @property
-    def is_screened(self) -> bool:
+    def uses_column_screening(self) -> bool:
         """True if each model selects columns on its training rows, because there are too many."""
         return self.n_columns is not None and len(self.columns.kept) > self.n_columns
 
@@ -214,7 +214,7 @@ class Rounds:
                 Z = make_pipeline(*self._steps(setting, fold)).fit(X[:n]).transform(Z)
             self._packs[key] = self.folder / "rows" / str(len(self._packs))
             y = self.table.y[np.concatenate([some, held])]
-            npy_folder.write(self._packs[key], Parsed(Z, y, n_given_train=len(some)))
+            npy_folder.write_npy_folder(self._packs[key], Parsed(Z, y, n_given_train=len(some)))
         return self._packs[key]
 
     def _prepare(self, fold: int) -> None:
@@ -223,14 +223,14 @@ class Rounds:
         steps, start = Pipeline(self._preparation()), monotonic()
         both = steps.fit_transform(X.iloc[fit], y[fit]), steps.transform(X.iloc[held])
         self._prepared[fold] = np.vstack(both)
-        self.names[fold] = tuple(get_used_columns(steps))
+        self.names[fold] = tuple(list_used_columns(steps))
         seconds = (monotonic() - start) / (len(fit) + len(held))
         self.preparing = max(self.preparing, seconds)
 
     def _preparation(self) -> list[Any]:
         """Return the unfitted pipeline steps that turn a table into numeric rows."""
         steps: list[Any] = [("prepare", Preparation(self.least_rows, self.columns))]
-        if self.is_screened:
+        if self.uses_column_screening:
             steps.append(("screen", ColumnScreen(self.n_columns, self.table.n_classes > 0)))
         return steps
 
@@ -258,7 +258,7 @@ class Rounds:
             "predictions": True,
         }
         document = yamlfile.Document(content, "choose")
-        return config.from_document(document, self.folder.name, allow_imports=True)
+        return config.build_experiment(document, self.folder.name, allow_imports=True)
 
     def measure(
         self, trials: Iterable[tuple[Candidate, int, int]], deadline: float | None
@@ -286,7 +286,7 @@ class Rounds:
         # failed, and the search continues.
         memory = max(LEAST_MEMORY, int(0.8 * count_free_bytes() / self.workers))
         limits = Limits(memory, None, deadline)
-        summary = runner.run(plan, n_jobs=self.workers, limits=limits, retry=CUT_OFF)
+        summary = runner.run_plan(plan, n_jobs=self.workers, limits=limits, retry=CUT_OFF)
         self.interrupted |= summary.interrupted
         # Results are read from the stored rows, so that an interrupted search can be resumed.
         said = {row["trial_id"]: row for row in Store(self.folder).read_rows()}
@@ -391,7 +391,7 @@ class Rounds:
                 roots = [said["root"] for said in parts]
                 fixed = replace(fixed, basis=(*roots, np.mean(roots, axis=0)))
         # The time for the fitted rows is converted to the time for all rows of a split.
-        seconds *= setting.estimate_work(self.n) / setting.estimate_work(min(rows, self.n))
+        seconds *= setting._estimate_work(self.n) / setting._estimate_work(min(rows, self.n))
         return self.add(replace(fixed, seconds=seconds, took=took), scores)
 
     def add(self, candidate: Candidate, scores: Array) -> Candidate:
@@ -441,15 +441,18 @@ class Rounds:
         """Return the seconds of a fit of the best candidate of each family, without averages."""
         single = [c for c in self.candidates if not c.members]
         kinds = dict.fromkeys(c.family for c in single)
-        return {f: self.find_best([c for c in single if c.family == f]).seconds for f in kinds}
+        return {
+            f: self.find_simplest_good_candidate([c for c in single if c.family == f]).seconds
+            for f in kinds
+        }
 
     def _seconds_of_others(self) -> float:
         """Return the seconds that are reserved for further kernels of an average."""
         features = [c for c in self.candidates if c.family == FEATURES and not c.members]
-        seconds = sum(c.seconds for c in self.find_leading(features, AVERAGED)[1:])
+        seconds = sum(c.seconds for c in self.find_leading_candidates(features, AVERAGED)[1:])
         return min(seconds, AVERAGING * self.total / self._fits_per_second)
 
-    def compute_member_seconds(self) -> float:
+    def compute_seconds_for_averages(self) -> float:
         """Return the seconds that fits of an average on the rows of a split may need."""
         reserved = sum(self._seconds_of_best().values()) + self._seconds_of_others()
         return reserved + max(0.0, self.compute_seconds_left()) / self._fits_per_second
@@ -463,16 +466,16 @@ class Rounds:
         if not alike:
             return 0.0, 0.0
         like = max(alike[::-1], key=lambda c: c.M)
-        rate = like.seconds / like.estimate_work(self.n)
+        rate = like.seconds / like._estimate_work(self.n)
         trial = (
             rate
-            * setting.estimate_work(min(rows, self.n))
+            * setting._estimate_work(min(rows, self.n))
             * len(setting.parameters.get("factors", [1]))
         )
         if setting.parameters.get("metric", "none") != "none":
             learned = [c.took for c in alike if c.parameters["metric"] != "none"]
             trial = max(learned, default=trial)
-        return OVERHEAD + trial, rate * setting.estimate_work(self.n)
+        return OVERHEAD + trial, rate * setting._estimate_work(self.n)
 
     def run(self) -> None:
         """Run the rounds until the time budget is used or all candidates are measured.
@@ -504,7 +507,7 @@ class Rounds:
         """Yield the candidates of each step: the portfolio, then brackets of random settings."""
         random, drawn = CONTENDERS["random"], []
         for number in range(random["brackets"]):
-            every = draw_settings(random["kind"], random["size"], 1 + number)
+            every = draw_tree_settings(random["kind"], random["size"], 1 + number)
             drawn.append([{"kind": random["kind"], "parameters": each} for each in every])
         first = 1
         for settings in (CONTENDERS["portfolio"], *drawn):
@@ -551,7 +554,7 @@ class Rounds:
         The candidates of each kernel are yielded.
         """
         # If columns are selected separately in each split, the metrics of the splits have no mean.
-        if self.is_screened:
+        if self.uses_column_screening:
             return
         # Learning a metric needs as much time as several kernels. Therefore only kernels within
         # NEAR of the best loss get a metric, and the search stops after a metric without a gain.
@@ -560,7 +563,7 @@ class Rounds:
             least = min(c.loss.value for c in small)
             kinds = {kind: f"{candidate.label}, {kind} metric" for kind in CONTENDERS["metrics"]}
             settings = [
-                candidate.with_parameters(label, metric=kind) for kind, label in kinds.items()
+                candidate._with_parameters(label, metric=kind) for kind, label in kinds.items()
             ]
             made = self.round(settings, self.middle, ROUND_SHARES["metric"])
             small += made
@@ -568,7 +571,9 @@ class Rounds:
             if not made or min(c.loss.value for c in made) > GAIN * least:
                 break
 
-    def find_leading(self, candidates: Sequence[Candidate], count: int) -> list[Candidate]:
+    def find_leading_candidates(
+        self, candidates: Sequence[Candidate], count: int
+    ) -> list[Candidate]:
         """Return the `count` best candidates, at most one for each pair of scaling and kernel."""
         # Keep only the best bandwidth of each kernel. Otherwise the best three candidates would
         # often be one kernel with three bandwidths.
@@ -581,21 +586,21 @@ class Rounds:
         """Return an unmeasured candidate with M features, at multiples of its bandwidth."""
         label = candidate.label.replace(f"M = {candidate.M}", f"M = {M}")
         factors = [candidate.chosen["factors"][0] * step for step in steps]
-        return candidate.with_parameters(label, n_components=M, factors=factors, metric="none")
+        return candidate._with_parameters(label, n_components=M, factors=factors, metric="none")
 
     def _add_landmarks(self, small: list[Candidate]) -> Iterator[list[Candidate]]:
         """Increase the number of landmarks of the best candidates as long as the loss falls.
 
         The candidates of each size are yielded.
         """
-        sizes, alive = CONTENDERS["sizes"], self.find_leading(small, 4)
+        sizes, alive = CONTENDERS["sizes"], self.find_leading_candidates(small, 4)
         # Drop kernels that are far from the best loss with few landmarks. They are hardly ever the
         # best with more landmarks.
         near = [c for c in alive if c.loss.value <= FAR * alive[0].loss.value]
         M = min(sizes["middle"], self.n)
         settings = [self._larger(c, M, CONTENDERS["steps"]) for c in near if M > c.M]
         alive = self.round(settings, self.middle, ROUND_SHARES["middle"]) or alive[:1]
-        alive = self.find_leading(alive, 3)
+        alive = self.find_leading_candidates(alive, 3)
         yield alive
         # Double the number of landmarks as long as the loss falls by GAIN. Each doubling needs up
         # to eight times the work, which a kernel without a gain does not justify.
@@ -607,12 +612,15 @@ class Rounds:
             least = {setting.label: GAIN * c.loss.value for c, setting in larger}
             alive = [after for after in made if after.loss.value <= least[after.label]]
 
-    def find_best_of_families(self) -> dict[str, Candidate]:
+    def find_best_candidate_of_each_family(self) -> dict[str, Candidate]:
         """Return the best candidate of each family of models."""
         families = dict.fromkeys(c.family for c in self.candidates)
-        return {f: self.find_best([c for c in self.candidates if c.family == f]) for f in families}
+        return {
+            f: self.find_simplest_good_candidate([c for c in self.candidates if c.family == f])
+            for f in families
+        }
 
-    def find_best(self, candidates: Sequence[Candidate]) -> Candidate:
+    def find_simplest_good_candidate(self, candidates: Sequence[Candidate]) -> Candidate:
         """Return the simplest of the candidates whose loss is within 1 % of the smallest loss.
 
         Misclassification is a number of rows. For this metric, candidates within half a standard

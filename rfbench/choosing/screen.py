@@ -33,17 +33,17 @@ COLUMN_ROWS, CELLS_PER_SECOND, LEAST_COLUMNS = 7_000, 400_000, 300
 LEAST_KEPT = 10
 
 
-def compute_time_left(budget: float, n_cells: int) -> float:
+def compute_seconds_after_reading(budget: float, n_cells: int) -> float:
     """Return the seconds of a budget that remain after `n_cells` cells are read and prepared."""
     return max(0.0, budget - CELL_SECONDS * max(0, n_cells - FREE_CELLS))
 
 
-def compute_n_columns(seconds: float, n_rows: int) -> int:
+def compute_max_columns(seconds: float, n_rows: int) -> int:
     """Return the largest number of columns for which models can be fitted within `seconds`."""
     return max(LEAST_COLUMNS, int(CELLS_PER_SECOND * seconds / (n_rows + COLUMN_ROWS)))
 
 
-def get_used_columns(pipeline: Pipeline) -> list[str]:
+def list_used_columns(pipeline: Pipeline) -> list[str]:
     """Return the names of the prepared columns that a fitted pipeline uses."""
     names = pipeline[0].get_feature_names_out()
     screen = pipeline.named_steps.get("screen")

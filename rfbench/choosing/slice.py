@@ -5,18 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 
 
-def commands() -> dict[str, str]:
+def list_commands() -> dict[str, str]:
     """Return the names and the import paths of the commands of this slice."""
     return {name: f"rfbench.choosing.command:{name}" for name in ("choose", "predict")}
 
 
-def public() -> dict[str, str]:
+def list_public_names() -> dict[str, str]:
     """Return the names and import paths that this slice adds to ``import rfbench``."""
     return {"choose": "rfbench.choosing.choice:choose"}
 
 
-def section(folder: Path, prefix: str) -> tuple[str, dict[str, bytes]] | None:
+def render_section(folder: Path, prefix: str) -> tuple[str, dict[str, bytes]] | None:
     """Return the Markdown and the figures of a folder of `choose`; None for another folder."""
-    from rfbench.choosing.page import render_section
+    from rfbench.choosing.page import render_chosen_model
 
-    return render_section(folder, prefix)
+    return render_chosen_model(folder, prefix)

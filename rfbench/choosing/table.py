@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from rfbench.arrays import Array
 from rfbench.choosing.model import Model
-from rfbench.choosing.screen import compute_time_left
+from rfbench.choosing.screen import compute_seconds_after_reading
 from rfbench.datasets import columns, files, values
 from rfbench.datasets.files import ReadOptions
 from rfbench.datasets.split import Index, Sides, split_by_time
@@ -170,7 +170,7 @@ class LabeledTable:
         else one split.
         """
         ((train, test),) = self.split(HELD_OUT)
-        budget = compute_time_left(budget, self.X.size)
+        budget = compute_seconds_after_reading(budget, self.X.size)
         train = self.sample_rows(
             train, min(max(int(ROWS_PER_SECOND * budget), LEAST_SAMPLE), MOST_ROWS)
         )
@@ -188,13 +188,13 @@ class LabeledTable:
 
 
 def split_without_rare_classes(
-    table: LabeledTable, budget: float, least: int = 1
+    table: LabeledTable, budget: float, min_rows: int = 1
 ) -> tuple[LabeledTable, list[Sides], Index, dict[str, int]]:
     """Return the splits of a table, after dropping classes that a part of a split lacks.
 
     A class that is missing from the training part or from the test part cannot be both learned and
     tested. Afterwards, the training part of every fold has all classes, and the validation parts
-    together have all classes. Classes with fewer than `least` rows are also dropped, and their
+    together have all classes. Classes with fewer than `min_rows` rows are also dropped, and their
     names are not disclosed. If groups or times were inferred from the rows and there is no such
     split, the rows are split at random.
 
@@ -207,7 +207,7 @@ def split_without_rare_classes(
     rows : array of int
         Positions of the remaining rows in the given table.
     left_out : dict
-        Number of rows of each dropped class that has at least `least` rows.
+        Number of rows of each dropped class that has at least `min_rows` rows.
 
     Raises
     ------
@@ -217,7 +217,7 @@ def split_without_rare_classes(
         If the table cannot be split by the groups or times that the user specified.
     """
     try:
-        return _split(table, budget, least)
+        return _split(table, budget, min_rows)
     except (ConfigError, DataError):
         if table.is_asked or (table.groups is None and table.time is None):
             raise
@@ -227,7 +227,7 @@ def split_without_rare_classes(
             "drawn at random, and the errors may be too small."
         )
         notes = (*table.notes, note)
-        return _split(replace(table, groups=None, time=None, notes=notes), budget, least)
+        return _split(replace(table, groups=None, time=None, notes=notes), budget, min_rows)
 
 
 def _split(
@@ -269,7 +269,7 @@ def shuffle_within_classes(codes: Index, seed: int) -> Index:
     return order.groupby(codes).rank().to_numpy(dtype=np.int64) - 1
 
 
-def make_table(
+def make_labelled_table(
     X: Any,
     y: Any = None,
     *,
@@ -299,7 +299,7 @@ def make_table(
         Column of the file, or array, with the times. The rows with the latest times are held out.
         The default is the same as for `groups`.
     **reading : Any
-        Options of `rfbench.datasets.files.read`.
+        Options of `rfbench.datasets.files.read_data_file`.
 
     Returns
     -------
@@ -316,12 +316,14 @@ def make_table(
         guess = "regression" if np.asarray(y).dtype.kind in "fM" else "classification"
         read = columns.Table("the rows", columns.to_dense_table(rows), pd.Series(told), {})
         return _labeled(read, task or guess, groups, time)
-    path, owners = files.find(str(X), None), None if groups == NO_COLUMN else groups
+    path, owners = files.find_data_file(str(X), None), None if groups == NO_COLUMN else groups
     special = {"target": target, "drop": tuple(drop), "groups": owners}
     read, how, X = files.read_table(path, dense=True, special=special, **reading)
     if time not in (None, NO_COLUMN):
         time = X[columns.find_column(path.name, X, time, "time")]
-        columns.check_apart(path.name, {"target": str(read.y.name), "time": str(time.name)})
+        columns.check_distinct_columns(
+            path.name, {"target": str(read.y.name), "time": str(time.name)}
+        )
     owners = read.special.get("groups", groups) if groups != NO_COLUMN else groups
     table = _labeled(read, task, owners, time)
     unused = tuple(str(name) for name in X.columns if name not in table.X.columns)
@@ -340,8 +342,8 @@ def read_new_rows(
     raised if a column has values that do not occur in the training rows, and if a different
     separator or decimal sign would avoid these values.
     """
-    path, how, prepare = files.find(str(file), None), model.reading_, model[0]
-    read = files.read(path, like=how, **options)
+    path, how, prepare = files.find_data_file(str(file), None), model.reading_, model[0]
+    read = files.read_data_file(path, like=how, **options)
     X = columns.to_dense_table(read.X)
     known = () if how is None else how.unused
     X = X.drop(columns=[name for name in known if name in X and name not in model.card_["columns"]])
@@ -355,16 +357,18 @@ def read_new_rows(
         )
     if how is None or read.how.format not in files.TEXT or options:
         return X, read.notes
-    beyond = prepare.find_differences(X).unusual_columns
-    for separator in {read.how.separator, files.detect_reading(path).separator} if beyond else ():
+    beyond = prepare.find_schema_changes(X).unusual_columns
+    for separator in (
+        {read.how.separator, files.detect_read_options(path).separator} if beyond else ()
+    ):
         for decimal in ",.":
             try:
                 other = replace(read.how, separator=separator, decimal=decimal, commas=())
-                Z = columns.to_dense_table(files.read(path, like=other).X)
+                Z = columns.to_dense_table(files.read_data_file(path, like=other).X)
             except DataError:
                 continue
             for column in sorted(
-                (beyond & {*Z.columns}) - prepare.find_differences(Z).unusual_columns
+                (beyond & {*Z.columns}) - prepare.find_schema_changes(Z).unusual_columns
             ):
                 raise DataError(
                     f"Column {column} of {path.name} is read differently than in training.",
@@ -403,7 +407,7 @@ def _labeled(table: columns.Table, task: str | None, groups: Any, time: Any) -> 
         by, column, sentence = found
         notes, table.special = [sentence], {by: column}
         X = X.drop(columns=column.name) if by == "groups" and column.name in X else X
-    numbers, *_ = table.arrange_rows()
+    numbers, *_ = table.compute_row_order()
     target, classes = codes, np.empty(0)
     if kind != "regression":
         classes, target = np.unique(_labels(y, words)[codes], return_inverse=True)
@@ -424,13 +428,15 @@ def _labeled(table: columns.Table, task: str | None, groups: Any, time: Any) -> 
 def _number_copies(rows: pd.DataFrame) -> Index:
     """Return a number for each row that is equal for equal rows, shape (n,)."""
     hashes, others = {}, [*range(rows.shape[1])]
-    for dtype, places in values.group_by_type(rows).items():
+    for dtype, places in values.group_columns_by_dtype(rows).items():
         if isinstance(dtype, np.dtype) and dtype.kind in "iuf" and dtype.itemsize <= 8:
             bits = rows.iloc[:, places].to_numpy().view(f"u{dtype.itemsize}")
             hashes[f"\0{dtype}"] = _hash_rows(bits)
             others = sorted({*others} - {*places})
     rows = rows.iloc[:, others]
-    rows = rows.astype(dict.fromkeys(values.list_others(rows), STRING)).assign(**hashes)
+    rows = rows.astype(dict.fromkeys(values.list_non_numeric_columns(rows), STRING)).assign(
+        **hashes
+    )
     return pd.factorize(pd.util.hash_pandas_object(rows, index=False))[0].astype(np.int64)
 
 
@@ -457,10 +463,14 @@ def infer_split(
     groups, and a sentence that names the option to disable the split.
     """
     # A numeric column is not read as a date, and it identifies groups only if its name suggests it.
-    called = (name for name in X.columns if values.can_name_rows(name) or _OWNERS.fullmatch(name))
-    telling = {*values.list_others(X), *called}
+    called = (
+        name for name in X.columns if values.is_row_identifier_name(name) or _OWNERS.fullmatch(name)
+    )
+    telling = {*values.list_non_numeric_columns(X), *called}
     kinds = {
-        name: values.infer_kind(name, X[name]) for name in map(str, X.columns) if name in telling
+        name: values.infer_column_kind(name, X[name])
+        for name in map(str, X.columns)
+        if name in telling
     }
     for name in [name for name, kind in kinds.items() if kind == values.DATE]:
         time = pd.Series(values.to_days(name, X[name]), name=name)
@@ -500,10 +510,10 @@ def infer_split(
 
 def _find_group_columns(name: str, column: pd.Series[Any], kind: str) -> tuple[bool, int]:
     """Return True if the name suggests persons or things, and the number of repeated values."""
-    named = values.can_name_rows(name) or bool(_OWNERS.fullmatch(name))
+    named = values.is_row_identifier_name(name) or bool(_OWNERS.fullmatch(name))
     if kind == values.WORDS and values.list_units(values.to_text(column).dropna()):
         return named, 0  # the strings are numbers with units
-    whole = named and values.is_number(column) and (column.dropna() % 1 == 0).all()
+    whole = named and values.is_numeric_column(column) and (column.dropna() % 1 == 0).all()
     if column.dtype == bool or not (kind == values.WORDS or whole):
         return named, 0
     counts = column.value_counts()
@@ -521,7 +531,10 @@ def find_leaky_columns(X: pd.DataFrame, target: NDArray[Any]) -> list[str]:
     most = max(LEAST, min(TELLING_ROWS, TELLING_CELLS // max(1, X.shape[1])))
     some = np.linspace(0, len(X) - 1, min(len(X), most)).astype(np.int64)
     X = X.iloc[some]
-    others, plain = values.list_others(X), values.find_columns(X, values.is_number)
+    others, plain = (
+        values.list_non_numeric_columns(X),
+        values.find_columns_by_dtype(X, values.is_numeric_column),
+    )
     numbers = X.iloc[:, plain].to_numpy(dtype=np.float64, na_value=np.nan)
     possible = {*others, *X.columns[plain][_may_tell(numbers, target[some])]}
     return [
@@ -563,16 +576,16 @@ def _may_tell(X: Array, y: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def _tells(name: str, column: pd.Series[Any], y: NDArray[Any]) -> bool:
-    kind = values.infer_kind(name, column)
+    kind = values.infer_column_kind(name, column)
     if kind == values.INDEX:
         return False  # an index column may be ordered like the target and is not used as a feature
-    ordered = values.is_number(column) or kind in (values.DATE, values.NUMBER)
-    if values.is_number(column) or kind == values.DATE:
+    ordered = values.is_numeric_column(column) or kind in (values.DATE, values.NUMBER)
+    if values.is_numeric_column(column) or kind == values.DATE:
         cells = pd.Series(values.to_days(name, column))
     else:
         cells = values.to_text(column)
         if kind == values.NUMBER:
-            cells = pd.Series(values.as_numbers(cells, comma=values.has_decimal_comma(cells)))
+            cells = pd.Series(values.parse_numbers(cells, comma=values.has_decimal_comma(cells)))
     there = cells.notna().to_numpy()
     if 20 * there.sum() < 19 * len(y) or there.sum() < LEAST:
         return False
@@ -614,4 +627,4 @@ def _labels(y: pd.Series[Any], words: list[str]) -> NDArray[Any]:
     """Return the labels of classes: integers if all labels look like integers, else strings."""
     if all(re.fullmatch(r"0|-?[1-9]\d{0,17}", word) for word in words):
         return np.array([int(word) for word in words])
-    return np.unique(y.to_numpy()) if values.is_number(y) else np.array(words)
+    return np.unique(y.to_numpy()) if values.is_numeric_column(y) else np.array(words)

@@ -30,7 +30,7 @@ RESULT_FILES = NAMED[:5]
 
 
 @contextmanager
-def make_workplace(out: Path, *, allow_rows: bool = True) -> Iterator[Path]:
+def make_working_folder(out: Path, *, allow_rows: bool = True) -> Iterator[Path]:
     """Yield a working folder, and move its files to `out` at the end.
 
     The working folder initially contains the earlier measurements from `out`, or the files of an
@@ -42,9 +42,9 @@ def make_workplace(out: Path, *, allow_rows: bool = True) -> Iterator[Path]:
     target = out.resolve()
     above = target.parent / f".{target.name}.choosing"
     place, lock = above / target.name, above / ".lock"
-    check_own(out)
+    _check_own(out)
     for file in (lock, place / TRIALS):
-        files.check(file, target.parent)
+        files.check_regular_file(file, target.parent)
     with raise_as_write_error(f"{out} cannot be written", todo="Use another folder with --out."):
         files.make_folder(place)
         files.make_folder(target)
@@ -72,7 +72,7 @@ def make_workplace(out: Path, *, allow_rows: bool = True) -> Iterator[Path]:
         ) from None
 
 
-def check_own(out: Path) -> None:
+def _check_own(out: Path) -> None:
     """Raise ResultsError if `out` contains files with the names of `NAMED` but no card."""
     if out.exists() and not out.is_dir():
         raise ResultsError(f"{out} is not a folder.", "", "Use another folder with --out.")
@@ -118,6 +118,6 @@ def _publish(place: Path, target: Path, allow_rows: bool) -> None:
         for trial_id in Store(target).read_statuses():
             files.remove(predictions.find_file(target, trial_id), target)
         files.remove(target / TRIALS, target)
-        files.remove_empty(target / predictions.PREDICTIONS_KEY)
+        files.remove_empty_folder(target / predictions.PREDICTIONS_KEY)
     for file in _files(place, NAMED):
         files.move(place / file, target / file, target)

@@ -24,9 +24,9 @@ from rfbench.cli.report import report
 from rfbench.cli.show import plot, table
 from rfbench.cli.terminal import Printable, echo
 from rfbench.cli.verify import verify
-from rfbench.compute import check_folder
+from rfbench.compute import check_numba_settings
 from rfbench.errors import ExecutorError, RfbenchError, WriteError
-from rfbench.escaping import escape_controls, guard_warnings
+from rfbench.escaping import escape_controls, escape_warnings
 
 # Headings of `rfbench --help`, with their commands. If an optional component is absent, its
 # commands are skipped.
@@ -76,7 +76,7 @@ class Commands(click.Group):
             # file names in the output may contain any bytes
             sys.stdout.reconfigure(errors="backslashreplace")
         try:
-            check_folder()
+            check_numba_settings()
             result = super().invoke(ctx)
             if sys.stdout:
                 sys.stdout.flush()
@@ -100,7 +100,9 @@ class Commands(click.Group):
 
 def _of_slices() -> dict[str, str]:
     return {
-        name: place for places in slices.call_hooks("commands") for name, place in places.items()
+        name: place
+        for places in slices.call_hooks("list_commands")
+        for name, place in places.items()
     }
 
 
@@ -155,7 +157,7 @@ def main(debug: bool) -> None:
     A YAML file names a data set, samplers, a kernel and a solver. `run` measures the missing
     trials, writes one CSV row per trial, and makes the table and the figures from the CSV.
     """
-    guard_warnings()
+    escape_warnings()
     os.environ.update(platforms.list_blas_variables())
     handler = logging.StreamHandler()
     handler.setFormatter(Printable("%(levelname)s: %(message)s"))

@@ -15,20 +15,20 @@ import pandas as pd
 
 from rfbench import config, datasets, papers, results, shipped, usable
 from rfbench.analysis import frame
-from rfbench.analysis.published import compare_published
-from rfbench.analysis.selection import Selection, split_items
-from rfbench.cli.progress import name_trial, show_progress
+from rfbench.analysis.published import compare_published_numbers
+from rfbench.analysis.selection import Selection, split_item_list
+from rfbench.cli.progress import describe_trial_briefly, show_progress
 from rfbench.cli.terminal import echo
 from rfbench.config.schema import Experiment
 from rfbench.config.specs import SameSizeAs
 from rfbench.errors import ConfigError
 from rfbench.experiment import current_settings, runner
-from rfbench.experiment.plan import Trial, describe, plan
+from rfbench.experiment.plan import Trial, list_known_columns, plan_trials
 from rfbench.experiment.run_plan import RunPlan
 from rfbench.experiment.worker import Limits, compute_memory_share
-from rfbench.pages.cell import render_cell
+from rfbench.pages.cell import render_cell_result
 from rfbench.pages.formatting import format_seconds as format_seconds
-from rfbench.papers.cells import find_cell
+from rfbench.papers.cells import find_published_cell
 from rfbench.papers.models import Published
 from rfbench.papers.outside import list_configurations
 from rfbench.results import Results
@@ -99,14 +99,14 @@ class CellRun:
         rows = rows.drop_duplicates("trial_id", keep="last").reset_index(drop=True)
         return [replace(every[0], rows=rows)] if len(rows) else []
 
-    def find_missing(self) -> list[Trial]:
+    def find_missing_trials(self) -> list[Trial]:
         """Return the trials of the cell that have no row."""
         done = {trial_id for each in self.join() for trial_id in each.rows["trial_id"]}
         return [trial for trial in self.trials if trial.id not in done]
 
     def repeat(self) -> str:
         """Return the shell command that measures the rows of the cell again."""
-        of, run = self.experiment, config.shorten_path(Path(self.config), self.experiment.name)
+        of, run = self.experiment, config.shorten_run_name(Path(self.config), self.experiment.name)
         words = ["rfbench", "run", self.config, *["--run", run] * (run != Path(self.config).stem)]
         only = [f"dataset={of.dataset[0].name}", *(f"label={spec.label}" for spec in of.samplers)]
         only += [f"M={size}" for size in of.sizes if size is not None]
@@ -124,7 +124,7 @@ def verify_cell(
 
     Raises ConfigError if the paper has no such cell, or if no configuration measures it.
     """
-    numbers = find_cell(text, papers.read_library())
+    numbers = find_published_cell(text, papers.read_known_papers())
     runs = list(_find_runs(numbers, out, trials, allow_imports))
     if not runs:
         raise ConfigError(
@@ -132,7 +132,7 @@ def verify_cell(
             f"No configuration of {numbers[0].paper} has this table, data set, method and size.",
             "`rfbench list configs` lists all configurations.",
         )
-    there, missing = [run.join() for run in runs], [run.find_missing() for run in runs]
+    there, missing = [run.join() for run in runs], [run.find_missing_trials() for run in runs]
     times = [sum(each.rows[[*ALL_TIMES]].sum(axis=1).median() for each in every) for every in there]
     failed, end = 0, time.monotonic() + budget
     for place, (run, wanted) in enumerate(zip(runs, missing, strict=True)):
@@ -146,10 +146,10 @@ def verify_cell(
             if summary.interrupted:
                 break
     lines = {run.protocol: _compare(run, numbers) for run in runs}
-    left = {run.protocol: len(run.find_missing()) for run in runs}
+    left = {run.protocol: len(run.find_missing_trials()) for run in runs}
     words = ("--trials", str(runs[0].experiment.trials), "--budget", f"{budget:g}s")
     again = shlex.join(["rfbench", "verify", "--cell", text, *words])
-    echo(render_cell(numbers, runs, lines, left, again), nl=False)
+    echo(render_cell_result(numbers, runs, lines, left, again), nl=False)
     if failed:
         raise click.exceptions.Exit(1)
 
@@ -158,15 +158,17 @@ def _find_runs(
     numbers: Sequence[Published], out: Path, trials: int | None, allow_imports: bool
 ) -> Iterator[CellRun]:
     """Yield the first run of each protocol that measures the cell of `numbers`."""
-    number, folder = numbers[0], papers.find_folder(numbers[0].paper)
+    number, folder = numbers[0], papers.find_paper_files(numbers[0].paper)
     source, seen = folder.paper.datasets[number.dataset].dataset, set[str]()
     paths = list_configurations(folder.folder) if folder.folder else shipped.list_configurations()
-    documents = [(path, *each) for path in paths for each in config.read_documents(path).items()]
+    documents = [
+        (path, *each) for path in paths for each in config.read_run_documents(path).items()
+    ]
     for path, name, document in documents:
-        items = split_items(str(document.value.get("item")))
+        items = split_item_list(str(document.value.get("item")))
         if document.value.get("paper") != number.paper or number.item not in items:
             continue
-        whole = config.from_document(document, name, allow_imports=allow_imports)
+        whole = config.build_experiment(document, name, allow_imports=allow_imports)
         samplers = [spec for spec in whole.samplers if spec.label == number.method]
         samplers = samplers or [spec for spec in whole.samplers if spec.name == number.method]
         found = {
@@ -181,7 +183,7 @@ def _find_runs(
         if isinstance(whole.M, SameSizeAs):
             found = {"dataset": found["dataset"]}
         cell = whole.model_copy(update={**found, "trials": trials or whole.trials})
-        above = [each for each in (shipped.find_published(), out) if each]
+        above = [each for each in (shipped.find_published_folder(), out) if each]
         own = re.sub(r"[^\w.+=-]", "-", f"{name}_{source}_{number.method}_{number.M}")
         here = cell.dataset[0].is_user_data or datasets.is_on_disk(source)
         yield CellRun(
@@ -189,12 +191,14 @@ def _find_runs(
             cell,
             _read(*(each / name for each in above)),
             out / CELLS / own,
-            [t for t in plan(cell) if t.sampler in samplers] if here else [],
+            [t for t in plan_trials(cell) if t.sampler in samplers] if here else [],
         )
 
 
 def _read(*folders: Path) -> list[Results]:
-    return [results.read(folder) for folder in folders if (folder / TRIALS).is_file()]
+    return [
+        results.read_results_folder(folder) for folder in folders if (folder / TRIALS).is_file()
+    ]
 
 
 def _measure(run: CellRun, wanted: list[Trial], deadline: float, seconds: float) -> runner.Summary:
@@ -203,7 +207,7 @@ def _measure(run: CellRun, wanted: list[Trial], deadline: float, seconds: float)
     `deadline` is a value of `time.monotonic`. `seconds` is the expected time of one trial, or 0 if
     it is not known.
     """
-    left, workers = deadline - time.monotonic(), usable.count_cores()
+    left, workers = deadline - time.monotonic(), usable.count_usable_cores()
     expected = format_seconds(len(wanted) * seconds / workers) if seconds else "not known"
     echo(
         f"{run.protocol}: {len(wanted)} trials to run, expected time {expected} after the workers "
@@ -211,18 +215,24 @@ def _measure(run: CellRun, wanted: list[Trial], deadline: float, seconds: float)
     )
     limits = Limits(compute_memory_share("80%", workers), None, deadline)
     planned = RunPlan(run.folder, [run.experiment], wanted, run.trials)
-    with show_progress(run.protocol, len(wanted), 0, name_trial(describe(wanted[0]))) as ended:
-        summary = runner.run(planned, n_jobs=workers, limits=limits, retry=RETRIED, on_row=ended)
+    with show_progress(
+        run.protocol, len(wanted), 0, describe_trial_briefly(list_known_columns(wanted[0]))
+    ) as ended:
+        summary = runner.run_plan(
+            planned, n_jobs=workers, limits=limits, retry=RETRIED, on_row=ended
+        )
     for text in dict.fromkeys(summary.messages):
         echo(text, err=True, mark="failed: ")
     return summary
 
 
 def _compare(run: CellRun, numbers: Sequence[Published]) -> list[dict[Any, Any]]:
-    """Return the line of `compare_published` for each number that was measured."""
-    collection = frame.build_collection(run.join(), today=current_settings.find_settings_of_each)
-    table = compare_published(Selection(collection), numbers[0].paper)
-    every = papers.list_published()
+    """Return the line of `compare_published_numbers` for each number that was measured."""
+    collection = frame.build_collection(
+        run.join(), today=current_settings.find_current_settings_of_each
+    )
+    table = compare_published_numbers(Selection(collection), numbers[0].paper)
+    every = papers.list_published_numbers()
     wanted = [every.index(number) for number in numbers]
     here = table["number"].isin(wanted) & (table["protocol"] == run.protocol)
     return table[here & (table["trials"] > 0)].to_dict("records")

@@ -16,9 +16,9 @@ from rfbench.cli.options import (
     PAPERS,
     RUN_HELP,
     RunOptions,
+    add_run_options,
     include_papers,
     make_setting_option,
-    run_options,
 )
 from rfbench.cli.terminal import echo
 from rfbench.errors import ConfigError, DataError
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     help="Do not download data. Configurations without local data are skipped and listed.",
 )
 @PAPERS
-@run_options
+@add_run_options
 def run(
     configs: tuple[Path, ...],
     paper_folders: tuple[Path, ...],
@@ -76,11 +76,11 @@ def _start_worker(options: RunOptions, configs: Sequence[Path]) -> AbstractConte
     results = (options.base.glob(f"{glob.escape(config.stem)}*") for config in configs)
     are_there = any(path.is_dir() for paths in results for path in paths)
     try:
-        is_needed = options.executor == "local" and usable.count_cores() > 1
+        is_needed = options.executor == "local" and usable.count_usable_cores() > 1
     except ConfigError:  # the same error is raised again below, when the workers are counted
         is_needed = False
     is_needed = is_needed and not options.dry_run and not are_there
-    return worker_process.start_early() if is_needed else nullcontext()
+    return worker_process.start_worker_early() if is_needed else nullcontext()
 
 
 def _run(
@@ -92,12 +92,12 @@ def _run(
     options: RunOptions,
 ) -> None:
     from rfbench import config
-    from rfbench.cli.running import RunRequest, run_all
+    from rfbench.cli.running import RunRequest, run_experiments
 
     experiments = [
         experiment
         for path in _find_configurations(configs, paper_folders, options)
-        for experiment in config.read_all(
+        for experiment in config.read_runs(
             path, [*overrides, *options.overrides], only=runs, allow_imports=options.allow_imports
         )
     ]
@@ -113,19 +113,21 @@ def _run(
         experiments = _with_trials(experiments, options.only)
     if offline or (len(experiments) > 1 and not options.dry_run):
         experiments = _with_data(experiments, offline, progress=not options.quiet)
-    run_all([RunRequest(experiment.name, [experiment]) for experiment in experiments], options)
+    run_experiments(
+        [RunRequest(experiment.name, [experiment]) for experiment in experiments], options
+    )
 
 
 def _find_configurations(
     paths: Sequence[Path], paper_folders: Sequence[Path], options: RunOptions
 ) -> list[Path]:
     """Return the configurations at the paths; load the papers to whose folders they belong."""
-    from rfbench.papers.outside import is_paper, list_configurations
+    from rfbench.papers.outside import is_paper_folder, list_configurations
 
     above = [each for path in paths if path.is_file() for each in path.absolute().parents[:2]]
-    named = [path for path in (*paths, *above) if is_paper(path)]
+    named = [path for path in (*paths, *above) if is_paper_folder(path)]
     include_papers(named, paper_folders, allow_imports=options.allow_imports)
-    found = [list_configurations(path) if is_paper(path) else [path] for path in paths]
+    found = [list_configurations(path) if is_paper_folder(path) else [path] for path in paths]
     for path, configurations in zip(paths, found, strict=True):
         if not configurations:
             raise ConfigError(
@@ -180,7 +182,7 @@ def _with_trials(experiments: list[Experiment], conditions: Sequence[str]) -> li
 )
 @make_setting_option("settings", "KEY.PATH=VALUES", "Values of another key, in the same form")
 @click.option("--run", "runs", metavar="NAME", multiple=True, help=f"{RUN_HELP}.")
-@run_options
+@add_run_options
 def sweep(
     config: Path | None,
     sizes: str | None,
@@ -203,7 +205,7 @@ def sweep(
     """
     from rfbench import aliases, grids
     from rfbench import config as configuration
-    from rfbench.cli.running import RunRequest, run_all
+    from rfbench.cli.running import RunRequest, run_experiments
     from rfbench.config import sweeps
 
     if not sizes and not settings:
@@ -225,13 +227,13 @@ def sweep(
                 else "does not have the form KEY.PATH=VALUES"
             )
             raise ConfigError(f"--set {text} {what}.", "", "Write for example --set seed=1,2.")
-        axes[key] = {f"{key}={value}": {key: value} for value in grids.expand(values)}
+        axes[key] = {f"{key}={value}": {key: value} for value in grids.expand_grid_text(values)}
         named.append(f"{key}={values}")
     path = config or Path("quickstart")
     # This call also loads the paper to whose folder the configuration belongs.
     _find_configurations([path], (), options)
-    documents = configuration.read_documents(path, [*swept, *options.overrides])
-    run_name, document = configuration.choose(path, documents, *runs)
+    documents = configuration.read_run_documents(path, [*swept, *options.overrides])
+    run_name, document = configuration.choose_run(path, documents, *runs)
     combinations = sweeps.iterate_combinations(axes)
     experiments = [
         sweeps.apply_changes(
@@ -244,7 +246,7 @@ def sweep(
     ]
     folder = _sweep_name(experiments[0].name, named)
     variants = [", ".join(combination.values()) for combination in combinations]
-    run_all([RunRequest(folder, experiments, variants)], options)
+    run_experiments([RunRequest(folder, experiments, variants)], options)
 
 
 def _sweep_name(stem: str, settings: Sequence[str]) -> str:

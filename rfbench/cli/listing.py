@@ -17,7 +17,7 @@ import yaml
 
 from rfbench.cli.options import ALLOW_IMPORTS, AS_JSON, PAPERS, include_papers
 from rfbench.cli.terminal import echo, echo_json, print_table
-from rfbench.errors import ConfigError, RfbenchError, suggest_nearest
+from rfbench.errors import ConfigError, RfbenchError, suggest_nearest_name
 from rfbench.registry import KERNELS, SAMPLERS, SOLVERS, Registry
 from rfbench.source import PACKAGE
 
@@ -83,7 +83,7 @@ def list_(
         name, label = _of_label(name), name
     if name not in things:
         raise ConfigError(
-            f"Unknown name '{name}' for {what}.{suggest_nearest(name, list(things))}",
+            f"Unknown name '{name}' for {what}.{suggest_nearest_name(name, list(things))}",
             todo=f"`rfbench list {what}` lists all names.",
         )
     text = things[name][1]().rstrip("\n")
@@ -138,7 +138,7 @@ def _things(what: str) -> Things:
                  + " (not part of rfbench)" * folder.is_external),
                 partial(_yaml, folder.paper.model_dump(exclude_defaults=True)),
             )
-            for name, folder in papers.read_library().items()
+            for name, folder in papers.read_known_papers().items()
         }  # fmt: skip
     raise AssertionError(what)
 
@@ -150,9 +150,9 @@ def _configurations() -> Things:
     files: Things = {}
     runs: Things = {}
     for path in shipped.list_configurations():
-        content = yamlfile.load(path)
-        found = config.matrix.find_runs(content, path.stem)
-        names = [config.shorten_path(path, name) for name in found]
+        content = yamlfile.load_yaml(path)
+        found = config.matrix.find_run_builders(content, path.stem)
+        names = [config.shorten_run_name(path, name) for name in found]
         several = f"; runs: {', '.join(names)}" if len(names) > 1 else ""
         about = f"{content.value.get('title', '')}{several}"
         files[path.stem] = (about,), partial(path.read_text, encoding="utf-8")
@@ -164,13 +164,13 @@ def _configurations() -> Things:
 def _check_code() -> None:
     """Import the claims.py of each paper outside of rfbench, and print errors."""
     from rfbench import papers
-    from rfbench.analysis.claims import find_own_function
+    from rfbench.analysis.claims import find_custom_claim_function
 
     for claim in papers.list_claims():
         own = any(part.at == "own" for part in claim.parts)
-        if own and papers.find_folder(claim.paper).is_external:
+        if own and papers.find_paper_files(claim.paper).is_external:
             try:
-                find_own_function(claim)
+                find_custom_claim_function(claim)
             except RfbenchError as error:
                 echo(f"{claim.paper} {claim.id}: {error}", err=True)
 

@@ -67,7 +67,7 @@ def replay(results: Path, row: str, allow_imports: bool) -> None:
     Example:
         rfbench replay results/quickstart 7
     """
-    from rfbench.experiment.replay import replay as repeat
+    from rfbench.experiment.replay import replay_row as repeat
     from rfbench.results.schema import METRICS
 
     repeated = repeat(results, row, allow_imports=allow_imports)
@@ -92,12 +92,14 @@ def replay_rows(folders: Sequence[Path], count: int, seed: int, allow_imports: b
 
     The command exits with code 1 unless all rows agree.
     """
-    from rfbench.experiment.replay import SkippedRow, replay_any
-    from rfbench.results import find
+    from rfbench.experiment.replay import SkippedRow, replay_random_rows
+    from rfbench.results import find_results_folders
 
     passed: Counter[str] = Counter()
     agree: list[bool] = []
-    for each in replay_any(find(folders), count, seed=seed, allow_imports=allow_imports):
+    for each in replay_random_rows(
+        find_results_folders(folders), count, seed=seed, allow_imports=allow_imports
+    ):
         if isinstance(each, SkippedRow):
             passed[each.why] += 1
             continue

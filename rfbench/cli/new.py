@@ -16,18 +16,18 @@ from rfbench.cli.terminal import echo
 from rfbench.errors import ConfigError
 
 
-def write_example(context: click.Context, parameter: click.Parameter, value: bool) -> None:
+def _write_example(context: click.Context, parameter: click.Parameter, value: bool) -> None:
     """Write the example files flats.csv and new.csv into the current folder, and end the command.
 
     Raises ConfigError, and writes nothing, if one of these files exists with different content.
     """
     if not value:
         return
-    from rfbench.datasets.example import make_flats
+    from rfbench.datasets.example import make_example_flats
 
     texts = {
         Path(name): table.to_csv(index=False, lineterminator="\n").encode()
-        for name, table in zip(("flats.csv", "new.csv"), make_flats(), strict=True)
+        for name, table in zip(("flats.csv", "new.csv"), make_example_flats(), strict=True)
     }
     for path, text in texts.items():
         if path.exists() and not (path.is_file() and path.read_bytes() == text):
@@ -37,24 +37,24 @@ def write_example(context: click.Context, parameter: click.Parameter, value: boo
                 "Run the command in an empty folder.",
             )
     for path, text in texts.items():
-        files.write_named(path, text)
+        files.write_user_file(path, text)
     echo("Wrote flats.csv (400 flats with prices) and new.csv (10 flats without).")
     echo("Try: rfbench choose flats.csv --target price --budget 60s")
     context.exit()
 
 
-def write_paper(folder: Path) -> None:
+def write_paper_template(folder: Path) -> None:
     """Write a folder with template files for a paper, and print the paths of the files.
 
     Raises ConfigError if the folder exists, or if its name cannot be the name of a paper.
     """
     from rfbench import papers
-    from rfbench.pages.templates import render
-    from rfbench.papers.outside import check_name
+    from rfbench.pages.templates import render_template
+    from rfbench.papers.outside import check_external_name
     from rfbench.papers.reader import CLAIMS, PAPER, PUBLISHED
 
     name = folder.absolute().name
-    check_name(name, papers.list_papers())
+    check_external_name(name, papers.list_papers())
     if folder.exists():
         raise ConfigError(f"{folder} exists already.", "Nothing was written.", "Name another.")
     files.make_folder(folder)
@@ -62,7 +62,7 @@ def write_paper(folder: Path) -> None:
     templates = {folder / file: f"new_{file}.j2" for file in (PAPER, PUBLISHED, CLAIMS)}
     templates[configuration] = f"new_table{configuration.suffix}.j2"
     for file, template in templates.items():
-        files.write_named(file, render(template, name=name, folder=folder).encode())
+        files.write_user_file(file, render_template(template, name=name, folder=folder).encode())
         echo(file)
     echo(f"Try: rfbench run {folder}\n     rfbench verify {folder}")
 
@@ -80,7 +80,7 @@ def write_paper(folder: Path) -> None:
     is_flag=True,
     is_eager=True,
     expose_value=False,
-    callback=write_example,
+    callback=_write_example,
     help="Write the example files flats.csv and new.csv instead, and exit.",
 )
 @click.option(
@@ -111,10 +111,10 @@ def new(
     from pydantic import ValidationError
 
     from rfbench.config.specs import DatasetSpec
-    from rfbench.pages.templates import render
+    from rfbench.pages.templates import render_template
 
     if paper is not None:
-        write_paper(paper)
+        write_paper_template(paper)
         return
     if file is None:
         raise click.UsageError("Missing argument 'FILE'.")
@@ -135,7 +135,7 @@ def new(
             f"{what}.", f"With this option, {file} cannot be read.", "Change the option."
         ) from None
     train = max(10, round(0.75 * entry.rows))
-    text = render(
+    text = render_template(
         "new.yaml.j2",
         entry=entry,
         name=json.dumps(entry.title),
@@ -145,5 +145,5 @@ def new(
         least=min((count or 0 for count in entry.classes.values()), default=0),
         sizes=[size for size in (50, 100, 200, 400) if size <= train] or [train // 2],
     )
-    files.write_named(path, text.encode())
+    files.write_user_file(path, text.encode())
     echo(f"{path}\nTry it: rfbench run {path} --smoke")

@@ -119,14 +119,14 @@ def include_papers(
     """
     from rfbench import papers
     from rfbench.errors import ConfigError
-    from rfbench.papers.outside import is_paper
+    from rfbench.papers.outside import is_paper_folder
     from rfbench.results.reader import TRIALS
 
-    named = [path for path in paths if is_paper(path)]
-    included = papers.include([*named, *paper_folders], allow_imports=allow_imports)
+    named = [path for path in paths if is_paper_folder(path)]
+    included = papers.include_external_papers([*named, *paper_folders], allow_imports=allow_imports)
     problems = click.get_current_context().with_resource(included)
     names = [path.resolve().name for path in named]
-    names = [name for name in names if name in papers.list_outside()]
+    names = [name for name in names if name in papers.list_external_papers()]
     if named and not names:
         raise ConfigError(*problems[:1])
     for problem in problems:
@@ -311,7 +311,7 @@ def add_reading_options(command: Command) -> Command:
     return with_reading
 
 
-def run_options(command: Command) -> Command:
+def add_run_options(command: Command) -> Command:
     """Add the options of `RunOptions` to a command, which gets them as the argument `options`."""
 
     @functools.wraps(command)

@@ -84,11 +84,16 @@ def show_progress(
         failed += row["status"] != "ok"
         forecast = _forecast(done, total, time.monotonic() - start)
         failures = f"{failed} failed" if failed else ""
-        bar.update(task, advance=1, rate=forecast, failed=failures, cell=name_trial(row))
+        bar.update(
+            task, advance=1, rate=forecast, failed=failures, cell=describe_trial_briefly(row)
+        )
         if bar.disable and time.monotonic() - last > PLAIN_SECONDS:
             last = time.monotonic()
             text = ", ".join(filter(None, [f"{name}: {done}/{total}", forecast]))
-            echo("; ".join(filter(None, [text, failures, f"last: {name_trial(row)}"])), err=True)
+            echo(
+                "; ".join(filter(None, [text, failures, f"last: {describe_trial_briefly(row)}"])),
+                err=True,
+            )
 
     try:
         with bar:
@@ -113,7 +118,7 @@ def _forecast(done: int, total: int, seconds: float) -> str:
     return f"{rate:.2g} trials/s, {formatting.format_seconds((total - done) / rate)} left"
 
 
-def name_trial(row: dict[str, Any]) -> str:
+def describe_trial_briefly(row: dict[str, Any]) -> str:
     """Return a short description of a trial: data set, method, M and number of the trial."""
     size = "" if row.get("M") is None else f", M = {row['M']}"
     return escape_line(f"{row['dataset']}, {row['label']}{size}, trial {row['trial']}")

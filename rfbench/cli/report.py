@@ -22,7 +22,11 @@ PUBLISHED = RESULTS / "published"
 
 
 def _modes() -> dict[str, tuple[str, str]]:
-    return {name: mode for modes in slices.call_hooks("modes") for name, mode in modes.items()}
+    return {
+        name: mode
+        for modes in slices.call_hooks("list_report_modes")
+        for name, mode in modes.items()
+    }
 
 
 class _Report(click.Command):
@@ -76,7 +80,7 @@ def report(
         rfbench report --html site
     """
     from rfbench.experiment.current_settings import read_paper_configurations
-    from rfbench.experiment.today_cache import find_stored_settings
+    from rfbench.experiment.today_cache import load_current_settings
 
     folders, _ = include_papers(folders, paper_folders, allow_imports=allow_imports)
     paths = folders or (PUBLISHED if PUBLISHED.is_dir() else RESULTS,)
@@ -93,9 +97,13 @@ def report(
         if html:
             from rfbench.pages.html import write_pages
 
-            pages = made.render_pages(paths, out, find_stored_settings, read_paper_configurations())
+            pages = made.render_all_pages(
+                paths, out, load_current_settings, read_paper_configurations()
+            )
             written = write_pages(pages, out, paths, html)
         else:
-            written = made.publish(paths, out, find_stored_settings, read_paper_configurations())
+            written = made.publish_pages(
+                paths, out, load_current_settings, read_paper_configurations()
+            )
     for path in written:
         echo(path)

@@ -14,12 +14,12 @@ import click
 from rfbench import datasets, results, usable
 from rfbench.analysis import frame
 from rfbench.cli.options import RunOptions
-from rfbench.cli.progress import name_trial, show_progress
+from rfbench.cli.progress import describe_trial_briefly, show_progress
 from rfbench.cli.terminal import echo
 from rfbench.config.schema import Experiment
 from rfbench.errors import RfbenchError, WriteError
 from rfbench.experiment import fanout, runner
-from rfbench.experiment.plan import Trial, describe
+from rfbench.experiment.plan import Trial, list_known_columns
 from rfbench.experiment.run_plan import RunPlan, plan_run
 from rfbench.pages import summary_table
 from rfbench.results import manifest
@@ -36,23 +36,23 @@ class RunRequest(NamedTuple):
     variants: Sequence[str] = ()
 
 
-def run_all(several: Sequence[RunRequest], options: RunOptions) -> None:
+def run_experiments(requests: Sequence[RunRequest], options: RunOptions) -> None:
     """Run the experiments of several results folders in order.
 
     The command exits with code 1 if a trial failed or the run was interrupted. With ``--dry-run``,
     the numbers of trials are printed instead.
     """
     if options.dry_run:
-        for work in several:
+        for work in requests:
             print_dry_run(work, options)
         return
     failed = 0
-    for plan, whole in _parts(several, options):
+    for plan, whole in _parts(requests, options):
         if whole and not options.quiet:
             for line in _own_data(plan):
                 echo(line, err=True)
         with _errors_only() if options.quiet else nullcontext():
-            summary = measure(plan, options)
+            summary = run_missing_trials(plan, options)
             if whole:
                 _report(summary)
         failed += summary.failed
@@ -71,13 +71,13 @@ def _parts(several: Sequence[RunRequest], options: RunOptions) -> Iterator[tuple
     """
     progress = not options.quiet
     if options.trials_first:
-        plans = [plan_with_messages(work, options, progress=progress) for work in several]
+        plans = [plan_and_report(work, options, progress=progress) for work in several]
         for number in sorted({trial.number for plan in plans for trial in plan.trials}):
             for plan in plans:
                 if some := [trial for trial in plan.trials if trial.number == number]:
                     yield replace(plan, trials=some), False
     for work in several:
-        yield plan_with_messages(work, options, progress=progress), True
+        yield plan_and_report(work, options, progress=progress), True
 
 
 @contextmanager
@@ -92,7 +92,7 @@ def _errors_only() -> Iterator[None]:
         logging.disable(logging.NOTSET)
 
 
-def plan_with_messages(work: RunRequest, options: RunOptions, *, progress: bool = False) -> RunPlan:
+def plan_and_report(work: RunRequest, options: RunOptions, *, progress: bool = False) -> RunPlan:
     """Return the plan with the requested trials, after downloading missing data sets."""
     folder, smoke = options.base / work.folder, options.smoke
     plan = plan_run(
@@ -104,18 +104,18 @@ def plan_with_messages(work: RunRequest, options: RunOptions, *, progress: bool 
 def print_dry_run(work: RunRequest, options: RunOptions) -> None:
     """Print the number of measured, failed and missing trials, for ``--dry-run``."""
     options.make_limits(
-        options.jobs or usable.count_cores()
+        options.jobs or usable.count_usable_cores()
     )  # an invalid --memory raises an error here
     specs = {spec.name: spec for e in work.experiments for spec in e.dataset}
     absent = [n for n, spec in specs.items() if not (spec.is_user_data or datasets.is_on_disk(n))]
     if absent:
         echo(f"{work.folder}: would first download {', '.join(absent)}.")
         return
-    plan = plan_with_messages(work, options)
+    plan = plan_and_report(work, options)
     done = Store(plan.folder).read_statuses()
     found = [done[trial.id] for trial in plan.trials if trial.id in done]
     failed = len(found) - found.count("ok")
-    missing = runner.find_missing(plan, done, options.retry)
+    missing = runner.find_missing_trials(plan, done, options.retry)
     labels = ", ".join(spec.label for spec in plan.experiments[0].samplers)
     echo(
         f"{work.folder}: {len(plan.trials)} trials of {labels} on "
@@ -129,7 +129,7 @@ def _own_data(plan: RunPlan) -> Iterator[str]:
 
     If the content of a data set changed since the last run, a further line states this.
     """
-    before = manifest.read_if_sound(plan.folder, []).get("data", {})
+    before = manifest.read_if_valid(plan.folder, []).get("data", {})
     for spec, sha256 in {t.dataset.name: (t.dataset, t.data_sha256) for t in plan.trials}.values():
         if spec.is_user_data:
             yield f"{spec.name}: {spec.entry.note}"
@@ -138,12 +138,12 @@ def _own_data(plan: RunPlan) -> Iterator[str]:
                 yield f"{spec.name}: {text}"
 
 
-def measure(plan: RunPlan, options: RunOptions) -> runner.Summary:
+def run_missing_trials(plan: RunPlan, options: RunOptions) -> runner.Summary:
     """Run the missing trials of a plan with a progress bar.
 
     Ctrl-C stops the run after the running trials.
     """
-    workers, client = fanout.find(options.executor, options.jobs)
+    workers, client = fanout.find_executor(options.executor, options.jobs)
     limits = options.make_limits(workers)
     stopping = "\nstopping after the running trials. Press Ctrl-C again to stop at once"
     with ExitStack() as shown:
@@ -152,7 +152,7 @@ def measure(plan: RunPlan, options: RunOptions) -> runner.Summary:
         def begin(missing: list[Trial]) -> None:
             nonlocal ended
             done = len(plan.trials) - len(missing)
-            first = name_trial(describe(missing[0])) if missing else ""
+            first = describe_trial_briefly(list_known_columns(missing[0])) if missing else ""
             bar = show_progress(plan.folder.name, len(missing), done, first)
             ended = shown.enter_context(bar)
 
@@ -160,7 +160,7 @@ def measure(plan: RunPlan, options: RunOptions) -> runner.Summary:
             if ended:
                 ended(row)
 
-        return runner.run(
+        return runner.run_plan(
             plan,
             n_jobs=workers,
             client=client,
@@ -181,12 +181,12 @@ def _report(summary: runner.Summary) -> None:
     for text in list(dict.fromkeys(summary.messages))[:5]:
         echo(text, err=True, mark="failed: ")
     if summary.done + summary.found:
-        read = results.read(summary.folder)
+        read = results.read_results_folder(summary.folder)
         echo()
-        for line in summary_table.write_sentences(frame.build_collection([read]), read):
+        for line in summary_table.describe_best_methods(frame.build_collection([read]), read):
             echo(line)
         echo()
-        text = summary_table.render(read, "text", brief=True)
+        text = summary_table.render_summary_tables(read, "text", brief=True)
         echo(text.rstrip("\n") + "\n")
         echo(f"CSV:     {summary.folder / TRIALS}")
         from rfbench import figures  # importing matplotlib takes half a second
@@ -203,11 +203,11 @@ def _report(summary: runner.Summary) -> None:
                 f"Free disk space. Then draw the figures with `rfbench plot {summary.folder}`.",
             ) from error
     again = f"{summary.found} measured before"
-    print_counts(summary, again)
+    print_trial_counts(summary, again)
     echo()
 
 
-def print_counts(summary: runner.Summary, there: str) -> None:
+def print_trial_counts(summary: runner.Summary, there: str) -> None:
     """Print the number of trials that were run, that failed, and that remain."""
     echo(f"trials:  {summary.done} run, {summary.failed} failed, {there}")
     if summary.left:

@@ -17,7 +17,7 @@ from rfbench.cli.options import (
     split_commas,
 )
 from rfbench.cli.terminal import echo, print_table
-from rfbench.errors import suggest_nearest
+from rfbench.errors import suggest_nearest_name
 
 # Maximum number of folders whose tables are printed completely. If there are more folders, each
 # folder is listed in one line. With twice this value, the first table is no longer on the screen.
@@ -41,12 +41,12 @@ def _formats(text: str) -> list[str]:
         if word not in FIGURE_FORMATS:
             raise click.BadParameter(
                 f"'{word}' is not one of the formats {', '.join(FIGURE_FORMATS)}."
-                + suggest_nearest(word, list(FIGURE_FORMATS))
+                + suggest_nearest_name(word, list(FIGURE_FORMATS))
             )
     return list(dict.fromkeys(given))
 
 
-def parse_inches(text: str | float) -> float:
+def _parse_inches(text: str | float) -> float:
     """Parse a length such as 3.3in, 84mm, 8.4cm or 240pt into inches."""
     match = re.fullmatch(r"([0-9]*\.?[0-9]+) *(|in|cm|mm|pt)", str(text))
     length = float(match[1]) / INCH[match[2] or "in"] if match else 0
@@ -81,7 +81,7 @@ ALL_TRIALS = click.option(
 )
 @click.option(
     "--width",
-    type=parse_inches,
+    type=_parse_inches,
     metavar="LENGTH",
     help="Width of figures for an article: 3.3in (one column), 6.8in (two columns), 84mm.",
 )
@@ -122,25 +122,25 @@ def plot(
 
     with apply_style(style):
         pass  # an unreadable style is reported once for the command, and not once per folder
-    sources = results.find(folders)
+    sources = results.find_results_folders(folders)
     places = [_place(folder, folders, out) for folder in sources]
     for place in {place for place in places if places.count(place) > 1}:
         raise click.UsageError(
             f"The figures of two folders would both be written to {place}. Draw them separately."
         )
-    workers = min(usable.count_cores(), -(-len(sources) // FOLDERS_PER_WORKER))
+    workers = min(usable.count_usable_cores(), -(-len(sources) // FOLDERS_PER_WORKER))
     calls = [
         (folder, all_trials, place, style, formats, width)
         for folder, place in zip(sources, places, strict=True)
     ]
     drawn: Iterable[tuple[Any, str]]
     if workers == 1:
-        drawn = (worker.call_safely("draw", words) for words in calls)
+        drawn = (worker.call_listed_function("draw", words) for words in calls)
     else:
         # import here, because this module imports scikit-learn, which needs two seconds
         from rfbench.experiment import fanout
 
-        drawn = fanout.call("draw", calls, workers)
+        drawn = fanout.call_in_child_processes("draw", calls, workers)
     failed = 0
     for folder, (made, error) in zip(sources, drawn, strict=True):
         if error:
@@ -168,7 +168,7 @@ def _place(folder: Path, named: Sequence[Path], out: Path | None) -> Path:
         return out / folder.resolve().name if out else folder
     above = next(path for path in named if folder.is_relative_to(path))
     place = (out or above / "figures") / folder.relative_to(above)
-    files.check(place / TRIALS, out or above)
+    files.check_regular_file(place / TRIALS, out or above)
     return place
 
 
@@ -223,9 +223,9 @@ def table(
     from rfbench.results import manifest
 
     folders, names = include_papers(folders, paper_folders)
-    sources = results.find(folders)
+    sources = results.find_results_folders(folders)
     if names:
-        configs = [manifest.read_if_sound(folder, []).get("config", {}) for folder in sources]
+        configs = [manifest.read_if_valid(folder, []).get("config", {}) for folder in sources]
         of_papers = zip(sources, configs, strict=True)
         sources = [folder for folder, config in of_papers if config.get("paper") in names]
     many = not every_table and len(sources) > max(MOST_TABLES, len(folders))
@@ -233,7 +233,7 @@ def table(
         raise click.UsageError(
             f"{len(sources)} folders have {len(sources)} tables. Name one folder, or add --all."
         )
-    read = results.read_all(sources)
+    read = results.read_results_folders(sources)
     if form == "text" and many:
         lines = [
             (
@@ -250,5 +250,5 @@ def table(
         echo("Use --all to print every table, --format csv for the numbers.")
         return
     read = read if all_trials else [drop_added_trials(each) for each in read]
-    text = summary_table.render(read, form, methods=methods, brief=not verbose)
+    text = summary_table.render_summary_tables(read, form, methods=methods, brief=not verbose)
     echo(text.rstrip("\n"))

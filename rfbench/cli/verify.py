@@ -155,9 +155,9 @@ def verify(
         replay_rows(folders or (find_results_folder(),), count, seed, allow_imports)
         return
     from rfbench.analysis import verdict_counts, verification
-    from rfbench.experiment.today_cache import find_stored_settings
-    from rfbench.pages.verify import render_claim as explained
-    from rfbench.pages.verify import render_text
+    from rfbench.experiment.today_cache import load_current_settings
+    from rfbench.pages.verify import render_claim_verdicts as explained
+    from rfbench.pages.verify import render_verification
 
     if finding is not None:
         _show_finding(folders or (find_results_folder(),), finding)
@@ -170,8 +170,8 @@ def verify(
     published: list[Path] = []
     if form == "text" and paper is None and claim is None:
         where, published = _find_own(where)
-    held = verification.verify(where, paper, find_stored_settings, needed=bool(folders))
-    outside = {} if paper else verification.verify_outside(held)
+    held = verification.verify_results(where, paper, load_current_settings, needed=bool(folders))
+    outside = {} if paper else verification.verify_external_papers(held)
     if names and paper is None:  # several folders of papers were named
         outside = {name: outside[name] for name in names if name in outside}
         held = held.select_papers()
@@ -180,11 +180,11 @@ def verify(
             echo(f"note: {note}", err=True)
         output = _render_csv([held, *outside.values()], claims_only, claim)
     elif form == "json":
-        output = verdict_counts.render_json(held)
+        output = verdict_counts.render_totals_as_json(held)
     elif claim is not None:
-        output = explained(held.find_outcomes(claim))
+        output = explained(held.find_claim_outcomes(claim))
     else:
-        output = render_text(held, claims_only, outside=list(outside.values()))
+        output = render_verification(held, claims_only, outside=list(outside.values()))
     echo(output, nl=False)
     if published:
         shown = " ".join(map(str, published))
@@ -203,11 +203,13 @@ def _render_csv(every: Sequence[Verification], claims_only: bool, claim: str | N
     from rfbench.escaping import as_csv
 
     if claim is not None:
-        table = claims.tabulate_comparisons(every[0].find_outcomes(claim))
+        table = claims.tabulate_claim_comparisons(every[0].find_claim_outcomes(claim))
     elif claims_only:
-        table = claims.tabulate_outcomes([o for each in every for o in each.outcomes])
+        table = claims.tabulate_claim_verdicts([o for each in every for o in each.outcomes])
     else:
-        table = pd.concat([v.own_numbers[PUBLISHED_COLUMNS] for v in every], ignore_index=True)
+        table = pd.concat(
+            [v.numbers_on_own_data[PUBLISHED_COLUMNS] for v in every], ignore_index=True
+        )
     return as_csv(table, float_format="%.10g", lineterminator="\n")
 
 
@@ -217,7 +219,7 @@ def _find_own(paths: Sequence[Path]) -> tuple[Sequence[Path], list[Path]]:
     The second list is empty, and the paths are returned unchanged, if there are only published rows
     or if a path is inside the published folder.
     """
-    published = shipped.find_published()
+    published = shipped.find_published_folder()
     if published is None or not all(path.exists() for path in paths):
         return paths, []
     from rfbench.results import reader
@@ -227,7 +229,7 @@ def _find_own(paths: Sequence[Path]) -> tuple[Sequence[Path], list[Path]]:
     if not above or any(path.resolve().is_relative_to(published) for path in paths):
         return paths, []
     with contextlib.suppress(ResultsError):
-        found = reader.find(paths)
+        found = reader.find_results_folders(paths)
         own = [path for path in found if not path.resolve().is_relative_to(published)]
         if own and len(own) < len(found):
             return own, [above[0] / published.relative_to(above[0].resolve())]
@@ -235,11 +237,16 @@ def _find_own(paths: Sequence[Path]) -> tuple[Sequence[Path], list[Path]]:
 
 
 def _show_finding(folders: tuple[Path, ...], name: str) -> None:
-    from rfbench.analysis.findings import gather
-    from rfbench.analysis.verification import verify
-    from rfbench.experiment.today_cache import find_stored_settings
-    from rfbench.pages.findings import render_statements, render_text, sort_findings
+    from rfbench.analysis.findings import gather_findings
+    from rfbench.analysis.verification import verify_results
+    from rfbench.experiment.today_cache import load_current_settings
+    from rfbench.pages.findings import render_finding_text, render_statements, sort_findings
 
-    held = verify(folders, today=find_stored_settings, needed=True)
-    of_slices = [each for found in slices.call_hooks("findings", held) for each in found]
-    echo(render_text(sort_findings(of_slices, render_statements(gather(held))), name), nl=False)
+    held = verify_results(folders, today=load_current_settings, needed=True)
+    of_slices = [each for found in slices.call_hooks("list_statements", held) for each in found]
+    echo(
+        render_finding_text(
+            sort_findings(of_slices, render_statements(gather_findings(held))), name
+        ),
+        nl=False,
+    )

@@ -22,7 +22,7 @@ _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
 
-def check_folder() -> None:
+def check_numba_settings() -> None:
     """Raise ConfigError if numba would read settings from the current folder.
 
     A settings file may name a folder of compiled functions. numba loads these functions as pickles,
@@ -31,7 +31,7 @@ def check_folder() -> None:
     ConfigError is also raised if an environment variable places the user's caches in the current
     folder.
     """
-    home.check()
+    home.check_cache_folder()
     if os.path.lexists(NUMBA_SETTINGS):
         raise ConfigError(
             f"The current folder contains {NUMBA_SETTINGS}.",
@@ -61,7 +61,7 @@ def compile_function(function: Callable[_P, _R]) -> Callable[_P, _R]:
     source file is read-only. If both folders are read-only, each process compiles the function in
     memory.
     """
-    check_folder()
+    check_numba_settings()
     import numba
 
     options: dict[str, Any] = {"error_model": "numpy", "fastmath": {"contract"}}
@@ -75,9 +75,9 @@ def compile_function(function: Callable[_P, _R]) -> Callable[_P, _R]:
         return cast(Callable[_P, _R], numba.njit(**options)(function))
 
 
-def overload(function: Callable[_P, _R]) -> Callable[..., Any]:
+def compile_for_types(function: Callable[_P, _R]) -> Callable[..., Any]:
     """Return a decorator that creates the compiled form of a function for given argument types."""
-    check_folder()
+    check_numba_settings()
     from numba.extending import overload
 
     return cast(Callable[..., Any], overload(function))

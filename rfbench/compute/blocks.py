@@ -57,13 +57,13 @@ def is_float_matrix(a: Any) -> bool:
     )
 
 
-def read_rows(X: Any, picked: slice | npt.NDArray[np.integer[Any]], dtype: np.dtype[Any]) -> Any:
+def read_rows(X: Any, indices: slice | npt.NDArray[np.integer[Any]], dtype: np.dtype[Any]) -> Any:
     """Return the selected rows of a matrix, with CSR as CSR and others as C-contiguous arrays."""
     is_sparse = bool(sparse.issparse(X))
-    return X[picked] if is_sparse else np.ascontiguousarray(X[picked], dtype)
+    return X[indices] if is_sparse else np.ascontiguousarray(X[indices], dtype)
 
 
-def iterate_blocks(
+def iterate_group_blocks(
     n: int, codes: npt.NDArray[np.intp] | None, rows: int
 ) -> Iterator[tuple[int, slice | npt.NDArray[np.intp]]]:
     """Yield the part and the row indices of each block. All rows of a block are in one part."""

@@ -17,8 +17,8 @@ from scipy import linalg
 from scipy.linalg import blas, lapack
 
 from rfbench.arrays import Array
-from rfbench.compute.products import matmul, multiply_row
-from rfbench.compute.ridge import RidgePath, describe_directions, solve_shifted
+from rfbench.compute.products import matmul, multiply_row_without_blas
+from rfbench.compute.ridge import RidgePath, describe_directions, solve_shifted_systems
 
 
 def solve_dual(K: Array, Y: Array, alphas: Array, *, intercept: bool, noise: float) -> RidgePath:
@@ -35,7 +35,7 @@ def solve_dual(K: Array, Y: Array, alphas: Array, *, intercept: bool, noise: flo
     intercept : bool
         Fit an unpenalized intercept b (by centering). If False, b is 0.
     noise : float
-        Relative rounding error of K (see `rfbench.compute.ridge.solve_shifted`).
+        Relative rounding error of K (see `rfbench.compute.ridge.solve_shifted_systems`).
     """
     means, column_means, mean = _means(K, Y, intercept)
 
@@ -44,10 +44,10 @@ def solve_dual(K: Array, Y: Array, alphas: Array, *, intercept: bool, noise: flo
         np.subtract(work, (column_means - mean)[:, None], out=work)
 
     largest = float(np.abs(K.diagonal()).max(initial=0.0))
-    duals, notes = solve_shifted(load, Y - means, alphas, noise, largest)
+    duals, notes = solve_shifted_systems(load, Y - means, alphas, noise, largest)
     if intercept:
         duals -= duals.mean(axis=1, keepdims=True)
-    return RidgePath(duals, means - multiply_row(column_means, duals), notes)
+    return RidgePath(duals, means - multiply_row_without_blas(column_means, duals), notes)
 
 
 class KernelEigendecomposition:
@@ -76,13 +76,15 @@ class KernelEigendecomposition:
 
     def compute_path(self, alphas: Array) -> RidgePath:
         """Return the ridge fits of all rows, one per penalty."""
-        inverse, dropped = invert_shifted(self.values, alphas, self.noise, self.largest)
-        duals = combine(self.vectors, inverse, self.rhs)
+        inverse, dropped = invert_shifted_eigenvalues(self.values, alphas, self.noise, self.largest)
+        duals = compute_weighted_products(self.vectors, inverse, self.rhs)
         if self.intercept:
             duals -= duals.mean(axis=1, keepdims=True)
         n = len(self.Y)
         notes = [[describe_directions(n - k, n)] if k else [] for k in dropped]
-        return RidgePath(duals, self.means - multiply_row(self.column_means, duals), notes)
+        return RidgePath(
+            duals, self.means - multiply_row_without_blas(self.column_means, duals), notes
+        )
 
     def is_accurate(self, alphas: Array) -> bool:
         """Return True if all penalties exceed the rounding error of K."""
@@ -96,7 +98,7 @@ class KernelEigendecomposition:
         own = np.ascontiguousarray(self.vectors[rows])
         # eigenvalues of I - S, where S maps targets to fitted values
         weights = alphas[:, None] / (self.values + alphas[:, None])
-        missed = combine(own, weights, self.rhs)
+        missed = compute_weighted_products(own, weights, self.rhs)
         constant = alphas / (self.lift + alphas) * self.intercept / len(self.Y)
         scaled = np.empty_like(own)
         for i, roots in enumerate(np.sqrt(weights)):
@@ -105,14 +107,14 @@ class KernelEigendecomposition:
             missed[i] = lapack.dposv(block, missed[i], lower=1, overwrite_a=1)[1]
         return np.asarray(self.Y[rows] - missed)
 
-    def predict_left_out(self, alphas: Array) -> Array:
+    def predict_leave_one_out(self, alphas: Array) -> Array:
         """Return the leave-one-out prediction of each row for every penalty, shape (a, n, t).
 
         The prediction is not finite if the other rows do not determine the fit.
         """
         n = len(self.Y)
         rest, constant = np.empty((len(alphas), n)), np.empty(len(alphas))
-        inverse, dropped = invert_shifted(self.values, alphas, self.noise, self.largest)
+        inverse, dropped = invert_shifted_eigenvalues(self.values, alphas, self.noise, self.largest)
         for i, alpha in enumerate(alphas):
             # The leave-one-out errors are ((I - S) y)_i / (I - S)_ii. Numerator and denominator
             # are both divided by alpha, so that the quotient is defined for alpha = 0. They are
@@ -122,13 +124,13 @@ class KernelEigendecomposition:
             constant[i] = factor / (self.lift + alpha) if self.lift + alpha > 0 else 1.0
         own = matmul(self.vectors**2, rest.T)
         own -= constant * self.intercept / n
-        missed = combine(self.vectors, rest, self.rhs)
+        missed = compute_weighted_products(self.vectors, rest, self.rhs)
         with np.errstate(divide="ignore", invalid="ignore"):
             errors = missed / np.where(own > 0, own, 0.0).T[:, :, None]
         return np.asarray(self.Y - errors)
 
 
-def combine(vectors: Array, weights: Array, rhs: Array) -> Array:
+def compute_weighted_products(vectors: Array, weights: Array, rhs: Array) -> Array:
     """Return vectors @ (w[:, None] * rhs) for every row w of `weights`."""
     a, k = weights.shape
     flat = (weights[:, :, None] * rhs).transpose(1, 0, 2).reshape(k, -1)
@@ -142,14 +144,14 @@ def _means(K: Array, Y: Array, intercept: bool) -> tuple[Array, Array, float]:
     return Y.mean(axis=0), K.mean(axis=0), float(K.mean())
 
 
-def invert_shifted(
-    values: Array, alphas: Array, noise: float, largest: float
+def invert_shifted_eigenvalues(
+    eigenvalues: Array, alphas: Array, noise: float, largest: float
 ) -> tuple[Array, list[int]]:
     """Return 1 / (values + alpha) for each alpha, and the number of omitted values.
 
     An omitted value is at the level of rounding, and its inverse is replaced by 0.
     """
-    shifted = values + alphas[:, None]
+    shifted = eigenvalues + alphas[:, None]
     least = noise * np.maximum(shifted.max(axis=1, initial=0.0), largest)
     kept = shifted > least[:, None]
     return np.where(kept, 1.0 / np.where(kept, shifted, 1.0), 0.0), list((~kept).sum(axis=1))

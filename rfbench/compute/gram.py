@@ -18,19 +18,19 @@ from scipy.linalg import blas
 from rfbench.arrays import Array, FloatArray
 from rfbench.clock import Clock
 from rfbench.compute import compile_function
-from rfbench.compute.blocks import choose_block_rows, iterate_blocks, read_rows
-from rfbench.compute.products import matmul, mirror
+from rfbench.compute.blocks import choose_block_rows, iterate_group_blocks, read_rows
+from rfbench.compute.products import matmul, mirror_upper_triangle
 from rfbench.compute.ridge import NormalEquations
-from rfbench.memory import check_fits
+from rfbench.memory import check_memory_fits
 
 Transform = Callable[[Any, FloatArray], object]
 
 
-def accumulate(
-    transform: Transform, X: Any, Y: npt.ArrayLike, n_columns: int, **how: Any
+def accumulate_normal_equations(
+    transform: Transform, X: Any, Y: npt.ArrayLike, n_columns: int, **options: Any
 ) -> NormalEquations:
     """Sum the normal equations of all rows. Keyword arguments are passed to `accumulate_parts`."""
-    return accumulate_parts(transform, X, Y, n_columns, None, **how)[0]
+    return accumulate_parts(transform, X, Y, n_columns, None, **options)[0]
 
 
 def accumulate_parts(
@@ -102,7 +102,7 @@ def accumulate_parts(
     buffer = np.empty((min(rows, max(n, 1)), n_columns), kind)
     n_parts = 1 if codes is None else int(codes.max(initial=-1)) + 1
     # Check the memory before the first block, so that the system does not kill the process later.
-    check_fits(
+    check_memory_fits(
         8.0 * n_parts * n_columns**2,
         f"The storage of {n_parts} Gram matrices of {n_columns} columns",
         "Use fewer features or a smaller pool, or raise --memory.",
@@ -113,7 +113,7 @@ def accumulate_parts(
     # total. In a float32 total, the rounding error of each addition would grow with the total.
     scratch = np.zeros((n_columns, n_columns) if kind == np.float32 else (0, 0), kind, order="F")
     # Each block belongs to one part, so that the sums of parts can be combined as needed.
-    for part, picked in iterate_blocks(n, codes, rows):
+    for part, picked in iterate_group_blocks(n, codes, rows):
         with Clock.time_part_of(clock, "features"):
             block = read_rows(X, picked, kind)
             features = buffer[: block.shape[0]]
@@ -124,7 +124,7 @@ def accumulate_parts(
             # 1e8 times its standard deviation would lose all digits. All blocks and parts use the
             # same s. Otherwise their sums could not be added.
             if center and shift is None:
-                shift = compute_mean_row(features)
+                shift = _compute_mean_row(features)
             if shift is not None:
                 with np.errstate(invalid="ignore", over="ignore"):
                     features -= shift
@@ -178,7 +178,7 @@ class _Sums:
                 self.gram[: j + 256, j : j + 256] += scratch[: j + 256, j : j + 256]
 
     def finish(self, shift: Array, eps: float) -> NormalEquations:
-        mirror(self.gram)
+        mirror_upper_triangle(self.gram)
         return NormalEquations(
             self.gram,
             self.moments[:-1].T,
@@ -191,7 +191,7 @@ class _Sums:
         )
 
 
-def compute_mean_row(features: FloatArray) -> FloatArray:
+def _compute_mean_row(features: FloatArray) -> FloatArray:
     """Return the mean of the rows. The mean of a constant column is exactly the constant."""
     # Compute the mean of the differences from the first row. The differences are exactly 0 for a
     # constant column. Without the subtraction, the mean of n equal numbers would have a rounding
@@ -203,7 +203,7 @@ def compute_mean_row(features: FloatArray) -> FloatArray:
         return np.asarray(mean.astype(features.dtype))
 
 
-def subtract_mean(features: FloatArray) -> FloatArray:
+def subtract_mean_row(features: FloatArray) -> FloatArray:
     """Subtract the mean row from the features in place, and return the mean row."""
     first = features[0].copy()
     with np.errstate(invalid="ignore", over="ignore"):

@@ -14,14 +14,14 @@ from scipy import linalg
 from scipy.linalg import blas
 
 from rfbench.arrays import Array, FloatArray
-from rfbench.compute.dual_ridge import combine, invert_shifted
+from rfbench.compute.dual_ridge import compute_weighted_products, invert_shifted_eigenvalues
 from rfbench.compute.products import matmul
 from rfbench.compute.ridge import (
     NormalEquations,
     RidgePath,
-    check_equations,
+    check_finite_equations,
     describe_directions,
-    estimate_rounding,
+    estimate_gram_rounding_error,
 )
 
 
@@ -37,7 +37,7 @@ class GramEigendecomposition:
     """
 
     def __init__(self, equations: NormalEquations, *, intercept: bool) -> None:
-        check_equations(equations)
+        check_finite_equations(equations)
         self.equations, self.intercept = equations, intercept
         means = equations.column_sums / equations.n * intercept
         work = np.asfortranarray(equations.gram.T).copy(order="F")
@@ -47,7 +47,7 @@ class GramEigendecomposition:
             moment = moment - np.outer(means, equations.target_sums)
         self.center = equations.shift + means
         self.target_means = equations.target_sums / equations.n * intercept
-        self.noise = estimate_rounding(equations)
+        self.noise = estimate_gram_rounding_error(equations)
         self.largest = float(equations.gram.diagonal().max(initial=0.0))
         self.values, self.vectors = linalg.eigh(
             work, overwrite_a=True, check_finite=False, driver="evd"
@@ -57,15 +57,15 @@ class GramEigendecomposition:
 
     def compute_path(self, alphas: Array) -> RidgePath:
         """Return the ridge fits of all rows, one per penalty."""
-        inverse, dropped = invert_shifted(self.values, alphas, self.noise, self.largest)
-        coef = combine(self.vectors, inverse, self.rhs)
+        inverse, dropped = invert_shifted_eigenvalues(self.values, alphas, self.noise, self.largest)
+        coef = compute_weighted_products(self.vectors, inverse, self.rhs)
         constants = np.zeros((len(alphas), self.rhs.shape[1]))
         offset = self.equations.compute_intercepts(coef) if self.intercept else constants
         p = len(self.values)
         notes = [[describe_directions(p - k, p)] if k else [] for k in dropped]
         return RidgePath(coef, offset, notes)
 
-    def predict_left_out(self, features: FloatArray, targets: Array, alphas: Array) -> Array:
+    def predict_leave_one_out(self, features: FloatArray, targets: Array, alphas: Array) -> Array:
         """Return the leave-one-out prediction of each row for every penalty, shape (a, n, t).
 
         The prediction is not finite if the other rows do not determine the fit.
@@ -78,11 +78,11 @@ class GramEigendecomposition:
             Targets of the n rows.
         alphas : array of shape (a,)
         """
-        inverse, _ = invert_shifted(self.values, alphas, self.noise, self.largest)
+        inverse, _ = invert_shifted_eigenvalues(self.values, alphas, self.noise, self.largest)
         features -= self.center.astype(features.dtype)
         turned = matmul(features, self.vectors.astype(features.dtype, copy=False))
         turned = turned.astype(np.float64, copy=False)
-        fitted = combine(turned, inverse, self.rhs) + self.target_means
+        fitted = compute_weighted_products(turned, inverse, self.rhs) + self.target_means
         np.square(turned, out=turned)
         left = 1.0 - matmul(turned, inverse.T) - self.intercept / self.equations.n
         # h is the leverage of a row. If the other rows do not determine the fit, 1 - h is a

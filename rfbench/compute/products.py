@@ -78,16 +78,16 @@ def multiply_by_transpose(a: FloatArray) -> FloatArray:
     syrk = getattr(blas, f"{_PREFIXES[a.dtype]}syrk")
     # `half` contains the upper triangle of the product; its lower triangle is 0
     half = syrk(1.0, matrix, trans=turned)
-    mirror(half)
+    mirror_upper_triangle(half)
     return np.asarray(half.T)
 
 
-def multiply_row(row: Array, path: Array) -> Array:
+def multiply_row_without_blas(row: Array, path: Array) -> Array:
     """Return row @ path without BLAS, for shapes (p,) and (..., p, t) with a small t."""
     return np.asarray(np.einsum("p,...pt->...t", row, path))
 
 
-def mirror(square: FloatArray, step: int = 256) -> None:
+def mirror_upper_triangle(square: FloatArray, step: int = 256) -> None:
     """Copy the upper triangle of a square matrix onto its lower triangle."""
     for j in range(0, square.shape[0], step):
         end = j + step

@@ -21,7 +21,7 @@ from scipy import linalg
 from scipy.linalg import blas, lapack
 
 from rfbench.arrays import Array, FloatArray
-from rfbench.compute.products import matmul, multiply_row
+from rfbench.compute.products import matmul, multiply_row_without_blas
 from rfbench.compute.threads import limit_to_one_thread
 from rfbench.errors import MethodError
 
@@ -93,7 +93,7 @@ class NormalEquations:
         sums: dict[str, Any] = {n: getattr(self, n) + getattr(other, n) for n in _SUMS}
         return replace(self, **sums)
 
-    def make_empty(self) -> NormalEquations:
+    def make_zero_equations(self) -> NormalEquations:
         """Return sums over no rows, for the same columns and targets."""
         nothing: dict[str, Any] = {name: 0.0 * np.zeros_like(getattr(self, name)) for name in _SUMS}
         return replace(self, **nothing)
@@ -123,7 +123,10 @@ class NormalEquations:
 
     def compute_intercepts(self, coef: Array) -> Array:
         """Return the optimal intercepts for coefficients of shape (..., p, t)."""
-        fitted, shifted = multiply_row(self.column_sums, coef), multiply_row(self.shift, coef)
+        fitted, shifted = (
+            multiply_row_without_blas(self.column_sums, coef),
+            multiply_row_without_blas(self.shift, coef),
+        )
         best: Array = (self.target_sums - fitted) / self.n - shifted
         return best
 
@@ -176,12 +179,13 @@ def solve_ridge(equations: NormalEquations, alphas: npt.ArrayLike, *, intercept:
 
     Notes
     -----
-    `solve_shifted` describes the solution for all penalties. The relative rounding error is from
-    `estimate_rounding`. `largest` is the largest entry of the Gram matrix before centering.
+    `solve_shifted_systems` describes the solution for all penalties. The relative rounding error is
+    from `estimate_gram_rounding_error`. `largest` is the largest entry of the Gram matrix before
+    centering.
     """
     penalties = np.atleast_1d(np.asarray(alphas, np.float64))
     assert equations.n > 0, "the training set has no rows"
-    check_equations(equations)
+    check_finite_equations(equations)
     t = equations.moment.shape[1]
     moment = equations.moment
     # Center the equations with the sums of the rows: Z'Y becomes Z'Y - (Z'1)(1'Y) / n, and Z'Z
@@ -197,12 +201,14 @@ def solve_ridge(equations: NormalEquations, alphas: npt.ArrayLike, *, intercept:
             blas.dsyr(-1 / equations.n, equations.column_sums, lower=1, a=work, overwrite_a=1)
 
     largest = float(np.diag(equations.gram).max(initial=0.0))
-    coef, notes = solve_shifted(load, moment, penalties, estimate_rounding(equations), largest)
+    coef, notes = solve_shifted_systems(
+        load, moment, penalties, estimate_gram_rounding_error(equations), largest
+    )
     offset = equations.compute_intercepts(coef) if intercept else np.zeros((penalties.size, t))
     return RidgePath(coef, offset, notes)
 
 
-def check_equations(equations: NormalEquations) -> None:
+def check_finite_equations(equations: NormalEquations) -> None:
     """Raise MethodError if normal equations are not finite."""
     parts = (equations.gram.diagonal(), equations.moment, equations.column_sums)
     if not all(np.isfinite(part).all() for part in parts):
@@ -213,7 +219,7 @@ def check_equations(equations: NormalEquations) -> None:
         )
 
 
-def solve_shifted(
+def solve_shifted_systems(
     load: Callable[[Array], None], rhs: Array, penalties: Array, noise: float, largest: float
 ) -> tuple[Array, list[list[str]]]:
     """Solve (K + alpha I) A = rhs for every alpha, by Cholesky or by one decomposition.
@@ -429,7 +435,7 @@ def _solve_together(K: Array, rhs: Array, penalties: Array, accuracy: float) -> 
     return np.asarray((solved.reshape(p, -1, t) * (units / scale)).transpose(1, 0, 2))
 
 
-def estimate_rounding(equations: NormalEquations) -> float:
+def estimate_gram_rounding_error(equations: NormalEquations) -> float:
     """Return the relative rounding error of the Gram matrix in the spectral norm.
 
     The error is p eps of float64, the type in which the matrix is factorized. It is at least 4 eps
@@ -455,7 +461,8 @@ def compute_residual_sum_of_squares(
     -------
     ndarray, shape (a, t)
         For every penalty and target, sum_i w_i (y_i - z_i'theta - b)^2. The result is exact to
-        about ten times `estimate_rounding` of the sum of squared targets. Smaller sums are replaced
+        about ten times `estimate_gram_rounding_error` of the sum of squared targets. Smaller sums
+        are replaced
         by this bound. The result is infinite if the sum is more negative than the bound, because
         such coefficients are too large for the precision of the equations.
     """
@@ -463,10 +470,10 @@ def compute_residual_sum_of_squares(
     flat = coef.transpose(1, 0, 2).reshape(p, a * t)
     product = matmul(equations.gram, flat).reshape(p, a, t).transpose(1, 0, 2)
     quadratic = np.einsum("apt,apt->at", coef, product - 2 * equations.moment)
-    fitted = multiply_row(equations.column_sums, coef)
-    offset = intercept + multiply_row(equations.shift, coef)
+    fitted = multiply_row_without_blas(equations.column_sums, coef)
+    offset = intercept + multiply_row_without_blas(equations.shift, coef)
     cross = offset * (2 * (fitted - equations.target_sums) + equations.n * offset)
     total = equations.target_squares + quadratic + cross
-    least = 10 * estimate_rounding(equations) * equations.target_squares
+    least = 10 * estimate_gram_rounding_error(equations) * equations.target_squares
     usable: Array = np.where(total >= -least, np.maximum(total, least), np.inf)
     return usable

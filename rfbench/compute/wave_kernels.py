@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rfbench.compute import compile_function, overload
+from rfbench.compute import compile_for_types, compile_function
 
 LARGEST_PHASE = 1e5
 """Phases with an absolute value of at least LARGEST_PHASE are computed by the slower C library.
@@ -120,7 +120,7 @@ def _numbers(x: Any) -> Any:
     """Return the constants for the type of x. Compiled code selects them at compile time."""
 
 
-@overload(_numbers)
+@compile_for_types(_numbers)
 def _numbers_of_type(x: Any) -> Any:
     numbers = _SINGLE if x.bitwidth == 32 else _DOUBLE
 
@@ -134,7 +134,7 @@ def _signed(x: Any, shifted: Any) -> Any:
     """Return x, with its sign changed if the lowest bit of `shifted` is set."""
 
 
-@overload(_signed)
+@compile_for_types(_signed)
 def _signed_of_type(x: Any, shifted: Any) -> Any:
     kinds: tuple[Any, Any] = (np.int32, np.float32)
     (integer, number), last = kinds if x.bitwidth == 32 else (np.int64, np.float64), x.bitwidth - 1

@@ -123,7 +123,7 @@ def warm_up() -> None:
     Call this function before measuring time. It needs about 8 s the first time on a machine, and a
     fraction of a second afterwards.
     """
-    from rfbench.compute.gram import accumulate
+    from rfbench.compute.gram import accumulate_normal_equations
     from rfbench.compute.hadamard import fwht_inplace
 
     for dtype in (np.float64, np.float32):
@@ -133,7 +133,7 @@ def warm_up() -> None:
         arc_cosine_inplace(phase, 1, 1.0)
         fwht_inplace(phase, 0)
         fwht_inplace(phase, 1)
-        accumulate(np.positive, phase, phase, 2, dtype=dtype)
+        accumulate_normal_equations(np.positive, phase, phase, 2, dtype=dtype)
 
 
 def _flat(phase: FloatArray) -> FloatArray:

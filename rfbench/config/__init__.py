@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from rfbench import permissions, shipped, yamlfile
 from rfbench.config import matrix
-from rfbench.config.messages import explain, format_location, raise_as_config_error
-from rfbench.config.overrides import override
+from rfbench.config.messages import explain_validation_error, format_location, raise_as_config_error
+from rfbench.config.overrides import apply_override
 from rfbench.errors import ConfigError, ResultsError, RfbenchError, make_unknown_error
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 FOLDER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+=-]*")
 
 
-def read_all(
+def read_runs(
     path: Path,
     overrides: Sequence[str] = (),
     *,
@@ -39,31 +39,35 @@ def read_all(
     invalid configuration; the message has the file, the line, the allowed values and the nearest
     valid name.
     """
-    runs = read_documents(path, overrides)
-    chosen = dict(choose(path, runs, name) for name in only) if only else runs
-    return [from_document(run, name, allow_imports=allow_imports) for name, run in chosen.items()]
+    runs = read_run_documents(path, overrides)
+    chosen = dict(choose_run(path, runs, name) for name in only) if only else runs
+    return [
+        build_experiment(run, name, allow_imports=allow_imports) for name, run in chosen.items()
+    ]
 
 
-def read_documents(path: Path, overrides: Sequence[str] = ()) -> dict[str, yamlfile.Document]:
+def read_run_documents(path: Path, overrides: Sequence[str] = ()) -> dict[str, yamlfile.Document]:
     """Return the runs of a configuration file by name, without checking them.
 
     The path may be the name of a configuration shipped with rfbench.
     """
-    return list_runs(yamlfile.load(shipped.locate(path)), _stem(path), overrides)
+    return make_run_documents(
+        yamlfile.load_yaml(shipped.locate_configuration(path)), _stem(path), overrides
+    )
 
 
-def list_runs(
+def make_run_documents(
     document: yamlfile.Document, stem: str, overrides: Sequence[str] = ()
 ) -> dict[str, yamlfile.Document]:
     """Return the runs of a document by name, with overrides but without checks."""
-    runs = matrix.expand_runs(document, stem)
+    runs = matrix.expand_run_matrix(document, stem)
     for document in runs.values():
         for text in overrides:
-            override(document, text)
+            apply_override(document, text)
     return runs
 
 
-def choose(
+def choose_run(
     path: Path, found: Mapping[str, yamlfile.Document], name: str = ""
 ) -> tuple[str, yamlfile.Document]:
     """Return the name and the document of one run of a file; by default its only run.
@@ -76,7 +80,7 @@ def choose(
             return full, found[full]
     if not name and len(found) == 1:
         return next(iter(found.items()))
-    names = [shorten_path(path, full) for full in found]
+    names = [shorten_run_name(path, full) for full in found]
     if name:
         raise make_unknown_error(f"run of {path} called", name, names, ConfigError)
     raise ConfigError(
@@ -86,7 +90,7 @@ def choose(
     )
 
 
-def shorten_path(path: Path, name: str) -> str:
+def shorten_run_name(path: Path, name: str) -> str:
     """Return the name of a run without the leading name of its file."""
     return name.removeprefix(_stem(path))[1:] or name
 
@@ -95,7 +99,7 @@ def _stem(path: Path) -> str:
     return path.name.removesuffix(".yaml").removesuffix(".yml")
 
 
-def from_document(
+def build_experiment(
     document: yamlfile.Document,
     name: str,
     *,
@@ -127,7 +131,7 @@ def from_document(
     try:
         experiment = Experiment.model_validate({"name": name, **value})
     except ValidationError as error:
-        raise ConfigError(explain(error, document)) from None
+        raise ConfigError(explain_validation_error(error, document)) from None
     except RfbenchError as error:
         raise ConfigError(f"{document.source}: {error}") from None
     experiment.changed_settings.extend(_list_changes(document))
@@ -179,7 +183,7 @@ REMOVED = ("timing", "device", "kernel_metric", "plugins")
 """Keys of earlier versions, which are ignored when a manifest is read."""
 
 
-def from_manifest(
+def build_experiment_from_manifest(
     content: dict[str, Any], source: str, *, allow_imports: bool = False
 ) -> Experiment:
     """Return the experiment of a results folder from the content of its manifest.

@@ -13,16 +13,16 @@ from rfbench import plugins
 from rfbench.config.schema import Experiment
 from rfbench.config.specs import NO_SOLVER, BandwidthGrid, SamplerSpec
 from rfbench.errors import MethodError
-from rfbench.parameters import build, list_taken_parameters, resolve_parameters
+from rfbench.parameters import build_checked_object, list_init_parameters, resolve_parameters
 from rfbench.registry import SAMPLERS, SOLVERS
 from rfbench.samplers.base import RandomFeatures, uses_target
 from rfbench.samplers.elsewhere import Method
-from rfbench.solvers import ExternalSolver, Solver, find_class
+from rfbench.solvers import ExternalSolver, Solver, find_solver_class
 from rfbench.solvers.base import CHOOSE_WITHOUT_FOLDS
 from rfbench.solvers.fitted_model import FittedModel, NoSolver
 
 
-def make_method(spec: SamplerSpec) -> Method:
+def describe_method(spec: SamplerSpec) -> Method:
     """Return the sampler that an entry of the configuration names, before it is built.
 
     The sampler is registered in rfbench, imported, or an object that was passed from Python.
@@ -43,7 +43,7 @@ def get_sampler_properties(experiment: Experiment, spec: SamplerSpec) -> dict[st
     if features depend on the target. ``keeps_some`` is True if the sampler decides how many
     features it keeps. Imported classes have the same properties as registered classes.
     """
-    method = make_method(spec)
+    method = describe_method(spec)
     asked = method.thing
     if not method.is_sampler:
         asked = make_sampler(experiment, spec, M=1, d=1, n=1, random_state=0, method=method)
@@ -62,11 +62,11 @@ def get_solver_properties(experiment: Experiment) -> dict[str, Any]:
     ``uses_features`` is True if the solver is fitted on features, and False if it is fitted on the
     rows themselves.
     """
-    solver = make_first_solver(experiment)
+    solver = make_solver_of_first_task(experiment)
     return {"selection": solver.resolve_selection(), "uses_features": solver.uses_features}
 
 
-def make_first_solver(experiment: Experiment) -> FittedModel:
+def make_solver_of_first_task(experiment: Experiment) -> FittedModel:
     """Return an unfitted solver of the experiment, whose properties can be read.
 
     The solver is built for the first task that it supports.
@@ -89,9 +89,9 @@ def make_sampler(
     """Return an unfitted sampler with M features, for n rows of d columns.
 
     A given `bandwidth` replaces the bandwidth rule of the experiment. `method` is the result of
-    `make_method` for `spec`; if it is given, the sampler is not imported again.
+    `describe_method` for `spec`; if it is given, the sampler is not imported again.
     """
-    method = method or make_method(spec)
+    method = method or describe_method(spec)
     shared = {
         "n_components": M,
         "random_state": random_state,
@@ -117,19 +117,19 @@ def make_solver(
     if spec.imported:
         cls = plugins.load_class(spec.name, spec.folder)
     else:
-        cls = find_class(spec.name, task)
+        cls = find_solver_class(spec.name, task)
     if isinstance(experiment.bandwidth, BandwidthGrid) and issubclass(cls, Solver):
         own = {"selection": "cv5", **own}
     fixed: dict[str, Any] = {"random_state": random_state}
     if issubclass(cls, Solver):
         words = {**_taken(cls, fixed | _kernel(experiment, bandwidth)), **own}
-        solver: Solver = build(cls, spec.name, words)
+        solver: Solver = build_checked_object(cls, spec.name, words)
         return solver
     if not (hasattr(cls, "fit") and hasattr(cls, "predict")):
         raise MethodError(
             f"{spec.name} is not an estimator.", "An estimator has the methods `fit` and `predict`."
         )
-    estimator = build(cls, spec.name, {**_taken(cls, fixed), **own})
+    estimator = build_checked_object(cls, spec.name, {**_taken(cls, fixed), **own})
     return ExternalSolver(
         estimator, classification=task == "classification", random_state=random_state
     )
@@ -159,5 +159,5 @@ def _kernel(experiment: Experiment, bandwidth: float | None) -> dict[str, Any]:
 def _taken(cls: type[Any], fixed: Mapping[str, Any]) -> dict[str, Any]:
     """Return the entries of `fixed` that the constructor of a class accepts."""
     return {
-        word: value for word, value in fixed.items() if word in list_taken_parameters(cls.__init__)
+        word: value for word, value in fixed.items() if word in list_init_parameters(cls.__init__)
     }

@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 from rfbench import yamlfile
-from rfbench.config.build import get_solver_properties, make_method, make_sampler, make_solver
+from rfbench.config.build import describe_method, get_solver_properties, make_sampler, make_solver
 from rfbench.config.messages import raise_as_config_error
 from rfbench.config.schema import Experiment
 from rfbench.config.specs import (
@@ -19,7 +19,7 @@ from rfbench.config.specs import (
     SamplerSpec,
 )
 from rfbench.datasets.dataset import check_parameters
-from rfbench.datasets.split import is_given
+from rfbench.datasets.split import is_given_split
 from rfbench.errors import ConfigError, make_unknown_error
 from rfbench.registry import KERNELS
 from rfbench.samplers.elsewhere import SIZES, ForeignFeatures
@@ -81,7 +81,7 @@ def _check_paper(experiment: Experiment) -> None:
     from rfbench import papers
 
     if experiment.paper:
-        papers.check_paper(experiment.paper)
+        papers.check_paper_name(experiment.paper)
     if name := experiment.settings_from:
         split = experiment.split if isinstance(experiment.split, dict) else {}
         for spec, sampler in itertools.product(experiment.dataset, experiment.samplers):
@@ -137,7 +137,7 @@ def _check_rows(experiment: Experiment, spec: DatasetSpec, document: yamlfile.Do
     """Raise ConfigError if a data set does not support the split or the scaling."""
     entry = spec.entry
     with raise_as_config_error(document, "split"):
-        given = is_given(experiment.split)
+        given = is_given_split(experiment.split)
         if given and entry.train_rows is None and entry.kind != "synthetic":
             raise ConfigError(
                 f"{spec.name} has no predefined split.",
@@ -161,7 +161,7 @@ def _check_bandwidths(experiment: Experiment) -> None:
     own = [
         spec.label
         for spec in experiment.samplers
-        if "bandwidth" in spec.parameters and make_method(spec).is_sampler
+        if "bandwidth" in spec.parameters and describe_method(spec).is_sampler
     ]
     reasons = {
         f"selection is {solver.selection}": solver.selection == "fixed",
@@ -199,7 +199,7 @@ def _check_sizes(experiment: Experiment) -> None:
 
 
 def _keeps_some(spec: SamplerSpec) -> bool:
-    return bool(getattr(make_method(spec).thing, "keeps_some", False))
+    return bool(getattr(describe_method(spec).thing, "keeps_some", False))
 
 
 def _check_kept_features(experiment: Experiment) -> None:

@@ -25,8 +25,8 @@ from typing import Any
 from rfbench import aliases, yamlfile
 from rfbench.config.axes import AXES, DATASETS, EXCEPTIONS, PROTOCOLS
 from rfbench.config.messages import format_location
-from rfbench.config.overrides import set_key
-from rfbench.errors import ConfigError, suggest_nearest
+from rfbench.config.overrides import set_document_key
+from rfbench.errors import ConfigError, suggest_nearest_name
 
 AXIS_PATHS = {(axis,) for axis in AXES}
 FOR = "for"
@@ -35,20 +35,22 @@ JOINED = ("title", "description")
 Entries = Mapping[str, Mapping[str, Any]]
 
 
-def expand_runs(document: yamlfile.Document, stem: str) -> dict[str, yamlfile.Document]:
+def expand_run_matrix(document: yamlfile.Document, stem: str) -> dict[str, yamlfile.Document]:
     """Return the runs of a configuration file by name, each as a separate document.
 
     `stem` is the name of the file. It is also the name of the run if the file has a single run.
     Raises ConfigError if ``protocols``, ``datasets``, ``exceptions`` or one of their entries is not
     a mapping, or if an entry names an unknown data set or run.
     """
-    return {name: make() for name, make in find_runs(document, stem).items()}
+    return {name: make() for name, make in find_run_builders(document, stem).items()}
 
 
-def find_runs(document: yamlfile.Document, stem: str) -> dict[str, Callable[[], yamlfile.Document]]:
+def find_run_builders(
+    document: yamlfile.Document, stem: str
+) -> dict[str, Callable[[], yamlfile.Document]]:
     """Return for each name of a run a function that builds its document.
 
-    `expand_runs` describes the names and the errors.
+    `expand_run_matrix` describes the names and the errors.
     """
     document = aliases.resolve_document(document, aliases.CONFIGURATION, AXES)
     if not any(axis in document.value for axis in AXES):
@@ -64,7 +66,7 @@ def find_runs(document: yamlfile.Document, stem: str) -> dict[str, Callable[[], 
         if key not in runs:
             raise ConfigError(
                 f"{format_location(document, (EXCEPTIONS, key))}: there is no run '{key}'."
-                f"{suggest_nearest(key, list(runs))}",
+                f"{suggest_nearest_name(key, list(runs))}",
                 f"The runs are {', '.join(runs)}.",
             )
     return {f"{stem}{'_' if axes[DATASETS] else '.'}{key}": run for key, run in runs.items()}
@@ -106,17 +108,17 @@ def _run(
     for axis, name, word in ((DATASETS, dataset, "dataset"), (PROTOCOLS, protocol, "protocol")):
         if name:
             run.value[word] = aliases.resolve_text(name, word)
-            run.set_places((word,), document.find_places_below((axis, name)))
+            run.set_locations((word,), document.find_locations_below((axis, name)))
     entries = []
     for axis, name in ((PROTOCOLS, protocol), (DATASETS, dataset), (EXCEPTIONS, key)):
         entries.append(axes[axis].get(name, {}))
         for word, value in entries[-1].items():
             if word not in JOINED and (axis, word) != (PROTOCOLS, FOR):
                 source = (axis, name, word)
-                path = set_key(
+                path = set_document_key(
                     run, word, copy.deepcopy(value), f"{format_location(document, source)}: {word}"
                 )
-                run.set_places(path, document.find_places_below(source))
+                run.set_locations(path, document.find_locations_below(source))
     of_protocol, of_dataset, _ = entries
     titles = [of_dataset.get("title", dataset), of_protocol.get("title", protocol)]
     texts = [entry.get("description") for entry in entries]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from rfbench import aliases, yamlfile
 from rfbench.config.axes import AXES
-from rfbench.errors import ConfigError, RfbenchError, suggest_nearest
+from rfbench.errors import ConfigError, RfbenchError, suggest_nearest_name
 
 if TYPE_CHECKING:
     from pydantic import BaseModel, ValidationError
@@ -23,13 +23,13 @@ SHARED_KEYS = ("kernel", "bandwidth", "feature_map")
 
 def format_location(document: yamlfile.Document, path: tuple[Any, ...]) -> str:
     """Return the file and line of a key in the document, or the ``--set`` option that set it."""
-    position = document.find_place(path)
+    position = document.find_location(path)
     if position.startswith("--set"):
         return position
     return f"{document.source}, {position}" if position else document.source
 
 
-def explain(error: ValidationError, document: yamlfile.Document) -> str:
+def explain_validation_error(error: ValidationError, document: yamlfile.Document) -> str:
     """Return one sentence per mistake, with the file, the line and the allowed values."""
     # Import the schema here, because lists of names do not need it.
     from rfbench.config.specs import SolverSpec
@@ -44,7 +44,7 @@ def explain(error: ValidationError, document: yamlfile.Document) -> str:
             word = str(problem["loc"][-1])
             top = len(problem["loc"]) == 1
             others = aliases.list_aliases(aliases.CONFIGURATION) if top else []
-            hint = suggest_nearest(word, [*allowed, *others])
+            hint = suggest_nearest_name(word, [*allowed, *others])
             if top and word in SolverSpec.model_fields:
                 hint = " It belongs under `solver:`."
             message = f"there is no key '{key}'.{hint} Allowed: {', '.join(allowed)}"
@@ -56,7 +56,7 @@ def explain(error: ValidationError, document: yamlfile.Document) -> str:
             shown = problem["input"]
             message = (
                 f"{key} is {_short(shown)}; allowed: {', '.join(parts)}."
-                f"{suggest_nearest(str(shown), parts)}"
+                f"{suggest_nearest_name(str(shown), parts)}"
             )
         elif key:
             if message[1:2].islower():
@@ -108,7 +108,7 @@ def raise_as_config_error(document: yamlfile.Document, *path: Any) -> Iterator[N
     except RfbenchError as error:
         terms = re.findall(r"[\w-]+", error.what)
         below = {
-            path + rest: position for rest, position in document.find_places_below(path).items()
+            path + rest: position for rest, position in document.find_locations_below(path).items()
         }
         named = [p for word in terms for p in below if p[-1] == word]
         named = named or [

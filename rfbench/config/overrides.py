@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from rfbench import aliases, yamlfile
-from rfbench.errors import ConfigError, suggest_nearest
+from rfbench.errors import ConfigError, suggest_nearest_name
 from rfbench.registry import SAMPLERS
 
 
-def override(document: yamlfile.Document, text: str) -> None:
+def apply_override(document: yamlfile.Document, text: str) -> None:
     """Change a document by a text `key.path=value`; raise ConfigError if the path is invalid."""
     key, sign, value = text.partition("=")
     if not sign or not key.strip():
@@ -17,19 +17,23 @@ def override(document: yamlfile.Document, text: str) -> None:
             f"--set {text} does not have the form `key.path=value`.", "", "Write --set M=50:200:50."
         )
     try:
-        parsed = yamlfile.parse(f"value: {value}", f"--set {text}").value["value"]
+        parsed = yamlfile.parse_yaml(f"value: {value}", f"--set {text}").value["value"]
     except ConfigError:
         parsed = value
-    assign(document, key.strip(), parsed, text)
+    assign_nested_key(document, key.strip(), parsed, text)
 
 
-def assign(document: yamlfile.Document, key: str, value: Any, text: str) -> None:
+def assign_nested_key(document: yamlfile.Document, key: str, value: Any, text: str) -> None:
     """Set the key `a.b.c` of a document; `text` is shown in the error for an invalid path."""
     key, value = aliases.resolve_setting(key, value, f"--set {text}")
-    document.set_places(set_key(document, key, value, f"--set {text}"), {(): f"--set {key}"})
+    document.set_locations(
+        set_document_key(document, key, value, f"--set {text}"), {(): f"--set {key}"}
+    )
 
 
-def set_key(document: yamlfile.Document, key: str, value: Any, text: str) -> tuple[Any, ...]:
+def set_document_key(
+    document: yamlfile.Document, key: str, value: Any, text: str
+) -> tuple[Any, ...]:
     """Set a key of a document and return its path; line numbers in the document are not changed."""
     *parts, last = key.split(".")
     path: tuple[Any, ...] = ()
@@ -78,6 +82,6 @@ def _entry_of_list(
         ):
             return inner, (position,) if inner is entry else (position, first)
     raise ConfigError(
-        f"{text}: the list does not contain '{part}'.{suggest_nearest(part, names)}",
+        f"{text}: the list does not contain '{part}'.{suggest_nearest_name(part, names)}",
         f"It has {', '.join(names)}.",
     )

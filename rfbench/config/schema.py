@@ -22,8 +22,8 @@ from rfbench.config.specs import (
     SolverSpec,
     Split,
     as_list,
-    expand_grids,
-    format_in_results,
+    expand_number_grids,
+    make_column_validator,
 )
 from rfbench.datasets import split
 from rfbench.datasets.catalog import SOURCES, Entry
@@ -40,7 +40,7 @@ def _sizes(value: Any) -> Any:
     """Expand the values of M into a list; `{kept_by: sampler}` is returned unchanged."""
     if isinstance(value, dict) and set(value) == {"kept_by"}:
         return value
-    sizes = expand_grids(value)
+    sizes = expand_number_grids(value)
     counts = isinstance(sizes, list) and all(type(size) is int and size >= 1 for size in sizes)
     if not counts or not sizes:
         raise ValueError(
@@ -56,7 +56,7 @@ def _bandwidth(value: Any) -> Any:
         return {"cv": list(bandwidths.BANDWIDTH_GRID)}
     if not isinstance(value, dict):
         return value
-    listed = expand_grids(value.get("cv"))
+    listed = expand_number_grids(value.get("cv"))
     good = isinstance(listed, list) and all(map(bandwidths.ALLOWED.holds, listed))
     widen = value.get("widen", False)
     if not {"cv"} <= set(value) <= {"cv", "widen"} or not good or not listed:
@@ -97,7 +97,7 @@ class Experiment(Section):
     features_in_folds: Literal["nested", "once"] = "nested"
     trials: Annotated[int, Field(ge=1, le=100_000)] = 10
     seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
-    metric: Annotated[str | None, format_in_results("metric")] = None
+    metric: Annotated[str | None, make_column_validator("metric")] = None
     kernel_error_rows: Annotated[int, Field(ge=2)] | None = None
     kernel_error_draws: Literal[1, 2] = 1
     kernel_error_repeats: Annotated[int, Field(ge=1, le=100_000)] = 1
@@ -191,7 +191,7 @@ def _every_combination(spec: DatasetSpec) -> list[DatasetSpec]:
         return [spec]
     keys = list(spec.parameters)
     choices = [
-        as_list(expand_grids(value)) if isinstance(value, str | list) else [value]
+        as_list(expand_number_grids(value)) if isinstance(value, str | list) else [value]
         for value in spec.parameters.values()
     ]
     if math.prod(map(len, choices)) > grids.MAX_POINTS:

@@ -20,7 +20,7 @@ from pydantic import (
 from rfbench import datasets, grids
 from rfbench.datasets import catalog, split, user_data
 from rfbench.datasets.catalog import SOURCES
-from rfbench.errors import ConfigError, DataError, suggest_nearest
+from rfbench.errors import ConfigError, DataError, suggest_nearest_name
 from rfbench.escaping import escape_line
 from rfbench.plugins import GIVEN, GivenObject
 from rfbench.registry import SAMPLERS
@@ -29,13 +29,13 @@ NO_SOLVER = "none"
 ANSWERS = "answers"  # key that earlier versions used for imported classes in manifests
 
 
-def expand_grids(value: Any) -> Any:
+def expand_number_grids(value: Any) -> Any:
     """Expand numbers that are written in the grammar of `rfbench.grids` into a list."""
     try:
         if isinstance(value, str):
-            return grids.expand(value)
+            return grids.expand_grid_text(value)
         if isinstance(value, list):
-            return grids.join_lists(as_list(expand_grids(part)) for part in value)
+            return grids.join_lists(as_list(expand_number_grids(part)) for part in value)
     except ConfigError as error:
         raise ValueError(str(error)) from None  # pydantic adds the key and the line to this error
     return [value] if isinstance(value, int | float) else value
@@ -182,7 +182,8 @@ def _own(value: dict[str, Any]) -> dict[str, Any]:
     for key in value:
         if len(sources) > 1 or (key not in (*sources, *allowed, "part") and "load" not in value):
             raise ValueError(
-                f"`{sources[0]}` cannot have a key '{key}'.{suggest_nearest(str(key), allowed)} "
+                f"`{sources[0]}` cannot have a key '{key}'."
+                f"{suggest_nearest_name(str(key), allowed)} "
                 f"Allowed: {', '.join(allowed)}"
             )
     try:
@@ -192,7 +193,7 @@ def _own(value: dict[str, Any]) -> dict[str, Any]:
         raise ValueError(f"{first['loc'][0]} is {first['input']!r}: {first['msg']}") from None
     absent = {"name", *(("drop",) if value.get("drop") is None else ())}
     parameters = {key: given for key, given in value.items() if key not in absent}
-    name = value.get("name") or user_data.make_default_name(parameters)
+    name = value.get("name") or user_data.make_default_data_name(parameters)
     if name in catalog.list_names():
         raise ValueError(
             f"'{name}' is a data set of the catalog. Rename your data: `name: my-{name}`"
@@ -256,7 +257,9 @@ class SolverSpec(MethodSpec):
 
     name: str = "ridge"
     imported: bool = False
-    alphas: Annotated[list[float], Field(min_length=1), BeforeValidator(expand_grids)] = [1.0]
+    alphas: Annotated[list[float], Field(min_length=1), BeforeValidator(expand_number_grids)] = [
+        1.0
+    ]
     alpha_convention: Literal["absolute", "per-sample"] = "absolute"
     selection: str | None = None
     intercept: bool = True
@@ -299,7 +302,7 @@ class SameSizeAs(Section):
     kept_by: str
 
 
-def format_in_results(what: str) -> AfterValidator:
+def make_column_validator(what: str) -> AfterValidator:
     """Return a validator that accepts names of columns, or of metrics, in the results."""
 
     def check(name: str | None) -> str | None:
@@ -308,7 +311,7 @@ def format_in_results(what: str) -> AfterValidator:
         names = list(METRICS if what == "metric" else COLUMNS)
         if name is not None and name not in names:
             raise ValueError(
-                f"the results do not have a {what} '{name}'.{suggest_nearest(name, names)}"
+                f"the results do not have a {what} '{name}'.{suggest_nearest_name(name, names)}"
                 + (f" The metrics are {', '.join(names)}" if what == "metric" else "")
             )
         return name
@@ -319,17 +322,17 @@ def format_in_results(what: str) -> AfterValidator:
 class CheckSpec(Section):
     """A statement about a column of the results, which is checked and printed with the table."""
 
-    column: Annotated[str, format_in_results("column")]
+    column: Annotated[str, make_column_validator("column")]
     sampler: str | None = None
     below: float | None = None
     above: float | None = None
-    at_each: Annotated[str | None, format_in_results("column")] = None
+    at_each: Annotated[str | None, make_column_validator("column")] = None
     source: str = ""
 
 
 def _split(value: Any) -> Any:
     try:
-        split.check(value)
+        split.check_split_rule(value)
     except DataError as error:
         raise ValueError(str(error)) from None
     return value

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from rfbench import config, yamlfile
-from rfbench.config.overrides import assign
+from rfbench.config.overrides import assign_nested_key
 from rfbench.config.schema import Experiment
 
 # Maps the name of an option to the settings that it changes. A setting is a path in the
@@ -70,9 +70,9 @@ def apply_changes(
 ) -> Experiment:
     """Return the experiment of a copy of a document in which keys are changed.
 
-    The copy is checked, and errors are raised as in `config.read_all`.
+    The copy is checked, and errors are raised as in `config.read_runs`.
     """
     copied = copy.deepcopy(document)
     for key, value in settings.items():
-        assign(copied, key, value, f"{key}={value}")
-    return config.from_document(copied, name, allow_imports=allow_imports)
+        assign_nested_key(copied, key, value, f"{key}={value}")
+    return config.build_experiment(copied, name, allow_imports=allow_imports)

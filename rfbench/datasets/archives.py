@@ -121,11 +121,11 @@ def _search(
 def _bounded(stream: IO[bytes], name: str) -> bytes:
     content = stream.read(MAX_MEMBER_BYTES + 1)
     if len(content) > MAX_MEMBER_BYTES:
-        raise make_size_error(f"'{name}'")
+        raise make_size_limit_error(f"'{name}'")
     return content
 
 
-def make_size_error(what: str) -> DataError:
+def make_size_limit_error(what: str) -> DataError:
     """Return the error for a file that exceeds the size limit."""
     return DataError(
         f"{what} has more than {MAX_MEMBER_BYTES:,} bytes.",

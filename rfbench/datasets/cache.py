@@ -30,7 +30,7 @@ log = logging.getLogger(__name__)
 TICK = 0.02
 
 
-def load_cached(key: str) -> str | None:
+def load_cached_text(key: str) -> str | None:
     """Return the string stored under a key, or None if there is no such string."""
     try:
         return next(iter(_memory(key).read_text("utf-8").split()), None)
@@ -38,7 +38,7 @@ def load_cached(key: str) -> str | None:
         return None
 
 
-def store_cached(key: str, value: str) -> None:
+def store_cached_text(key: str, value: str) -> None:
     """Store a string under a key, as a separate file. Log a warning if this fails."""
     try:
         files.replace(_memory(key), value.encode())
@@ -51,12 +51,12 @@ def _memory(key: str) -> Path:
     return find_user_folder() / "hashes" / digest
 
 
-def compute_cached(key: str, compute: Callable[[], str]) -> str:
+def compute_cached_text(key: str, compute: Callable[[], str]) -> str:
     """Return the string stored under a key. If there is none, compute and store it."""
-    value = load_cached(key)
+    value = load_cached_text(key)
     if value is None:
         value = compute()
-        store_cached(key, value)
+        store_cached_text(key, value)
     return value
 
 
@@ -75,7 +75,7 @@ def hash_content(source: FoundFiles) -> str:
         lines = "".join(f"{digest} {name}\n" for name, digest in digests.items())
         return hashlib.sha256(lines.encode()).hexdigest()
 
-    return compute_cached(
+    return compute_cached_text(
         "|".join((source.pattern, *map(describe_file_state, source.paths))), compute
     )
 
@@ -87,7 +87,7 @@ def hash_file(path: Path) -> str:
         with path.open("rb") as stream:
             return hashlib.file_digest(stream, "sha256").hexdigest()
 
-    return compute_cached(describe_file_state(path), compute)
+    return compute_cached_text(describe_file_state(path), compute)
 
 
 def describe_file_state(path: Path) -> str:
@@ -104,37 +104,37 @@ def describe_file_state(path: Path) -> str:
     return f"{identity}|{status.st_size}|{status.st_mtime_ns}|{status.st_ctime_ns}"
 
 
-def find_cached(sha256: str) -> Parsed | None:
+def find_cached_rows(sha256: str) -> Parsed | None:
     """Return the cached rows of the data with this hash. Arrays are memory-mapped."""
     folder = _rows(sha256)
     if not folder.is_dir():
         return None
     try:
-        return stored.read(folder)
+        return stored.read_stored_data(folder)
     except Exception as error:  # damaged files make numpy raise many types of errors
         log.warning("%s cannot be used and is rebuilt: %s", folder, error)
         return None
 
 
-def load_or_read(sha256: str, read: Callable[[], Parsed]) -> Parsed:
+def load_cached_rows_or_read(sha256: str, read: Callable[[], Parsed]) -> Parsed:
     """Return the rows of the data with this hash.
 
     Read and cache the rows if they are not cached.
     """
-    parsed = find_cached(sha256)
+    parsed = find_cached_rows(sha256)
     if parsed is not None:
         return parsed
     parsed, folder = read(), _rows(sha256)
-    parts = stored.split_into_parts(parsed)
+    parts = stored.split_into_json_and_arrays(parsed)
     if parts is None:
         return parsed
     try:
         files.remove_folder(folder)  # remove the damaged folder from the cache
-        stored.write(folder, *parts)
+        stored.write_stored_data(folder, *parts)
     except (OSError, ResultsError) as error:
         if not folder.is_dir():  # if the folder exists by now, another process was faster
             log.warning("%s cannot be written, so its rows are read each time: %s", folder, error)
-    return find_cached(sha256) or parsed
+    return find_cached_rows(sha256) or parsed
 
 
 def _rows(sha256: str) -> Path:

@@ -129,7 +129,7 @@ class Entry(_CatalogSection):
         """The class code of each label as written in the files."""
         return self.labels or {label: code for code, label in enumerate(self.classes)}
 
-    def download_of(self, member: Member) -> Download | None:
+    def find_download(self, member: Member) -> Download | None:
         """Return the download that contains the file `member`, or None."""
         return next((each for each in self.downloads if each.name == member.source), None)
 
@@ -181,7 +181,7 @@ def find_source(parameters: Mapping[str, Any] | None) -> str | None:
 
 
 @cache
-def read_entries() -> dict[str, Entry]:
+def read_catalog() -> dict[str, Entry]:
     """Return a dictionary from the name of each data set to its catalog entry."""
     raw: dict[str, dict[str, Any]] = {}
     for file in FILES:
@@ -205,7 +205,7 @@ def list_names(suite: str = "") -> list[str]:
     list of str
         The names.
     """
-    return [name for name, each in read_entries().items() if suite in ("", each.suite)]
+    return [name for name, each in read_catalog().items() if suite in ("", each.suite)]
 
 
 def list_suites() -> list[str]:
@@ -216,12 +216,12 @@ def list_suites() -> list[str]:
     list of str
         The names, sorted.
     """
-    return sorted({each.suite for each in read_entries().values()} - {""})
+    return sorted({each.suite for each in read_catalog().values()} - {""})
 
 
-def set_aside() -> dict[str, str]:
+def list_excluded_data_sets() -> dict[str, str]:
     """Return the data sets that a comparison counts separately, with the reasons."""
-    return {name: each.set_aside for name, each in read_entries().items() if each.set_aside}
+    return {name: each.set_aside for name, each in read_catalog().items() if each.set_aside}
 
 
 def find_entry(name: str) -> Entry:
@@ -229,6 +229,6 @@ def find_entry(name: str) -> Entry:
 
     Raise DataError, with the most similar name, if there is no such data set.
     """
-    if name not in read_entries():
+    if name not in read_catalog():
         raise make_unknown_error("data set", name, list_names(), DataError)
-    return read_entries()[name]
+    return read_catalog()[name]

@@ -1,6 +1,6 @@
 """Conversion of the cells of a table: numbers, missing values, and notes on their conversion.
 
-All file formats and all commands use `settle_columns`.
+All file formats and all commands use `normalize_text_columns`.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from rfbench.datasets.values import (
     FACTORS,
     MISSING_MARKERS,
     SEVERAL_UNITS,
-    as_numbers,
-    find_columns,
+    find_columns_by_dtype,
     format_names,
     has_decimal_comma,
-    has_numbers,
-    has_parts,
-    infer_kind,
-    is_dash,
-    is_number,
+    has_nested_values,
+    infer_column_kind,
+    is_mostly_numbers,
+    is_numeric_column,
+    is_only_dashes,
     list_units,
-    parse_measures,
-    split_measures,
+    parse_numbers,
+    parse_numbers_with_units,
+    split_numbers_and_units,
     to_text,
 )
 
@@ -35,19 +35,19 @@ from rfbench.datasets.values import (
 Found = tuple[list[str], dict[str, str]]
 
 
-def is_words(dtype: Any) -> bool:
+def is_string_dtype(dtype: Any) -> bool:
     """Return True for the dtypes of strings, which may represent numbers or dates."""
     return isinstance(dtype, pd.StringDtype) or pd.api.types.is_object_dtype(dtype)
 
 
-def without(column: pd.Series[Any], missing: Collection[str]) -> pd.Series[Any]:
+def replace_missing_markers(column: pd.Series[Any], missing: Collection[str]) -> pd.Series[Any]:
     """Return a column with the values in `missing` replaced by gaps.
 
     Numbers are compared by value.
     """
     if not len(missing):
         return column
-    if is_number(column):
+    if is_numeric_column(column):
         return column.where(~column.isin(_numbers(missing)))
     return column.where(~to_text(column).isin(list(missing)))
 
@@ -57,7 +57,7 @@ def _numbers(words: Collection[str]) -> list[float]:
     return [float(number) for number in numbers.dropna()]
 
 
-def settle_columns(
+def normalize_text_columns(
     table: pd.DataFrame,
     *,
     decimal: str | None,
@@ -81,7 +81,7 @@ def settle_columns(
     missing : collection of str
         Strings that mean a missing value, in addition to the usual strings.
     apart : str or None
-        Name of the target, which `to_target_words` converts.
+        Name of the target, which `to_target_strings` converts.
 
     Returns
     -------
@@ -94,21 +94,25 @@ def settle_columns(
     """
     found, notes = ([*commas], dict(units or {})), _Notes()
     names, dtypes = [str(name).strip() for name in table.columns], list(table.dtypes)
-    places = range(len(names)) if missing else find_columns(table, lambda t: not is_number(t))
+    places = (
+        range(len(names))
+        if missing
+        else find_columns_by_dtype(table, lambda t: not is_numeric_column(t))
+    )
     for at in sorted({*places, *(names.index(name) for name in units or () if name in names)}):
         name, dtype, column = names[at], dtypes[at], table.iloc[:, at]
         if name == apart:
             continue
         if len(missing):
-            column = without(column, missing)
+            column = replace_missing_markers(column, missing)
             table.isetitem(at, column.array)
         if pd.api.types.is_timedelta64_dtype(dtype):
             notes.add("Time differences are converted to seconds: {}.", name)
-        if units and name in units and is_number(column):
+        if units and name in units and is_numeric_column(column):
             notes.add(
                 "Numbers without a unit are assumed to have the unit of the training set: {}.", name
             )
-        if not is_words(column.dtype) or has_parts(column):
+        if not is_string_dtype(column.dtype) or has_nested_values(column):
             continue
         text = to_text(column).str.strip()
         known = decimal == "," or name in commas
@@ -141,21 +145,21 @@ def _plain(
     known = (units or {}).get(name)
     numbers, unit = np.full(len(text), np.nan), ""
     if known or units is None:
-        numbers, unit = parse_measures(text, comma=comma, unit=known)
+        numbers, unit = parse_numbers_with_units(text, comma=comma, unit=known)
     if unit:
         _note_unit(name, text, numbers, unit, bool(known), notes)
         written = pd.Series(numbers, index=text.index, dtype=object).map(repr)
         return written.where(np.isfinite(numbers), None), unit
-    numbers = as_numbers(text, comma=comma)
+    numbers = parse_numbers(text, comma=comma)
     # A new file may have few rows, so that all of its numbers are in accounting notation.
     if 2 * np.isfinite(numbers).sum() > there.sum() and (
-        units is not None or has_numbers(text[there], numbers[there])
+        units is not None or is_mostly_numbers(text[there], numbers[there])
     ):
         plain = pd.Series(numbers, index=text.index, dtype=object).map(repr)
-        text = text.where(~is_dash(text), None)
+        text = text.where(~is_only_dashes(text), None)
         return text.where(~np.isfinite(numbers), plain), ""
     if units is None and len(several := list_units(text[there])) > 1:
-        what = "are left out" if infer_kind(name, text) == SEVERAL_UNITS else "stay text"
+        what = "are left out" if infer_column_kind(name, text) == SEVERAL_UNITS else "stay text"
         notes.add(f"Numbers with several units ({format_names(several)}) {what}: {{}}.", name)
     return text, ""
 
@@ -172,7 +176,10 @@ def _note_unit(
         return
     if known:
         others = (
-            split_measures(odd)["unit"].fillna("no number").replace("", "no unit").value_counts()
+            split_numbers_and_units(odd)["unit"]
+            .fillna("no number")
+            .replace("", "no unit")
+            .value_counts()
         )
         counted = format_names([f"{other} ({n:,})" for other, n in others.items()])
         notes.add(
@@ -184,7 +191,9 @@ def _note_unit(
         notes.add("Values that are not numbers count as missing: {}.", f"{name} ({len(odd)})")
 
 
-def to_target_words(text: pd.Series[Any], missing: Collection[str], comma: bool) -> pd.Series[Any]:
+def to_target_strings(
+    text: pd.Series[Any], missing: Collection[str], comma: bool
+) -> pd.Series[Any]:
     """Return a target of strings as written, with None for missing values.
 
     If all other cells are numbers, the usual markers and dashes are missing values. Otherwise only
@@ -192,17 +201,17 @@ def to_target_words(text: pd.Series[Any], missing: Collection[str], comma: bool)
     """
     text = to_text(text).str.strip()
     if len(missing):
-        numbers = as_numbers(text, comma=comma)
+        numbers = parse_numbers(text, comma=comma)
         return text.where(~(text.isin(list(missing)) | np.isin(numbers, _numbers(missing))), None)
-    some = text.where(~(text.isin(MISSING_MARKERS) | is_dash(text)), None)
+    some = text.where(~(text.isin(MISSING_MARKERS) | is_only_dashes(text)), None)
     there = some.notna()
-    numbers, unit = parse_measures(some, comma=comma)
-    numbers = numbers if unit else as_numbers(some, comma=comma)
+    numbers, unit = parse_numbers_with_units(some, comma=comma)
+    numbers = numbers if unit else parse_numbers(some, comma=comma)
     # A column of numbers with a few strings is converted by `rfbench.datasets.columns.Table`.
-    return some if has_numbers(some[there], numbers[there]) else text
+    return some if is_mostly_numbers(some[there], numbers[there]) else text
 
 
-def describe_markers(text: Mapping[str, pd.Series[Any]]) -> str:
+def describe_missing_markers(text: Mapping[str, pd.Series[Any]]) -> str:
     """Return a sentence about the missing-value markers in text columns, or an empty string."""
     counts = {}
     for name, column in text.items():

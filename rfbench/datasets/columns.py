@@ -24,22 +24,22 @@ from rfbench.datasets.values import (
     DATE,
     EPOCH,
     NUMBER,
-    as_plain,
     as_table,
-    find_columns,
+    find_columns_by_dtype,
     format_names,
     has_decimal_comma,
-    has_parts,
-    infer_kind,
-    infer_row_names,
+    has_nested_values,
+    infer_column_kind,
+    infer_row_identifier,
     is_day_first,
-    is_number,
-    parse_measures,
+    is_numeric_column,
+    parse_numbers_with_units,
     to_days,
+    to_plain_numbers,
     to_text,
 )
-from rfbench.errors import DataError, suggest_nearest
-from rfbench.memory import check_fits
+from rfbench.errors import DataError, suggest_nearest_name
+from rfbench.memory import check_memory_fits
 
 # Revision of the conversion of tables by a `Preparation`. By definition, it is incremented with
 # each change of the conversion. The trials of tables then get new identities.
@@ -93,9 +93,9 @@ def to_table(
     """
     if hasattr(X, "tocsr"):
         X = sparse.csr_array(X)
-        X.data = to_native(X.data)
+        X.data = to_native_byte_order(X.data)
     elif not isinstance(X, pd.DataFrame):
-        array = to_native(X)
+        array = to_native_byte_order(X)
         if array.ndim != 2 or array.dtype.kind == "c":
             raise DataError(
                 f"X of {what} has the shape {array.shape} and the type {array.dtype}.",
@@ -107,7 +107,7 @@ def to_table(
         foreign = [at for at, dtype in enumerate(X.dtypes) if _is_foreign(dtype)]
         X = X.copy() if foreign else X
         for at in foreign:
-            X.isetitem(at, to_native(X.iloc[:, at].to_numpy()))
+            X.isetitem(at, to_native_byte_order(X.iloc[:, at].to_numpy()))
     if y is None:
         return X, None
     if getattr(y, "ndim", 1) == 2 and y.shape[1] == 1:
@@ -119,7 +119,7 @@ def to_table(
         )
     if isinstance(y, pd.Series) and not _is_foreign(y.dtype):
         return X, y.reset_index(drop=True)
-    values = to_native(y)
+    values = to_native_byte_order(y)
     # whole numbers are not converted to floats, so that they stay exact
     if values.dtype.kind in "iu" and np.ma.is_masked(values):
         gaps = np.ma.getmaskarray(values)
@@ -131,7 +131,7 @@ def _is_foreign(dtype: Any) -> bool:
     return getattr(dtype, "byteorder", "=") not in "=|"
 
 
-def to_native(values: Any) -> Any:
+def to_native_byte_order(values: Any) -> Any:
     """Return an array in the native byte order. A mask is kept, and pandas converts it to gaps."""
     array = values if np.ma.isMaskedArray(values) else np.asarray(values)
     return array.astype(array.dtype.newbyteorder("=")) if _is_foreign(array.dtype) else array
@@ -141,7 +141,7 @@ def to_dense_table(X: pd.DataFrame | Rows) -> pd.DataFrame:
     """Return the rows as a table. The columns of sparse rows are named x0, x1, ..."""
     rows: Any = X
     if hasattr(rows, "tocsr"):
-        check_fits(
+        check_memory_fits(
             8.0 * rows.shape[0] * rows.shape[1], "The table with its zeros", "Use fewer columns."
         )
         rows = rows.toarray()
@@ -150,7 +150,7 @@ def to_dense_table(X: pd.DataFrame | Rows) -> pd.DataFrame:
     return table.set_axis(pd.RangeIndex(len(table))).set_axis(names, axis=1)
 
 
-def parse_columns(
+def parse_data(
     name: str,
     X: pd.DataFrame | Rows,
     y: pd.Series[Any] | None,
@@ -177,7 +177,7 @@ def parse_columns(
 def parse_table(table: Table, task: str | None = None, labels: Sequence[Any] = ()) -> Parsed:
     """Return the rows, the target, the groups and the predefined split of a `Table`.
 
-    The result is the same as the result of `parse_columns`.
+    The result is the same as the result of `parse_data`.
     """
     name = table.name
     table.complete(task)
@@ -188,10 +188,10 @@ def parse_table(table: Table, task: str | None = None, labels: Sequence[Any] = (
             "Check the file, its separator, and that each line is a row.",
         )
     codes, classes, kind = table.encode_target(task, labels)
-    table.check_guesses()
-    table.forget_target()
+    table.check_no_ambiguous_cells()
+    table._forget_target()
     rows, columns, notes = _rows(name, table.X)
-    subjects, n_given_train, order = table.arrange_rows()
+    subjects, n_given_train, order = table.compute_row_order()
     if n_given_train is not None:
         rows = rows.iloc[order] if isinstance(rows, pd.DataFrame) else rows[order]
         codes = codes[order]
@@ -212,10 +212,10 @@ def _rows(name: str, X: pd.DataFrame | Rows) -> tuple[pd.DataFrame | Rows, int, 
     """
     if not isinstance(X, pd.DataFrame):
         return _sparse(name, X)
-    if all(is_number(dtype) or pd.api.types.is_bool_dtype(dtype) for dtype in X.dtypes):
+    if all(is_numeric_column(dtype) or pd.api.types.is_bool_dtype(dtype) for dtype in X.dtypes):
         numbers = X.to_numpy(dtype=np.float64, na_value=np.nan)
         if np.isfinite(numbers).all() and not any(
-            infer_row_names(str(c), X[c]) for c in X if is_number(X[c])
+            infer_row_identifier(str(c), X[c]) for c in X if is_numeric_column(X[c])
         ):
             varies = np.ptp(numbers, axis=0) > 0
             if not varies.any():
@@ -229,14 +229,21 @@ def _rows(name: str, X: pd.DataFrame | Rows) -> tuple[pd.DataFrame | Rows, int, 
             )
             numbers = numbers if varies.all() else numbers[:, varies]
             return np.ascontiguousarray(numbers), int(varies.sum()), notes
-    from rfbench.datasets.preparation import Preparation, describe  # importing scikit-learn is slow
+    from rfbench.datasets.preparation import (  # importing scikit-learn is slow
+        Preparation,
+        describe_column_treatments,
+    )
 
     table = pd.DataFrame({column: _plain(X[column]) for column in X})
     try:
         preparation = Preparation().fit(table)
     except DataError as error:
         raise DataError(f"{name}: {error.what}", error.why, error.todo) from None
-    return table, len(preparation.get_feature_names_out()), describe(preparation.notes_)
+    return (
+        table,
+        len(preparation.get_feature_names_out()),
+        describe_column_treatments(preparation.notes_),
+    )
 
 
 def _plain(column: pd.Series[Any]) -> Any:
@@ -244,7 +251,7 @@ def _plain(column: pd.Series[Any]) -> Any:
 
     Categorical columns are not changed.
     """
-    if is_number(column):
+    if is_numeric_column(column):
         return column.to_numpy(dtype=np.float64, na_value=np.nan)
     text = to_text(column)
     return text.astype("category") if isinstance(column.dtype, pd.CategoricalDtype) else text
@@ -292,7 +299,7 @@ def choose_columns(
             for key, given in wanted.items()
             if given is not None
         }
-        check_apart(name, {key: str(column.name) for key, column in special.items()})
+        check_distinct_columns(name, {key: str(column.name) for key, column in special.items()})
         X = X.drop(columns=[*dropped, *(str(column.name) for column in special.values())])
     elif drop or groups is not None or part is not None:
         raise DataError(
@@ -327,13 +334,13 @@ class Table:
     _exact: Any = None
     _numbers: Any = None  # the target as numbers, or None for a target of strings
 
-    def assume(self, fact: str, taken: str, option: str, *, guess: bool = False) -> None:
+    def record_assumption(self, fact: str, taken: str, option: str, *, guess: bool = False) -> None:
         """Add a note on how a value is interpreted, and on the option that changes this."""
         sentence = f"{fact}, read as {taken} ({option})."
         for each in (self.notes, self.assumed, *([self.guesses] if guess else [])):
             each.append(sentence)
 
-    def check_guesses(self) -> None:
+    def check_no_ambiguous_cells(self) -> None:
         """Raise DataError if a cell is ambiguous, because `rfbench run` does not guess."""
         if self.guesses:
             raise DataError(
@@ -343,7 +350,7 @@ class Table:
             )
 
     @property
-    def target_name(self) -> str:
+    def _target_name(self) -> str:
         """The string "Target", followed by the name of its column if the name is known."""
         return "Target" if self.y.name in (None, 0) else f"Target {self.y.name}"
 
@@ -353,8 +360,8 @@ class Table:
         A `Preparation` fills the other gaps.
         """
         if isinstance(self.X, pd.DataFrame):
-            objects = self.X.iloc[:, find_columns(self.X, pd.api.types.is_object_dtype)]
-            lists = [str(column) for column, cells in objects.items() if has_parts(cells)]
+            objects = self.X.iloc[:, find_columns_by_dtype(self.X, pd.api.types.is_object_dtype)]
+            lists = [str(column) for column, cells in objects.items() if has_nested_values(cells)]
             if lists:
                 self.X = self.X.drop(columns=lists)
                 self.notes.append(
@@ -369,7 +376,7 @@ class Table:
             if len(odd):
                 counted = [f"{str(word)[:40]} ({count:,})" for word, count in odd.items()]
                 self.notes.append(f"{UNREAD}{format_names(counted)}.")
-        words = {k: to_text(v) if has_parts(v) else v for k, v in self.special.items()}
+        words = {k: to_text(v) if has_nested_values(v) else v for k, v in self.special.items()}
         self.special, y = words, self.y.where(read)
         needed = pd.concat([y.rename("the target"), *words.values()], axis=1)
         counts = needed.isna().sum()
@@ -395,27 +402,29 @@ class Table:
         of strings.
         """
         y, classes = self.y, task not in (None, "regression")
-        if is_number(y):
+        if is_numeric_column(y):
             return y, y.to_numpy(dtype=np.float64, na_value=np.nan)
         text = to_text(y)
-        if has_parts(y):
+        if has_nested_values(y):
             option = "name another column if they are not labels"
-            self.assume(f"{self.target_name}: lists or bytes", "classes", option, guess=not task)
+            self.record_assumption(
+                f"{self._target_name}: lists or bytes", "classes", option, guess=not task
+            )
         is_category = isinstance(y.dtype, pd.CategoricalDtype) and task != "regression"
-        if is_category or y.dtype == bool or has_parts(y):
+        if is_category or y.dtype == bool or has_nested_values(y):
             return text, None
         is_dates = pd.api.types.is_datetime64_any_dtype(y.dtype)
-        kind = DATE if is_dates else infer_kind("", text)
+        kind = DATE if is_dates else infer_column_kind("", text)
         if kind == DATE:
             return (text, None) if classes else self._read_dates(y, is_guess=task is None)
         comma = has_decimal_comma(text) if self.comma is None else self.comma
-        numbers, unit = parse_measures(text, comma=comma)
+        numbers, unit = parse_numbers_with_units(text, comma=comma)
         if unit:
             exact = pd.Series(numbers, index=y.index)
         elif kind != NUMBER:
             return text, None
         else:
-            words = as_plain(text, comma=comma)
+            words = to_plain_numbers(text, comma=comma)
             numbers = pd.to_numeric(words, errors="coerce").to_numpy(dtype=np.float64)
             places, different = pd.factorize(words.where(np.isfinite(numbers)))
             exact = pd.Series([decimal.Decimal(word) for word in different], dtype=object)
@@ -425,13 +434,15 @@ class Table:
         if odd and classes:
             return text, None
         if odd and task is None:
-            fact = f"{self.target_name}: {count:,} numbers and {odd:,} other strings"
+            fact = f"{self._target_name}: {count:,} numbers and {odd:,} other strings"
             is_quantity = _is_quantity(numbers[there], len(np.unique(numbers[there])))
             if count < NEARLY_ALL * (count + odd) and not is_quantity:
                 option = "--task regression leaves out the other strings"
-                self.assume(fact, "classes", option, guess=True)
+                self.record_assumption(fact, "classes", option, guess=True)
                 return text, None
-            self.assume(fact, "numbers and gaps", "--task classification for classes", guess=True)
+            self.record_assumption(
+                fact, "numbers and gaps", "--task classification for classes", guess=True
+            )
         return exact, numbers
 
     def _read_dates(self, y: pd.Series[Any], *, is_guess: bool) -> tuple[pd.Series[Any], Array]:
@@ -440,8 +451,8 @@ class Table:
         is_whole = bool((days[~np.isnan(days)] % 1 == 0).all())
         self.dates = "%Y-%m-%d" if is_whole else "%Y-%m-%d %H:%M:%S"
         order = {None: "", True: ", the day first", False: ", the month first"}[is_day_first(y)]
-        self.assume(
-            f"{self.target_name}: dates{order}",
+        self.record_assumption(
+            f"{self._target_name}: dates{order}",
             f"a quantity in days since {EPOCH.date()}",
             "--task classification for classes",
             guess=is_guess,
@@ -490,14 +501,14 @@ class Table:
             notes.append(f"Regression{guess}: {different:,} different numbers.")
             return np.asarray(numbers), [], "regression"
         if different > MOST_CLASSES or 2 * different > len(y) > 4:
-            fact = f"{self.target_name}: {different:,} different labels in {len(y):,} rows"
+            fact = f"{self._target_name}: {different:,} different labels in {len(y):,} rows"
             option = "--task regression for a quantity"
-            self.assume(fact, "classes", option, guess=True)
+            self.record_assumption(fact, "classes", option, guess=True)
         kind = "binary" if different == 2 else "multiclass"
         notes.append(f"Classification{guess}: {different} classes, {format_names(written)}.")
         return codes.astype(np.int64), written, kind
 
-    def forget_target(self) -> None:
+    def _forget_target(self) -> None:
         """Delete the exact values of the target, which use more memory than ten columns."""
         self._exact = self._numbers = None
 
@@ -508,10 +519,10 @@ class Table:
         taken, other = ("classes", "regression for a quantity")
         if quantity:
             taken, other = ("a quantity", "classification for classes")
-        fact = f"{self.target_name}: {different} different whole numbers"
-        self.assume(fact, taken, f"--task {other}")
+        fact = f"{self._target_name}: {different} different whole numbers"
+        self.record_assumption(fact, taken, f"--task {other}")
 
-    def arrange_rows(self) -> tuple[NDArray[np.int64] | None, int | None, NDArray[np.int64]]:
+    def compute_row_order(self) -> tuple[NDArray[np.int64] | None, int | None, NDArray[np.int64]]:
         """Return the group numbers, the size of the training set, and the order of the rows.
 
         The rows of the training set are first in this order.
@@ -525,7 +536,7 @@ class Table:
         return None if subjects is None else subjects[order], int((side == 0).sum()), order
 
 
-def check_apart(name: str, named_columns: Mapping[str, str]) -> None:
+def check_distinct_columns(name: str, named_columns: Mapping[str, str]) -> None:
     """Raise DataError if two keys, for example `target` and `groups`, name the same column."""
     for (key, column), (other, same) in itertools.combinations(named_columns.items(), 2):
         if column == same:
@@ -547,7 +558,7 @@ def find_column(name: str, table: pd.DataFrame, column: str | int, key: str) -> 
     if isinstance(column, int) and -len(names) <= column < len(names):
         return str(names[column])
     raise DataError(
-        f"{name} has no column '{column}'.{suggest_nearest(str(column), names)}",
+        f"{name} has no column '{column}'.{suggest_nearest_name(str(column), names)}",
         f"Its columns are {format_names(names)}.",
         f"Correct `{key}`.",
     )

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from rfbench.datasets import cache, catalog, readers, user_data
 from rfbench.datasets.catalog import Entry, find_source
 from rfbench.datasets.columns import Parsed
-from rfbench.datasets.fetch import FileCheck, check_files, ensure_downloaded
+from rfbench.datasets.fetch import FileCheck, check_entry_files, ensure_downloaded
 from rfbench.datasets.synthetic import PROBLEMS
 from rfbench.errors import DataError
 
@@ -93,7 +93,7 @@ def find_entry(
         If the data set is unknown.
     """
     if find_source(parameters):
-        return user_data.recall_entry(name, parameters or {}, folder, sha256)[0]
+        return user_data.load_user_data_entry(name, parameters or {}, folder, sha256)[0]
     return catalog.find_entry(name)
 
 
@@ -133,7 +133,7 @@ def load(
         parameter is wrong.
     """
     if find_source(parameters):
-        entry, parsed, identity = user_data.read(name, parameters or {}, folder, sha256)
+        entry, parsed, identity = user_data.read_user_data(name, parameters or {}, folder, sha256)
     else:
         entry = catalog.find_entry(name)
         checks = [] if parameters else ensure_downloaded(entry)
@@ -196,9 +196,9 @@ def hash_data(name: str, parameters: Parameters = None, folder: Path | None = No
         If a file is missing or wrong, or a parameter is unknown.
     """
     if find_source(parameters):
-        return user_data.recall_entry(name, parameters or {}, folder)[1]
+        return user_data.load_user_data_entry(name, parameters or {}, folder)[1]
     entry = catalog.find_entry(name)
-    return _sha256(entry, parameters, check_files(entry))
+    return _sha256(entry, parameters, check_entry_files(entry))
 
 
 def _sha256(entry: Entry, parameters: Parameters, checks: list[FileCheck]) -> str:
@@ -227,11 +227,11 @@ def check_parameters(entry: Entry, parameters: Parameters) -> dict[str, int | fl
 
 def _parse(entry: Entry, checks: list[FileCheck], sha256: str) -> Parsed:
     def read() -> Parsed:
-        parsed = readers.read(entry, [each.source for each in checks if each.source])
+        parsed = readers.read_catalog_data(entry, [each.source for each in checks if each.source])
         entry.check(parsed.X, parsed.y, parsed.n_given_train)
         return parsed
 
-    return cache.load_or_read(sha256, read)
+    return cache.load_cached_rows_or_read(sha256, read)
 
 
 def _generate(

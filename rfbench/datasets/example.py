@@ -16,7 +16,7 @@ TOWNS = {"Ulm": 1.0, "Kiel": 0.8, "Bonn": 1.3}
 SPREAD = 0.08
 
 
-def make_flats(seed: int = 0) -> tuple[pd.DataFrame, pd.DataFrame]:
+def make_example_flats(seed: int = 0) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return a table of flats with prices, and a table of new flats without prices.
 
     Parameters

@@ -95,7 +95,7 @@ def find_data_folder() -> Path:
     return checkout / "data" if in_checkout else cache.find_user_folder()
 
 
-def locate(entry: Entry) -> list[FoundFiles | None]:
+def locate_files(entry: Entry) -> list[FoundFiles | None]:
     """Return the location of each file of a catalog entry, or None if a file is not found.
 
     The folder in RFBENCH_DATA is searched first, then the folder for downloaded data. Raise
@@ -140,7 +140,7 @@ def is_on_disk(name: str) -> bool:
     bool
         True if no file is missing.
     """
-    return None not in locate(catalog.find_entry(name))
+    return None not in locate_files(catalog.find_entry(name))
 
 
 def verify(name: str) -> list[FileCheck]:
@@ -158,16 +158,16 @@ def verify(name: str) -> list[FileCheck]:
     """
     entry = catalog.find_entry(name)
     return [
-        check(entry, member, source)
+        check_file_hash(entry, member, source)
         if source
         else FileCheck(member, None, "missing", expected=member.sha256)
-        for member, source in zip(entry.files, locate(entry), strict=True)
+        for member, source in zip(entry.files, locate_files(entry), strict=True)
     ]
 
 
-def check(entry: Entry, member: Member, source: FoundFiles) -> FileCheck:
+def check_file_hash(entry: Entry, member: Member, source: FoundFiles) -> FileCheck:
     """Compare the hash of one file, or of the download that contains it, with the known hashes."""
-    path, download = source.paths[0], entry.download_of(member)
+    path, download = source.paths[0], entry.find_download(member)
     archive: tuple[str, ...] = ()
     if download and download.sha256 and download.name == path.name:
         archive = (download.sha256, *download.also)
@@ -184,7 +184,7 @@ def check(entry: Entry, member: Member, source: FoundFiles) -> FileCheck:
     return FileCheck(member, source, "mismatch" if expected else "unpinned", seen, expected)
 
 
-def check_files(entry: Entry) -> list[FileCheck]:
+def check_entry_files(entry: Entry) -> list[FileCheck]:
     """Check the files of a catalog entry and return one result per file.
 
     Raise DataError if a file is missing or wrong.
@@ -215,7 +215,7 @@ def _missing(
     entry: Entry, member: Member, why: str = "The file was not found on disk."
 ) -> DataError:
     """Return the error for a missing file, with its address and the folder for the file."""
-    download = entry.download_of(member)
+    download = entry.find_download(member)
     urls = " or ".join(download.urls) if download else ""
     return DataError(
         f"'{member.source or member.name}' of {entry.name} is missing.",
@@ -254,16 +254,16 @@ def fetch(name: str, *, progress: bool = False) -> list[Path]:
 def ensure_downloaded(entry: Entry, *, progress: bool = False) -> list[FileCheck]:
     """Download missing files of a catalog entry, and return the check of each file."""
     done: set[str | None] = set()
-    for member, source in zip(entry.files, locate(entry), strict=True):
+    for member, source in zip(entry.files, locate_files(entry), strict=True):
         if source is None and member.source not in done:
             _download(entry, member, progress)
             done.add(member.source)
-    return check_files(entry)
+    return check_entry_files(entry)
 
 
 def _download(entry: Entry, member: Member, progress: bool) -> None:
     """Download the file or archive that contains `member`, from the first address that works."""
-    download = entry.download_of(member)
+    download = entry.find_download(member)
     if download is None or not download.urls:
         raise _missing(entry, member)
     folder = find_data_folder() / entry.folder
@@ -274,13 +274,13 @@ def _download(entry: Entry, member: Member, progress: bool) -> None:
                 path = stage / download.name
                 _download_or_assemble(download, url, path, progress)
                 source = FoundFiles((path,), member.pattern, member.count)
-                _refuse_mismatch(entry, check(entry, member, source))
+                _refuse_mismatch(entry, check_file_hash(entry, member, source))
                 files.move(path, folder / download.name)
             return
         except (OSError, ValueError, DataError, ResultsError) as error:
             log.info("%s from %s: %s", download.name, url, error)
             reasons.append(f"{url}: {_reason(error)}")
-            files.remove_empty(folder)
+            files.remove_empty_folder(folder)
     raise _missing(entry, member, f"The download failed ({'; '.join(reasons)}).")
 
 
@@ -426,7 +426,7 @@ class _Meter:
             raise TimeoutError
         self.done += n
         if max(self.done, self.total) > archives.MAX_MEMBER_BYTES:
-            raise archives.make_size_error("The download")
+            raise archives.make_size_limit_error("The download")
         self.bar.update(self.task, completed=self.done, total=self.total or None)
 
     def check_speed(self) -> None:

@@ -29,14 +29,14 @@ from rfbench.datasets.archives import UNPACK, open_unpacked
 from rfbench.datasets.arff import read_arff
 from rfbench.datasets.values import (
     MISSING_MARKERS,
-    as_numbers,
-    check_names,
-    find_columns,
+    check_distinct_names,
+    find_columns_by_dtype,
     has_decimal_comma,
-    has_parts,
+    has_nested_values,
+    parse_numbers,
     to_text,
 )
-from rfbench.errors import DataError, RfbenchError, suggest_nearest
+from rfbench.errors import DataError, RfbenchError, suggest_nearest_name
 
 TEXT = ("csv", "tsv")
 
@@ -77,7 +77,7 @@ _POINT = re.compile(r"[-+]?\d*\.\d+([eE][-+]?\d+)?")
 _FIRST_NUMBER = re.compile(r"-?\d+([.,]\d+)*(e[-+]?\d+)?")
 
 
-def find(path: str, folder: Path | None) -> Path:
+def find_data_file(path: str, folder: Path | None) -> Path:
     """Return the path of a file. Relative paths start at `folder`, by default the current folder.
 
     Raise DataError, with the most similar file name, if the file does not exist.
@@ -92,7 +92,7 @@ def find(path: str, folder: Path | None) -> Path:
     there = [each.name for each in file.parent.iterdir()] if file.parent.is_dir() else []
     start = "this folder" if folder is None else "the folder of the configuration"
     raise DataError(
-        f"There is no file {file}.{suggest_nearest(file.name, there)}",
+        f"There is no file {file}.{suggest_nearest_name(file.name, there)}",
         f"Relative paths start at {start}.",
         "Correct the path.",
     )
@@ -139,7 +139,7 @@ class ParsedFile(NamedTuple):
     groups: NDArray[Any] | None = None  # for svmlight files with queries: the query of each row
 
 
-def read(path: Path, *, like: ReadOptions | None = None, **options: Any) -> ParsedFile:
+def read_data_file(path: Path, *, like: ReadOptions | None = None, **options: Any) -> ParsedFile:
     """Read a CSV, TSV (also compressed), Parquet, NPY, NPZ, svmlight, ARFF or Excel file.
 
     Every command reads files with this function. In the returned table, numbers in text columns
@@ -166,22 +166,22 @@ def read(path: Path, *, like: ReadOptions | None = None, **options: Any) -> Pars
         names, and other columns than `like`.
     """
     options = {k: tuple(v) if k == "missing" else v for k, v in options.items()}
-    with raise_as_data_error(path):
+    with _raise_as_data_error(path):
         if path.stat().st_size == 0:
             raise pd.errors.EmptyDataError
-        same = like is not None and like.format == detect_format(path)
-        how = replace(like, **options) if like and same else detect_reading(path, **options)
+        same = like is not None and like.format == detect_file_format(path)
+        how = replace(like, **options) if like and same else detect_read_options(path, **options)
         if like and not same:
             how = replace(how, units=like.units, missing=like.missing, unused=like.unused)
         how = replace(how, width=like.width) if like else how
         given, text = how.encoding, how.format in (*TEXT, "arff")
-        how = replace(how, encoding=given or detect_encoding(path)) if text else how
+        how = replace(how, encoding=given or _detect_encoding(path)) if text else how
         X, y, how, notes, groups = _READERS[how.format](path, how)
         how, guessed = replace(how, encoding=given), _GUESSED.get(str(how.encoding))
     if guessed and not given:
         notes = (*notes, f"The file is not in UTF-8, and is read as {guessed}.")
     if isinstance(X, pd.DataFrame):
-        check_names(path.name, X.columns)
+        check_distinct_names(path.name, X.columns)
         X, how, said = _settled(path, X, how, new=like is not None)
         notes = (*notes, *said)
     if y is not None:
@@ -202,7 +202,7 @@ def read_table(
     `rfbench.datasets.columns.choose_columns`. Further options are passed to `read`. The table has
     notes on assumptions. Raise DataError if the file cannot be read.
     """
-    X, y, how, notes, queries = read(path, target=special.get("target"), **options)
+    X, y, how, notes, queries = read_data_file(path, target=special.get("target"), **options)
     X = columns.to_dense_table(X) if dense else X
     made = columns.choose_columns(path.name, X, y, **special)
     made.notes.extend(notes)
@@ -211,13 +211,13 @@ def read_table(
         taken, other = ("1.234", "1234") if how.unclear == how.decimal else ("1234", "1.234")
         fact = f"Numbers like 1{how.unclear}234"
         option = f"--decimal '{'.,'.strip(how.decimal)}' for {other}"
-        made.assume(fact, taken, option, guess=True)
+        made.record_assumption(fact, taken, option, guess=True)
     if how.format in TEXT and not how.header and options.get("header") is None:
         fact, option = (
             "The first line, which contains numbers",
             "--header if the line contains names",
         )
-        made.assume(fact, "a row", option, guess=True)
+        made.record_assumption(fact, "a row", option, guess=True)
     if queries is not None and special.get("groups") is None:
         made.special["groups"] = pd.Series(queries, name="qid")
         made.notes.append(
@@ -240,7 +240,7 @@ def _settled(
     if how.format in (*TEXT, "xlsx", "xls"):
         gaps = [
             at
-            for at in find_columns(table, cells.is_words)
+            for at in find_columns_by_dtype(table, cells.is_string_dtype)
             if at != place and named.columns[at] not in how.unused
             if table.iloc[:, at].isna().any()
         ]
@@ -248,13 +248,13 @@ def _settled(
         if place is not None:
             table.isetitem(place, written.pop(place).array)
         marked = {str(named.columns[at]): column for at, column in written.items()}
-        notes = [sentence] if (sentence := cells.describe_markers(marked)) else []
+        notes = [sentence] if (sentence := cells.describe_missing_markers(marked)) else []
     if place is not None:
         y = table.iloc[:, place].rename(target)
-        if cells.is_words(y.dtype) and how.decimal != "," and has_decimal_comma(y):
+        if cells.is_string_dtype(y.dtype) and how.decimal != "," and has_decimal_comma(y):
             how = replace(how, commas=(*how.commas, str(target)))
         table.isetitem(place, _target(y, how).array)
-    table, (commas, units), said = cells.settle_columns(
+    table, (commas, units), said = cells.normalize_text_columns(
         table,
         decimal=how.decimal,
         commas=how.commas,
@@ -268,12 +268,12 @@ def _settled(
 
 def _target(y: pd.Series[Any], how: ReadOptions) -> pd.Series[Any]:
     """Return a target with strings as written in the file and gaps for missing values."""
-    if not cells.is_words(y.dtype) or has_parts(y):
-        return cells.without(y, how.missing)
-    return cells.to_target_words(y, how.missing, how.decimal == "," or str(y.name) in how.commas)
+    if not cells.is_string_dtype(y.dtype) or has_nested_values(y):
+        return cells.replace_missing_markers(y, how.missing)
+    return cells.to_target_strings(y, how.missing, how.decimal == "," or str(y.name) in how.commas)
 
 
-def detect_reading(
+def detect_read_options(
     path: Path,
     *,
     separator: str | None = None,
@@ -287,12 +287,12 @@ def detect_reading(
 
     Raise UnicodeDecodeError or LookupError if the given encoding is wrong.
     """
-    form = detect_format(path)
+    form = detect_file_format(path)
     how = ReadOptions(form, None, header=header is not False, missing=missing, target=target)
     if form not in TEXT:
         return how
     how = replace(how, encoding=encoding)
-    lines, start, mark = _top(path, encoding or detect_encoding(path))
+    lines, start, mark = _top(path, encoding or _detect_encoding(path))
     # A comment line before the table may contain the column names.
     is_comment = lines[start:][:1] and lines[start].startswith("#")
     lines = [line for line in lines[start:] if line.strip() and not line.startswith("#")]
@@ -315,7 +315,7 @@ def detect_reading(
         decimal, unclear = _detect_decimal(rows, separator)
         # a number further down in the file may show which character is the decimal sign
         if unclear:
-            form = encoding or detect_encoding(path)
+            form = encoding or _detect_encoding(path)
             with open_unpacked(path, "rt", encoding=form, errors=_errors(form)) as stream:
                 rows = _split(stream.read().split("\n")[start:], separator, quote) or rows
             decimal, unclear = _detect_decimal(rows, separator)
@@ -351,7 +351,7 @@ def _detect_decimal(rows: list[list[str]], separator: str) -> tuple[str, str | N
     return decimal, None
 
 
-def detect_encoding(path: Path) -> str:
+def _detect_encoding(path: Path) -> str:
     """Return the encoding of a file: UTF-8, UTF-16 or Windows-1252.
 
     The encoding is detected from a byte order mark, or from zero bytes for UTF-16. A file that is
@@ -485,7 +485,7 @@ def _alike(name: str, X: Any, like: ReadOptions) -> Any:
         return X
     if not pd.api.types.is_integer_dtype(X.columns):
         return X  # named columns are compared with the names in the file later
-    cells = [as_numbers(to_text(row), comma=False) for _, row in X.head(2).iterrows()]
+    cells = [parse_numbers(to_text(row), comma=False) for _, row in X.head(2).iterrows()]
     if len(cells) > 1 and np.isnan(cells[0]).all() and np.isfinite(cells[1]).any():
         raise DataError(
             f"The first line of {name} contains names, but the training file does not have names.",
@@ -512,12 +512,12 @@ def hash_content(path: Path) -> str:
 
     Raise DataError if the file cannot be decompressed.
     """
-    with raise_as_data_error(path), open_unpacked(path) as stream:
+    with _raise_as_data_error(path), open_unpacked(path) as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 @contextlib.contextmanager
-def raise_as_data_error(path: Path) -> Iterator[None]:
+def _raise_as_data_error(path: Path) -> Iterator[None]:
     """Convert the errors of the readers to DataError. A MemoryError is not converted."""
     try:
         yield
@@ -528,7 +528,7 @@ def raise_as_data_error(path: Path) -> Iterator[None]:
     except Exception as error:  # damaged files make the libraries raise many types of errors
         if "out of memory" in str(error):  # pandas reports a lack of memory as a ParserError
             raise MemoryError from None
-        text = detect_format(path) in TEXT
+        text = detect_file_format(path) in TEXT
         raise DataError(
             f"{path.name} cannot be read.",
             f"{' '.join(str(error).split())[:300] or type(error).__name__}.",
@@ -538,7 +538,7 @@ def raise_as_data_error(path: Path) -> Iterator[None]:
         ) from error
 
 
-def detect_format(path: Path) -> str:
+def detect_file_format(path: Path) -> str:
     """Return the format of a file, from its suffix or else from its first line."""
     suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() not in UNPACK]
     suffix = (suffixes or [""])[-1]
@@ -546,7 +546,7 @@ def detect_format(path: Path) -> str:
     name = others.get(suffix, suffix[1:])
     if name in _READERS:
         return name
-    with raise_as_data_error(path), open_unpacked(path) as stream:
+    with _raise_as_data_error(path), open_unpacked(path) as stream:
         top = stream.readline(100_000)
     pairs = re.fullmatch(rb"[-+.\w]+(\s+\d+:[-+.\w]+)+\s*(#.*)?", top.strip())
     return "svmlight" if pairs else "csv"
@@ -580,7 +580,7 @@ def read_svmlight(stream: Any, **options: Any) -> tuple[Any, ...]:
 
 
 def _text(path: Path, how: ReadOptions, **options: Any) -> pd.DataFrame:
-    encoding = how.encoding or detect_encoding(path)
+    encoding = how.encoding or _detect_encoding(path)
     lines, start, mark = _top(path, encoding)
     separator, header = mark or how.separator or ",", 0 if how.header else None
     source: Any = path
@@ -721,7 +721,7 @@ def _names(what: str, lines: list[str], separator: str, quote: str) -> list[str]
     rows = _split([line for line in lines if line.strip()], separator, quote)
     if not rows:
         return None
-    check_names(what, [name or place for place, name in enumerate(rows[0])])
+    check_distinct_names(what, [name or place for place, name in enumerate(rows[0])])
     names, taken = list(rows[0]), set(rows[0])
     for place in [place for place, name in enumerate(names) if not name]:
         plain = f"Unnamed: {place}"
@@ -749,7 +749,7 @@ def _as_written(path: Path, how: ReadOptions, places: list[int]) -> dict[int, pd
     """
     if not places:
         return {}
-    with raise_as_data_error(path):
+    with _raise_as_data_error(path):
         if how.format in TEXT:
             options: dict[str, Any] = {"dtype": str, "keep_default_na": False, "na_values": [""]}
             table = _text(path, how, usecols=places, **options)
@@ -763,7 +763,7 @@ def _parquet(path: Path, how: ReadOptions) -> ParsedFile:
     with contextlib.suppress(ImportError):
         from pyarrow import parquet
 
-        check_names(path.name, parquet.read_schema(path).names)
+        check_distinct_names(path.name, parquet.read_schema(path).names)
     return ParsedFile(pd.read_parquet(path), None, how)
 
 
@@ -774,7 +774,9 @@ def _sheet(path: Path, how: ReadOptions) -> pd.DataFrame:
         if how.header:
             top = pd.read_excel(book, header=None, nrows=1, **cells_of)
             first = top.iloc[0] if len(top) else ()
-            check_names(path.name, [at if pd.isna(name) else name for at, name in enumerate(first)])
+            check_distinct_names(
+                path.name, [at if pd.isna(name) else name for at, name in enumerate(first)]
+            )
         table: pd.DataFrame = pd.read_excel(book, header=0 if how.header else None, **cells_of)
     return table
 

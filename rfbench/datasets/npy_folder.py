@@ -25,7 +25,7 @@ from rfbench.rows import RowSource
 _NAMES = (stored.FACTS_FILE, "X.npy", "y.npy", "groups.npy")
 
 
-def write(folder: Path, data: Parsed) -> None:
+def write_npy_folder(folder: Path, data: Parsed) -> None:
     """Write the rows of a data set into a new folder, completely or not at all.
 
     Raise OSError if the folder already exists or cannot be written.
@@ -34,10 +34,12 @@ def write(folder: Path, data: Parsed) -> None:
     about = None if data.about is None else dict(data.about)
     # fields of the catalog entry for this folder
     facts = {"train_rows": data.n_given_train, "about": about}
-    stored.write(folder, facts, {k: array for k, array in arrays.items() if array is not None})
+    stored.write_stored_data(
+        folder, facts, {k: array for k, array in arrays.items() if array is not None}
+    )
 
 
-def hash_folder(folder: Path, task: str | None = None) -> str:
+def hash_npy_folder(folder: Path, task: str | None = None) -> str:
     """Return the hash of the content of a packed folder.
 
     Raise DataError if the folder does not contain rows.
@@ -52,7 +54,7 @@ def hash_folder(folder: Path, task: str | None = None) -> str:
     return hashlib.sha256(json.dumps([digests, task] if task else digests).encode()).hexdigest()
 
 
-def read(folder: Path, task: str | None = None) -> Parsed:
+def open_npy_folder(folder: Path, task: str | None = None) -> Parsed:
     """Open a folder of `.npy` files as a data source that is read from disk.
 
     `task` is the kind of target. If it is not given, `facts.json` or the target itself determines
@@ -77,7 +79,7 @@ def _arrays(folder: Path, task: str | None) -> Parsed:
     place = folder / stored.FACTS_FILE
     facts: dict[str, Any] = json.loads(place.read_bytes()) if place.exists() else {}
     (n, d), kind = mapped(folder / "X.npy").shape, mapped(folder / "X.npy").dtype.kind
-    y, about = columns.to_native(mapped(folder / "y.npy")), facts.get("about")
+    y, about = columns.to_native_byte_order(mapped(folder / "y.npy")), facts.get("about")
     groups = np.asarray(mapped(folder / "groups.npy")) if (folder / "groups.npy").exists() else None
     if y.shape != (n,) or kind not in "fiu" or (groups is not None and groups.shape != (n,)):
         raise ValueError(
@@ -89,7 +91,7 @@ def _arrays(folder: Path, task: str | None) -> Parsed:
         target = columns.Table(folder.name, None, pd.Series(y), {})
         target.complete(task)
         y, classes, found = target.encode_target(task, ())
-        target.check_guesses()
+        target.check_no_ambiguous_cells()
         about = columns.describe_target(y, classes, found, target.notes)
     about = {**about, "rows": n, "columns": d, "train_rows": facts.get("train_rows")}
     name = folder.name

@@ -25,17 +25,17 @@ from rfbench.datasets.values import (
     INDEX,
     NUMBER,
     WORDS,
-    as_dates,
-    as_numbers,
     as_table,
-    can_name_rows,
     format_names,
     has_decimal_comma,
-    infer_kind,
+    infer_column_kind,
     is_day_first,
     is_missing,
-    is_number,
-    list_others,
+    is_numeric_column,
+    is_row_identifier_name,
+    list_non_numeric_columns,
+    parse_dates,
+    parse_numbers,
     to_text,
 )
 from rfbench.errors import DataError
@@ -170,7 +170,7 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     ['area', 'area=missing', 'town=Ulm']
     >>> preparation.transform(table).tolist()
     [[1.0, 0.0, 0.0], [2.0, 1.0, 1.0], [3.0, 0.0, 0.0]]
-    >>> seen = preparation.find_differences(pd.DataFrame({"town": ["Bonn"]}))
+    >>> seen = preparation.find_schema_changes(pd.DataFrame({"town": ["Bonn"]}))
     >>> seen.missing_columns, seen.unseen_words
     (('area',), {'town': {'Bonn': 1}})
     """
@@ -195,13 +195,13 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def fit_transform(self, X: Any, y: Any = None) -> Array:
         """Learn from a training set, and return the transformed training set."""
         table, given = as_table(X), self.columns
-        other = list_others(table)
+        other = list_non_numeric_columns(table)
         self.feature_names_in_ = table.columns.to_numpy(dtype=object)
         self.n_features_in_ = table.shape[1]
         if given is None:
             kinds = dict.fromkeys(table.columns, NUMBER)
-            unclear = {*other, *filter(can_name_rows, table.columns)}
-            kinds |= {column: infer_kind(column, table[column]) for column in unclear}
+            unclear = {*other, *filter(is_row_identifier_name, table.columns)}
+            kinds |= {column: infer_column_kind(column, table[column]) for column in unclear}
         else:
             kinds = dict(given.kinds)
         self.kinds_ = dict(kinds)
@@ -228,7 +228,8 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         words = [column for column, kind in kinds.items() if kind == WORDS]
         levels = {} if given is None else given.levels
         self._words = {
-            c: _Words.of(to_text(_column(table, c)), self.least_rows, levels.get(c)) for c in words
+            c: _Words.from_text(to_text(_column(table, c)), self.least_rows, levels.get(c))
+            for c in words
         }
 
         rows = self._expanded(table, numbers)
@@ -260,7 +261,7 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if not kept:
             raise DataError(
                 "No column remains from which a model could learn.",
-                " ".join(describe(self.notes_)),
+                " ".join(describe_column_treatments(self.notes_)),
                 "Use others.",
             )
         return self._chosen(rows)
@@ -322,7 +323,7 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "notes_")
         return np.array(self._names_out, dtype=object)
 
-    def find_differences(self, X: Any) -> SchemaChanges:
+    def find_schema_changes(self, X: Any) -> SchemaChanges:
         """Return a `SchemaChanges` object that compares a table with the training set."""
         check_is_fitted(self, "notes_")
         table = as_table(X)
@@ -362,9 +363,11 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         )
         return SchemaChanges(missing, extra, unseen, other, outside, gaps, turned)
 
+    find_differences = find_schema_changes  # earlier name, in code of users
+
     def _find_unchanged(self, table: pd.DataFrame) -> set[str]:
         """Return the numeric columns whose values are all numbers within the training range."""
-        others = {*list_others(table)}
+        others = {*list_non_numeric_columns(table)}
         plain = [c for c in self._numeric if c in table.columns and c not in others]
         values = table[plain].to_numpy(dtype=np.float64, na_value=np.nan)
         low, high = np.array([self.ranges_[column] for column in plain]).reshape(-1, 2).T
@@ -383,7 +386,7 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Gaps are NaN.
         """
         numeric = table.reindex(columns=self._numeric)
-        text = list_others(numeric)
+        text = list_non_numeric_columns(numeric)
         numeric = numeric.assign(**{c: self._parsed(c, numeric[c]) for c in text})
         X = numeric.to_numpy(dtype=np.float64, na_value=np.nan)
         dates = table.reindex(columns=list(self._day_first))
@@ -392,15 +395,15 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _parsed(self, column: str, values: pd.Series[Any]) -> Array:
         """Return the values of a column of numbers or dates, shape (n,). Other values are NaN."""
-        if is_number(values) and self.kinds_[column] == NUMBER:
+        if is_numeric_column(values) and self.kinds_[column] == NUMBER:
             X = values.to_numpy(dtype=np.float64, na_value=np.nan)
             return np.where(np.isfinite(X), X, np.nan)
         if self.kinds_[column] == DATE:
             return _date_parts(self._moments(column, values))[:, 0]
-        return as_numbers(to_text(values), comma=column in self._decimal_comma)
+        return parse_numbers(to_text(values), comma=column in self._decimal_comma)
 
     def _moments(self, column: str, values: pd.Series[Any]) -> pd.Series[Any]:
-        return as_dates(values, self._day_first[column])
+        return parse_dates(values, self._day_first[column])
 
     def _expanded(self, table: pd.DataFrame, numbers: Array) -> Array:
         """Return all candidate columns of a table, including the constant columns."""
@@ -452,7 +455,7 @@ class _Words:
     seen: frozenset[str]
 
     @classmethod
-    def of(
+    def from_text(
         cls, text: pd.Series[Any], least_rows: int = 1, levels: Sequence[str] | None = None
     ) -> _Words:
         """Learn the categories of a text column that occur in at least `least_rows` rows.
@@ -512,7 +515,7 @@ class _Words:
         return index.get_indexer(pd.Index(other.where(text.notna(), MISSING), dtype=object))
 
 
-def describe(notes: Iterable[Note]) -> list[str]:
+def describe_column_treatments(notes: Iterable[Note]) -> list[str]:
     """Return sentences that describe the treatment of the columns, one per kind of treatment."""
     sentences = {
         WORDS: (

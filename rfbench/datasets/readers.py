@@ -24,7 +24,7 @@ from rfbench.datasets.columns import Parsed
 from rfbench.errors import DataError
 
 
-def read(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
+def read_catalog_data(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
     """Return the rows of a catalog entry. Raise DataError if a file is broken."""
     try:
         parsed = READERS[entry.reader](entry, sources)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rfbench.errors import DataError, suggest_nearest
+from rfbench.errors import DataError, suggest_nearest_name
 
 if TYPE_CHECKING:
     from rfbench.datasets.dataset import Dataset
@@ -32,7 +32,7 @@ SPLIT_EXAMPLES = (
 )
 
 
-def find_split_kind(rule: object) -> str | None:
+def _find_split_kind(rule: object) -> str | None:
     """Return the kind of a split rule, which is a key of `_WAYS`, or None for an unknown rule."""
     if not isinstance(rule, Mapping) or not rule:
         return "given" if rule == "given" else None
@@ -44,10 +44,10 @@ def find_split_kind(rule: object) -> str | None:
     return next((way for way, (wanted, _) in _WAYS.items() if keys == set(wanted)), None)
 
 
-def check(rule: object) -> None:
+def check_split_rule(rule: object) -> None:
     """Raise DataError if a split rule is unknown or has an impossible size."""
-    if find_split_kind(rule) is None:
-        what = f"The split {rule!r} is unknown.{suggest_nearest(str(rule), ['given'])}"
+    if _find_split_kind(rule) is None:
+        what = f"The split {rule!r} is unknown.{suggest_nearest_name(str(rule), ['given'])}"
         raise DataError(what, "", f"Choose {SPLIT_EXAMPLES}.")
     sizes = rule if isinstance(rule, Mapping) else {}
     for key, size in sizes.items():
@@ -64,14 +64,14 @@ def check(rule: object) -> None:
             raise DataError(f"{key} is {size!r}.", f"The value has to be {words}.")
 
 
-def is_given(rule: Rule) -> bool:
+def is_given_split(rule: Rule) -> bool:
     """Return True if the data define the test set, by a published split or a column."""
-    return find_split_kind(rule) in ("given", "published", "column")
+    return _find_split_kind(rule) in ("given", "published", "column")
 
 
-def is_fixed(rule: Rule) -> bool:
+def is_fixed_split(rule: Rule) -> bool:
     """Return True if a split rule gives every trial the same training and test set."""
-    return find_split_kind(rule) in ("given", "column", "last", "held out")
+    return _find_split_kind(rule) in ("given", "column", "last", "held out")
 
 
 def split_rows(
@@ -119,9 +119,9 @@ def split_rows(
     DataError
         If the rule is unknown, cannot be used for the data set, or leaves a side empty.
     """
-    check(rule)
+    check_split_rule(rule)
     mapping = {**rule, "trial": trial} if isinstance(rule, Mapping) else {}
-    draw = _WAYS[str(find_split_kind(rule))][1]
+    draw = _WAYS[str(_find_split_kind(rule))][1]
     sides = draw(dataset, mapping, generator)
     train, test = (np.sort(side).astype(np.int64) for side in sides)
     if not len(train) or not len(test):
@@ -291,7 +291,7 @@ def count_training_rows(n: int, n_given: int | None, rule: Rule) -> int:
     if "folds" in sizes:
         n = min(n, int(sizes.get("first_permuted", n)))
         return n - n // int(sizes["folds"])
-    if is_given(rule):
+    if is_given_split(rule):
         n = rest = n if n_given is None else n_given
     else:
         keys = ("test_size", "stratified", "held_out", "leave_groups", "last")

@@ -25,7 +25,9 @@ Arrays = dict[str, NDArray[Any]]
 SPARSE = ("data", "indices", "indptr")
 
 
-def write(folder: Path, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+def write_stored_data(
+    folder: Path, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
+) -> None:
     """Write facts and arrays into a new folder, completely or not at all.
 
     Raise OSError if the folder already exists or cannot be written.
@@ -36,7 +38,7 @@ def write(folder: Path, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[A
         files.replace(stage / FACTS_FILE, json.dumps(facts, indent=1).encode())
 
 
-def split_into_parts(data: Parsed) -> tuple[dict[str, Any], Arrays] | None:
+def split_into_json_and_arrays(data: Parsed) -> tuple[dict[str, Any], Arrays] | None:
     """Return the rows as JSON values and arrays, or None if their type is not supported."""
     facts: dict[str, Any] = {"n_given_train": data.n_given_train, "about": data.about}
     arrays = {"y": np.asarray(data.y)}
@@ -59,7 +61,7 @@ def split_into_parts(data: Parsed) -> tuple[dict[str, Any], Arrays] | None:
     return None if any(array.dtype.hasobject for array in arrays.values()) else (facts, arrays)
 
 
-def read(folder: Path) -> Parsed:
+def read_stored_data(folder: Path) -> Parsed:
     """Return the rows in a folder. Damaged files may raise many types of errors."""
     facts = json.loads((folder / FACTS_FILE).read_bytes())
     arrays = {

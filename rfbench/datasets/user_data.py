@@ -19,9 +19,9 @@ from rfbench.datasets import cache, columns, files, npy_folder
 from rfbench.datasets.catalog import Entry, find_source
 from rfbench.datasets.columns import REVISION, Parsed
 from rfbench.errors import DataError, RfbenchError, make_unknown_error
-from rfbench.memory import GIB, count_free_bytes, raise_beyond_limit
+from rfbench.memory import GIB, count_free_bytes, limit_memory_to_free
 
-# Keys that control the conversion of rows (see `columns.parse_columns`). For data with `load`, all
+# Keys that control the conversion of rows (see `columns.parse_data`). For data with `load`, all
 # other keys are arguments of the function.
 SHAPING = ("target", "task", "drop", "groups", "part")
 READING_KEYS = ("header", "separator", "decimal", "encoding", "missing")
@@ -36,7 +36,7 @@ Options = Mapping[str, Any]
 _entries: dict[tuple[str, str, int], Entry] = {}
 
 
-def make_default_name(parameters: Options) -> str:
+def make_default_data_name(parameters: Options) -> str:
     """Return the name that user data have in results if no name is given."""
     source = str(find_source(parameters))
     value = str(parameters[source])
@@ -45,18 +45,18 @@ def make_default_name(parameters: Options) -> str:
     return value.replace(".py:", "-") if source == "load" else f"{source}-{value}"
 
 
-def recall_entry(
+def load_user_data_entry(
     name: str, parameters: Options, folder: Path | None = None, sha256: str | None = None
 ) -> tuple[Entry, str]:
     """Return the entry and the identity of user data. The rows are read once per content."""
     content_hash = sha256 or _find_hash(parameters, folder)
     entry = _entries.get((name, content_hash, REVISION))
     if entry is None:
-        entry, _, content_hash = read(name, parameters, folder, content_hash)
+        entry, _, content_hash = read_user_data(name, parameters, folder, content_hash)
     return entry, content_hash
 
 
-def read(
+def read_user_data(
     name: str, parameters: Options, folder: Path | None = None, sha256: str | None = None
 ) -> tuple[Entry, Parsed, str]:
     """Return a catalog entry for user data, the rows and their identity.
@@ -69,10 +69,13 @@ def read(
     """
     if find_source(parameters) == "path":
         path, task = _locate_rows(parameters, folder)
-        content_hash, parsed = npy_folder.hash_folder(path, task), npy_folder.read(path, task)
+        content_hash, parsed = (
+            npy_folder.hash_npy_folder(path, task),
+            npy_folder.open_npy_folder(path, task),
+        )
     else:
         content_hash = sha256 or _find_hash(parameters, folder)
-        cached = cache.find_cached(content_hash)
+        cached = cache.find_cached_rows(content_hash)
         content_hash, parsed = (content_hash, cached) if cached else _stored(parameters, folder)
     facts = {
         "name": name,
@@ -86,15 +89,15 @@ def read(
     return entry, parsed, content_hash
 
 
-def hash_data(parameters: Options, folder: Path | None, parsed: Parsed | None = None) -> str:
+def hash_user_data(parameters: Options, folder: Path | None, parsed: Parsed | None = None) -> str:
     """Return the hash of the content and of the options for reading it, without path or name."""
     shape = {key: parameters[key] for key in (*SHAPING, *READING_KEYS) if key in parameters}
     if find_source(parameters) == "file":
-        path = files.find(str(parameters["file"]), folder)
-        digest = cache.compute_cached(
+        path = files.find_data_file(str(parameters["file"]), folder)
+        digest = cache.compute_cached_text(
             f"content|{cache.describe_file_state(path)}", lambda: files.hash_content(path)
         )
-        content = f"{files.detect_format(path)} {digest}"
+        content = f"{files.detect_file_format(path)} {digest}"
     else:
         assert parsed is not None
         content = _arrays_sha256(parsed)
@@ -113,16 +116,16 @@ def _find_hash(parameters: Options, folder: Path | None) -> str:
     """Return the identity of user data. Data that are not on disk are read once and cached."""
     source = find_source(parameters)
     if source == "path":
-        return npy_folder.hash_folder(*_locate_rows(parameters, folder))
+        return npy_folder.hash_npy_folder(*_locate_rows(parameters, folder))
     if source == "file":
-        return hash_data(parameters, folder)
+        return hash_user_data(parameters, folder)
     if source == "load":
-        code = plugins.hash_code(str(parameters["load"]), folder)
+        code = plugins.hash_class_code(str(parameters["load"]), folder)
         return _of_function(json.dumps(dict(parameters)), folder, code)
     import sklearn
 
     key = json.dumps([sklearn.__version__, dict(parameters)], sort_keys=True)
-    return cache.compute_cached(key, lambda: _stored(parameters, folder)[0])
+    return cache.compute_cached_text(key, lambda: _stored(parameters, folder)[0])
 
 
 @functools.cache
@@ -136,8 +139,8 @@ def _of_function(parameters: str, folder: Path | None, code: str) -> str:
 
 def _stored(parameters: Options, folder: Path | None) -> tuple[str, Parsed]:
     parsed = _parse(parameters, folder)
-    content_hash = hash_data(parameters, folder, parsed)
-    return content_hash, cache.load_or_read(content_hash, lambda: parsed)
+    content_hash = hash_user_data(parameters, folder, parsed)
+    return content_hash, cache.load_cached_rows_or_read(content_hash, lambda: parsed)
 
 
 def _arrays_sha256(parsed: Parsed) -> str:
@@ -162,7 +165,7 @@ def _parse(parameters: Options, folder: Path | None) -> Parsed:
     what = str(parameters[str(find_source(parameters))])
     free = count_free_bytes()
     try:
-        with raise_beyond_limit():
+        with limit_memory_to_free():
             return _read(parameters, folder)
     except MemoryError:
         raise DataError(
@@ -183,7 +186,7 @@ def _read(parameters: Options, folder: Path | None) -> Parsed:
         if (words := reading.get("missing")) is not None:
             listed = words if isinstance(words, list) else [words]
             reading["missing"] = tuple(map(str, listed))
-        path = files.find(what, folder)
+        path = files.find_data_file(what, folder)
         task = shaping.pop("task", None)
         return columns.parse_table(files.read_table(path, special=shaping, **reading)[0], task)
     if source == "load":
@@ -227,9 +230,7 @@ def _taken(what: str, result: Any, shaping: Options) -> Parsed:
             "The function has to return X and y, a Bunch of scikit-learn, or a DataFrame.",
             "Write `return X, y`.",
         )
-    return columns.parse_columns(
-        what, *columns.to_table(what, X, y, names), labels=labels, **shaping
-    )
+    return columns.parse_data(what, *columns.to_table(what, X, y, names), labels=labels, **shaping)
 
 
 def _fetched(source: str, which: Any, shaping: Options) -> Any:

@@ -45,7 +45,8 @@ _ACCOUNTS = re.compile(
 _FORTRAN = r"(?<=[\d.])[dD](?=[-+]\d+$)"  # exponents in Fortran notation: 1.0D+00
 # Numbers with Indian thousands separators, such as 1,23,450.
 _INDIAN = re.compile(r"([-+]?[1-9]\d?(?:,\d{2})+,\d{3})(\.\d+)?")
-# Numbers that `as_plain` does not change. The first expression has a decimal point, the second a
+# Numbers that `to_plain_numbers` does not change. The first expression has a decimal point, the
+# second a
 # decimal comma. Without this shortcut, a target with a million different numbers takes minutes
 # (measured).
 _PLAIN = (
@@ -83,11 +84,11 @@ def as_table(X: Any, what: str = "The table") -> pd.DataFrame:
     table = X if isinstance(X, pd.DataFrame) else pd.DataFrame(np.asarray(X))
     table = table.reset_index(drop=True)
     table = table.set_axis([str(column).strip() for column in table.columns], axis=1)
-    check_names(what, table.columns)
+    check_distinct_names(what, table.columns)
     return table
 
 
-def check_names(what: str, names: Iterable[Any]) -> None:
+def check_distinct_names(what: str, names: Iterable[Any]) -> None:
     """Raise DataError if two columns have the same name after stripping."""
     first: dict[str, int] = {}
     for place, name in enumerate((str(name).strip() for name in names), 1):
@@ -99,13 +100,13 @@ def check_names(what: str, names: Iterable[Any]) -> None:
             )
 
 
-def is_number(column: pd.Series[Any] | Any) -> bool:
+def is_numeric_column(column: pd.Series[Any] | Any) -> bool:
     """Return True if a column, or its dtype, is numeric. Booleans are not numeric."""
     dtype = getattr(column, "dtype", column)
     return pd.api.types.is_numeric_dtype(dtype) and not pd.api.types.is_bool_dtype(dtype)
 
 
-def group_by_type(table: pd.DataFrame) -> dict[Any, list[int]]:
+def group_columns_by_dtype(table: pd.DataFrame) -> dict[Any, list[int]]:
     """Return the positions of the columns of each dtype."""
     groups: dict[Any, list[int]] = {}
     for at, dtype in enumerate(table.dtypes):
@@ -113,34 +114,37 @@ def group_by_type(table: pd.DataFrame) -> dict[Any, list[int]]:
     return groups
 
 
-def find_columns(table: pd.DataFrame, has_type: Callable[[Any], bool]) -> list[int]:
+def find_columns_by_dtype(table: pd.DataFrame, has_type: Callable[[Any], bool]) -> list[int]:
     """Return the positions of the columns with a dtype for which `has_type` is True."""
-    groups = group_by_type(table)
+    groups = group_columns_by_dtype(table)
     return sorted(at for dtype, places in groups.items() if has_type(dtype) for at in places)
 
 
-def list_others(table: pd.DataFrame) -> list[str]:
+def list_non_numeric_columns(table: pd.DataFrame) -> list[str]:
     """Return the names of the non-numeric columns of a table."""
-    return [str(table.columns[at]) for at in find_columns(table, lambda t: not is_number(t))]
+    return [
+        str(table.columns[at])
+        for at in find_columns_by_dtype(table, lambda t: not is_numeric_column(t))
+    ]
 
 
 def is_missing(column: pd.Series[Any]) -> pd.Series[Any]:
     """Return a mask of the missing values of a column. Infinite numbers are not missing."""
-    if is_number(column):
+    if is_numeric_column(column):
         return column.isna()
     return to_text(column).isna()
 
 
-def has_parts(column: pd.Series[Any]) -> bool:
+def has_nested_values(column: pd.Series[Any]) -> bool:
     """Return True if cells of a column are lists, mappings or bytes instead of single values."""
     parts = (bytes, bytearray, memoryview, list, tuple, dict, set, np.ndarray)
     return bool(column.dtype == object and any(isinstance(cell, parts) for cell in column))
 
 
-def infer_kind(name: str, column: pd.Series[Any]) -> str:
+def infer_column_kind(name: str, column: pd.Series[Any]) -> str:
     """Return the kind of a column: numbers, dates, text, or a reason to leave it out."""
-    if is_number(column):
-        return infer_row_names(name, column) or NUMBER
+    if is_numeric_column(column):
+        return infer_row_identifier(name, column) or NUMBER
     if isinstance(column.dtype, pd.CategoricalDtype):
         return WORDS
     present = to_text(column).dropna()
@@ -148,10 +152,10 @@ def infer_kind(name: str, column: pd.Series[Any]) -> str:
         return NUMBER  # the column has no values
     if pd.api.types.is_datetime64_any_dtype(column.dtype):
         return DATE
-    if has_numbers(present, as_numbers(present, comma=has_decimal_comma(present))):
+    if is_mostly_numbers(present, parse_numbers(present, comma=has_decimal_comma(present))):
         return NUMBER
     if 2 * present.str.fullmatch(_DATE).sum() > len(present):
-        dates = as_dates(present)
+        dates = parse_dates(present)
         if 2 * dates.notna().sum() > len(present):
             return DATE
     different = present.nunique()
@@ -160,13 +164,13 @@ def infer_kind(name: str, column: pd.Series[Any]) -> str:
     return SEVERAL_UNITS if len(list_units(present)) > 1 else IDENTIFIER
 
 
-def infer_row_names(name: str, column: pd.Series[Any]) -> str:
+def infer_row_identifier(name: str, column: pd.Series[Any]) -> str:
     """Return `INDEX` or `IDENTIFIER` for a numeric column that identifies rows, "" otherwise.
 
     A column identifies rows if it contains distinct whole numbers, and has no name or the name of
     an identifier.
     """
-    if not can_name_rows(name):
+    if not is_row_identifier_name(name):
         return ""
     values = column.to_numpy(dtype=np.float64, na_value=np.nan)
     integral = np.isfinite(values).all() and (values == np.round(values)).all()
@@ -175,7 +179,7 @@ def infer_row_names(name: str, column: pd.Series[Any]) -> str:
     return INDEX if _UNLABELED.fullmatch(name) else IDENTIFIER
 
 
-def can_name_rows(name: str) -> bool:
+def is_row_identifier_name(name: str) -> bool:
     """Return True if a name is typical of a column of row numbers: id, index, or empty."""
     return bool(_UNLABELED.fullmatch(name) or _IDENTIFIER.fullmatch(name))
 
@@ -183,7 +187,7 @@ def can_name_rows(name: str) -> bool:
 def to_text(column: pd.Series[Any]) -> pd.Series[Any]:
     """Return the values of a column as strings, with None for missing values."""
     # whole numbers with missing values are stored as floats, so 3.0 becomes "3"
-    if is_number(column):
+    if is_numeric_column(column):
         numbers = column.to_numpy(dtype=np.float64, na_value=np.nan)
         texts = [None if np.isnan(value) else f"{value:.15g}" for value in numbers]
         return pd.Series(texts, index=column.index, dtype=object)
@@ -207,7 +211,7 @@ def has_decimal_comma(text: pd.Series[Any]) -> bool:
     )
 
 
-def has_numbers(text: pd.Series[Any], numbers: Array) -> bool:
+def is_mostly_numbers(text: pd.Series[Any], numbers: Array) -> bool:
     """Return True if more than half of the strings are numbers.
 
     The result is False if all numbers are in accounting notation.
@@ -220,12 +224,12 @@ def has_numbers(text: pd.Series[Any], numbers: Array) -> bool:
     return not text[there].str.strip().str.fullmatch(_ACCOUNTS).all()
 
 
-def is_dash(text: pd.Series[Any]) -> pd.Series[Any]:
+def is_only_dashes(text: pd.Series[Any]) -> pd.Series[Any]:
     """Return a mask of the strings that contain only dashes."""
     return text.str.fullmatch(rf"\s*[{_DASHES}]+\s*") == True  # noqa: E712 (None is not a dash)
 
 
-def as_plain(text: pd.Series[Any], *, comma: bool) -> pd.Series[Any]:
+def to_plain_numbers(text: pd.Series[Any], *, comma: bool) -> pd.Series[Any]:
     """Return strings with numbers in a plain form: a decimal point and an ASCII minus sign.
 
     Percent signs, currency signs and thousands separators are removed. The separators are spaces,
@@ -241,7 +245,7 @@ def as_plain(text: pd.Series[Any], *, comma: bool) -> pd.Series[Any]:
 
 
 def _rewrite(words: pd.Series[Any], *, comma: bool) -> pd.Series[Any]:
-    """Rewrite strings as `as_plain` does. Each string is compared with every form of a number."""
+    """Rewrite strings for `to_plain_numbers`; each string is compared with every number form."""
     accounts = words.str.fullmatch(_ACCOUNTS).astype(bool)
     words = words.where(~accounts, words.str.replace(_ACCOUNTS, r"-\1\2", regex=True))
     words = words.str.replace(_MINUS, "-", regex=True).str.replace(_UNIT, "", regex=True)
@@ -258,18 +262,18 @@ def _rewrite(words: pd.Series[Any], *, comma: bool) -> pd.Series[Any]:
     return words
 
 
-def as_numbers(text: pd.Series[Any], *, comma: bool) -> Array:
+def parse_numbers(text: pd.Series[Any], *, comma: bool) -> Array:
     """Return strings as floats. A string that is not a finite number becomes NaN.
 
-    `as_plain` describes the accepted signs and separators.
+    `to_plain_numbers` describes the accepted signs and separators.
     """
     codes, different = pd.factorize(text)
-    words = as_plain(pd.Series(different, dtype=object), comma=comma)
+    words = to_plain_numbers(pd.Series(different, dtype=object), comma=comma)
     numbers = pd.to_numeric(words, errors="coerce").to_numpy(dtype=np.float64)
     return np.append(np.where(np.isfinite(numbers), numbers, np.nan), np.nan)[codes]
 
 
-def split_measures(text: pd.Series[Any]) -> pd.DataFrame:
+def split_numbers_and_units(text: pd.Series[Any]) -> pd.DataFrame:
     """Return the number and the unit in each string, both as strings, or None without a number."""
     codes, different = pd.factorize(text)
     words = pd.Series(different, dtype=object).str.strip()
@@ -280,12 +284,12 @@ def split_measures(text: pd.Series[Any]) -> pd.DataFrame:
 
 def list_units(text: pd.Series[Any]) -> list[str]:
     """Return the units of strings if most strings are numbers with one of these units."""
-    units = split_measures(text)["unit"].value_counts()
+    units = split_numbers_and_units(text)["unit"].value_counts()
     few = 2 * units.sum() > len(text) and units.drop("", errors="ignore").sum() > 0
     return sorted(map(str, units.index)) if few and len(units) <= MOST_NAMED else []
 
 
-def parse_measures(
+def parse_numbers_with_units(
     text: pd.Series[Any], *, comma: bool, unit: str | None = None
 ) -> tuple[Array, str]:
     """Return the numbers in strings with a common unit, shape (n,), and the unit.
@@ -296,8 +300,8 @@ def parse_measures(
     a different unit are NaN. Strings without a unit are NaN if the unit is detected. If there is no
     common unit, all numbers are NaN, and the unit is empty.
     """
-    parts = split_measures(text)
-    numbers, units = as_numbers(parts["number"], comma=comma), parts["unit"].fillna("\0")
+    parts = split_numbers_and_units(text)
+    numbers, units = parse_numbers(parts["number"], comma=comma), parts["unit"].fillna("\0")
     nothing = np.full(len(text), np.nan), ""
     if unit is None:
         there = sorted(set(units[np.isfinite(numbers)]))
@@ -337,9 +341,9 @@ def to_days(name: str, column: pd.Series[Any]) -> Array:
 
     Raise DataError for other columns.
     """
-    if is_number(column):
+    if is_numeric_column(column):
         return column.to_numpy(dtype=np.float64, na_value=np.nan)
-    if infer_kind(name, column) != DATE:
+    if infer_column_kind(name, column) != DATE:
         raise DataError(
             (
                 f"The column '{name}' contains neither dates nor numbers. One value is "
@@ -350,11 +354,11 @@ def to_days(name: str, column: pd.Series[Any]) -> Array:
             "The column does not determine the order of the rows in time.",
             "Name a column of dates or numbers.",
         )
-    dates = as_dates(column)
+    dates = parse_dates(column)
     return np.asarray((dates - EPOCH) / pd.Timedelta(days=1), dtype=np.float64)
 
 
-def as_dates(column: pd.Series[Any], before: bool | None = None) -> pd.Series[Any]:
+def parse_dates(column: pd.Series[Any], before: bool | None = None) -> pd.Series[Any]:
     """Return the dates in a column, in UTC without a time zone. Other values are NaT.
 
     `before` is True if days came first in the training set (see `is_day_first`).
@@ -379,7 +383,7 @@ def as_dates(column: pd.Series[Any], before: bool | None = None) -> pd.Series[An
     return moments.set_axis(column.index)
 
 
-def write_dates(days: pd.Series[Any], form: str) -> pd.Series[Any]:
+def format_dates(days: pd.Series[Any], form: str) -> pd.Series[Any]:
     """Return days since `EPOCH` as strings in a format of `strftime`.
 
     Infinite numbers give None.

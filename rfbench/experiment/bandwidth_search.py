@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from rfbench.bandwidths import choose_nearest_to_rule
+from rfbench.bandwidths import choose_bandwidth_nearest_to_rule
 from rfbench.clock import Clock
 from rfbench.config.specs import BandwidthGrid
 from rfbench.experiment.fitting import ResolvedTrial, fit_features, fit_model, make_fold_fit
@@ -49,10 +49,10 @@ def search_bandwidth(resolved: ResolvedTrial, clock: Clock, shared: Shared) -> B
     and model are fitted as in a trial with this bandwidth, including the selection of the penalty.
     Among equal losses the largest bandwidth is selected. The time of the search counts as training
     time. A grid with `widen` is extended by factors of two as long as the best bandwidth is at an
-    edge. `rfbench.bandwidths.choose_nearest_to_rule` then selects the bandwidth.
+    edge. `rfbench.bandwidths.choose_bandwidth_nearest_to_rule` then selects the bandwidth.
     """
     trial = resolved.trial
-    grid, rule = resolved.context.list_bandwidths(trial), trial.experiment.bandwidth
+    grid, rule = resolved.context.list_candidate_bandwidths(trial), trial.experiment.bandwidth
     if grid is None:
         return BandwidthChoice(None)
     widened = isinstance(rule, BandwidthGrid) and rule.widen
@@ -78,12 +78,12 @@ def search_bandwidth(resolved: ResolvedTrial, clock: Clock, shared: Shared) -> B
     # edge. The grid is extended only at this edge, because the loss at the other edge is larger.
     while widened and (further := grid.widen(best)) is not None:
         measure_loss(further)
-        grid, best = grid.with_value(further), _best_of(losses)
+        grid, best = grid.with_bandwidth(further), _best_of(losses)
     # Among candidates whose losses differ from the smallest loss by less than its standard error
     # over the folds, select the candidate nearest to the value of the rule. A loss without folds
     # has no standard error.
     if widened and all(loss is not None for loss in folds.values()):
-        best = choose_nearest_to_rule(folds, grid.rule)
+        best = choose_bandwidth_nearest_to_rule(folds, grid.rule)
     # The timed parts of all candidates count as training time of the row. The selection of a
     # bandwidth is a part of the fit, like the selection of a penalty.
     clock.add(spent, to="train")

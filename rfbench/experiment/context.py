@@ -12,7 +12,7 @@ from rfbench.arrays import Rows
 from rfbench.bandwidths import Candidates
 from rfbench.config.specs import BandwidthGrid
 from rfbench.datasets import Prepared
-from rfbench.datasets.split import is_fixed
+from rfbench.datasets.split import is_fixed_split
 from rfbench.experiment.kernel_error import CrossKernel, ExactKernel
 from rfbench.experiment.plan import Trial, make_generator
 from rfbench.kernels import Kernel
@@ -34,9 +34,9 @@ class Context:
 
     def prepare(self, trial: Trial) -> Prepared:
         """Return the training set and the test set of a trial, scaled, encoded and read-only."""
-        return self._last("rows", _rows_of(trial), lambda: make_read_only(_prepare(trial)))
+        return self._last("rows", _rows_of(trial), lambda: _make_read_only(_prepare(trial)))
 
-    def list_bandwidths(self, trial: Trial) -> Candidates | None:
+    def list_candidate_bandwidths(self, trial: Trial) -> Candidates | None:
         """Return the candidate bandwidths of a trial, or None for a kernel without a bandwidth."""
         experiment = trial.experiment
         if not KERNELS.find(experiment.kernel).has_bandwidth:
@@ -47,7 +47,9 @@ class Context:
         return self._last(
             "bandwidth",
             (_rows_of(trial), trial.number, rules),
-            lambda: bandwidths.list_candidates(rules, self.prepare(trial).X_train, generator),
+            lambda: bandwidths.list_candidate_bandwidths(
+                rules, self.prepare(trial).X_train, generator
+            ),
         )
 
     def compute_exact_kernel(
@@ -71,13 +73,13 @@ class Context:
                 np.sort(generator.choice(X.shape[0], size=size, replace=False))
                 for _ in range(draws)
             ]
-            rows = make_read_only(X[np.concatenate(some)])
+            rows = _make_read_only(X[np.concatenate(some)])
             if draws > 1:
-                return rows, make_read_only(CrossKernel(kernel(rows[:size], rows[size:])))
+                return rows, _make_read_only(CrossKernel(kernel(rows[:size], rows[size:])))
             penalty = sorted(solver.alphas)[len(solver.alphas) // 2] * rows.shape[0]
             if solver.alpha_convention == "absolute":
                 penalty /= X.shape[0]
-            return rows, make_read_only(ExactKernel.from_matrix(kernel(rows, rows), penalty))
+            return rows, _make_read_only(ExactKernel.from_matrix(kernel(rows, rows), penalty))
 
         key = (_rows_of(trial), trial.number, count, draws, kernel)
         return self._last("kernel", key, make)
@@ -100,7 +102,7 @@ def _rows_of(trial: Trial) -> tuple[object, ...]:
 def _row_number(trial: Trial) -> int:
     """Return the number of the random draw of rows, or 0 if all trials use the same rows."""
     drawn = trial.experiment.rows is not None or trial.experiment.test_rows is not None
-    fixed = is_fixed(trial.experiment.split) and not drawn
+    fixed = is_fixed_split(trial.experiment.split) and not drawn
     return 0 if fixed and trial.entry.kind != "synthetic" else trial.number
 
 
@@ -126,12 +128,12 @@ def _prepare(trial: Trial) -> Prepared:
     )
 
 
-def make_read_only(value: Value) -> Value:
+def _make_read_only(value: Value) -> Value:
     """Make an array, a CSR matrix or the arrays of an object read-only, and return the object."""
     parts: Any = [value] if isinstance(value, np.ndarray) else vars(value).values()
     for part in parts:
         if isinstance(part, np.ndarray):
             part.setflags(write=False)
         elif hasattr(part, "indptr"):
-            make_read_only(part)
+            _make_read_only(part)
     return value

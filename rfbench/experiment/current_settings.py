@@ -20,7 +20,7 @@ from rfbench.yamlfile import Document
 SHIPPED_CODE = ("rfbench", "sklearn")
 
 
-def find_settings(results: Results) -> frozenset[str] | None:
+def find_current_settings(results: Results) -> frozenset[str] | None:
     """Return the settings of the shipped configuration that has the same name as these results.
 
     A setting is the identity of a measurement, without M and the trial number (column ``setting``).
@@ -46,9 +46,11 @@ def find_settings(results: Results) -> frozenset[str] | None:
     return frozenset(asked)
 
 
-def find_settings_of_each(several: Sequence[Results]) -> list[frozenset[str] | None]:
+def find_current_settings_of_each(
+    several_results: Sequence[Results],
+) -> list[frozenset[str] | None]:
     """Return the result of `find_settings` for each of several results."""
-    return [find_settings(results) for results in several]
+    return [find_current_settings(results) for results in several_results]
 
 
 def depends_on_shipped_files(name: str) -> bool:
@@ -92,11 +94,11 @@ def _list_configurations() -> list[Path]:
 @functools.cache
 def _read(path: Path, name: str) -> Experiment | None:
     try:
-        return config.from_document(_documents(path)[name], name, combinations=False)
+        return config.build_experiment(_documents(path)[name], name, combinations=False)
     except RfbenchError:
         return None
 
 
 @functools.cache
 def _documents(path: Path) -> dict[str, Document]:
-    return dict(config.read_documents(path))
+    return dict(config.read_run_documents(path))

@@ -28,7 +28,7 @@ def read_versions() -> dict[str, str]:
     return versions_of
 
 
-def list_blas() -> list[dict[str, Any]]:
+def list_blas_libraries() -> list[dict[str, Any]]:
     """Return the name, version, CPU architecture and number of threads of each BLAS library."""
     import numpy  # noqa: F401
     import scipy.linalg  # noqa: F401
@@ -46,7 +46,7 @@ def list_blas() -> list[dict[str, Any]]:
     ]
 
 
-def has_verified_threads() -> bool:
+def _has_verified_threads() -> bool:
     """Return True if `threadpoolctl` controls the number of BLAS threads of numpy and of scipy.
 
     `threadpoolctl` does not support the library Accelerate of Apple, which numpy or scipy may use.
@@ -56,7 +56,7 @@ def has_verified_threads() -> bool:
 
     configurations = [module.show_config(mode="dicts") for module in (numpy, scipy)]
     built_with = str([each.get("Build Dependencies") for each in configurations])
-    return bool(list_blas()) and "accelerate" not in built_with.lower()
+    return bool(list_blas_libraries()) and "accelerate" not in built_with.lower()
 
 
 def read_blas_variables() -> dict[str, str]:
@@ -76,15 +76,15 @@ def describe_machine() -> dict[str, Any]:
     import psutil
 
     memory = psutil.virtual_memory()
-    threads = {} if has_verified_threads() else {"blas_threads": "not verified"}
+    threads = {} if _has_verified_threads() else {"blas_threads": "not verified"}
     return {
         "system": f"{platform.system()} {platform.machine()}",
         "cpu": platforms.read_cpu_name(),
         "cores": os.cpu_count(),
-        "usable_cores": usable.count_cores(),
+        "usable_cores": usable.count_usable_cores(),
         "memory_gib": round(memory.total / 2**30, 1),
         "free_memory_gib": round(memory.available / 2**30, 1),
-        "blas": list_blas(),
+        "blas": list_blas_libraries(),
         "blas_variables": read_blas_variables(),
         **threads,
     }

@@ -86,10 +86,12 @@ def list_kept_features(fitted: Fitted) -> dict[str, Any]:
     trial, features = fitted.resolved.trial, fitted.features
     if not trial.experiment.kept_features or not features.keeps_some:
         return {}
-    return {kept_file.KEPT_FEATURES_KEY: make_lines(features, trial.number, fitted.M)}
+    return {kept_file.KEPT_FEATURES_KEY: make_kept_feature_rows(features, trial.number, fitted.M)}
 
 
-def make_lines(sampler: FittedFeatures, trial: int, M: int | None) -> list[dict[str, Any]]:
+def make_kept_feature_rows(
+    sampler: FittedFeatures, trial: int, M: int | None
+) -> list[dict[str, Any]]:
     """Return the lines of `kept.csv`: one per kept feature, in decreasing order of weight.
 
     ``feature`` is the index of a coordinate (linear kernel) or of the candidate feature in the
@@ -121,7 +123,7 @@ def store_predictions(fitted: Fitted) -> dict[str, Any]:
     codes = model.predict_codes(fitted.decisions)
     shares = model.compute_probabilities(data.X_test, data.y_test, fitted.decisions)
     arrays["probabilities"] = np.eye(len(data.classes))[codes] if shares is None else shares
-    found = metrics.compute_probabilistic(arrays["probabilities"], codes, data.y_test)
+    found = metrics.compute_probability_metrics(arrays["probabilities"], codes, data.y_test)
     return {**found, predictions_file.PREDICTIONS_KEY: predictions_file.encode_arrays(arrays)}
 
 
@@ -150,9 +152,13 @@ def measure_training_error(fitted: Fitted) -> dict[str, Any]:
         return {}
     values = model.compute_decisions(data.X_train)
     if data.task == "regression":
-        error = metrics.compute_regression(values[:, 0], data.y_train)["relative_squared_error"]
+        error = metrics.compute_regression_metrics(values[:, 0], data.y_train)[
+            "relative_squared_error"
+        ]
     else:
-        error = metrics.compute_classification(model.predict_codes(values), data.y_train)["error"]
+        error = metrics.compute_classification_metrics(model.predict_codes(values), data.y_train)[
+            "error"
+        ]
     return {"train_error": error}
 
 

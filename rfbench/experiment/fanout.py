@@ -27,19 +27,19 @@ from joblib import Parallel, delayed, parallel_config
 from rfbench import source, usable
 from rfbench.errors import ConfigError, ExecutorError, RfbenchError
 from rfbench.experiment import environment
-from rfbench.experiment.plan import Job, Trial, describe
-from rfbench.experiment.worker import Limits, call_safely
+from rfbench.experiment.plan import Job, Trial, list_known_columns
+from rfbench.experiment.worker import Limits, call_listed_function
 from rfbench.experiment.worker_process import (
     Row,
     WorkerDiedError,
     WorkerProcess,
-    acquire_child,
-    release_child,
+    acquire_worker,
+    release_worker,
 )
 from rfbench.results.manifest import MEASURING
 
 
-def find(text: str = "local", n_jobs: int | None = None) -> tuple[int, Any]:
+def find_executor(text: str = "local", n_jobs: int | None = None) -> tuple[int, Any]:
     """Return the number of trials that run in parallel, and the dask client or None.
 
     `text` is the value of ``--executor``: ``local`` or ``dask:ADDRESS``. By default the number of
@@ -49,7 +49,7 @@ def find(text: str = "local", n_jobs: int | None = None) -> tuple[int, Any]:
     """
     kind, _, address = text.partition(":")
     if text == "local":
-        return n_jobs or usable.count_cores(), None
+        return n_jobs or usable.count_usable_cores(), None
     if kind != "dask" or not address:
         raise ConfigError(f"--executor {text} is not valid.", "", "Write local or dask:ADDRESS.")
     # The loss of a scheduler is reported only once, and without a traceback.
@@ -102,7 +102,7 @@ class FanOut:
             with parallel_config(backend="threading"):
                 for died in self._parallel(self._guarded, ((job,) for job in jobs), n_jobs):
                     left += died
-            while left and self.can_start_trial():
+            while left and self._can_start_trial():
                 self._guarded((left.popleft(),), alone=True)
         except BaseException:
             self.kill()
@@ -111,7 +111,7 @@ class FanOut:
             raise self._error
         return list(left)
 
-    def run_on(self, client: Any, trials: Iterable[Trial], n_jobs: int) -> None:
+    def run_on_cluster(self, client: Any, trials: Iterable[Trial], n_jobs: int) -> None:
         """Run the trials on the workers of a dask cluster.
 
         Raise ExecutorError if a worker has a different version, or cannot run a trial.
@@ -120,13 +120,13 @@ class FanOut:
         calls = ((here, pickle.dumps(((trial,), self.limits))) for trial in trials)
         try:
             with parallel_config(backend=_on_workers(client)):
-                answers = self._parallel(run_remotely, calls, n_jobs)
+                answers = self._parallel(run_pickled_job, calls, n_jobs)
                 try:
                     for answer in answers:
                         # Workers of earlier versions return only rows, because they do not compare
                         # versions.
                         there, rows = answer if isinstance(answer, tuple) else ({}, [])
-                        refuse_others(there, here)
+                        _refuse_others(there, here)
                         for row in rows:
                             self.record(row)
                 finally:
@@ -142,7 +142,7 @@ class FanOut:
                 "All returned rows are stored. Run the same command again.",
             ) from error
 
-    def can_start_trial(self) -> bool:
+    def _can_start_trial(self) -> bool:
         """Return True if the run was not stopped and has not reached its deadline."""
         return not self.stopping and self.limits.compute_time_limit() != 0
 
@@ -182,11 +182,11 @@ class FanOut:
         crashed instead.
         """
         left, suspects = deque(job), []
-        while left and self.can_start_trial():
-            child = acquire_child(left[0].code)
+        while left and self._can_start_trial():
+            child = acquire_worker(left[0].code)
             self.running.add(child)
             try:
-                while left and child.is_sound() and self.can_start_trial():
+                while left and child.is_usable() and self._can_start_trial():
                     self.begin(left[0].id)
                     self.record(child.measure(left[0], self.limits))
                     left.popleft()
@@ -197,12 +197,12 @@ class FanOut:
                 if death.by_signal and not alone:
                     suspects.append(trial)
                 else:
-                    self.record(describe(trial) | death.columns)
+                    self.record(list_known_columns(trial) | death.columns)
             except BaseException:
                 child.close()
                 raise
             else:
-                release_child(child)
+                release_worker(child)
             finally:
                 self.running.discard(child)
         return suspects
@@ -235,7 +235,9 @@ class FanOut:
 # The following function runs functions other than trials in parallel.
 
 
-def call(name: str, calls: Sequence[tuple[Any, ...]], n_jobs: int) -> Iterator[tuple[Any, str]]:
+def call_in_child_processes(
+    name: str, calls: Sequence[tuple[Any, ...]], n_jobs: int
+) -> Iterator[tuple[Any, str]]:
     """Call a function of `rfbench.experiment.worker.CALLS` in child processes, once per call.
 
     Yield the results of the calls in their order. If a call fails, yield None with its error
@@ -243,7 +245,7 @@ def call(name: str, calls: Sequence[tuple[Any, ...]], n_jobs: int) -> Iterator[t
     iterator is closed early, or if this process ends.
     """
     if n_jobs == 1:
-        yield from (call_safely(name, words) for words in calls)
+        yield from (call_listed_function(name, words) for words in calls)
         return
     at_work: set[WorkerProcess] = set()
     stopping = threading.Event()
@@ -252,7 +254,7 @@ def call(name: str, calls: Sequence[tuple[Any, ...]], n_jobs: int) -> Iterator[t
         if stopping.is_set():
             return None, "The call was not started."
         try:
-            child = acquire_child("")
+            child = acquire_worker("")
         except ExecutorError as error:
             return None, str(error)
         at_work.add(child)
@@ -262,7 +264,7 @@ def call(name: str, calls: Sequence[tuple[Any, ...]], n_jobs: int) -> Iterator[t
             return None, str(death)
         finally:
             at_work.discard(child)
-        release_child(child)
+        release_worker(child)
         return answer
 
     parallel = Parallel(n_jobs, backend="threading", batch_size=1, return_as="generator")
@@ -299,7 +301,7 @@ def collect_versions() -> dict[str, str]:
     return {**found, "code": source.hash_code(), "path": str(source.PACKAGE)}
 
 
-def refuse_others(there: dict[str, str], here: dict[str, str]) -> None:
+def _refuse_others(there: dict[str, str], here: dict[str, str]) -> None:
     """Raise ExecutorError if the versions or the code of a worker differ from this process."""
     for name in MEASURING:
         if (version := there.get(name, "unknown")) != here[name]:
@@ -317,14 +319,14 @@ def refuse_others(there: dict[str, str], here: dict[str, str]) -> None:
         )
 
 
-def run_remotely(here: dict[str, str], content: bytes) -> tuple[dict[str, str], list[Row]]:
+def run_pickled_job(here: dict[str, str], content: bytes) -> tuple[dict[str, str], list[Row]]:
     """Run a pickled job with its limits in a child process.
 
     Return the versions of this process and the rows. Raise ExecutorError if the versions or the
     code of this process differ from `here`, the versions of the machine that requested the job.
     """
     there = collect_versions()
-    refuse_others(there, here)
+    _refuse_others(there, here)
     job, limits = pickle.loads(content)
     rows: list[Row] = []
     FanOut(rows.append, limits).run([job])

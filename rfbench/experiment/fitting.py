@@ -8,11 +8,16 @@ from typing import Any
 
 from rfbench.arrays import Rows
 from rfbench.clock import Clock
-from rfbench.config.build import make_first_solver, make_method, make_sampler, make_solver
+from rfbench.config.build import (
+    describe_method,
+    make_sampler,
+    make_solver,
+    make_solver_of_first_task,
+)
 from rfbench.config.specs import SamplerSpec
 from rfbench.datasets import Prepared
 from rfbench.experiment.context import Context
-from rfbench.experiment.plan import Trial, draw_integer
+from rfbench.experiment.plan import Trial, draw_integer_seed
 from rfbench.samplers.base import FittedFeatures, NoFeatures, RandomFeatures, Shared
 from rfbench.samplers.elsewhere import Method
 from rfbench.solvers.fitted_model import FittedModel
@@ -27,8 +32,8 @@ ALONE = Shared(keeps_columns=True)
 def import_methods(trial: Trial) -> dict[str, Method]:
     """Return the samplers of a trial by their labels, and import their code and the solver's."""
     specs = [trial.sampler, *([trial.reference] if trial.M is None else [])]
-    make_first_solver(trial.experiment)
-    return {spec.label: make_method(spec) for spec in specs}
+    make_solver_of_first_task(trial.experiment)
+    return {spec.label: describe_method(spec) for spec in specs}
 
 
 @dataclass(frozen=True)
@@ -63,7 +68,7 @@ class ResolvedTrial:
     @property
     def features_seed(self) -> int:
         """The random seed of the features. It is the same for all samplers of the trial."""
-        return draw_integer(self.trial.experiment.seed, "features", self.trial.number)
+        return draw_integer_seed(self.trial.experiment.seed, "features", self.trial.number)
 
     def make_sampler(
         self, spec: SamplerSpec, M: int, bandwidth: float | None, seed: int
@@ -86,7 +91,7 @@ class ResolvedTrial:
         return make_solver(
             self.trial.experiment,
             task="regression" if self.data.task == "regression" else "classification",
-            random_state=draw_integer(self.trial.experiment.seed, "folds", self.trial.number),
+            random_state=draw_integer_seed(self.trial.experiment.seed, "folds", self.trial.number),
             bandwidth=bandwidth,
         )
 

@@ -24,7 +24,7 @@ BYTES = 16
 ROUNDS = 5
 
 
-def make_mark() -> tuple[str, dict[str, str]]:
+def make_process_mark() -> tuple[str, dict[str, str]]:
     """Return a new mark, and the environment variable of a child with this mark.
 
     A child of a child has the marks of both processes, and ends with either process.
@@ -33,12 +33,12 @@ def make_mark() -> tuple[str, dict[str, str]]:
     return mark, {MARK: ":".join(filter(None, (os.environ.get(MARK), mark)))}
 
 
-def read_own_mark() -> str:
+def read_mark_of_this_process() -> str:
     """Return the mark of this process, or an empty mark if this process is not a child."""
     return os.environ.get(MARK, "").rpartition(":")[2]
 
 
-def end_marked(mark: str) -> None:
+def kill_marked_processes(mark: str) -> None:
     """Kill all other processes of this user that have the mark."""
     import psutil
 

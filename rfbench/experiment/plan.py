@@ -14,17 +14,17 @@ import numpy as np
 from rfbench import datasets, papers, plugins, solvers
 from rfbench._version import __version__
 from rfbench.config.build import (
+    describe_method,
     get_sampler_properties,
     get_solver_properties,
     has_selection_on_training_rows,
-    make_first_solver,
-    make_method,
+    make_solver_of_first_task,
 )
 from rfbench.config.schema import Experiment
 from rfbench.config.specs import BandwidthGrid, DatasetSpec, SameSizeAs, SamplerSpec
 from rfbench.experiment.environment import hash_machine
 from rfbench.parameters import is_path
-from rfbench.permissions import list_allowed
+from rfbench.permissions import list_allowed_estimators
 from rfbench.registry import SAMPLERS
 from rfbench.solvers.folds import NESTED
 
@@ -84,7 +84,7 @@ class Trial:
         shared["timing"] = "isolated"  # the value for rows of versions before 0.2 was different
         if isinstance(self.experiment.bandwidth, BandwidthGrid) and not self.uses_bandwidth:
             shared["bandwidth"].pop("widen", None)
-        sampler = identify_sampler(self.sampler)
+        sampler = make_sampler_identity(self.sampler)
         # All trial numbers of a method share the same settings.
         if given := self.settings:
             solver_keys = shared.pop("solver", {})
@@ -106,19 +106,19 @@ class Trial:
         if self.dataset.is_user_data and (preparation := self.entry.preparation):
             identity["preparation"] = preparation
         solver = self.experiment.solver
-        revision = solvers.get_revision(solver.name)
+        revision = solvers.get_solver_revision(solver.name)
         if revision > 1:
             identity["solver_revision"] = revision
         if self.features_in_folds == NESTED:
             identity[IN_FOLDS] = NESTED
-        if self.has_folds_of_groups:
+        if self.has_group_folds:
             identity["folds"] = "groups"
         if self.entry.equal_rows_together:
             identity["split"] = "equal rows together"
         if is_path(self.experiment.kernel):
-            identity["kernel_code"] = plugins.hash_code(self.experiment.kernel)
+            identity["kernel_code"] = plugins.hash_class_code(self.experiment.kernel)
         if solver.imported:
-            identity["solver_code"] = plugins.hash_code(solver.name, solver.folder)
+            identity["solver_code"] = plugins.hash_class_code(solver.name, solver.folder)
         return compute_digest(identity)
 
     @property
@@ -160,7 +160,7 @@ class Trial:
         """Identity of the trial. It is the same for the same measurement on every machine."""
         size: Any = self.M
         if self.M is None:
-            size = identify_sampler(self.reference)
+            size = make_sampler_identity(self.reference)
         return compute_digest({"setting": self.setting, "M": size, "number": self.number})
 
     @cached_property
@@ -179,13 +179,13 @@ class Trial:
         return self.experiment.features_in_folds if looks else None
 
     @property
-    def has_folds_of_groups(self) -> bool:
+    def has_group_folds(self) -> bool:
         """True if the folds of the selection consist of complete groups of rows."""
         entry = self.entry
         if not (entry.groups or entry.equal_rows_together):
             return False
         rows, _ = self.experiment.estimate_shape(self.dataset, entry)
-        return make_first_solver(self.experiment).uses_held_out_rows(rows)
+        return make_solver_of_first_task(self.experiment).uses_held_out_rows(rows)
 
     @property
     def uses_features(self) -> bool:
@@ -210,7 +210,7 @@ class Trial:
         names = {
             f"{s.folder or ''} {s.code}"
             for s in specs
-            if s.code and s.code not in list_allowed()[0]
+            if s.code and s.code not in list_allowed_estimators()[0]
         }
         names |= {self.experiment.kernel} if is_path(self.experiment.kernel) else set()
         return "; ".join(sorted(names))
@@ -223,7 +223,7 @@ class Trial:
         return next(s for s in self.experiment.samplers if s.label == kept_by.kept_by)
 
 
-def describe(trial: Trial) -> dict[str, Any]:
+def list_known_columns(trial: Trial) -> dict[str, Any]:
     """Return the columns of a trial's row that are known before the measurement."""
     experiment, solver = trial.experiment, trial.experiment.solver
     name = trial.dataset.name
@@ -260,13 +260,15 @@ def describe(trial: Trial) -> dict[str, Any]:
     }
 
 
-def identify_sampler(spec: SamplerSpec) -> dict[str, Any]:
+def make_sampler_identity(spec: SamplerSpec) -> dict[str, Any]:
     """Return the identity of a sampler: name, parameters and foreign code, but not the label."""
     identity: dict[str, Any] = {"name": spec.name, "parameters": dict(spec.parameters)}
     if spec.imported:
-        known = spec.given.identity if spec.given else plugins.hash_code(spec.name, spec.folder)
+        known = (
+            spec.given.identity if spec.given else plugins.hash_class_code(spec.name, spec.folder)
+        )
         identity["code"] = known
-        method = make_method(spec)
+        method = describe_method(spec)
         if not method.is_sampler and method.has_bandwidth:
             # Before this key existed, parameters of user-defined methods were for bandwidth 1.
             identity["bandwidth"] = "length scale"
@@ -291,7 +293,7 @@ RANDOM_ROLES = {
 }
 
 
-def make_seed(seed: int, role: str, number: int) -> np.random.SeedSequence:
+def _make_seed(seed: int, role: str, number: int) -> np.random.SeedSequence:
     """Return the numpy SeedSequence for one role of random numbers in a trial.
 
     The seed sequence depends only on the seed, the role and the trial number. All samplers of a
@@ -302,20 +304,20 @@ def make_seed(seed: int, role: str, number: int) -> np.random.SeedSequence:
 
 
 def make_generator(seed: int, role: str, number: int) -> np.random.Generator:
-    """Return a random generator for one role in a trial. See `make_seed`."""
-    return np.random.default_rng(make_seed(seed, role, number))
+    """Return a random generator for one role in a trial. See `_make_seed`."""
+    return np.random.default_rng(_make_seed(seed, role, number))
 
 
-def draw_integer(seed: int, role: str, number: int) -> int:
+def draw_integer_seed(seed: int, role: str, number: int) -> int:
     """Return an integer seed for one role in a trial, as needed for scikit-learn's estimators."""
-    return int(make_seed(seed, role, number).generate_state(1, np.uint32)[0])
+    return int(_make_seed(seed, role, number).generate_state(1, np.uint32)[0])
 
 
 Job = tuple[Trial, ...]
 """Trials with the same prepared rows, which one worker runs one at a time."""
 
 
-def plan(experiment: Experiment, variant: str = "") -> list[Trial]:
+def plan_trials(experiment: Experiment, variant: str = "") -> list[Trial]:
     """Return the trials of an experiment, sorted by trial number.
 
     The first rows of a run therefore cover all methods and sizes.

@@ -9,16 +9,16 @@ from pathlib import Path
 from typing import Any
 
 from rfbench import datasets
-from rfbench.config import from_manifest
+from rfbench.config import build_experiment_from_manifest
 from rfbench.config.schema import Experiment
 from rfbench.config.specs import SameSizeAs
 from rfbench.errors import ResultsError, RfbenchError
-from rfbench.experiment.environment import list_blas
+from rfbench.experiment.environment import list_blas_libraries
 from rfbench.experiment.fanout import FanOut
-from rfbench.experiment.plan import Trial, plan
+from rfbench.experiment.plan import Trial, plan_trials
 from rfbench.experiment.worker import Limits
 from rfbench.results import manifest as manifests
-from rfbench.results.merging import find_differences, read_whole_rows
+from rfbench.results.merging import find_differences, read_valid_rows
 
 # A row can be named by the leading digits of its trial_id. This is the smallest number of digits.
 # Shorter decimal numbers are row numbers. In a folder of 1,000 rows, two rows share six
@@ -43,35 +43,38 @@ def list_similar_trials(
     this version.
     """
     trials = []
-    for experiment in read_experiments(manifest, allow_imports):
+    for experiment in _read_experiments(manifest, allow_imports):
         update: dict[str, Any] = {
-            "dataset": [spec for spec in experiment.dataset if spec.name == get_dataset_name(row)],
+            "dataset": [spec for spec in experiment.dataset if spec.name == _get_dataset_name(row)],
             "trials": 1,
         }
         if not isinstance(experiment.M, SameSizeAs):
             update["M"] = [int(row["M"])] if row["M"] else []
-        first = plan(experiment.model_copy(update=update))
+        first = plan_trials(experiment.model_copy(update=update))
         trials += [trial.with_number(int(row["trial"])) for trial in first if row["trial"]]
     return trials
 
 
-def read_experiments(manifest: dict[str, Any], allow_imports: bool = False) -> list[Experiment]:
+def _read_experiments(manifest: dict[str, Any], allow_imports: bool = False) -> list[Experiment]:
     """Return the configurations in a manifest.
 
-    The errors of `rfbench.config.from_manifest` are raised before any code is imported.
+    The errors of `rfbench.config.build_experiment_from_manifest` are raised before any code is
+    imported.
     """
     return [
-        from_manifest(config, manifests.MANIFEST, allow_imports=allow_imports)
+        build_experiment_from_manifest(config, manifests.MANIFEST, allow_imports=allow_imports)
         for config in (manifest["config"], *manifest.get("variants", []))
     ]
 
 
-def get_dataset_name(row: dict[str, str]) -> str:
+def _get_dataset_name(row: dict[str, str]) -> str:
     """Return the name of the data set of a row, without the number of rows of a subset."""
     return row["dataset"].split("[")[0]
 
 
-def find_trial(row: dict[str, str], manifest: dict[str, Any], allow_imports: bool = False) -> Trial:
+def _find_trial(
+    row: dict[str, str], manifest: dict[str, Any], allow_imports: bool = False
+) -> Trial:
     """Return the trial that measures a row again.
 
     Raise ResultsError if the configuration, the data or the method of the row has changed. The
@@ -118,28 +121,28 @@ class SkippedRow:
     why: str
 
 
-def replay(folder: Path, which: str, *, allow_imports: bool = False) -> Replay:
+def replay_row(folder: Path, which_row: str, *, allow_imports: bool = False) -> Replay:
     """Measure a row of results again and compare the metrics.
 
     The row is given by its row number (from 1), or by at least 6 leading digits of its trial_id.
     Raise ResultsError if the row does not exist, or if it cannot be measured again (see
-    `find_trial`).
+    `_find_trial`).
     """
-    rows = read_whole_rows(folder)
-    if which.isdecimal() and len(which) < ID_DIGITS:
-        named = rows[int(which) - 1 : int(which)] if int(which) else []
+    rows = read_valid_rows(folder)
+    if which_row.isdecimal() and len(which_row) < ID_DIGITS:
+        named = rows[int(which_row) - 1 : int(which_row)] if int(which_row) else []
     else:
-        named = [row for row in rows if row["trial_id"].startswith(which)]
+        named = [row for row in rows if row["trial_id"].startswith(which_row)]
     if len(named) != 1:
         raise ResultsError(
-            f"{folder} has {len(named) or 'no'} rows that match '{which}'.",
+            f"{folder} has {len(named) or 'no'} rows that match '{which_row}'.",
             f"Name a row by its number, 1 to {len(rows)}, or by its trial_id.",
         )
     manifest = manifests.read(folder)
-    return _repeated(folder, named[0], find_trial(named[0], manifest, allow_imports), manifest)
+    return _repeated(folder, named[0], _find_trial(named[0], manifest, allow_imports), manifest)
 
 
-def replay_any(
+def replay_random_rows(
     folders: Sequence[Path],
     count: int,
     *,
@@ -157,7 +160,7 @@ def replay_any(
         One object per row as the rows are measured, with at most `count` objects of type Replay.
         There are fewer if there are not enough rows.
     """
-    every = [(folder, row) for folder in folders for row in read_whole_rows(folder)]
+    every = [(folder, row) for folder in folders for row in read_valid_rows(folder)]
     random.Random(seed).shuffle(every)
     read: dict[Path, dict[str, Any]] = {}
     for folder, row in every:
@@ -178,11 +181,11 @@ def _trial_here(row: dict[str, str], manifest: dict[str, Any], allow_imports: bo
     """Return the trial of a successful row with data on disk, or raise ResultsError."""
     if row["status"] != "ok":
         raise ResultsError(ENDED_BADLY)
-    specs = [spec for each in read_experiments(manifest, allow_imports) for spec in each.dataset]
+    specs = [spec for each in _read_experiments(manifest, allow_imports) for spec in each.dataset]
     own = {spec.name for spec in specs if spec.is_user_data}
-    if get_dataset_name(row) not in own and not datasets.is_on_disk(get_dataset_name(row)):
+    if _get_dataset_name(row) not in own and not datasets.is_on_disk(_get_dataset_name(row)):
         raise ResultsError(NO_DATA)
-    return find_trial(row, manifest, allow_imports)
+    return _find_trial(row, manifest, allow_imports)
 
 
 def _repeated(folder: Path, row: dict[str, str], trial: Trial, manifest: dict[str, Any]) -> Replay:
@@ -191,7 +194,11 @@ def _repeated(folder: Path, row: dict[str, str], trial: Trial, manifest: dict[st
     (again,) = rows
     then_blas = manifests.list_machines(manifest).get(row["machine"], {}).get("blas")
     return Replay(
-        folder, row, again, find_differences(row, again), (_cores(then_blas), _cores(list_blas()))
+        folder,
+        row,
+        again,
+        find_differences(row, again),
+        (_cores(then_blas), _cores(list_blas_libraries())),
     )
 
 

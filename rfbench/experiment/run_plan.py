@@ -11,10 +11,10 @@ from typing import Any
 from rfbench import aliases, datasets, source
 from rfbench.config.schema import Experiment
 from rfbench.config.specs import SameSizeAs
-from rfbench.errors import ConfigError, suggest_nearest
+from rfbench.errors import ConfigError, suggest_nearest_name
 from rfbench.experiment import environment
-from rfbench.experiment.plan import Trial, plan
-from rfbench.registry import find_row_name
+from rfbench.experiment.plan import Trial, plan_trials
+from rfbench.registry import find_internal_name
 from rfbench.results.manifest import make_data_key
 
 # Limits on the number of rows, features and candidates in a smoke run, which only checks that a
@@ -58,7 +58,7 @@ def filter_trials(
         if not sign or key not in ONLY_KEYS:
             raise ConfigError(
                 (f"--only {condition} does not have the form KEY=VALUE with a key of trials.")
-                + suggest_nearest(key, list(ONLY_KEYS)),
+                + suggest_nearest_name(key, list(ONLY_KEYS)),
                 f"The keys are {', '.join(ONLY_KEYS)}.",
                 "Write for example --only M=100.",
             )
@@ -67,11 +67,11 @@ def filter_trials(
     for key, values in wanted.items():
         seen = {str(ONLY_KEYS[key](trial)) for trial in left}
         if key in ("sampler", "label"):
-            values = [value if value in seen else find_row_name(value) for value in values]
+            values = [value if value in seen else find_internal_name(value) for value in values]
         absent = [value for value in values if value not in seen]
         if absent and (each or len(absent) == len(values)):
             raise ConfigError(
-                f"No trial has {key} {absent[0]}.{suggest_nearest(absent[0], sorted(seen))}",
+                f"No trial has {key} {absent[0]}.{suggest_nearest_name(absent[0], sorted(seen))}",
                 f"There are {', '.join(sorted(seen)[:12])}.",
             )
         left = [trial for trial in left if str(ONLY_KEYS[key](trial)) in values]
@@ -102,7 +102,7 @@ def plan_run(
     for name in dict.fromkeys(s.name for e in chosen for s in e.dataset if not s.is_user_data):
         datasets.fetch(name, progress=progress)
     suffixes = list(variants) or [""] * len(chosen)
-    trials = [t for e, word in zip(chosen, suffixes, strict=True) for t in plan(e, word)]
+    trials = [t for e, word in zip(chosen, suffixes, strict=True) for t in plan_trials(e, word)]
     once = {trial.id: trial for trial in reversed(trials)}
     planned = list(reversed(once.values()))
     return RunPlan(folder, chosen, planned, planned, smoke)

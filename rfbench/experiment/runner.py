@@ -17,7 +17,7 @@ from rfbench.experiment.run_plan import RunPlan, make_manifest
 from rfbench.experiment.worker import Limits
 from rfbench.results import kept_features, predictions
 from rfbench.results import manifest as manifests
-from rfbench.results.store import Store, log_event
+from rfbench.results.store import Store, append_to_log
 
 log = logging.getLogger(__name__)
 
@@ -42,7 +42,7 @@ class Summary:
     interrupted: bool = False  # True if a signal stopped the run early
 
 
-def find_missing(
+def find_missing_trials(
     plan: RunPlan, done: Mapping[str, str], retry: Collection[str] = ()
 ) -> list[Trial]:
     """Return the trials of a plan without a row, or with a status in `retry`.
@@ -53,7 +53,7 @@ def find_missing(
     return [t for t in plan.trials if t.id not in done or done[t.id] in retry]
 
 
-def run(
+def run_plan(
     plan: RunPlan,
     *,
     n_jobs: int = 1,
@@ -101,49 +101,49 @@ def run(
     fan_out = FanOut(record, limits, store.mark_started)
     with store.lock(), fan_out.stop_on_signals(interrupted):
         done = store.repair()
-        missing = find_missing(plan, done, retry)
+        missing = find_missing_trials(plan, done, retry)
         if on_begin:
             on_begin(missing)
         suspects = store.read_started() & {trial.id for trial in plan.planned} - done.keys()
         summary.found = summary.planned - len(missing)
         content = make_manifest(plan)
         if missing or not manifests.has_same_configuration(plan.folder, content):
-            earlier = manifests.list_machines(manifests.read_if_sound(plan.folder, []))
+            earlier = manifests.list_machines(manifests.read_if_valid(plan.folder, []))
             content["machines"] = earlier | content["machines"]
             manifests.write(plan.folder, content)
         machines |= content["machines"]
         versions = ", ".join(f"{name} {version}" for name, version in content["versions"].items())
-        log_event(plan.folder, f"started: {shlex.join(sys.argv)}; {versions}")
-        log_event(plan.folder, f"to run: {len(missing)} of {summary.planned}, {n_jobs} workers")
+        append_to_log(plan.folder, f"started: {shlex.join(sys.argv)}; {versions}")
+        append_to_log(plan.folder, f"to run: {len(missing)} of {summary.planned}, {n_jobs} workers")
         if suspects:
             text = f"{len(suspects)} trials had begun when a run was cut off"
             log.warning("%s: these trials are run last.", text)
-            log_event(plan.folder, f"last: {text}")
+            append_to_log(plan.folder, f"last: {text}")
         first = [trial for trial in missing if trial.id not in suspects]
         last = [trial for trial in missing if trial.id in suspects]
         try:
             if client is None:
                 left = fan_out.run(group_into_jobs(first, n_jobs), last, n_jobs)
             else:
-                fan_out.run_on(client, [*first, *last], n_jobs)
+                fan_out.run_on_cluster(client, [*first, *last], n_jobs)
                 left = []
         except BaseException as error:
-            log_event(plan.folder, f"cut off: {error!r}")
+            append_to_log(plan.folder, f"cut off: {error!r}")
             raise
         finally:
             if client is not None:
                 client.close()  # this closes only the connection, and the scheduler keeps running
-        store.keep_begun((suspects | {trial.id for trial in left}) - recorded)
+        store.finish_run((suspects | {trial.id for trial in left}) - recorded)
         summary.left = len(missing) - summary.done
         counts = f"{summary.done} run, {summary.failed} failed, {summary.left} left"
-        log_event(plan.folder, f"{'interrupted' if summary.interrupted else 'ended'}: {counts}")
+        append_to_log(plan.folder, f"{'interrupted' if summary.interrupted else 'ended'}: {counts}")
     return summary
 
 
 def _record(store: Store, summary: Summary, row: dict[str, Any], machines: dict[str, Any]) -> None:
     trace = row.pop("traceback", None)
     if trace:
-        store.keep_traceback(row["trial_id"], trace)
+        store.save_traceback(row["trial_id"], trace)
     measured_on = row.pop(manifests.MACHINES, {})
     if measured_on.keys() - machines:
         manifests.add_machines(store.folder, measured_on)
@@ -160,4 +160,4 @@ def _record(store: Store, summary: Summary, row: dict[str, Any], machines: dict[
         size = "" if row.get("M") is None else f" M={row['M']}"
         text = f"{row['label']}{size}, trial {row['trial']}: {row['status']}: {row['message']}"
         summary.messages.append(text)
-        log_event(store.folder, f"{row['status']}: {row['dataset']}, {text}")
+        append_to_log(store.folder, f"{row['status']}: {row['dataset']}, {text}")

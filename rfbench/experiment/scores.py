@@ -29,21 +29,21 @@ def compute_decisions(model: FittedModel, data: Prepared, clock: Clock) -> Array
         return np.asarray(model.compute_decisions(data.X_test))
 
 
-def score(model: FittedModel, data: Prepared, values: Array) -> dict[str, Any]:
+def compute_test_metrics(model: FittedModel, data: Prepared, values: Array) -> dict[str, Any]:
     """Return all metrics that apply to the decision values of the test set."""
     if not model.predicts:
         return {}
     if data.task == "regression":
-        result = metrics.compute_regression(values[:, 0], data.y_test)
+        result = metrics.compute_regression_metrics(values[:, 0], data.y_test)
     else:
-        result = metrics.compute_classification(model.predict_codes(values), data.y_test)
+        result = metrics.compute_classification_metrics(model.predict_codes(values), data.y_test)
         coded = model.encode_labels(data.y_test)
         if coded is not None:
-            result.update(metrics.compute_regression(values, coded))
-    return {**result, "at_chance": bool(note_chance(result, data))}
+            result.update(metrics.compute_regression_metrics(values, coded))
+    return {**result, "at_chance": bool(note_chance_level(result, data))}
 
 
-def note_chance(scores: dict[str, Any], data: Prepared) -> list[str]:
+def note_chance_level(scores: dict[str, Any], data: Prepared) -> list[str]:
     """Return a note if the predictions for the test set are not better than chance.
 
     For classification, chance is the prediction of the most frequent class of the training set. The

@@ -22,9 +22,10 @@ from rfbench.source import PACKAGE, hash_code
 FILE = "settings.json"
 
 
-def find_stored_settings(several: Sequence[Results]) -> list[frozenset[str] | None]:
-    """Return the result of `rfbench.experiment.current_settings.find_settings` for each of several
-    results.
+def load_current_settings(several_results: Sequence[Results]) -> list[frozenset[str] | None]:
+    """Return the current settings of several results, from the cache where it has them.
+
+    See `rfbench.experiment.current_settings.find_current_settings`.
 
     Results that the cache has are not planned again. An entry is valid for the same rfbench and
     scikit-learn, the same configurations with this name, and the same data. Settings that depend
@@ -36,7 +37,7 @@ def find_stored_settings(several: Sequence[Results]) -> list[frozenset[str] | No
     stored = _load(file)
     known = dict(stored)
     found: list[frozenset[str] | None] = []
-    for results in several:
+    for results in several_results:
         key = _make_key(results, contents)
         if key is None or key in known:
             settings = None if key is None else known[key]
@@ -58,9 +59,9 @@ def _plan(results: Results) -> tuple[frozenset[str] | None, bool]:
     """Return the settings of results, and True if these may be stored."""
     from rfbench.experiment import current_settings
 
-    return current_settings.find_settings(results), current_settings.depends_on_shipped_files(
-        results.name
-    )
+    return current_settings.find_current_settings(
+        results
+    ), current_settings.depends_on_shipped_files(results.name)
 
 
 def _make_key(results: Results, contents: Mapping[str, bytes]) -> str | None:

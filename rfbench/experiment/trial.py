@@ -36,8 +36,8 @@ from rfbench.experiment.fitting import (
     import_methods,
     make_fold_fit,
 )
-from rfbench.experiment.plan import RAN_USER_CODE, Job, Trial, describe, draw_integer
-from rfbench.experiment.scores import compute_decisions, note_chance, score
+from rfbench.experiment.plan import RAN_USER_CODE, Job, Trial, draw_integer_seed, list_known_columns
+from rfbench.experiment.scores import compute_decisions, compute_test_metrics, note_chance_level
 from rfbench.results import kept_features, predictions
 from rfbench.rows import RowSource
 from rfbench.samplers.base import Shared
@@ -49,7 +49,7 @@ from rfbench.solvers.fitted_model import FitReport
 LONGEST_MESSAGE, LONGEST_TRACEBACK = 2000, 100_000
 
 
-def raise_on_complex_cast() -> None:
+def _raise_on_complex_cast() -> None:
     """Turn numpy's warning about a discarded imaginary part into an error in this process.
 
     Otherwise complex features would be replaced by their real parts without notice.
@@ -66,11 +66,11 @@ def run_job(job: Job, context: Context | None = None) -> Iterator[dict[str, Any]
     The global random generators of Python and numpy have the same state at the start of each trial,
     so that code that uses them is repeatable. `context` contains the objects that the trials share.
     """
-    raise_on_complex_cast()
+    _raise_on_complex_cast()
     waves.warm_up()  # load compiled functions before any clock runs
     context = context or Context()
     for trial in job:
-        seed = draw_integer(trial.experiment.seed, "globals", trial.number)
+        seed = draw_integer_seed(trial.experiment.seed, "globals", trial.number)
         random.seed(seed)
         np.random.seed(seed)  # noqa: NPY002
         with sklearn.config_context(assume_finite=True):
@@ -80,7 +80,7 @@ def run_job(job: Job, context: Context | None = None) -> Iterator[dict[str, Any]
 
 def run_trial(trial: Trial, context: Context) -> dict[str, Any]:
     """Return the row of a trial. If the trial fails, the row has the error message."""
-    row, rows_before = describe(trial), ""
+    row, rows_before = list_known_columns(trial), ""
     # True if the worker ignores Ctrl-C. Only the code of the trial can then raise a
     # KeyboardInterrupt.
     interrupts_ignored = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
@@ -89,28 +89,28 @@ def run_trial(trial: Trial, context: Context) -> dict[str, Any]:
         if trial.code:
             rows_before = _hash_of_rows(trial, context)
         with limit_threads(trial):
-            measured = measure(trial, context)
+            measured = measure_trial(trial, context)
         beside = {
             key: measured.pop(key, None)
             for key in (kept_features.KEPT_FEATURES_KEY, predictions.PREDICTIONS_KEY)
         }
-        row.update({column: to_plain_value(value) for column, value in measured.items()})
+        row.update({column: _to_plain_value(value) for column, value in measured.items()})
         row.update({key: content for key, content in beside.items() if content}, status="ok")
     except MemoryLimitError as error:
-        row.update(status="memory", message=read_message(error))
+        row.update(status="memory", message=_read_message(error))
     except RfbenchError as error:
-        row.update(status="failed", message=read_message(error))
+        row.update(status="failed", message=_read_message(error))
     except MemoryError as error:
-        row.update(status="memory", message=f"Out of memory: {read_message(error)}")
+        row.update(status="memory", message=f"Out of memory: {_read_message(error)}")
     except BaseException as error:
         if isinstance(error, KeyboardInterrupt) and not interrupts_ignored:
             raise
-        row.update(status="failed", message=f"{type(error).__name__}: {read_message(error)}")
+        row.update(status="failed", message=f"{type(error).__name__}: {_read_message(error)}")
         row["traceback"] = "".join(traceback.format_exception(error))[:LONGEST_TRACEBACK]
     row.setdefault("peak_rss_mb", round(platforms.read_peak_rss_mb(), 1))
     if rows_before and _hash_of_rows(trial, context) != rows_before:
         what = f"{trial.code} changed the prepared rows, so its results belong to different data."
-        row = describe(trial) | {"status": "failed", "message": what, RAN_USER_CODE: True}
+        row = list_known_columns(trial) | {"status": "failed", "message": what, RAN_USER_CODE: True}
     return row
 
 
@@ -127,7 +127,7 @@ def limit_threads(trial: Trial) -> AbstractContextManager[Any]:
     return limit
 
 
-def read_message(error: BaseException) -> str:
+def _read_message(error: BaseException) -> str:
     """Return the message of an error, or a replacement if the message cannot be read."""
     try:
         return str(error)[:LONGEST_MESSAGE]
@@ -135,7 +135,7 @@ def read_message(error: BaseException) -> str:
         return "the message of the error cannot be read"
 
 
-def to_plain_value(value: Any) -> Any:
+def _to_plain_value(value: Any) -> Any:
     """Return a measured value as a plain number or string. Raise TypeError for other values."""
     if isinstance(value, np.generic | np.ndarray):
         value = value.item()
@@ -151,7 +151,7 @@ def _hash_of_rows(trial: Trial, context: Context) -> str:
     return str(joblib.hash([part for part in parts if not isinstance(part, RowSource)]))
 
 
-def measure(trial: Trial, context: Context) -> dict[str, Any]:
+def measure_trial(trial: Trial, context: Context) -> dict[str, Any]:
     """Run a trial. Return the measured columns and the content of its files.
 
     The clock has four parts. pp: the sampler's fit on the complete training set. features: the
@@ -189,10 +189,10 @@ def measure(trial: Trial, context: Context) -> dict[str, Any]:
         "feature_bytes": features.bytes_per_row(data.X_train.dtype.itemsize),
         "kept": features.n_kept,
     }
-    measured |= score(model, data, decisions)
+    measured |= compute_test_metrics(model, data, decisions)
     if model.predicts:
-        notes = [*choice.notes, *features.notes_, *note_chance(measured, data)]
-        measured |= collect_columns(trial, model.report_, notes)
+        notes = [*choice.notes, *features.notes_, *note_chance_level(measured, data)]
+        measured |= _collect_columns(trial, model.report_, notes)
     # The clock and the memory are read before the optional measurements, which fill only their own
     # columns.
     for part in CLOCK_PARTS:
@@ -205,7 +205,7 @@ def measure(trial: Trial, context: Context) -> dict[str, Any]:
     return measured
 
 
-def collect_columns(trial: Trial, report: FitReport, notes: list[str]) -> dict[str, Any]:
+def _collect_columns(trial: Trial, report: FitReport, notes: list[str]) -> dict[str, Any]:
     """Return the columns of a fit, with the notes of all earlier steps."""
     columns = {
         "selection": report.selection,

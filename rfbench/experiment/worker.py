@@ -22,7 +22,7 @@ from typing import IO, Any
 
 from rfbench import memory, platforms, usable
 from rfbench.errors import ConfigError, RfbenchError
-from rfbench.escaping import guard_warnings
+from rfbench.escaping import escape_warnings
 from rfbench.experiment import marks
 
 # Smallest memory limit of a worker in bytes. Python and its libraries need 0.3 GB (measured). With
@@ -64,11 +64,11 @@ class Call:
     variables: dict[str, str]
 
 
-def call_safely(name: str, words: tuple[Any, ...]) -> tuple[Any, str]:
+def call_listed_function(name: str, arguments: tuple[Any, ...]) -> tuple[Any, str]:
     """Call a function of `CALLS`. Return its result, and the message of an expected error."""
     module, _, function = CALLS[name].partition(":")
     try:
-        return getattr(importlib.import_module(module), function)(*words), ""
+        return getattr(importlib.import_module(module), function)(*arguments), ""
     except (RfbenchError, OSError, MemoryError) as error:
         return None, str(error) or type(error).__name__
 
@@ -79,7 +79,7 @@ def compute_memory_share(text: str, workers: int) -> int:
     The total is a share of the free memory such as ``80%``, or a number of GiB. Raise ConfigError
     if the total is neither, exceeds the memory, or is too small for the workers.
     """
-    machine = usable.measure_memory()
+    machine = usable.measure_usable_memory()
     try:
         if text.endswith("%"):
             total, most = machine.available * float(text[:-1]) / 100, machine.available
@@ -98,7 +98,7 @@ def compute_memory_share(text: str, workers: int) -> int:
     return int(total / workers)
 
 
-def read_surroundings() -> tuple[str, dict[str, str]]:
+def read_folder_and_environment() -> tuple[str, dict[str, str]]:
     """Return the current folder and the environment variables of rfbench.
 
     The folder is empty if it was removed.
@@ -116,10 +116,10 @@ def apply_limits(limits: Limits, folder: str, variables: dict[str, str]) -> None
     """
     with contextlib.suppress(OSError):
         os.chdir(folder)
-    for name in read_surroundings()[1].keys() - variables:
+    for name in read_folder_and_environment()[1].keys() - variables:
         del os.environ[name]
     os.environ.update(variables)
-    memory.limit_to(limits.memory)
+    memory.limit_process_memory(limits.memory)
     platforms.limit_memory(limits.memory)
 
 
@@ -128,9 +128,9 @@ def main(parent: int, trace: int) -> None:
 
     `trace` is the descriptor of a file for the traceback of a crash or a timeout.
     """
-    mark = marks.read_own_mark()
+    mark = marks.read_mark_of_this_process()
     threading.Thread(target=_watch, args=(parent, mark), daemon=True).start()
-    guard_warnings()
+    escape_warnings()
     # Ignore Ctrl-C, so that only the code of a trial can raise a KeyboardInterrupt.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     faulthandler.enable(trace)
@@ -172,7 +172,7 @@ def _serve(orders: IO[bytes], answers: IO[bytes], trace: int) -> None:
             continue
         if isinstance(order, Call):
             apply_limits(Limits(), order.folder, order.variables)
-            answer({"answer": call_safely(order.name, order.words)})
+            answer({"answer": call_listed_function(order.name, order.words)})
             continue
         trial, limits, surrounding = order
         apply_limits(limits, *surrounding)
@@ -195,5 +195,5 @@ def _end(mark: str) -> None:
     """End this process, and processes that its trials left running in any session."""
     # Ignore errors, because a trial may have changed any module or exhausted the memory.
     with contextlib.suppress(Exception):
-        marks.end_marked(mark)
-    platforms.kill_group(os.getpid())
+        marks.kill_marked_processes(mark)
+    platforms.kill_process_group(os.getpid())

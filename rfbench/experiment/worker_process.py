@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 from rfbench import interpreter, platforms
 from rfbench.errors import ExecutorError
 from rfbench.experiment import marks
-from rfbench.experiment.worker import Call, Limits, read_surroundings
+from rfbench.experiment.worker import Call, Limits, read_folder_and_environment
 
 if TYPE_CHECKING:
     from rfbench.experiment.plan import Trial
@@ -67,7 +67,7 @@ class WorkerProcess:
         self.code = ""  # code imported for a trial, which may have run in the child process
         self._answers, self._ran_user_code = b"", False
         self._trace = tempfile.TemporaryFile("ab+")  # noqa: SIM115
-        self._mark, variable = marks.make_mark()
+        self._mark, variable = marks.make_process_mark()
         words = [str(os.getpid()), str(self._trace.fileno())]
         try:
             self._process = subprocess.Popen(
@@ -80,7 +80,7 @@ class WorkerProcess:
             )
             assert self._process.stdout is not None
             self._pipe = self._process.stdout.fileno()
-            self._death = platforms.open_descriptor(self._process.pid)
+            self._death = platforms.open_process_descriptor(self._process.pid)
             os.set_blocking(self._pipe, False)
         except OSError as error:
             self._trace.close()
@@ -104,15 +104,15 @@ class WorkerProcess:
         trial. The child has then ended.
         """
         # Import this module here, because importing it takes a second.
-        from rfbench.experiment.plan import RAN_USER_CODE, describe
+        from rfbench.experiment.plan import RAN_USER_CODE, list_known_columns
         from rfbench.results.manifest import MACHINES
 
         self._trace.truncate(0)
-        self.send((trial, limits, read_surroundings()))
+        self.send((trial, limits, read_folder_and_environment()))
         line = self._answer(limits.compute_time_limit())
         # Only foreign code can have changed the columns that are known before the measurement, so
         # they are computed again.
-        known = describe(trial) if trial.code else {"trial_id": trial.id}
+        known = list_known_columns(trial) if trial.code else {"trial_id": trial.id}
         try:
             row = json.loads(line)
             self._ran_user_code = bool(row.pop(RAN_USER_CODE, False))
@@ -131,11 +131,11 @@ class WorkerProcess:
         Raise Died if the child died.
         """
         self._trace.truncate(0)
-        self.send(Call(name, words, *read_surroundings()))
+        self.send(Call(name, words, *read_folder_and_environment()))
         result, error = json.loads(self._answer())["answer"]
         return result, error
 
-    def is_sound(self) -> bool:
+    def is_usable(self) -> bool:
         """Return True if the child can run another trial."""
         return not (self._ran_user_code or wait([self._death], 0))
 
@@ -144,7 +144,7 @@ class WorkerProcess:
         # A finished child is not killed, because its process id may belong to a different process
         # by now.
         if self._process.returncode is None:
-            platforms.kill_group(self._process.pid)
+            platforms.kill_process_group(self._process.pid)
 
     def close(self) -> None:
         """End the child, wait until it has ended, and release its resources."""
@@ -153,7 +153,7 @@ class WorkerProcess:
             self._trace.close()
             with contextlib.suppress(BrokenPipeError), self._process:
                 os.close(self._death)
-            marks.end_marked(self._mark)
+            marks.kill_marked_processes(self._mark)
 
     def send(self, content: object) -> None:
         """Send a job to the child: a trial with its settings, or a call. None ends the job.
@@ -213,13 +213,13 @@ _idle: list[WorkerProcess] = []
 
 
 @contextlib.contextmanager
-def start_early() -> Iterator[None]:
+def start_worker_early() -> Iterator[None]:
     """Start a child, which imports the modules of trials while this process plans the trials.
 
-    The first call of `acquire_child` returns this child. The child ends if it is not needed.
+    The first call of `acquire_worker` returns this child. The child ends if it is not needed.
     """
     early: list[WorkerProcess] = []
-    # ignore the error, because a call of `acquire_child` raises it again
+    # ignore the error, because a call of `acquire_worker` raises it again
     with contextlib.suppress(ExecutorError):
         early.append(WorkerProcess(early=True))
     with _lock:
@@ -235,14 +235,14 @@ def start_early() -> Iterator[None]:
             child.close()
 
 
-def acquire_child(code: str) -> WorkerProcess:
+def acquire_worker(code: str) -> WorkerProcess:
     """Return an idle child that has imported no code except `code`, or a new child.
 
     A child that has run user code runs nothing else afterwards. In this case a new child replaces
     an idle child, so that there are never more children than are used at once.
     """
     with _lock:
-        for dead in [each for each in _idle if not each.is_sound()]:
+        for dead in [each for each in _idle if not each.is_usable()]:
             _idle.remove(dead)
             dead.close()
         _idle.sort(key=lambda each: (each.code == code, not each.code))
@@ -256,9 +256,9 @@ def acquire_child(code: str) -> WorkerProcess:
     return child
 
 
-def release_child(child: WorkerProcess) -> None:
+def release_worker(child: WorkerProcess) -> None:
     """End the job of a child and keep the child for the next job. End a damaged child."""
-    if not child.is_sound():
+    if not child.is_usable():
         child.close()
         return
     with contextlib.suppress(WorkerDiedError):

@@ -30,7 +30,7 @@ from rfbench import files, source
 from rfbench.analysis.frame import drop_added_trials
 from rfbench.errors import ResultsError
 from rfbench.figures import curves, kept
-from rfbench.figures.measured import Measured, find_paper, measure
+from rfbench.figures.measured import Measured, find_paper_of_results, summarize_for_figures
 from rfbench.figures.style import apply_style
 from rfbench.plotting import import_matplotlib
 from rfbench.results import Results, kept_features, reader
@@ -69,7 +69,7 @@ def plot(
     Error bars are standard errors of the mean over the trials. Each data set has its own panels.
     For more than `rfbench.figures.curves.MOST_DATASETS` data sets, the median over data sets
     relative to the baseline is drawn. A figure that compares nothing is not drawn, see
-    `rfbench.figures.curves.find_nothing_to_show`. Times are CPU times, or wall times if a method
+    `rfbench.figures.curves.explain_empty_figure`. Times are CPU times, or wall times if a method
     has no CPU times. The same rows and the same style give the same bytes. Figures that are up to
     date according to ``.figures.json`` are not drawn again.
 
@@ -117,12 +117,12 @@ def draw_results(
         drawn_from = _source(results, formats, width)
         if there := _there(folder, drawn_from):
             return there
-        measured = measure(results, width)
+        measured = summarize_for_figures(results, width)
         for stem, figure in iterate_figures(results, width, measured):
             captions.append(f"{stem}: {figure.get_label()}\n")
             for form in formats:
                 written.append(folder / f"{stem}.{form}")
-                save(figure, written[-1])
+                save_figure(figure, written[-1])
     if width and written:
         written.append(folder / CAPTIONS)
         files.replace(written[-1], "\n".join(captions).encode())
@@ -138,7 +138,7 @@ def draw_results(
 
 def draw_folder(folder: Path, all_trials: bool, *args: Any) -> tuple[list[str], list[str]]:
     """Draw the figures of the results in a folder; return file names and omitted figures."""
-    results = reader.read(folder)
+    results = reader.read_results_folder(folder)
     results = results if all_trials else drop_added_trials(results)
     paths, not_drawn = draw_results(results, *args)
     return [str(path) for path in paths], not_drawn
@@ -153,7 +153,7 @@ def _source(results: Results, formats: Sequence[str], width: float | None) -> st
     # A copy of the settings is read, because reading the settings themselves loads a backend. That
     # needs half a second and does not change any file.
     now = {key: value for key, value in matplotlib.rcParams.copy().items() if key != "backend"}
-    paper = find_paper(results)
+    paper = find_paper_of_results(results)
     parts = (
         pd.util.hash_pandas_object(results.rows).tolist(), list(results.rows), results.config,
         results.is_smoke_run, kept_features.read_frame(results.folder, []),
@@ -183,14 +183,14 @@ def iterate_figures(
     results: Results, width: float | None = None, measured: Measured | None = None
 ) -> Iterator[tuple[str, Figure]]:
     """Yield the figures of a results folder as pairs of a file name without suffix and a figure."""
-    measured = measured or measure(results, width)
+    measured = measured or summarize_for_figures(results, width)
     if measured.table.empty or not measured.table["trials"].any():
         return
     for figures in FIGURES:
         yield from figures(measured)
 
 
-def save(figure: Figure, file: Path) -> None:
+def save_figure(figure: Figure, file: Path) -> None:
     """Write a figure as PNG, PDF or SVG, see `render_figure`; its folder is created.
 
     Raises WriteError if the file cannot be written.

@@ -14,7 +14,7 @@ from rfbench.analysis.frame import SUMS, has_kernel_estimate
 from rfbench.analysis.naming import format_dataset_title
 from rfbench.analysis.summary import BASELINE, SMALLER_IS_BETTER, summarize
 from rfbench.figures.measured import Measured, list_paper_protocols
-from rfbench.figures.panels import Curves, draw, escape_file_name
+from rfbench.figures.panels import Curves, draw_panels, escape_file_name
 from rfbench.registry import find_displayed_name
 
 if TYPE_CHECKING:
@@ -135,17 +135,17 @@ def draw_lines(
         if sizes.over_d:
             drawn = drawn.assign(x=drawn["x"] / drawn["d"].astype("float64"))
     curves = Curves(drawn, x, y, measured.varied, titles, cost, failed)
-    settings = drawn["x"].unique() if curves.has_named_places else ()
+    settings = drawn["x"].unique() if curves.has_named_ticks else ()
     longest = max(len(str(name)) for name in (*settings, *drawn["method"]))
     if len(settings) > MAX_LEGEND_ENTRIES or longest > MAX_LABEL_LENGTH:
         return  # the names would leave no space for a panel, and the table contains the values
-    if why := find_nothing_to_show(drawn, x, y, measured.varied):
+    if why := explain_empty_figure(drawn, x, y, measured.varied):
         measured.not_drawn.append(f"{stem} ({why})")
         return
     shown = {name: format_dataset_title(part) for name, part in drawn.groupby("dataset")}
     datasets = [shown[name] for name in dict.fromkeys(drawn["dataset"])]
     if len(datasets) > MOST_DATASETS:
-        lines = compute_relative(drawn, y) if x == "x" else drawn[:0]
+        lines = _compute_relative(drawn, y) if x == "x" else drawn[:0]
         if lines.empty:
             return
         what = (
@@ -163,10 +163,10 @@ def draw_lines(
     title = measured.make_title(datasets[0] if len(datasets) == 1 else "", drawn["protocol"])
     if measured.width:
         caption = f"{', '.join([*datasets, *list_paper_protocols(drawn['protocol'])])}. {caption}"
-    yield stem, draw(curves, measured.styles, title, caption, measured.width)
+    yield stem, draw_panels(curves, measured.styles, title, caption, measured.width)
 
 
-def find_nothing_to_show(table: pd.DataFrame, x: str, y: str, varied: str) -> str:
+def explain_empty_figure(table: pd.DataFrame, x: str, y: str, varied: str) -> str:
     """Return the reason why a figure of two columns would show nothing; "" if it shows something.
 
     A figure shows something if it compares methods, or settings of one method. If all lines look
@@ -189,7 +189,7 @@ def find_nothing_to_show(table: pd.DataFrame, x: str, y: str, varied: str) -> st
     return "" if (apart > SAME_LINE * height).any() else "all lines are one"
 
 
-def compute_relative(table: pd.DataFrame, y: str) -> pd.DataFrame:
+def _compute_relative(table: pd.DataFrame, y: str) -> pd.DataFrame:
     """Return the median over data sets, relative to the baseline, for each method and x.
 
     Only data sets with a positive value for each method and x are used, so that lines do not differ

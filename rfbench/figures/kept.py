@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from rfbench.analysis.kept import CORNER_RADIUS, is_near_offsets
+from rfbench.analysis.kept import CORNER_RADIUS, mask_offsets_near_multiples
 from rfbench.figures.measured import Measured
 from rfbench.figures.panels import escape_file_name, make_figure, write_caption
 from rfbench.figures.style import BLUE, VERMILLION, get_text_color
@@ -56,7 +56,7 @@ def _frequencies(kept: pd.DataFrame, title: str, width: float | None = None) -> 
     plane, offsets = figure.subplots(1, 2, width_ratios=(1.25, 1))
     black = get_text_color()
     b = np.mod(kept["b"], 2 * np.pi)
-    near = is_near_offsets(kept)
+    near = mask_offsets_near_multiples(kept)
     size = LARGEST_MARKER * kept["weight"] / kept["weight"].max()
     for name, chosen, color, marker in (
         ("b near 0", near & (np.cos(b) > 0), BLUE, "o"),

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import pandas as pd
 
 from rfbench import papers
-from rfbench.analysis.summary import find_axis, summarize
+from rfbench.analysis.summary import find_x_axis, summarize
 from rfbench.figures.style import BLACK, Style, assign_styles, get_text_color
 from rfbench.papers.models import Paper
 from rfbench.results import Results
@@ -46,7 +46,7 @@ def list_paper_protocols(protocols: Iterable[str]) -> list[str]:
     return [f"protocol {name}" for name in dict.fromkeys(protocols) if name != "own"]
 
 
-def measure(results: Results, width: float | None = None) -> Measured:
+def summarize_for_figures(results: Results, width: float | None = None) -> Measured:
     """Summarize a results folder, and assign styles to its methods."""
     table = summarize(results)
     samplers = {} if table.empty else dict(zip(table["method"], table["sampler"], strict=True))
@@ -54,10 +54,12 @@ def measure(results: Results, width: float | None = None) -> Measured:
         method: style._replace(color=get_text_color()) if style.color == BLACK else style
         for method, style in assign_styles(samplers).items()
     }
-    return Measured(results, table, find_axis(results), find_paper(results), styles, width)
+    return Measured(
+        results, table, find_x_axis(results), find_paper_of_results(results), styles, width
+    )
 
 
-def find_paper(results: Results) -> Paper | None:
+def find_paper_of_results(results: Results) -> Paper | None:
     """Return the paper to which the results belong; None if they belong to no known paper."""
     name = str(results.config.get("paper") or "")
-    return papers.find_paper(name) if name in papers.read_library() else None
+    return papers.find_paper(name) if name in papers.read_known_papers() else None

@@ -92,14 +92,14 @@ class Curves:
         return f"{TIMED_PARTS[part].format(CLOCKS[clock])} (s)"
 
     @property
-    def is_side_by_side(self) -> bool:
+    def _is_side_by_side(self) -> bool:
         """True if no setting is varied, so that methods are next to each other on the axis."""
         return self.x == "x" and self.table["x"].nunique() == 1
 
     @property
-    def has_named_places(self) -> bool:
+    def has_named_ticks(self) -> bool:
         """True if the labels below the axis are names of methods, or settings without a number."""
-        return self.is_side_by_side or (self.x == "x" and self.table["x"].dtype.kind not in "fi")
+        return self._is_side_by_side or (self.x == "x" and self.table["x"].dtype.kind not in "fi")
 
     @property
     def has_frontier(self) -> bool:
@@ -107,7 +107,7 @@ class Curves:
         return bool(self.cost) and self.y == "mean" and self.table["method"].nunique() > 1
 
 
-def draw(
+def draw_panels(
     curves: Curves,
     styles: Mapping[str, Style],
     title: str,
@@ -135,7 +135,7 @@ def draw(
     place: dict[str, Any]
     size = PAGE_WIDTH, (2.5 if columns > 1 else 3.4) * rows + 0.6 * (1 + several)
     if width:
-        named = 0 if curves.is_side_by_side else len(methods) + len(curves.failed)
+        named = 0 if curves._is_side_by_side else len(methods) + len(curves.failed)
         legend = 0.16 * -(-named // _abreast(width, methods))
         size = width, max(min(width / columns, WIDEST) * 0.72, LOWEST) * rows + legend
     figure = make_figure(*size)
@@ -171,7 +171,7 @@ def draw(
             ncols = 2 if max(map(len, names)) <= SHORT_NAME else 1
             place = {"loc": "lower left", "bbox_to_anchor": (0, 1.1), "ncols": ncols}
             alike[0].legend(handles, names, columnspacing=1.0, handletextpad=0.4, **place)
-    elif not curves.is_side_by_side:
+    elif not curves._is_side_by_side:
         place = {"loc": "outside right center"}
         if width:
             place = {"loc": "outside lower center", "ncols": _abreast(width, methods)}
@@ -236,7 +236,9 @@ def _named(
     shown = [handles[name] for name in names]
     for name in failed:
         dash: Any = styles[name].dash
-        shown.append(Line2D([], [], linestyle=dash, **styles[name].make_marks(panels[0])))
+        shown.append(
+            Line2D([], [], linestyle=dash, **styles[name].make_marker_arguments(panels[0]))
+        )
     said = [find_displayed_name(name) for name in names] + [
         f"{find_displayed_name(name)} (failed)" for name in failed
     ]
@@ -245,7 +247,7 @@ def _named(
 
 def _groups(curves: Curves, methods: list[str]) -> list[list[str]]:
     """Return groups of methods that share a panel; the groups have nearly equal sizes."""
-    if len(methods) <= MOST_TOGETHER or curves.is_side_by_side:
+    if len(methods) <= MOST_TOGETHER or curves._is_side_by_side:
         return [methods]
     others = [name for name in methods if name != BASELINE]
     count = -(-len(others) // MOST_APART)
@@ -263,25 +265,25 @@ def _draw(
     from matplotlib.ticker import MaxNLocator
 
     x, y = curves.x, curves.y
-    placed = every_row["method" if curves.is_side_by_side else x]
+    placed = every_row["method" if curves._is_side_by_side else x]
     places = {str(name): i for i, name in enumerate(dict.fromkeys(placed))}
     for method, line in table.groupby("method", sort=False):
         style = styles[str(method)]
         panel.errorbar(
-            line[placed.name].map(places) if curves.has_named_places else line[x],
+            line[placed.name].map(places) if curves.has_named_ticks else line[x],
             line[y],
             yerr=line["se" if y == "mean" else f"{y}_se"],
             xerr=line.get(f"{x}_se"),
             label=str(method),
             elinewidth=0.8,
             # Settings that are not numbers have no order, so their points are not joined by lines.
-            linestyle="" if curves.has_named_places else style.dash,
-            **style.make_marks(panel),
+            linestyle="" if curves.has_named_ticks else style.dash,
+            **style.make_marker_arguments(panel),
         )
-    if curves.has_named_places:
+    if curves.has_named_ticks:
         fits = len("".join(places)) <= ROOM
         turned: dict[str, Any] = {} if fits else {"rotation": 30, "ha": "right"}
-        words = map(find_displayed_name, places) if curves.is_side_by_side else places
+        words = map(find_displayed_name, places) if curves._is_side_by_side else places
         panel.set_xticks(list(places.values()), list(words), **turned)
         panel.set_xlim(-0.5, len(places) - 0.5)
     else:
@@ -292,13 +294,13 @@ def _draw(
         panel.yaxis.set_major_locator(MaxNLocator(LINEAR_TICKS, steps=STEPS))
     if curves.has_frontier:
         better = every_row["metric"].iloc[0] in SMALLER_IS_BETTER
-        times, best = find_frontier(every_row[x], every_row[y], larger_is_better=better)
+        times, best = find_pareto_frontier(every_row[x], every_row[y], larger_is_better=better)
         steps = [*times, every_row[x].max()], [*best, best[-1]]
         thin: dict[str, Any] = {"color": GRAY, "linewidth": 0.8, "marker": ""}
         panel.step(*steps, where="post", zorder=0, **thin)
     panel.set_ylabel(curves.make_axis_title(y))
     value = table["x"].iloc[0]
-    if not curves.is_side_by_side:
+    if not curves._is_side_by_side:
         panel.set_xlabel(curves.make_axis_title(x))
     elif not isinstance(value, str):
         panel.set_xlabel(f"{curves.make_axis_title(x)} = {value:g}")
@@ -335,7 +337,7 @@ def set_log_ticks(panel: Axes, which: Literal["x", "y"], ticks: Sequence[float])
     axis.set_major_formatter("{x:g}")
 
 
-def find_frontier(
+def find_pareto_frontier(
     costs: ArrayLike, values: ArrayLike, *, larger_is_better: bool = False
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the points for which no other point is better in both cost and value, cheapest first.
@@ -354,7 +356,7 @@ def find_frontier(
 
     Examples
     --------
-    >>> find_frontier([1.0, 2.0, 3.0, 2.0], [9.0, 5.0, 6.0, 7.0])
+    >>> find_pareto_frontier([1.0, 2.0, 3.0, 2.0], [9.0, 5.0, 6.0, 7.0])
     (array([1., 2.]), array([9., 5.]))
     """
     sign = -1.0 if larger_is_better else 1.0

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rfbench.analysis.naming import get_natural_key
+from rfbench.analysis.naming import get_natural_sort_key
 from rfbench.errors import ConfigError
 from rfbench.plotting import import_matplotlib
 from rfbench.registry import SAMPLERS
@@ -112,7 +112,7 @@ class Style(NamedTuple):
     filled: bool = True
     dash: Dash = "-"
 
-    def make_marks(self, panel: Axes) -> dict[str, Any]:
+    def make_marker_arguments(self, panel: Axes) -> dict[str, Any]:
         """Return color and marker as arguments of matplotlib.
 
         Open markers are filled with the background color of the panel.
@@ -121,7 +121,7 @@ class Style(NamedTuple):
         return {"color": self.color, "marker": self.marker, "markerfacecolor": face}
 
 
-def get_style(position: int) -> Style:
+def _get_style(position: int) -> Style:
     """Return the style with a given position in the order of styles; samplers come first."""
     marker, filled = CURVE_MARKERS[position % len(CURVE_MARKERS)]
     dash = DASHES[position // len(COLORS) % len(DASHES)]
@@ -130,7 +130,7 @@ def get_style(position: int) -> Style:
 
 # Maps each sampler to its style, in the order of the registry. If a new sampler is registered
 # last, the styles of all other samplers are unchanged.
-METHODS = {name: get_style(position) for position, name in enumerate(SAMPLERS)}
+METHODS = {name: _get_style(position) for position, name in enumerate(SAMPLERS)}
 
 
 @contextmanager
@@ -184,8 +184,8 @@ def assign_styles(samplers: Mapping[str, str]) -> dict[str, Style]:
         for name, of_method in zip(samplers, named, strict=True)
         if of_method in METHODS and (name == of_method or named.count(of_method) == 1)
     }
-    others = [get_style(len(METHODS) + position) for position in range(len(CURVE_MARKERS))]
-    for name in sorted(set(samplers) - set(styles), key=get_natural_key):
+    others = [_get_style(len(METHODS) + position) for position in range(len(CURVE_MARKERS))]
+    for name in sorted(set(samplers) - set(styles), key=get_natural_sort_key):
         colors = [style.color for style in styles.values()]
         markers = {(style.marker, style.filled) for style in styles.values()}
         free = [style for style in others if (style.marker, style.filled) not in markers] or others

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from rfbench.analysis.frame import Collection
-from rfbench.analysis.statistics import holm
+from rfbench.analysis.statistics import holm_correction
 from rfbench.analysis.verdicts import ALPHA
 from rfbench.config.specs import NO_SOLVER
 from rfbench.datasets import catalog
@@ -20,12 +20,12 @@ from rfbench.leaderboard.facts import Ratio
 from rfbench.leaderboard.rows import (
     STANDARD,
     TRIAL,
-    compute_log_quotients,
-    select_counted,
-    summarize_ratio,
+    compute_mean_log_ratios,
+    select_leaderboard_rows,
+    summarize_error_ratios,
 )
-from rfbench.leaderboard.rule import MIN_RATIOS, p_value
-from rfbench.pages.templates import render
+from rfbench.leaderboard.rule import MIN_RATIOS, compute_wilcoxon_p_value
+from rfbench.pages.templates import render_template
 from rfbench.papers.models import CORRECTED, PRINTED
 from rfbench.registry import find_displayed_name
 
@@ -46,7 +46,7 @@ class Arm:
     M: int = LARGEST_M
     scaling: str = STANDARD
 
-    def get_errors(self, rows: pd.DataFrame) -> pd.Series[float]:
+    def _get_errors(self, rows: pd.DataFrame) -> pd.Series[float]:
         """Return the errors per trial, indexed by data set, table and trial.
 
         The errors of a reference model do not depend on M.
@@ -106,7 +106,7 @@ class Answer:
         return self.compared[self.name]
 
 
-def pair_with_baseline(baseline: str, *methods: str) -> list[Pair]:
+def _pair_with_baseline(baseline: str, *methods: str) -> list[Pair]:
     """Return a pair of sides for each method: the method, and the baseline."""
     return [(Arm(name), Arm(baseline)) for name in methods]
 
@@ -115,24 +115,24 @@ def pair_with_baseline(baseline: str, *methods: str) -> list[Pair]:
 # has two columns, so LARGEST_M / 2 pairs have as many columns as LARGEST_M features with offsets.
 # In the question "size", LARGEST_M / 2 is half the number of features.
 QUESTIONS: dict[str, list[Pair]] = {
-    "landmarks": pair_with_baseline(
+    "landmarks": _pair_with_baseline(
         "nystroem", "nystroem-kmeans", "nystroem-recursive-rls", "nystroem-rpcholesky"
     ),
-    "orthogonal": pair_with_baseline("rks", "orf", "qmc"),
+    "orthogonal": _pair_with_baseline("rks", "orf", "qmc"),
     # both sides have the same number of columns
     "pair": [(Arm("rks-pair", LARGEST_M // 2), Arm("rks"))],
-    "nystroem": pair_with_baseline("rks", "nystroem"),
-    "target": pair_with_baseline("rks", "eerf", "lkrf", "surrogate-leverage-kept", "varpro"),
+    "nystroem": _pair_with_baseline("rks", "nystroem"),
+    "target": _pair_with_baseline("rks", "eerf", "lkrf", "surrogate-leverage-kept", "varpro"),
     "size": [(Arm(name), Arm(name, LARGEST_M // 2)) for name in ("rks", "nystroem")],
-    "bandwidth": pair_with_baseline("rks", "rks-half-median", "rks-median", "rks-double-median"),
+    "bandwidth": _pair_with_baseline("rks", "rks-half-median", "rks-median", "rks-double-median"),
     "scaling": [
         (Arm(name, scaling=scaling), Arm(name))
         for name in ("rks", "nystroem", "swim")
         for scaling in ("robust", "rank")
     ],
-    "precision": pair_with_baseline("rks", "rks-float32"),
-    "exact": pair_with_baseline("exact-kernel", "rks", "nystroem"),
-    "boosting": pair_with_baseline("boosting", "rks", "nystroem", "varpro"),
+    "precision": _pair_with_baseline("rks", "rks-float32"),
+    "exact": _pair_with_baseline("exact-kernel", "rks", "nystroem"),
+    "boosting": _pair_with_baseline("boosting", "rks", "nystroem", "varpro"),
 }
 
 
@@ -153,35 +153,39 @@ ASKED = {
 }
 
 
-def gather(collection: Collection) -> dict[str, Answer]:
+def gather_answers(collection: Collection) -> dict[str, Answer]:
     """Return the answer to each question for which there are rows.
 
     Each comparison divides the error of the first side by the error of the second side. All
     comparisons of a question use the same data sets. The p-values are adjusted by
     `adjust_p_values`.
     """
-    rows, _ = select_counted(collection, OWN)
+    rows, _ = select_leaderboard_rows(collection, OWN)
     made: dict[str, dict[str, AnswerComparison]] = {}
     for key, pairs in QUESTIONS.items():
         every = {
-            f"{one} / {other}": compute_log_quotients(one.get_errors(rows), other.get_errors(rows))
+            f"{one} / {other}": compute_mean_log_ratios(
+                one._get_errors(rows), other._get_errors(rows)
+            )
             for one, other in pairs
         }
         measured = {name: logs for name, logs in every.items() if len(logs)}
         common = pd.DataFrame(measured).dropna().index
         if len(common):
             made[key] = {
-                name: AnswerComparison(summarize_ratio(logs[common]), p_value(logs[common]))
+                name: AnswerComparison(
+                    summarize_error_ratios(logs[common]), compute_wilcoxon_p_value(logs[common])
+                )
                 for name, logs in measured.items()
             }
     answered = {key: Answer(compared) for key, compared in adjust_p_values(made).items()}
-    if "orthogonal" in made and (kernel := compare_kernel_errors(collection)) is not None:
+    if "orthogonal" in made and (kernel := _compare_kernel_errors(collection)) is not None:
         answered["kernel"] = Answer({"ORF / RKS, error of the kernel": AnswerComparison(kernel)})
     return answered
 
 
 def adjust_p_values(
-    made: Mapping[str, Mapping[str, AnswerComparison]],
+    answers: Mapping[str, Mapping[str, AnswerComparison]],
 ) -> dict[str, dict[str, AnswerComparison]]:
     """Adjust all p-values so that the probability of any wrong verdict is at most `ALPHA`.
 
@@ -189,11 +193,17 @@ def adjust_p_values(
     each question. The p-values of all options are multiplied by the factor of their question, and
     are at least the p-value of the question.
     """
-    within = {key: holm([one.p for one in compared.values()]) for key, compared in made.items()}
+    within = {
+        key: holm_correction([one.p for one in compared.values()])
+        for key, compared in answers.items()
+    }
     smallest = [p.min() for p in within.values()]
-    over, factors = holm(smallest), len(made) - np.argsort(np.argsort(smallest, kind="stable"))
+    over, factors = (
+        holm_correction(smallest),
+        len(answers) - np.argsort(np.argsort(smallest, kind="stable")),
+    )
     final: dict[str, dict[str, AnswerComparison]] = {}
-    for i, (key, compared) in enumerate(made.items()):
+    for i, (key, compared) in enumerate(answers.items()):
         p = np.maximum(over[i], np.minimum(1.0, factors[i] * within[key]))
         final[key] = {
             name: replace(one, p=float(q))
@@ -202,7 +212,7 @@ def adjust_p_values(
     return final
 
 
-def compare_kernel_errors(collection: Collection) -> Ratio | None:
+def _compare_kernel_errors(collection: Collection) -> Ratio | None:
     """Return the ratio of the kernel errors of orthogonal frequencies and independent frequencies.
 
     The errors are in the Frobenius norm. Only runs without a solver are used, in which both methods
@@ -221,26 +231,29 @@ def compare_kernel_errors(collection: Collection) -> Ratio | None:
     rows = rows.set_index(["dataset", "rows", "bandwidth_rule", "M", "trial"])
     left = (rows["label"] == "orf") & (rows["protocol"] == PRINTED)
     errors = rows["kernel_error_frobenius"]
-    logs = compute_log_quotients(errors[left], errors[rows["label"] == "rks"])
-    return summarize_ratio(logs) if len(logs) else None
+    logs = compute_mean_log_ratios(errors[left], errors[rows["label"] == "rks"])
+    return summarize_error_ratios(logs) if len(logs) else None
 
 
-def render_files(collection: Collection) -> dict[str, Any]:
+def render_answers_files(collection: Collection) -> dict[str, Any]:
     """Return the page and the figure by file name.
 
     The values are None if the rows do not support any comparison.
     """
-    found = gather(collection)
+    found = gather_answers(collection)
     if not found:
         return {PAGE: None, FIGURE: None}
     asked = {
         ASKED[key]: {name: one.ratio for name, one in each.compared.items()}
         for key, each in found.items()
     }
-    return {PAGE: render_page(found), FIGURE: figure.render_ratios(asked, [ASKED["kernel"]])}
+    return {
+        PAGE: render_answers_page(found),
+        FIGURE: figure.render_error_ratios(asked, [ASKED["kernel"]]),
+    }
 
 
-def render_page(found: Mapping[str, Answer]) -> str:
+def render_answers_page(answers: Mapping[str, Answer]) -> str:
     """Return the page as Markdown, for the comparisons of all questions."""
     facts: dict[str, Any] = {"M": LARGEST_M, "alpha": ALPHA, "fewest": MIN_RATIOS}
-    return render("leaderboard/answers.md.j2", found=found, figure=FIGURE, **facts)
+    return render_template("leaderboard/answers.md.j2", found=answers, figure=FIGURE, **facts)

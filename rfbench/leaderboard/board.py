@@ -16,10 +16,10 @@ from rfbench.leaderboard.rows import (
     compute_log_ratios,
     find_baseline,
     read_trials,
-    select_counted,
-    summarize_ratio,
+    select_leaderboard_rows,
+    summarize_error_ratios,
 )
-from rfbench.leaderboard.rule import find_differing
+from rfbench.leaderboard.rule import find_significant_differences
 from rfbench.registry import find_displayed_name
 from rfbench.results.schema import BASELINE, METHOD, MODEL
 
@@ -30,17 +30,18 @@ from rfbench.results.schema import BASELINE, METHOD, MODEL
 MIN_SHARE_OF_METHODS = 0.9
 
 
-def gather(collection: Collection) -> Leaderboard | None:
+def compute_leaderboard(collection: Collection) -> Leaderboard | None:
     """Compute the leaderboard at all sizes; None if no method can be compared with the baseline.
 
-    `rfbench.leaderboard.rows.select_counted` selects the rows. The configuration states the role of
+    `rfbench.leaderboard.rows.select_leaderboard_rows` selects the rows. The configuration states
+    the role of
     each method. All errors are divided by the errors of the method with the role ``baseline``. A
     method with the role ``model`` has no random features, and has the same errors at every M.
     """
-    rows, unlearnt = select_counted(collection)
+    rows, unlearnt = select_leaderboard_rows(collection)
     standard = rows[rows["scaling"] == STANDARD]
     features = standard[~standard["reference"]]
-    every = [compare_at_size(standard, int(M)) for M in sorted(features["M"].unique())]
+    every = [compare_methods_at_size(standard, int(M)) for M in sorted(features["M"].unique())]
     sizes = tuple(size for size in every if size is not None)
     if not sizes:
         return None
@@ -51,11 +52,11 @@ def gather(collection: Collection) -> Leaderboard | None:
         trials=(int(trials.min()), int(trials.max())),
         unlearnt=tuple(unlearnt),
         sizes=sizes,
-        held_out=compare_held_out(collection, sizes[-1].best),
+        held_out=_compare_held_out(collection, sizes[-1].best),
     )
 
 
-def compare_at_size(rows: pd.DataFrame, M: int) -> SizeResult | None:
+def compare_methods_at_size(rows: pd.DataFrame, M: int) -> SizeResult | None:
     """Compare the methods at M features; None if no method can be compared with the baseline.
 
     First, each method without a value on one in ten data sets or more is dropped. Then each data
@@ -68,14 +69,17 @@ def compare_at_size(rows: pd.DataFrame, M: int) -> SizeResult | None:
     logs = logs[logs.sort_index(axis=1).median().sort_values(kind="stable").index]
     names, models = list(map(str, logs)), set(rows.loc[rows["reference"], "method"])
     roles = {str(baseline): BASELINE, **dict.fromkeys(models, MODEL)}
-    apart = np.argwhere(np.triu(find_differing(logs)))
+    apart = np.argwhere(np.triu(find_significant_differences(logs)))
     # Costs are means over the data sets on which all timed methods have a time.
     timed = compute_log_ratios(rows, M, "search").reindex(index=logs.index, columns=logs.columns)
     timed = timed.dropna(axis=1, how="all").dropna()
     costs = np.exp(timed.mean())
     lines = [
         MethodResult(
-            name, roles.get(name, METHOD), summarize_ratio(values), float(costs.get(name, math.nan))
+            name,
+            roles.get(name, METHOD),
+            summarize_error_ratios(values),
+            float(costs.get(name, math.nan)),
         )
         for name, values in zip(names, logs.to_numpy(dtype=np.float64).T, strict=True)
     ]
@@ -89,7 +93,7 @@ def compare_at_size(rows: pd.DataFrame, M: int) -> SizeResult | None:
     )
 
 
-def compare_held_out(collection: Collection, best: str) -> Ratio | None:
+def _compare_held_out(collection: Collection, best: str) -> Ratio | None:
     """Return the ratio of errors of a method on the held-out tables at the largest M, or None."""
     every = collection.experiments
     apart = {
@@ -101,7 +105,7 @@ def compare_held_out(collection: Collection, best: str) -> Ratio | None:
         .get(best, pd.Series())
         .dropna()
     )
-    return summarize_ratio(logs) if len(logs) else None
+    return summarize_error_ratios(logs) if len(logs) else None
 
 
 def list_findings(board: Leaderboard | None) -> list[Finding]:
@@ -109,7 +113,11 @@ def list_findings(board: Leaderboard | None) -> list[Finding]:
     if board is None or not board.largest.has_enough_datasets:
         return []
     size = board.largest
-    alike = [line.method for line in size.methods if line.method in size.list_undecided(size.best)]
+    alike = [
+        line.method
+        for line in size.methods
+        if line.method in size.list_undecided_methods(size.best)
+    ]
     facts = {"size": size, "best": size.methods[0], "alike": alike,
              "others": len(size.methods) - 1, "plain": board.baseline in alike}  # fmt: skip
     ratios = [(find_displayed_name(line.method), line.ratio) for line in size.methods]

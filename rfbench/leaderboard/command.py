@@ -71,7 +71,7 @@ def rank(
     say = partial(echo, err=True)
 
     def before(named: RankTarget) -> None:
-        for line in slices.call_hooks("check", named.thing, named.parameters):
+        for line in slices.call_hooks("describe_check", named.thing, named.parameters):
             say(line)
 
     found = ranking.rank(

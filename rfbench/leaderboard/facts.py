@@ -24,7 +24,8 @@ class Ratio:
     ----------
     median, low, high : float
         Median over data sets, and the ends of its 90 % interval, see
-        `rfbench.leaderboard.rule.median_interval`. The ends are NaN if there are too few data sets.
+        `rfbench.leaderboard.rule.compute_median_interval`. The ends are NaN if there are too few
+        data sets.
     better, datasets : int
         Number of data sets on which the ratio is below 1, and number of data sets.
     mean : float
@@ -124,7 +125,7 @@ class SizeResult:
         signs = {(method, other): "better", (other, method): "worse"}
         return next((signs[pair] for pair in signs if pair in self.apart), "open")
 
-    def list_undecided(self, method: str) -> list[str]:
+    def list_undecided_methods(self, method: str) -> list[str]:
         """Return the methods that do not differ significantly from `method`."""
         others = [line.method for line in self.lines if line.method != method]
         return [name for name in others if self.find_verdict(method, name) == "open"]
@@ -163,7 +164,7 @@ class Leaderboard:
         return self.sizes[-1]
 
 
-def collect_facts(board: Leaderboard) -> dict[str, Any]:
+def collect_leaderboard_facts(board: Leaderboard) -> dict[str, Any]:
     """Return the leaderboard for JSON: numbers have ten digits; NaN and infinity become None."""
     sizes = [asdict(size) | {"best": size.best, "leader": size.leader} for size in board.sizes]
     text = json.dumps(to_json_value({**asdict(board), "sizes": sizes}))

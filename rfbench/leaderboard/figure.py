@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rfbench.figures import render_figure
-from rfbench.figures.panels import PAGE_WIDTH, find_frontier, make_figure, set_log_ticks
+from rfbench.figures.panels import PAGE_WIDTH, find_pareto_frontier, make_figure, set_log_ticks
 from rfbench.figures.style import (
     BLACK,
     BLUE,
@@ -76,7 +76,7 @@ TIME_GAP = 1.6
 ONE_PANEL, EACH_PANEL, LEGEND_HEIGHT = 4.4, 2.7, 1.3
 
 
-def find_family(line: MethodResult) -> str:
+def _find_family(line: MethodResult) -> str:
     """Return the family of a method, a key of `FAMILIES`; an empty string for the baseline."""
     if line.role in (BASELINE, MODEL):
         return REFERENCES if line.role == MODEL else ""
@@ -90,12 +90,12 @@ def find_family(line: MethodResult) -> str:
     )
 
 
-def assign_looks(sizes: Sequence[SizeResult], own: str) -> dict[str, tuple[str, Style]]:
+def _assign_looks(sizes: Sequence[SizeResult], own: str) -> dict[str, tuple[str, Style]]:
     """Return the family and the style (color and marker) of each method."""
     looks: dict[str, tuple[str, Style]] = {}
     lines = {line.method: line for size in sizes for line in size.lines}
     for name in sorted(lines):
-        family = find_family(lines[name])
+        family = _find_family(lines[name])
         marker = MARKERS[sum(other == family for other, _ in looks.values()) % len(MARKERS)]
         color = FAMILIES[family][0] if family else BLACK
         style = Style(color, marker if family else "o", family != REFERENCES)
@@ -103,7 +103,7 @@ def assign_looks(sizes: Sequence[SizeResult], own: str) -> dict[str, tuple[str, 
     return looks
 
 
-def draw_costs(sizes: Sequence[SizeResult], own: str = "") -> Figure:
+def draw_errors_against_costs(sizes: Sequence[SizeResult], own: str = "") -> Figure:
     """Draw the error of each method against its search time, relative to the baseline.
 
     The smallest and the largest number of features have a panel each, one below the other, with the
@@ -117,7 +117,7 @@ def draw_costs(sizes: Sequence[SizeResult], own: str = "") -> Figure:
     height = ONE_PANEL if alone else EACH_PANEL * len(sizes) + LEGEND_HEIGHT
     figure = make_figure(COLUMN if alone else PAGE_WIDTH, height)
     panels = list(figure.subplots(len(sizes), 1, squeeze=False, sharex=True).flat)
-    looks = assign_looks(sizes, own)
+    looks = _assign_looks(sizes, own)
     plain = next((line.method for line in sizes[-1].lines if line.role == BASELINE), "")
     base = find_displayed_name(plain) if plain else "the baseline"
     for panel, size in zip(panels, sizes, strict=True):
@@ -152,7 +152,10 @@ def _draw_marks(
             look: dict[str, Any] = {"linestyle": "", "elinewidth": 0.6, "capsize": 0}
             if style.filled:  # a white edge separates markers that overlap
                 look |= {"markeredgecolor": panel.get_facecolor(), "markeredgewidth": 0.4}
-            look |= {"label": find_displayed_name(line.method), **style.make_marks(panel)}
+            look |= {
+                "label": find_displayed_name(line.method),
+                **style.make_marker_arguments(panel),
+            }
             panel.errorbar([line.search], [of.median], gaps, **look)
         elif line.method == own:
             name = f"{find_displayed_name(own)} (time not compared)"
@@ -161,7 +164,9 @@ def _draw_marks(
                 panel.axhspan(of.low, of.high, color=VERMILLION, alpha=0.15, linewidth=0)
             panel.axhline(of.median, color=VERMILLION, label=name)
     if timed:
-        best = find_frontier([line.search for line in timed], [line.ratio.median for line in timed])
+        best = find_pareto_frontier(
+            [line.search for line in timed], [line.ratio.median for line in timed]
+        )
         panel.plot(*best, color=GRAY, linewidth=0.8, zorder=0)
     for draw_line in (panel.axhline, panel.axvline):
         draw_line(1.0, color=get_text_color(), linewidth=0.6, zorder=0)
@@ -230,7 +235,9 @@ def _name_marks(panel: Axes, lines: Sequence[MethodResult]) -> None:
         for path in bars.get_paths()
     ]  # fmt: skip
     leaders: list[Path] = []
-    _, best = find_frontier([line.search for line in lines], [line.ratio.median for line in lines])
+    _, best = find_pareto_frontier(
+        [line.search for line in lines], [line.ratio.median for line in lines]
+    )
     to_shares = panel.figure.transFigure.inverted()
     look: dict[str, Any] = {"textcoords": "figure fraction", "ha": "center", "va": "center"}
     look |= {"fontsize": SMALLEST_POINTS, "in_layout": False}
@@ -306,23 +313,27 @@ def _add_legend(figure: Figure, looks: Mapping[str, tuple[str, Style]], columns:
             text.set_fontweight("bold")
 
 
-def render_costs(sizes: Sequence[SizeResult], own: str = "", form: str = "png") -> bytes:
+def render_errors_against_costs(
+    sizes: Sequence[SizeResult], own: str = "", form: str = "png"
+) -> bytes:
     """Return the figure of errors against costs as PNG or PDF.
 
     The same input gives the same bytes.
     """
     with apply_style(article=len(sizes) == 1):
-        return render_figure(draw_costs(sizes, own), form, small=True)
+        return render_figure(draw_errors_against_costs(sizes, own), form, small=True)
 
 
-def draw_ratios(questions: Mapping[str, Mapping[str, Ratio]], apart: Sequence[str] = ()) -> Figure:
+def draw_error_ratios(
+    questions: Mapping[str, Mapping[str, Ratio]], separate_panels: Sequence[str] = ()
+) -> Figure:
     """Draw the median ratio of errors and its interval for each comparison of each question.
 
-    The questions in `apart` are drawn in a separate panel. A ratio is gray if its interval contains
-    1, and its marker is hollow if it has no interval.
+    The questions in `separate_panels` are drawn in a separate panel. A ratio is gray if its
+    interval contains 1, and its marker is hollow if it has no interval.
     """
     panels = [
-        {name: bars for name, bars in questions.items() if (name in apart) == other}
+        {name: bars for name, bars in questions.items() if (name in separate_panels) == other}
         for other in (False, True)
     ]
     panels = [each for each in panels if each]
@@ -367,7 +378,9 @@ def _draw_questions(panel: Axes, questions: Mapping[str, Mapping[str, Ratio]]) -
     panel.set_ylim(len(labels) - 0.5, -0.5)
 
 
-def render_ratios(questions: Mapping[str, Mapping[str, Ratio]], apart: Sequence[str] = ()) -> bytes:
+def render_error_ratios(
+    questions: Mapping[str, Mapping[str, Ratio]], separate_panels: Sequence[str] = ()
+) -> bytes:
     """Return the figure of ratios of errors as PNG; the same input gives the same bytes."""
     with apply_style():
-        return render_figure(draw_ratios(questions, apart), "png", small=True)
+        return render_figure(draw_error_ratios(questions, separate_panels), "png", small=True)

@@ -10,11 +10,17 @@ from typing import Any
 from rfbench.analysis.verdicts import ALPHA, POWER
 from rfbench.datasets import catalog
 from rfbench.leaderboard import figure
-from rfbench.leaderboard.facts import Leaderboard, MethodResult, Ratio, SizeResult, collect_facts
+from rfbench.leaderboard.facts import (
+    Leaderboard,
+    MethodResult,
+    Ratio,
+    SizeResult,
+    collect_leaderboard_facts,
+)
 from rfbench.leaderboard.rule import MIN_DATASETS, MIN_RATIOS, SIGNS
 from rfbench.pages.formatting import DASH, format_number, format_significant, is_missing, join_names
 from rfbench.pages.grids import Grid
-from rfbench.pages.templates import render
+from rfbench.pages.templates import render_template
 from rfbench.registry import find_displayed_name
 from rfbench.results.schema import MODEL
 
@@ -39,10 +45,12 @@ def render_page(board: Leaderboard | None, out: Path) -> str:
             "winners": _winners(board.sizes),
             "named": _list_methods(board.sizes),
             "errors": _errors(board.sizes, board.baseline),
-            "set_aside": catalog.set_aside(),
+            "set_aside": catalog.list_excluded_data_sets(),
             "costs": COSTS if largest.timed else "",
         }
-    return render("leaderboard/which_method.md.j2", board=board, run=RUN_COMMAND, out=out, **facts)
+    return render_template(
+        "leaderboard/which_method.md.j2", board=board, run=RUN_COMMAND, out=out, **facts
+    )
 
 
 def _by_mean(size: SizeResult) -> MethodResult | None:
@@ -56,10 +64,10 @@ def render_files(board: Leaderboard | None, out: Path) -> dict[str, Any]:
     written: dict[str, Any] = {PAGE: render_page(board, out), FACTS: None, COSTS: None}
     if board is not None:
         written[FACTS] = (
-            json.dumps(collect_facts(board), indent=1, allow_nan=False) + "\n"
+            json.dumps(collect_leaderboard_facts(board), indent=1, allow_nan=False) + "\n"
         ).encode()
         if board.largest.timed:
-            written[COSTS] = figure.render_costs(board.sizes)
+            written[COSTS] = figure.render_errors_against_costs(board.sizes)
     return written
 
 
@@ -68,12 +76,12 @@ def _winners(sizes: Sequence[SizeResult]) -> Grid:
     rows = []
     for size in (size for size in sizes if size.has_enough_datasets):
         best, models = size.methods[0], {line.method for line in size.lines if line.role == MODEL}
-        alike = [name for name in size.list_undecided(best.method) if name not in models]
+        alike = [name for name in size.list_undecided_methods(best.method) if name not in models]
         rows.append(
             [
                 str(size.M),
                 find_displayed_name(best.method),
-                format_ratio(best.ratio),
+                format_ratio_with_interval(best.ratio),
                 format_significant(best.search),
                 "yes" if size.leader else f"no: not better than {_join(alike)}",
                 str(size.datasets),
@@ -101,7 +109,7 @@ def _errors(sizes: Sequence[SizeResult], baseline: str) -> Grid:
     The last columns have further summaries and the time at the largest number of features.
     """
     cells = {
-        (size.M, line.method): format_ratio(line.ratio)
+        (size.M, line.method): format_ratio_with_interval(line.ratio)
         + VERDICT_MARKS[size.find_verdict(line.method, baseline)]
         for size in sizes
         for line in size.lines
@@ -129,7 +137,7 @@ def _errors(sizes: Sequence[SizeResult], baseline: str) -> Grid:
     return Grid(head, [*rows, counts])
 
 
-def format_ratio(ratio: Ratio) -> str:
+def format_ratio_with_interval(ratio: Ratio) -> str:
     """Return the median of a ratio as text, followed by its interval if it has one."""
     known = (
         ""

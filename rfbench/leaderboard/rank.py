@@ -19,7 +19,7 @@ from rfbench.config.schema import Experiment
 from rfbench.errors import ConfigError, ResultsError
 from rfbench.experiment import current_settings
 from rfbench.kernels import Kernel
-from rfbench.leaderboard.board import compare_at_size
+from rfbench.leaderboard.board import compare_methods_at_size
 from rfbench.leaderboard.facts import MethodResult, Ratio, SizeResult
 from rfbench.leaderboard.rows import (
     NAME,
@@ -28,17 +28,17 @@ from rfbench.leaderboard.rows import (
     compute_log_ratios,
     find_baseline,
     read_trials,
-    select_counted,
-    summarize_ratio,
+    select_leaderboard_rows,
+    summarize_error_ratios,
 )
-from rfbench.parameters import is_path, list_taken_parameters
+from rfbench.parameters import is_path, list_init_parameters
 from rfbench.results import Results, manifest, reader
 from rfbench.results.schema import METHOD
 from rfbench.samplers.elsewhere import (
     EARLIER_UNKNOWN_SCALE,
     UNKNOWN_SCALE,
     Method,
-    is_scale_dependent,
+    has_scale_dependent_features,
 )
 from rfbench.solvers import Solver
 
@@ -107,12 +107,12 @@ class RankTarget:
             return NO_BANDWIDTH
         return SEARCHED if searched else NOT_SEARCHED
 
-    def supports_task(self, document: Mapping[str, Any]) -> bool:
+    def _supports_task(self, document: Mapping[str, Any]) -> bool:
         """Return True if the method supports the task of a configuration."""
         other = ClassifierMixin if "metric" in document else RegressorMixin
         return self.kind != "solver" or not issubclass(self.thing, other)
 
-    def list_changes(self, document: Mapping[str, Any]) -> dict[str, Any]:
+    def _list_changes(self, document: Mapping[str, Any]) -> dict[str, Any]:
         """Return the keys that put this method into a configuration of the leaderboard.
 
         Raises ConfigError if a kernel has parameters.
@@ -134,10 +134,10 @@ class RankTarget:
             shared = {
                 key: document["solver"][key]
                 for key in SOLVER_KEYS
-                if key in list_taken_parameters(self.thing)
+                if key in list_init_parameters(self.thing)
             }
             if "alphas" in shared:
-                shared["alphas"] = grids.expand(shared["alphas"])
+                shared["alphas"] = grids.expand_grid_text(shared["alphas"])
             changed = {"solver": {**named, **shared, **self.parameters}, "samplers": plain}
         else:
             own = {**named, **self.parameters, "label": self.label, "role": METHOD}
@@ -150,7 +150,7 @@ class RankTarget:
 def _heeds_rows(method: Method) -> bool:
     """Return True if features depend on the scale of the rows, or if the method cannot be tried."""
     try:
-        return is_scale_dependent(method)
+        return has_scale_dependent_features(method)
     except Exception:  # ignore the error here, because the trials report it
         return True
 
@@ -162,28 +162,28 @@ def read_published_rows(folder: Path) -> tuple[pd.DataFrame, int]:
     changed. Raises ResultsError if no row qualifies.
     """
     named = {
-        path: manifest.read_if_sound(path, []).get("config", {})
-        for path in (reader.find([folder]) if folder.is_dir() else [])
+        path: manifest.read_if_valid(path, []).get("config", {})
+        for path in (reader.find_results_folders([folder]) if folder.is_dir() else [])
     }
     collection = frame.build_collection(
         [
-            reader.read(path)
+            reader.read_results_folder(path)
             for path, asked in named.items()
             if asked.get("scaling") == STANDARD and not asked.get("paper")
         ],
-        today=current_settings.find_settings_of_each,
+        today=current_settings.find_current_settings_of_each,
     )
     fresh = frame.build_collection(
-        [collection.without_stale(each) for each in collection.experiments]
+        [collection.drop_stale_rows(each) for each in collection.experiments]
     )
-    rows, _ = select_counted(fresh)
+    rows, _ = select_leaderboard_rows(fresh)
     if find_baseline(rows) is None:
         raise ResultsError(
             f"No published leaderboard rows found below {folder}.",
             "A method is compared only with published results of the current configuration.",
             "Install rfbench again, or measure the rows with `rfbench run leaderboard`.",
         )
-    return rows, sum(collection.stale_counts.values())
+    return rows, sum(collection.stale_row_counts.values())
 
 
 def make_experiments(
@@ -200,13 +200,13 @@ def make_experiments(
     and the errors of `rfbench.read_config`.
     """
     made = []
-    for name, document in config.read_documents(shipped.locate(NAME)).items():
+    for name, document in config.read_run_documents(shipped.locate_configuration(NAME)).items():
         value = document.value
         names = [each for each in value["dataset"] if each in tables]
-        here = value["scaling"] == STANDARD and names and M in grids.expand(value["M"])
-        if not here or not target.supports_task(value):
+        here = value["scaling"] == STANDARD and names and M in grids.expand_grid_text(value["M"])
+        if not here or not target._supports_task(value):
             continue
-        asked = [target.list_changes(value)]
+        asked = [target._list_changes(value)]
         if times:
             asked.append({"samplers": value["samplers"][:1]})
         for changes in asked:
@@ -214,7 +214,7 @@ def make_experiments(
             content["description"] = "Measured by rfbench rank."
             changed = yamlfile.Document(content, document.source)
             run = name.replace(NAME, "rank", 1)
-            made.append(config.from_document(changed, run, allow_imports=allow_imports))
+            made.append(config.build_experiment(changed, run, allow_imports=allow_imports))
     if not made:
         raise ConfigError(
             f"The leaderboard has no table for {target.label} with M = {M}.",
@@ -279,7 +279,9 @@ def extract_scale_notes(messages: pd.Series[str]) -> pd.Series[str]:
     return messages.str.extract(pattern)[0].dropna()
 
 
-def find_place(others: pd.DataFrame, own: Results, label: str, M: int) -> RankResult:
+def compare_with_published_rows(
+    others: pd.DataFrame, own: Results, label: str, M: int
+) -> RankResult:
     """Compare the rows of a method with the published rows of the same trials.
 
     Raises ResultsError if no successful trial has a published counterpart.
@@ -297,7 +299,7 @@ def find_place(others: pd.DataFrame, own: Results, label: str, M: int) -> RankRe
     untimed = paired.assign(search=math.nan)
     here = others[others["table"].isin(paired["table"]) & (others["method"] != label)]
     both = pd.concat([here, untimed], ignore_index=True)
-    size = compare_at_size(both, M)
+    size = compare_methods_at_size(both, M)
     ranked = [line.method for line in size.methods] if size else []
     if size is None or label not in ranked:
         raise ResultsError(
@@ -315,8 +317,8 @@ def find_place(others: pd.DataFrame, own: Results, label: str, M: int) -> RankRe
         size=replace(size, lines=tuple(lines)),
         own=next(line for line in lines if line.method == label),
         place=1 + ranked.index(label),
-        plain=summarize_ratio(logs[label] - logs[baseline]),
-        best=summarize_ratio(logs[label] - logs[rival]),
+        plain=summarize_error_ratios(logs[label] - logs[baseline]),
+        best=summarize_error_ratios(logs[label] - logs[rival]),
         rival=rival,
         tables=tuple((str(n), float(np.exp(log))) for n, log in logs[label].sort_values().items()),
         left_out=asked - len(paired),

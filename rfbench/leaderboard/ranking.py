@@ -20,22 +20,22 @@ from rfbench.experiment import runner
 from rfbench.experiment.plan import Trial
 from rfbench.experiment.run_plan import RunPlan, plan_run
 from rfbench.leaderboard import figure, quick
-from rfbench.leaderboard.page import format_ratio
+from rfbench.leaderboard.page import format_ratio_with_interval
 from rfbench.leaderboard.rank import (
     NOT_SEARCHED,
     RankResult,
     RankTarget,
-    find_place,
+    compare_with_published_rows,
     make_experiments,
     read_published_rows,
 )
 from rfbench.leaderboard.rows import NAME, find_baseline
 from rfbench.leaderboard.rule import MIN_DATASETS
 from rfbench.pages.formatting import DASH, format_seconds
-from rfbench.pages.templates import render
+from rfbench.pages.templates import render_template
 from rfbench.parameters import is_path
 from rfbench.permissions import check_permission
-from rfbench.registry import KERNELS, SAMPLERS, find_row_name, make_unknown_name_error
+from rfbench.registry import KERNELS, SAMPLERS, find_internal_name, make_unknown_name_error
 from rfbench.results import reader
 from rfbench.results.store import Store
 from rfbench.samplers.elsewhere import PARAMETER, TO_STATE
@@ -74,6 +74,12 @@ class Ranking:
 
     def __str__(self) -> str:
         return self.text
+
+
+def _report_failures(messages: tuple[str, ...], say: Callable[[str], None]) -> None:
+    """Report the first three messages of failed trials."""
+    for text in messages[:3]:
+        say(f"failed: {text}")
 
 
 def rank(
@@ -137,8 +143,9 @@ def rank(
         raise ConfigError(
             f"tables is {tables!r}.", "", f"The allowed values are {', '.join(TABLE_CHOICES)}."
         )
-    named = find_target(target, dict(parameters or {}), label, allow_imports)
-    others, stale = read_published_rows(shipped.find_published() or Path("results", "published"))
+    named = find_method_to_rank(target, dict(parameters or {}), label, allow_imports)
+    published = shipped.find_published_folder() or Path("results", "published")
+    others, stale = read_published_rows(published)
     if stale:
         say(f"skipped {stale} published rows that were measured with an older configuration")
     if named.label in set(others["method"]):
@@ -159,24 +166,23 @@ def rank(
     if missing:
         if before:
             before(named)
-        say(pace.forecast((1 + times) * len(missing) / len(plan.trials)))
+        say(pace.forecast_cpu_time((1 + times) * len(missing) / len(plan.trials)))
     watched = watch or (lambda *_: nullcontext(lambda row: None))
     with watched(folder.name, len(missing), len(plan.trials) - len(missing)) as ended:
 
         def on_row(row: dict[str, Any]) -> None:
             ended(row)
-            pace.renew(row, [(trial.dataset.name, trial.number) for trial in missing])
+            pace.update_forecast(row, [(trial.dataset.name, trial.number) for trial in missing])
 
-        summary = runner.run(plan, n_jobs=n_jobs or usable.count_cores(), on_row=on_row)
+        summary = runner.run_plan(plan, n_jobs=n_jobs or usable.count_usable_cores(), on_row=on_row)
     messages = tuple(dict.fromkeys(summary.messages))
-    for text in messages[:3]:
-        say(f"failed: {text}")
+    _report_failures(messages, say)
     if summary.interrupted:
         return Ranking(None, folder, "interrupted: the same command resumes", messages)
-    found = replace(
-        find_place(others, reader.read(folder), named.label, M), bandwidth=named.bandwidth
-    )
-    text = render(
+    results = reader.read_results_folder(folder)
+    found = compare_with_published_rows(others, results, named.label, M)
+    found = replace(found, bandwidth=named.bandwidth)
+    text = render_template(
         "leaderboard/rank.txt.j2",
         p=found,
         baseline=baseline,
@@ -198,7 +204,7 @@ def _list_missing(plan: RunPlan) -> list[Trial]:
     return [trial for trial in plan.trials if trial.id not in done]
 
 
-def find_target(
+def find_method_to_rank(
     target: Any, parameters: dict[str, Any], label: str | None, allow_imports: bool
 ) -> RankTarget:
     """Return the method to rank, given its name, import path or object.
@@ -215,13 +221,13 @@ def find_target(
         check_permission(target, parameters, anything=allow_imports)
         thing = plugins.load_object(target)
         return RankTarget(target, thing, parameters, label or target.split(".")[-1].split(":")[-1])
-    variant = _variants().get(find_row_name(target), {})
+    variant = _variants().get(find_internal_name(target), {})
     name = variant.get("name", target)
     for registry in (KERNELS, SAMPLERS):
         if (own := registry.find_published_name(name)) in registry:
             rest = {key: value for key, value in variant.items() if key != "name"}
             return RankTarget(
-                own, registry[own], {**rest, **parameters}, label or find_row_name(target)
+                own, registry[own], {**rest, **parameters}, label or find_internal_name(target)
             )
     raise make_unknown_name_error((SAMPLERS, KERNELS), target)
 
@@ -229,7 +235,7 @@ def find_target(
 def _variants() -> dict[str, dict[str, Any]]:
     """Return the name and parameters of each leaderboard method that has a label of its own."""
     found = {}
-    for document in config.read_documents(shipped.locate(NAME)).values():
+    for document in config.read_run_documents(shipped.locate_configuration(NAME)).values():
         for entry in document.value["samplers"]:
             if isinstance(entry, dict) and len(entry) == 1:
                 ((name, own),) = entry.items()
@@ -262,7 +268,7 @@ class Pace:
         self._baseline, self._say = baseline, say
         self._count, self._spent, self._ended = 0, 0.0, 0.0
 
-    def forecast(self, share: float) -> str:
+    def forecast_cpu_time(self, share: float) -> str:
         """Return a sentence that forecasts the CPU time of the trials from published times."""
         spent = share * self._methods
         dearest = str(spent.idxmax())
@@ -271,8 +277,8 @@ class Pace:
             f"{self._baseline}, {format_seconds(spent[dearest])} if it is as slow as {dearest}"
         )
 
-    def renew(self, row: Mapping[str, Any], asked: list[tuple[str, int]]) -> None:
-        """Update the forecast for the trials `asked` when enough trials have finished."""
+    def update_forecast(self, row: Mapping[str, Any], trials: list[tuple[str, int]]) -> None:
+        """Update the forecast for the trials `trials` when enough trials have finished."""
         table = str(row["dataset"]).partition("[")[0]
         if row["status"] != "ok" or row["label"] == self._baseline:
             return
@@ -281,7 +287,7 @@ class Pace:
         self._ended += self._usual.get((table, row["trial"]), math.nan)
         if self._count in RENEWED and self._ended > 0:
             ratio = self._spent / self._ended
-            left = max(0.0, sum(self._usual.get(each, 0.0) for each in asked) - self._ended)
+            left = max(0.0, sum(self._usual.get(each, 0.0) for each in trials) - self._ended)
             self._say(
                 f"after {self._count} trials: {ratio:.1f} times the CPU time of {self._baseline}, "
                 f"about {format_seconds(ratio * left)} of CPU time left"
@@ -298,11 +304,13 @@ def _write(found: RankResult, folder: Path, label: str) -> None:
             files.remove(folder / name)
         return
     for form in ("png", "pdf"):
-        files.replace(folder / f"rank.{form}", figure.render_costs([found.size], label, form))
+        files.replace(
+            folder / f"rank.{form}", figure.render_errors_against_costs([found.size], label, form)
+        )
     files.replace(folder / "rank.tex", f"{_row(found)}\n".encode())
 
 
 def _row(found: RankResult) -> str:
-    numbers = format_ratio(found.plain).replace(DASH, "--")
+    numbers = format_ratio_with_interval(found.plain).replace(DASH, "--")
     ranked = f"{found.place} of {len(found.size.methods)}"
     return rf"{escape_latex(found.own.method)} & {numbers} & {ranked} & {found.plain.datasets} \\"

@@ -18,8 +18,8 @@ from rfbench.leaderboard.rule import (
     MIN_RATIOS,
     Logs,
     Values,
-    drop_rounding,
-    median_interval,
+    compute_median_interval,
+    drop_rounding_errors,
 )
 from rfbench.papers.models import TUNED
 from rfbench.results import Results
@@ -43,7 +43,7 @@ NUMBERS = (
 )  # fmt: skip
 
 
-def select_counted(collection: Collection, *names: str) -> tuple[pd.DataFrame, list[str]]:
+def select_leaderboard_rows(collection: Collection, *names: str) -> tuple[pd.DataFrame, list[str]]:
     """Return the rows for the leaderboard, and the data sets on which nothing can be learned.
 
     Rows of the leaderboard's configurations are used, and rows of configurations whose names start
@@ -55,8 +55,8 @@ def select_counted(collection: Collection, *names: str) -> tuple[pd.DataFrame, l
     rows = read_trials(collection, own | guests)
     of_own = rows["folder"].isin(list(own))
     rows = rows[of_own | ~rows["method"].isin(rows.loc[of_own, "method"].unique())]
-    rows = rows[~rows["table"].isin(list(catalog.set_aside()))]
-    unlearnt = find_unlearnable(rows)
+    rows = rows[~rows["table"].isin(list(catalog.list_excluded_data_sets()))]
+    unlearnt = _find_unlearnable(rows)
     return rows[~rows["table"].isin(unlearnt)], unlearnt
 
 
@@ -128,7 +128,7 @@ def find_baseline(rows: pd.DataFrame) -> str | None:
     return str(names[0]) if len(names) == 1 else None
 
 
-def find_unlearnable(rows: pd.DataFrame) -> list[str]:
+def _find_unlearnable(rows: pd.DataFrame) -> list[str]:
     """Return the data sets on which all rows are at chance, or all mean R^2 are below 0.05."""
     chance = rows["at_chance"].groupby(rows["table"]).all()
     best = rows.groupby(["table", "method", "M"])["r2"].mean().groupby("table").max()
@@ -151,26 +151,26 @@ def compute_log_ratios(rows: pd.DataFrame, M: int, value: str = "error") -> Logs
     return logs.groupby("dataset").mean()
 
 
-def compute_log_quotients(above: Any, below: Any) -> pd.Series[float]:
+def compute_mean_log_ratios(numerator: Any, denominator: Any) -> pd.Series[float]:
     """Return the log of the ratio of two methods per data set, averaged over common trials.
 
     Both series have the index (data set, trial). Values that are not finite are dropped.
     """
-    logs = pd.Series(np.log(above / below)).replace([np.inf, -np.inf], np.nan).dropna()
+    logs = pd.Series(np.log(numerator / denominator)).replace([np.inf, -np.inf], np.nan).dropna()
     return logs.groupby("dataset").mean()
 
 
-def summarize_ratio(logs: pd.Series[float] | Values) -> Ratio:
+def summarize_error_ratios(log_ratios: pd.Series[float] | Values) -> Ratio:
     """Summarize ratios of errors over data sets, given one logarithm per data set."""
-    values: Values = np.asarray(logs, dtype=np.float64)
+    values: Values = np.asarray(log_ratios, dtype=np.float64)
     n, kept = len(values), np.argsort(np.abs(values), kind="stable")[:-EXTREME]
     trimmed = values[kept].mean() if n >= MIN_RATIOS else math.nan
-    low, high = median_interval(values)
+    low, high = compute_median_interval(values)
     return Ratio(
         float(np.exp(np.median(values))),
         float(np.exp(low)),
         float(np.exp(high)),
-        int((drop_rounding(values) < 0).sum()),
+        int((drop_rounding_errors(values) < 0).sum()),
         n,
         float(np.exp(values.mean())),
         float(np.exp(trimmed)),

@@ -3,7 +3,7 @@
 The error of a method on a data set is divided by the error of the baseline in the same trial and at
 the same number of features. The methods are ordered by the median of these quotients over data
 sets. Two methods differ significantly if a joint test of all pairs rejects their equality, see
-`find_differing`. `p_value` tests a single pair.
+`find_significant_differences`. `p_value` tests a single pair.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ Values = NDArray[np.float64]
 Logs = pd.DataFrame
 
 
-def find_differing(
-    logs: Logs, alpha: float = ALPHA, draws: int = SIGNS, seed: int = SEED
+def find_significant_differences(
+    log_ratios: Logs, alpha: float = ALPHA, draws: int = SIGNS, seed: int = SEED
 ) -> Values:
     r"""Return a matrix of shape (k, k) with 1 for significantly different methods, else 0.
 
@@ -68,12 +68,12 @@ def find_differing(
     reported is at most `alpha`. This is also a bound of the probability that a best method is
     named.
     """
-    X, (n, k) = logs.to_numpy(dtype=np.float64), logs.shape
+    X, (n, k) = log_ratios.to_numpy(dtype=np.float64), log_ratios.shape
     apart, (left, right) = np.zeros((k, k)), np.triu_indices(k, 1)
     if n < 2 or k < 2:
         return apart
-    D = drop_rounding(X[:, left] - X[:, right])
-    ranks = signed_ranks(D)
+    D = drop_rounding_errors(X[:, left] - X[:, right])
+    ranks = compute_signed_ranks(D)
     z = ranks / np.sqrt(np.maximum((ranks**2).sum(axis=0), 1.0))
     signs = np.random.default_rng(seed).choice([-1.0, 1.0], (draws, n))
     largest = np.abs(signs @ z).max(axis=1)
@@ -85,12 +85,12 @@ def find_differing(
     return np.asarray(apart + apart.T)
 
 
-def drop_rounding(differences: Values) -> Values:
+def drop_rounding_errors(differences: Values) -> Values:
     """Return differences of logarithms, in which rounding errors are set to 0."""
     return np.where(np.abs(differences) < EQUAL, 0.0, differences)
 
 
-def signed_ranks(differences: Values) -> Values:
+def compute_signed_ranks(differences: Values) -> Values:
     """Return the signed ranks of the differences in each column; rows are data sets.
 
     A difference of 0 has a rank but no sign (Pratt 1959).
@@ -100,7 +100,7 @@ def signed_ranks(differences: Values) -> Values:
     return np.asarray(np.sign(differences) * rankdata(np.abs(differences), axis=0))
 
 
-def p_value(logs: ArrayLike) -> float:
+def compute_wilcoxon_p_value(log_ratios: ArrayLike) -> float:
     """Return Wilcoxon's two-sided p-value for the comparison of two methods over data sets.
 
     The p-value is 1 if the sum of the signed ranks and the mean have different signs, or if all
@@ -108,18 +108,18 @@ def p_value(logs: ArrayLike) -> float:
 
     Parameters
     ----------
-    logs : array of shape (n,)
+    log_ratios : array of shape (n,)
         Logarithms of the quotients of two errors, one per data set.
     """
     from scipy.stats import wilcoxon
 
-    differences = drop_rounding(np.asarray(logs, dtype=np.float64))
-    if not signed_ranks(differences).sum() * differences.mean() > 0:
+    differences = drop_rounding_errors(np.asarray(log_ratios, dtype=np.float64))
+    if not compute_signed_ranks(differences).sum() * differences.mean() > 0:
         return 1.0
     return float(wilcoxon(differences, zero_method="pratt").pvalue)
 
 
-def median_interval(logs: Values, level: float = MEDIAN_LEVEL) -> tuple[float, float]:
+def compute_median_interval(log_ratios: Values, level: float = MEDIAN_LEVEL) -> tuple[float, float]:
     """Return a confidence interval of the median; NaN for fewer than `MIN_RATIOS` values.
 
     If the values are independent, the interval contains the median of their distribution with a
@@ -128,7 +128,7 @@ def median_interval(logs: Values, level: float = MEDIAN_LEVEL) -> tuple[float, f
     """
     from scipy.stats import quantile_test
 
-    if len(logs) < MIN_RATIOS:
+    if len(log_ratios) < MIN_RATIOS:
         return np.nan, np.nan
-    ends: Any = quantile_test(logs, p=0.5).confidence_interval(level)
+    ends: Any = quantile_test(log_ratios, p=0.5).confidence_interval(level)
     return float(ends.low), float(ends.high)

@@ -12,42 +12,42 @@ if TYPE_CHECKING:
     from rfbench.pages.findings import Statement
 
 
-def commands() -> dict[str, str]:
+def list_commands() -> dict[str, str]:
     """Return the name and the import path of the command of this slice."""
     return {"rank": "rfbench.leaderboard.command:rank"}
 
 
-def public() -> dict[str, str]:
+def list_public_names() -> dict[str, str]:
     """Return the name and import path of the function that is added to ``import rfbench``."""
     return {"rank": "rfbench.leaderboard.ranking:rank"}
 
 
-def report(verification: Verification, out: Path) -> Addition:
+def render_report_files(verification: Verification, out: Path) -> Addition:
     """Return the pages of the leaderboard with their files, and the entries for the front page."""
     from rfbench.leaderboard import answers, page
-    from rfbench.leaderboard.board import gather
+    from rfbench.leaderboard.board import compute_leaderboard
     from rfbench.pages.additions import Addition
     from rfbench.pages.formatting import link
 
     collection = verification.selection.collection
-    board = gather(collection)
+    board = compute_leaderboard(collection)
     facts = f"; its facts for machines are in `{page.FACTS}`" if board else ""
     look = [
         f"{link(out / page.PAGE, out)}: the best method for each number of features, and its time"
         f"{facts}."
     ]
-    answered = answers.render_files(collection)
+    answered = answers.render_answers_files(collection)
     if answered[answers.PAGE]:
         look.append(f"{link(out / answers.PAGE, out)}: questions from public threads.")
     files = page.render_files(board, out) | answered
     return Addition(files, _statements(board), look)
 
 
-def findings(verification: Verification) -> list[Statement]:
+def list_statements(verification: Verification) -> list[Statement]:
     """Return the statement on the best method, or an empty list if the rows do not support it."""
-    from rfbench.leaderboard.board import gather
+    from rfbench.leaderboard.board import compute_leaderboard
 
-    return _statements(gather(verification.selection.collection))
+    return _statements(compute_leaderboard(verification.selection.collection))
 
 
 def _statements(board: Leaderboard | None) -> list[Statement]:

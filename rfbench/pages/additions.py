@@ -41,8 +41,8 @@ class AddedColumn:
         Protocol whose column is directly to the left of the added column.
     cells : callable
         Function of the lines of a data set (see `rfbench.analysis.published`). It returns a
-        dictionary from the position of a number in `rfbench.papers.list_published` to the text of
-        its cell.
+        dictionary from the position of a number in `rfbench.papers.list_published_numbers` to the
+        text of its cell.
     remark : callable
         Function of the same lines for a sentence above the tables. It returns the name of a
         template and the fact `remark` of this template, or None.

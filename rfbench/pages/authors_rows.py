@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from rfbench.analysis.authors_rows import AuthorsRuns
-from rfbench.pages.paper_numbers import SAME_ROWS, find_kind
+from rfbench.pages.paper_numbers import SAME_ROWS, find_comparison_kind
 
 
-def gather_facts(every: Sequence[AuthorsRuns]) -> list[dict[str, Any]]:
+def count_agreeing_folds(comparisons: Sequence[AuthorsRuns]) -> list[dict[str, Any]]:
     """Return for each paper the number of compared folds and the number of folds that agree.
 
     Each dictionary has the name of the ``paper``. ``folds`` is the number of folds on the same rows
@@ -17,8 +17,12 @@ def gather_facts(every: Sequence[AuthorsRuns]) -> list[dict[str, Any]]:
     folds differ by at most two test rows.
     """
     facts = []
-    for name in sorted({runs.paper for runs in every}):
-        fixed = [runs for runs in every if runs.paper == name and find_kind(runs) == SAME_ROWS]
+    for name in sorted({runs.paper for runs in comparisons}):
+        fixed = [
+            runs
+            for runs in comparisons
+            if runs.paper == name and find_comparison_kind(runs) == SAME_ROWS
+        ]
         facts.append(
             {
                 "paper": name,

@@ -12,12 +12,12 @@ from rfbench.analysis import verdict_counts, verdicts
 from rfbench.analysis.published import Line
 from rfbench.pages import scoreboard
 from rfbench.pages.formatting import format_number, format_signed
-from rfbench.pages.templates import render, wrap_line
+from rfbench.pages.templates import render_template, wrap_line
 from rfbench.papers.cells import format_item
 from rfbench.papers.models import Published
 
 
-def render_cell(
+def render_cell_result(
     numbers: Sequence[Published],
     runs: Sequence[Any],
     lines: Mapping[str, Sequence[Line]],
@@ -34,16 +34,16 @@ def render_cell(
         Runs that measure the cell, one per protocol: objects with `protocol`, `problem` and
         `repeat`.
     lines : mapping
-        Lines of `rfbench.analysis.published.compare_published` for each protocol.
+        Lines of `rfbench.analysis.published.compare_published_numbers` for each protocol.
     left : mapping
         Number of trials without a row for each protocol.
     again : str
         Command that shows the cell again.
     """
     first = numbers[0]
-    folder = papers.find_folder(first.paper)
+    folder = papers.find_paper_files(first.paper)
     open_choices = papers.list_open_choices(first.paper, [first.item], first.dataset)
-    text = render(
+    text = render_template(
         "cell.txt.j2",
         first=first,
         item=format_item(first.item),
@@ -57,7 +57,7 @@ def render_cell(
         settings={name: papers.find_settings_class(first.paper, name) for name in lines},
         contradicts=folder.paper.provenance.contradicts,
         readings=folder.paper.readings,
-        gaps=[name for name in papers.list_gaps(first.paper) if name in open_choices],
+        gaps=[name for name in papers.list_unstated_settings(first.paper) if name in open_choices],
     )
     width = shutil.get_terminal_size().columns
     # Lines with a command are not wrapped, so that they can be copied.
@@ -69,7 +69,7 @@ def render_cell(
 
 def _format(entry: Published) -> str:
     spread = math.nan if entry.spread is None else entry.spread
-    return scoreboard.format_published(entry.value, spread, entry.unit)
+    return scoreboard.format_published_number(entry.value, spread, entry.unit)
 
 
 def _gather(line: Line) -> dict[str, Any]:

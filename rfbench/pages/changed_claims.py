@@ -12,7 +12,7 @@ from rfbench.analysis.verification import Verification
 from rfbench.pages.claims import format_verdict
 from rfbench.pages.formatting import join_names
 from rfbench.pages.grids import Grid
-from rfbench.pages.templates import render
+from rfbench.pages.templates import render_template
 from rfbench.papers.models import Change
 
 PAGE = "changed_claims.md"
@@ -27,14 +27,14 @@ CHANGED_CLAIMS_HEAD = (
 )
 
 
-def render_page(verification: Verification, names: Sequence[str]) -> str | None:
+def render_changed_claims_page(verification: Verification, names: Sequence[str]) -> str | None:
     """Return the page of changed claims for the given papers; None if no claim has changed."""
-    changes = {name: papers.find_folder(name).changes for name in names}
+    changes = {name: papers.find_paper_files(name).changes for name in names}
     rows = [row for name, every in changes.items() for row in _rows(name, every, verification)]
     if not rows:
         return None
     every = [change for changes_of_one in changes.values() for change in changes_of_one]
-    return render(
+    return render_template(
         "changed_claims.md.j2",
         claims=Grid(CHANGED_CLAIMS_HEAD, rows),
         reasons=[
@@ -46,7 +46,7 @@ def render_page(verification: Verification, names: Sequence[str]) -> str | None:
 
 
 def _rows(name: str, every: Sequence[Change], verification: Verification) -> list[list[str]]:
-    claims = {claim.id: claim for claim in papers.find_folder(name).claims}
+    claims = {claim.id: claim for claim in papers.find_paper_files(name).claims}
     rows = []
     for change in every:
         claim = claims.get(change.id)
@@ -71,7 +71,7 @@ def _present(outcomes: Sequence[Outcome]) -> str:
         ", ".join(f"{o.protocol}: {format_verdict(o)}" for o in outcomes if o.protocol) or "not run"
     )
     return (
-        f"{said}; form {COMMIT_ORDER_LABELS[papers.find_claim_order(outcomes[0].claim)]}"
+        f"{said}; form {COMMIT_ORDER_LABELS[papers.find_commit_order_of_claim(outcomes[0].claim)]}"
         if outcomes
         else said
     )

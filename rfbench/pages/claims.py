@@ -15,8 +15,8 @@ from rfbench.analysis.outcomes import Outcome
 from rfbench.escaping import as_csv
 from rfbench.pages.formatting import DASH, format_number, join_names
 from rfbench.pages.grids import Grid
-from rfbench.pages.paper_numbers import find_label
-from rfbench.pages.templates import render_lines
+from rfbench.pages.paper_numbers import find_settings_label
+from rfbench.pages.templates import render_macro_lines
 from rfbench.papers.models import Claim, Committed, Part
 
 # Largest number of comparisons per claim and protocol that the page lists. The CSV file has all
@@ -47,7 +47,7 @@ def group_by_claim(outcomes: Iterable[Outcome]) -> list[tuple[Claim, list[Outcom
     return list(claims.values())
 
 
-def find_unit(part: Part, joint: str = "") -> str:
+def find_effect_unit(part: Part, joint: str = "") -> str:
     """Return the unit of the effect of a comparison; empty for a number without a unit."""
     if part.scale == "ratio":
         return "times"
@@ -70,28 +70,28 @@ def format_comparison(outcome: Outcome, comparison: ClaimComparison) -> list[str
         f"{x:{form}}" for x in (comparison.effect, comparison.low, comparison.high)
     )
     known = "" if math.isnan(comparison.low) else f" ({low} to {high})"
-    (compared,) = render_lines("compared.j2", "compared", c=comparison, part=part)
-    return [compared, f"{effect}{known} {find_unit(part, comparison.joint)}".rstrip()]
+    (compared,) = render_macro_lines("compared.j2", "compared", c=comparison, part=part)
+    return [compared, f"{effect}{known} {find_effect_unit(part, comparison.joint)}".rstrip()]
 
 
-def select_worst(outcome: Outcome) -> list[ClaimComparison]:
+def select_worst_comparisons(outcome: Outcome) -> list[ClaimComparison]:
     """Return the comparisons of a claim that are farthest outside their bounds.
 
     At most `MAX_COUNTEREXAMPLES` are returned. One is returned if the claim is judged and none is
     outside, or if the claim is only displayed under this protocol.
     """
-    displayed = outcome.verdict == verdicts.SHOWN or not outcome.n_outside
+    displayed = outcome.verdict == verdicts.SHOWN or not outcome.n_outside_bounds
     one = outcome.claim.is_judged and displayed
     return outcome.sorted_comparisons[: 1 if one else MAX_COUNTEREXAMPLES]
 
 
 def format_verdict(outcome: Outcome) -> str:
     """Return the verdict on a claim as text, with the number and the size of failures."""
-    mark = verdicts.UNVARIED * outcome.is_unvaried
+    mark = verdicts.UNVARIED * outcome.has_unvaried_settings
     if outcome.verdict == verdicts.DEPENDS:
         return f"depends on: {join_names(outcome.deciding_settings)}"
     if outcome.verdict in (verdicts.FAILS, verdicts.IN_PART):
-        counted = f"{outcome.n_outside} of {len(outcome.comparisons)}"
+        counted = f"{outcome.n_outside_bounds} of {len(outcome.comparisons)}"
         return f"{outcome.verdict} ({counted}, at worst by {_missed(outcome)}){mark}"
     if outcome.verdict == verdicts.HOLDS_TESTED:
         return f"{outcome.verdict} ({outcome.tested} of {outcome.wanted} data sets){mark}"
@@ -109,10 +109,10 @@ def _missed(outcome: Outcome) -> str:
         return DASH
     if part.scale == "ratio":
         return f"a factor {math.exp(decisive.excess):.3g}"
-    return f"{decisive.excess:.2g} {find_unit(part, decisive.joint)}".strip()
+    return f"{decisive.excess:.2g} {find_effect_unit(part, decisive.joint)}".strip()
 
 
-def lay_out_claims(outcomes: Sequence[Outcome]) -> Grid:
+def make_claims_grid(outcomes: Sequence[Outcome]) -> Grid:
     """Return the table of a paper's claims: one line per claim, one column per judged protocol."""
     judged = [o for o in outcomes if o.protocol and o.verdict not in UNJUDGED]
     protocols = list(dict.fromkeys(outcome.protocol for outcome in judged))
@@ -120,14 +120,14 @@ def lay_out_claims(outcomes: Sequence[Outcome]) -> Grid:
         [
             f"{papers.format_claim_name(claim)}{OURS * (claim.whose == 'we')}: {claim.claim}",
             "; ".join(dict.fromkeys(part.says for part in claim.parts)),
-            FORM_LABELS[papers.find_claim_order(claim)],
+            FORM_LABELS[papers.find_commit_order_of_claim(claim)],
             *(_judge(claim, every, protocol) for protocol in protocols),
             _format_worst(claim, every, len(protocols) > 1),
         ]
         for claim, every in group_by_claim(outcomes)
     ]
     labels = [
-        find_label(papers.find_settings_class(judged[0].claim.paper, protocol))
+        find_settings_label(papers.find_settings_class(judged[0].claim.paper, protocol))
         for protocol in protocols
     ]
     return Grid(["claim", "test", "form set", *labels, "least favorable comparison"], rows)
@@ -147,7 +147,7 @@ def _judge(claim: Claim, every: Sequence[Outcome], protocol: str) -> str:
         return "not judged"
     if not outcome.comparisons:
         return format_verdict(outcome)
-    n, inside, outside = len(outcome.comparisons), outcome.n_inside, outcome.n_outside
+    n, inside, outside = len(outcome.comparisons), outcome.n_inside_bounds, outcome.n_outside_bounds
     counted = f"{inside} inside, {outside} outside, {n - inside - outside} open"
     differs = " *" * bool(outcome.differing)
     return f"{format_verdict(outcome)}{differs}; {counted}"
@@ -167,13 +167,13 @@ def _format_worst(claim: Claim, every: Sequence[Outcome], named: bool) -> str:
     text = ": ".join(format_comparison(outcome, worst))
     if named:
         settings = papers.find_settings_class(claim.paper, outcome.protocol)
-        text = f"{find_label(settings)}: {text}"
+        text = f"{find_settings_label(settings)}: {text}"
     if worst.over_gaps:
         text += f"; over unstated settings {worst.over_gaps.low:.3g} to {worst.over_gaps.high:.3g}"
     return text
 
 
-def list_differing(outcomes: Iterable[Outcome]) -> list[str]:
+def list_differing_data_sets(outcomes: Iterable[Outcome]) -> list[str]:
     """Return the data sets on which published numbers of the claims' methods differ from ours."""
     largest: dict[tuple[str, str], float] = {}
     for outcome in outcomes:
@@ -183,19 +183,19 @@ def list_differing(outcomes: Iterable[Outcome]) -> list[str]:
     return [f"{name} {format_number(size, 1)} {unit}" for (name, unit), size in largest.items()]
 
 
-def count_verdicts(outcomes: Iterable[Outcome]) -> list[tuple[str, str, dict[str, int]]]:
+def count_claim_verdicts(outcomes: Iterable[Outcome]) -> list[tuple[str, str, dict[str, int]]]:
     """Count verdicts on judged claims, per author of the claim and class of settings."""
     counted: dict[tuple[str, str], dict[str, int]] = {}
     for each in verdict_counts.count_claims(outcomes):
         whose, _, settings = each.of
-        of = counted.setdefault((whose, find_label(settings)), {})
+        of = counted.setdefault((whose, find_settings_label(settings)), {})
         for verdict in verdicts.JUDGED:
             if each[verdict]:
                 of[verdict] = of.get(verdict, 0) + each[verdict]
     return [(*key, of) for key, of in counted.items()]
 
 
-def write_comparisons(outcomes: Iterable[Outcome]) -> str | None:
+def render_comparisons_csv(outcomes: Iterable[Outcome]) -> str | None:
     """Return all comparisons of a paper's claims as CSV; None if there are none."""
     table = pd.DataFrame(
         [
@@ -222,21 +222,21 @@ def _describe(outcome: Outcome, one: ClaimComparison) -> dict[str, Any]:
         "at": one.x,
         "scale": part.scale,
         "effect": one.effect,
-        "unit": find_unit(part, one.joint),
+        "unit": find_effect_unit(part, one.joint),
         "interval_low": one.low,
         "interval_high": one.high,
         "bound_low": part.low,
         "bound_high": part.high,
-        "side": verdicts.find_side(one) if outcome.claim.is_judged else "not judged",
+        "side": verdicts.find_side_of_bounds(one) if outcome.claim.is_judged else "not judged",
         "trials": one.trials,
         "lowest_over_unstated_settings": known.low if known else math.nan,
         "highest_over_unstated_settings": known.high if known else math.nan,
     }
 
 
-def find_history(claim: Claim) -> Committed | None:
+def find_claim_history(claim: Claim) -> Committed | None:
     """Return the commits of a claim and of the first rows that test it; None if not known."""
-    return committed.find_entry_order(claim.paper, "claim", claim.id)
+    return committed.find_history_entry(claim.paper, "claim", claim.id)
 
 
 # Functions that the templates for claims call.
@@ -246,11 +246,11 @@ WORDS: dict[str, Any] = {
         for each in (
             format_verdict,
             format_comparison,
-            select_worst,
-            verdicts.find_side,
-            find_history,
+            select_worst_comparisons,
+            verdicts.find_side_of_bounds,
+            find_claim_history,
         )
     },
-    "order": papers.find_claim_order,
+    "order": papers.find_commit_order_of_claim,
     "called_orders": committed.COMMIT_ORDER_LABELS,
 }

@@ -12,7 +12,7 @@ from rfbench.errors import ResultsError, make_unknown_error
 from rfbench.pages import grids
 from rfbench.pages.formatting import format_number
 from rfbench.pages.grids import Grid
-from rfbench.pages.templates import render_lines
+from rfbench.pages.templates import render_macro_lines
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ def render_statements(
     return [
         Statement(each, sentence, axis, follows)
         for each in every
-        for sentence, axis in [render_lines(template, each.key, f=each.facts)]
+        for sentence, axis in [render_macro_lines(template, each.key, f=each.facts)]
     ]
 
 
@@ -52,7 +52,7 @@ def sort_findings(of_slices: Sequence[Statement], of_core: Sequence[Statement]) 
     return ordered
 
 
-def render_text(every: Sequence[Statement], key: str, width: int | None = None) -> str:
+def render_finding_text(every: Sequence[Statement], key: str, width: int | None = None) -> str:
     """Return the text of one finding and its values, for a terminal.
 
     Raises ResultsError if no finding has this key.

@@ -27,8 +27,8 @@ from rfbench.errors import ResultsError, WriteError
 from rfbench.figures.style import apply_style
 from rfbench.pages import summary_table
 from rfbench.pages.index_page import format_machine
-from rfbench.pages.scoreboard import make_anchor
-from rfbench.pages.templates import make_bare_environment, render
+from rfbench.pages.scoreboard import make_heading_anchor
+from rfbench.pages.templates import make_plain_jinja_environment, render_template
 from rfbench.results import Results
 
 FRONT, INDEX = "README.md", "index.html"
@@ -48,13 +48,16 @@ def write_page(folders: Sequence[str | Path], file: Path) -> list[Path]:
     pictures: dict[str, bytes] = {}
     others, texts = list(folders), []
     for place, folder in enumerate(folders):
-        for made in filter(None, slices.call_hooks("section", Path(folder), f"{place}-")):
+        for made in filter(None, slices.call_hooks("render_section", Path(folder), f"{place}-")):
             others.remove(folder)
             texts.append(made[0])
             pictures |= made[1]
     if others or not texts:
-        sections = [_section(results.read(folder), pictures) for folder in results.find(others)]
-        texts.append(render("results.md.j2", sections=sections))
+        sections = [
+            _section(results.read_results_folder(folder), pictures)
+            for folder in results.find_results_folders(others)
+        ]
+        texts.append(render_template("results.md.j2", sections=sections))
     text = "\n".join(texts)
     html = Html(text, lambda href: href if _elsewhere(href) else "", pictures)
     page = _page(html, [(f"#{name}", text, False) for tag, name, text in html.heads if tag == "h2"])
@@ -65,7 +68,7 @@ def write_page(folders: Sequence[str | Path], file: Path) -> list[Path]:
             f"The page cannot be written to {file}: {error.strerror}.",
             todo="Use another file with --html.",
         ) from error
-    files.write_named(file, page)
+    files.write_user_file(file, page)
     return [file]
 
 
@@ -77,12 +80,12 @@ def _section(read: Results, pictures: dict[str, bytes]) -> dict[str, Any]:
             address = f"{len(pictures)}.png"
             pictures[address] = figures.render_figure(figure, "png")
             drawn.append((name.replace("_", " "), address))
-    title, _, table = summary_table.render(read, "markdown").partition("\n\n")
+    title, _, table = summary_table.render_summary_tables(read, "markdown").partition("\n\n")
     return {
         "title": title.strip("*"),
         "table": table,
         "figures": drawn,
-        "answers": summary_table.write_sentences(build_collection([read]), read),
+        "answers": summary_table.describe_best_methods(build_collection([read]), read),
         "machine": format_machine(read),
         "results": read,
     }
@@ -96,7 +99,7 @@ def write_pages(
     Parameters
     ----------
     pages : mapping
-        Maps a path to Markdown text or to a picture, from `rfbench.pages.report.render_pages`.
+        Maps a path to Markdown text or to a picture, from `rfbench.pages.report.render_all_pages`.
     top : Path
         Folder that contains the paths in `pages`.
     folders : sequence of path
@@ -188,9 +191,9 @@ def _page(html: Html, links: Sequence[tuple[str, str, bool]]) -> bytes:
     style = (package.files(__package__) / "templates" / "page.css").read_text(encoding="utf-8")
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     facts = {"title": html.heads[0][2] if html.heads else "", "body": html.body}
-    template = make_bare_environment(autoescape=True, keep_trailing_newline=True).get_template(
-        "page.html.j2"
-    )
+    template = make_plain_jinja_environment(
+        autoescape=True, keep_trailing_newline=True
+    ).get_template("page.html.j2")
     return str(template.render(style=style, digest=digest, links=links, **facts)).encode()
 
 
@@ -237,7 +240,7 @@ class Html:
 
     def _add(self, tag: str, inline: Token) -> str:
         heading = "".join(child.content for child in inline.children or ())
-        name, others = make_anchor(heading), {name for _, name, _ in self.heads}
+        name, others = make_heading_anchor(heading), {name for _, name, _ in self.heads}
         name = f"{name}-{len(others)}" if name in others else name
         self.heads.append((tag, name, heading))
         return name

@@ -9,7 +9,7 @@ from typing import Any
 
 from rfbench import papers
 from rfbench.analysis import verdict_counts, verdicts
-from rfbench.analysis.findings import gather
+from rfbench.analysis.findings import gather_findings
 from rfbench.analysis.verdict_counts import Count
 from rfbench.analysis.verification import Verification
 from rfbench.escaping import Markdown
@@ -17,7 +17,7 @@ from rfbench.pages import authors_rows, findings
 from rfbench.pages.additions import Addition
 from rfbench.pages.formatting import DASH, count, join_names, link
 from rfbench.pages.grids import Grid, render_markdown
-from rfbench.pages.templates import render
+from rfbench.pages.templates import render_template
 from rfbench.papers.models import TUNED_TO_MATCH
 from rfbench.results import Results
 
@@ -40,12 +40,17 @@ FORM_COLUMNS = {
 }
 
 
-def make_totals_grid(counts: Sequence[Count]) -> Grid:
+def make_numbers_by_class_grid(counts: Sequence[Count]) -> Grid:
     """Return the table of verdicts on published numbers, one line per class of provenance."""
     rows = []
     for each in counts:
         of = each.decidable_count
-        decided = (of.n_compared, of.n_near, of[verdicts.UNDECIDED], of[verdicts.DIFFERS])
+        decided = (
+            of.n_compared,
+            of.n_agreeing_or_close,
+            of[verdicts.UNDECIDED],
+            of[verdicts.DIFFERS],
+        )
         seen = (each[verdict] for verdict in verdicts.COMPARED)
         numbers = (each.n_compared, *seen, *decided, each.unspread)
         rows.append([*_class(each), *map(str, numbers)])
@@ -62,7 +67,7 @@ WHY_LEFT = {
 }
 
 
-def make_left_out_grid(groups: Sequence[verdict_counts.RemovedPart]) -> Grid:
+def _make_left_out_grid(groups: Sequence[verdict_counts.RemovedPart]) -> Grid:
     """Return the table of numbers that were removed from a total after results had been seen."""
     seen = [verdict for verdict in verdicts.COMPARED if any(g.count[verdict] for g in groups)]
     rows = [
@@ -77,7 +82,7 @@ def make_left_out_grid(groups: Sequence[verdict_counts.RemovedPart]) -> Grid:
     return Grid(["of", "why (commit)", "numbers", "our settings", "protocol", *seen], rows)
 
 
-def make_classes_grid(counts: Sequence[Count]) -> Grid:
+def make_claims_by_class_grid(counts: Sequence[Count]) -> Grid:
     """Return the table of verdicts on claims, one line per class of provenance."""
     seen = [v for v in verdicts.JUDGED if any(c[v] for c in counts)]
     rows = [[*_class(each), *(str(each[verdict]) for verdict in seen)] for each in counts]
@@ -110,15 +115,17 @@ def gather_totals(
     outcomes, here = verification.outcomes, set(verification.numbers["paper"])
     return {
         "laid": laid,
-        "printed": verdict_counts.count_published(here),
-        "authors": authors_rows.gather_facts(verification.authors),
-        "numbers_by_class": make_totals_grid(verdict_counts.count_numbers(verification)),
-        "left_out": make_left_out_grid(verdict_counts.list_left_out(verification)),
-        "claims_by_class": make_classes_grid(verdict_counts.count_claims(outcomes)),
+        "printed": verdict_counts.count_published_by_source(here),
+        "authors": authors_rows.count_agreeing_folds(verification.authors),
+        "numbers_by_class": make_numbers_by_class_grid(
+            verdict_counts.count_published_numbers(verification)
+        ),
+        "left_out": _make_left_out_grid(verdict_counts.list_left_out_numbers(verification)),
+        "claims_by_class": make_claims_by_class_grid(verdict_counts.count_claims(outcomes)),
         "holding": verdict_counts.list_holding_claims(outcomes),
         "one_findings": [
             (name, protocol, text)
-            for name in papers.read_library()
+            for name in papers.read_known_papers()
             if name in here
             for protocol, text in papers.find_paper(name).provenance.one_finding.items()
         ],
@@ -127,14 +134,14 @@ def gather_totals(
     }
 
 
-def make_papers_grid(verification: Verification, out: Path, pages: Collection[str]) -> Grid:
+def _make_papers_grid(verification: Verification, out: Path, pages: Collection[str]) -> Grid:
     """Return the table of papers: numbers that are near the published ones, and claims that hold.
 
     A cell has one count per class of provenance, because classes are never added. The last rows are
     totals: of numbers for each source, and of claims.
     """
     numbers = verdict_counts.count_by_paper(
-        verdict_counts.list_numbers(verification), verdict_counts.OF_NUMBERS
+        verdict_counts.list_published_numbers(verification), verdict_counts.OF_NUMBERS
     )
     judged = verdict_counts.list_judged_claims(verification.outcomes)
     claims = verdict_counts.count_by_paper(judged, verdict_counts.OF_CLAIMS)
@@ -147,8 +154,8 @@ def make_papers_grid(verification: Verification, out: Path, pages: Collection[st
     ]
     if not (columns or orders):
         return Grid([], [])
-    published = verdict_counts.count_published({*verification.numbers["paper"]})
-    authors = authors_rows.gather_facts(verification.authors)
+    published = verdict_counts.count_published_by_source({*verification.numbers["paper"]})
+    authors = authors_rows.count_agreeing_folds(verification.authors)
     runs = {each["paper"]: each for each in authors if each["folds"]}
     rows = []
     for paper in filter(pages.__contains__, papers.list_papers()):
@@ -161,7 +168,7 @@ def make_papers_grid(verification: Verification, out: Path, pages: Collection[st
         held = [_count_holding(ours, order, holding.get(paper, {})) for order in orders]
         place = link(out / "papers" / f"{paper}.md", out, paper)
         rows.append([place, join_names(printed, DASH), *near, *held])
-    every = verdict_counts.count_numbers(verification)
+    every = verdict_counts.count_published_numbers(verification)
     for source, by in published.items():
         near = [_count_near([c for c in every if c.of[0] == source], name) for name in columns]
         name = Markdown(f"**all numbers {verdict_counts.CLASS_LABELS[source]}**")
@@ -191,10 +198,10 @@ def _list_holding(verification: Verification) -> dict[str, Holding]:
     The names are grouped by the order of claim and rows in git, and by the class of settings.
     """
     found: dict[str, dict[tuple[str, ...], list[str]]] = {}
-    for outcome in filter(verdict_counts.is_holding, verification.outcomes):
+    for outcome in filter(verdict_counts.is_counted_as_holding, verification.outcomes):
         claim = outcome.claim
         settings = papers.find_settings_class(claim.paper, outcome.protocol)
-        of = papers.find_claim_order(claim), settings
+        of = papers.find_commit_order_of_claim(claim), settings
         found.setdefault(claim.paper, {}).setdefault(of, []).append(claim.id)
     return {**found}
 
@@ -210,7 +217,7 @@ def _merge(every: Iterable[Holding]) -> Holding:
 def _count_near(counts: Iterable[Count], column: str) -> str:
     """Return the numbers of near, compared and differing entries as text, per settings class."""
     cells = [
-        f"{PREFIXES.get(each.of[1], '')}{each.n_near} of {each.n_compared} "
+        f"{PREFIXES.get(each.of[1], '')}{each.n_agreeing_or_close} of {each.n_compared} "
         f"({count(each[verdicts.DIFFERS], 'differs', 'differ')})"
         for each in counts
         if each.of[1] in SETTINGS[column]
@@ -236,7 +243,7 @@ def _count_holding(counts: Iterable[Count], order: str, holding: Holding) -> str
     return "; ".join(cells) or DASH
 
 
-def render_page(
+def render_index_page(
     verification: Verification,
     paths: Sequence[Path],
     out: Path,
@@ -250,18 +257,18 @@ def render_page(
     are not part of rfbench. `additions` is the content that slices add.
     """
     *commands, folder = (Path(os.path.relpath(path)).as_posix() for path in [*paths, out])
-    return render(
+    return render_template(
         "front.md.j2",
         out=out,
         published=(out / "published").is_dir() and out.name == "results",
         statements=findings.sort_findings(
             [statement for addition in additions for statement in addition.findings],
-            findings.render_statements(gather(verification)),
+            findings.render_statements(gather_findings(verification)),
         ),
-        changed=any(papers.find_folder(name).changes for name in pages),
+        changed=any(papers.find_paper_files(name).changes for name in pages),
         errata=(out / "errata.md").is_file(),
         look=[Markdown(line) for addition in additions for line in addition.look],
-        table=make_papers_grid(verification, out, pages),
+        table=_make_papers_grid(verification, out, pages),
         papers=[papers.find_paper(name) for name in papers.list_papers()],
         pages=pages,
         outside=[papers.find_paper(name) for name in outside],

@@ -23,7 +23,7 @@ CAPTION_SPACE = r"\setlength{\belowcaptionskip}{4pt}"
 TABLE_SETTINGS = r"\footnotesize\setlength{\tabcolsep}{3pt}\sisetup{detect-weight=true,mode=text}"
 
 
-def render_float(grid: Grid, caption: str = "", label: str = "", note: str = "") -> str:
+def render_latex_table(grid: Grid, caption: str = "", label: str = "", note: str = "") -> str:
     """Return a LaTeX float: ``table``, or ``table*`` if a column of an article is too narrow.
 
     Numbers are aligned at the decimal point, and ``0.398 ± 0.009`` is written as ``0.398(9)``.
@@ -62,7 +62,7 @@ def render_float(grid: Grid, caption: str = "", label: str = "", note: str = "")
     return "\n".join([*lines, rf"\end{{{kind}}}", ""])
 
 
-def make_label(text: str) -> str:
+def make_latex_label(text: str) -> str:
     """Return a name for ``\\label`` with letters, digits and hyphens."""
     return "tab:" + re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
 

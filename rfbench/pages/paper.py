@@ -17,8 +17,8 @@ from rfbench.escaping import Markdown
 from rfbench.pages import authors_rows, claims, index_page, paper_figure, paper_numbers
 from rfbench.pages.formatting import count, format_span, format_spread, join_names, link
 from rfbench.pages.grids import Grid
-from rfbench.pages.paper_numbers import find_label
-from rfbench.pages.templates import render
+from rfbench.pages.paper_numbers import find_settings_label
+from rfbench.pages.templates import render_template
 from rfbench.papers.models import PERCENT
 
 NUMBERS_FILE, CLAIMS_FILE = "{}_numbers.csv", "{}_claims.csv"
@@ -39,7 +39,7 @@ SETTINGS_PHRASES = {
 }
 
 
-def render_page(
+def render_paper_page(
     verification: Verification,
     name: str,
     out: Path,
@@ -48,38 +48,42 @@ def render_page(
 ) -> str:
     """Return the page of a paper as Markdown, for the folder `out`.
 
-    `added` is Markdown from `gather_additions`, and `picture` is the PNG from `render_figure`.
+    `added` is Markdown from `gather_slice_texts`, and `picture` is the PNG from `render_figure`.
     """
     own, pictured = verification.select_papers(name), picture is not None
     sentences = _write_counts(own, link(out.parent / "glossary.md", out, "compared"))
     facts: dict[str, Any] = {"added": Markdown(added), "pictured": pictured}
     facts["sentences"] = sentences
     facts["curves"] = pictured and paper_figure.has_curves(own)
-    return render("paper.md.j2", out=out, **facts, **gather_facts(own, name))
+    return render_template("paper.md.j2", out=out, **facts, **gather_paper_facts(own, name))
 
 
-def render_figure(verification: Verification, name: str) -> bytes | None:
+def render_paper_figure(verification: Verification, name: str) -> bytes | None:
     """Return the figure of a paper as PNG; None if no number of the paper is compared."""
-    return paper_figure.render_png(verification.select_papers(name))
+    return paper_figure.render_numbers_png(verification.select_papers(name))
 
 
 def render_csv_files(verification: Verification, name: str) -> dict[str, str | None]:
     """Return the CSV files of a paper's page: all numbers, and all comparisons of its claims."""
     own = verification.select_papers(name)
-    numbers = paper_numbers.write_authors(own) or paper_numbers.write_numbers(
-        own, slices.call_hooks("numbers", own)
+    numbers = paper_numbers.render_authors_csv(own) or paper_numbers.render_numbers_csv(
+        own, slices.call_hooks("make_numbers_column", own)
     )
     return dict(
-        zip(list_files(name), (numbers, claims.write_comparisons(own.outcomes)), strict=True)
+        zip(
+            list_csv_files(name),
+            (numbers, claims.render_comparisons_csv(own.outcomes)),
+            strict=True,
+        )
     )
 
 
-def list_files(name: str) -> tuple[str, str]:
+def list_csv_files(name: str) -> tuple[str, str]:
     """Return the names of the two CSV files of a paper's page: numbers and claims."""
     return NUMBERS_FILE.format(name), CLAIMS_FILE.format(name)
 
 
-def gather_additions(verification: Verification, out: Path) -> dict[str, str]:
+def gather_slice_texts(verification: Verification, out: Path) -> dict[str, str]:
     """Return for each paper the Markdown text that optional components add to its page."""
     added: dict[str, str] = {}
     for texts in slices.call_hooks("describe_papers", verification, out):
@@ -88,52 +92,56 @@ def gather_additions(verification: Verification, out: Path) -> dict[str, str]:
     return added
 
 
-def gather_facts(own: Verification, name: str) -> dict[str, Any]:
+def gather_paper_facts(own: Verification, name: str) -> dict[str, Any]:
     """Return the facts for the template of a paper's page.
 
     `own` is a verification that is restricted to this paper.
     """
     collection = own.selection.collection
     paper = papers.find_paper(name)
-    compared = paper_numbers.select_compared(own)
+    compared = paper_numbers.select_compared_numbers(own)
     runs = [run for run in collection.experiments if run.config.get("paper") == name]
     of_rows = [run for run in runs if "audits" not in run.folder.parts]
-    folds = next(iter(authors_rows.gather_facts(own.authors)), None)
+    folds = next(iter(authors_rows.count_agreeing_folds(own.authors)), None)
     return {
         "paper": paper,
-        "outside": papers.find_folder(name).is_external,
+        "outside": papers.find_paper_files(name).is_external,
         "readings": Grid(READINGS_HEAD, [list(each) for each in paper.readings.items()]),
         "about": paper.about.partition(";")[0],
         "folds": folds,
         "result": paper.result.format_map(_Filled(own)),
-        "totals": paper_numbers.lay_out_totals(own),
-        "not_compared": paper_numbers.list_not_compared(own),
-        "left_out": verdict_counts.list_left_out(own),
+        "totals": paper_numbers.make_verdict_counts_grid(own),
+        "not_compared": paper_numbers.list_reasons_for_no_comparison(own),
+        "left_out": verdict_counts.list_left_out_numbers(own),
         "why": index_page.WHY_LEFT,
-        "settings_label": find_label,
-        "counted_claims": claims.count_verdicts(own.outcomes),
-        "holding": [outcome for outcome in own.outcomes if verdict_counts.is_holding(outcome)],
-        "label": lambda outcome: find_label(
+        "settings_label": find_settings_label,
+        "counted_claims": claims.count_claim_verdicts(own.outcomes),
+        "holding": [
+            outcome for outcome in own.outcomes if verdict_counts.is_counted_as_holding(outcome)
+        ],
+        "label": lambda outcome: find_settings_label(
             papers.find_settings_class(outcome.claim.paper, outcome.protocol)
         ),
         "name": papers.format_claim_name,
-        "numbers": paper_numbers.lay_out_numbers(own),
+        "numbers": paper_numbers.make_compared_numbers_grids(own),
         "each": compared["number"].nunique() <= paper_numbers.MAX_NUMBERS,
         "measures": join_names(compared["metric"].unique()),
         "percent": bool((compared["unit"] == PERCENT).any()),
         "trials": format_span(compared["trials"].min(), compared["trials"].max())
         if len(compared)
         else "",
-        "spreads": {papers.list_published()[i].spread_kind for i in compared["number"].unique()}
+        "spreads": {
+            papers.list_published_numbers()[i].spread_kind for i in compared["number"].unique()
+        }
         - {""},
-        "other_names": paper_numbers.list_other_names(own),
+        "other_names": paper_numbers.list_differing_method_names(own),
         "best": bool((compared["M"] == "best").any()),
         "at_chance": compared[compared["at_chance"]].groupby("settings", sort=False).size(),
-        "authors": paper_numbers.lay_out_authors(own.authors),
+        "authors": paper_numbers.make_authors_grids(own.authors),
         "committed": _list_order(name),
         "added_trials": _group_added(own, name),
-        "claims": claims.lay_out_claims(own.outcomes),
-        "differing": claims.list_differing(own.outcomes),
+        "claims": claims.make_claims_grid(own.outcomes),
+        "differing": claims.list_differing_data_sets(own.outcomes),
         "without": _list_without(own.outcomes),
         "inconclusive": list(dict.fromkeys(each for o in own.outcomes for each in o.undecided)),
         "runs": runs,
@@ -151,23 +159,25 @@ def _write_counts(own: Verification, compared: Markdown) -> Markdown:
 
     `compared` is a link to the glossary with the text "compared".
     """
-    restored = verdict_counts.count_with_left_out(own)
+    restored = verdict_counts.count_including_left_out(own)
     clauses: list[str] = []
-    for each in sorted(verdict_counts.count_numbers(own), key=lambda each: -each.n_compared):
-        phrase = SETTINGS_PHRASES.get(label := find_label(each.of[1]), label)
-        near = f"**{each.n_near} of {each.n_compared}**"
+    for each in sorted(
+        verdict_counts.count_published_numbers(own), key=lambda each: -each.n_compared
+    ):
+        phrase = SETTINGS_PHRASES.get(label := find_settings_label(each.of[1]), label)
+        near = f"**{each.n_agreeing_or_close} of {each.n_compared}**"
         text = f"{near} {compared} numbers agree or are close" if not clauses else near
         text += f" {phrase} ({_write_others(each)}"
         every = restored[each.of]
         if every.n_compared != each.n_compared:
             text += (
                 "; with the numbers that left this count after results were known "
-                f"{every.n_near} of {every.n_compared}, {_write_others(every)}"
+                f"{every.n_agreeing_or_close} of {every.n_compared}, {_write_others(every)}"
             )
         clauses.append(f"{text})")
     if not clauses:
         return Markdown("")
-    items = paper_numbers.join_items(paper_numbers.select_compared(own)["item"])
+    items = paper_numbers.join_items(paper_numbers.select_compared_numbers(own)["item"])
     return Markdown(f"{items}: {'; '.join(clauses)}.")
 
 
@@ -204,7 +214,7 @@ class _Filled(dict[str, str]):
         if asked:
             return _average(outcomes[0])
         n = count(len(outcomes[0].comparisons), "comparison")
-        return f"{outcomes[0].n_inside} of {n}"
+        return f"{outcomes[0].n_inside_bounds} of {n}"
 
 
 def _average(outcome: Outcome) -> str:
@@ -229,7 +239,7 @@ def _average(outcome: Outcome) -> str:
 def _list_order(name: str) -> list[str]:
     """Return a text per protocol: numbers of keys committed before, with and after the rows."""
     lines = []
-    for each in committed.list_settings_order(name):
+    for each in committed.list_settings_by_protocol(name):
         groups = list(dict.fromkeys(f"`{'.'.join(key.split('.')[:2])}`" for key in each.later))
         more = len(groups) - MAX_KEYS
         listed = join_names(groups[:MAX_KEYS]) + (f" and {more} more" if more > 0 else "")
@@ -256,7 +266,7 @@ def _group_added(own: Verification, name: str) -> list[str]:
     These trials were added after the results had been seen.
     """
     groups: dict[tuple[str, Any, int], list[str]] = {}
-    for line in verdict_counts.list_added_trials(own.selection.collection):
+    for line in verdict_counts.tabulate_added_trials(own.selection.collection):
         if line["paper"] == name:
             key = (line["experiment"], line["M"], line["added"])
             groups.setdefault(key, []).append(line["method"])

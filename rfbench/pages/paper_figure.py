@@ -80,22 +80,22 @@ ARROW = "arrow: beyond the axis, with its value"
 HOLLOW = "hollow: at chance, or not decidable by the paper's own spread (counted)"
 
 
-def render_png(own: Verification) -> bytes | None:
+def render_numbers_png(own: Verification) -> bytes | None:
     """Return the figure of a paper as PNG; None if no number of the paper is compared.
 
     Times, numbers on substitutes and measurements with our own settings are not drawn. The same
     numbers give the same bytes.
     """
-    numbers = select_pictured(own)
+    numbers = select_drawn_numbers(own)
     if numbers.empty:
         return None
     with apply_style():
-        return render_figure(draw_numbers(numbers), "png", small=True)
+        return render_figure(draw_published_numbers(numbers), "png", small=True)
 
 
-def select_pictured(own: Verification) -> pd.DataFrame:
+def select_drawn_numbers(own: Verification) -> pd.DataFrame:
     """Return the compared numbers that the figure of a paper shows."""
-    numbers = verdict_counts.list_numbers(own)
+    numbers = verdict_counts.list_published_numbers(own)
     return numbers[
         numbers["verdict"].isin(COMPARED) & numbers["settings"].isin(list(SETTINGS_MARKS))
     ]
@@ -103,10 +103,10 @@ def select_pictured(own: Verification) -> pd.DataFrame:
 
 def has_curves(own: Verification) -> bool:
     """Return True if the figure of a paper has curves; False if it is a forest plot."""
-    return len(list(_parts(select_pictured(own)))) > MOST_PANELS
+    return len(list(_parts(select_drawn_numbers(own)))) > MOST_PANELS
 
 
-def draw_numbers(numbers: pd.DataFrame) -> Figure:
+def draw_published_numbers(numbers: pd.DataFrame) -> Figure:
     """Draw the numbers of one paper as a forest plot, or as curves if there are too many."""
     numbers = numbers.reset_index(drop=True)
     parts = list(_parts(numbers))

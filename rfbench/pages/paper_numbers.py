@@ -19,7 +19,7 @@ from rfbench.escaping import Markdown, as_csv, escape_markdown
 from rfbench.pages.additions import AddedColumn
 from rfbench.pages.formatting import DASH, format_number, format_signed
 from rfbench.pages.grids import Grid
-from rfbench.pages.scoreboard import format_measured, format_published
+from rfbench.pages.scoreboard import format_measured_mean, format_published_number
 from rfbench.papers.models import PERCENT, PLAIN, PRINTED, SECONDS, TUNED_TO_MATCH
 from rfbench.registry import find_displayed_name
 
@@ -69,7 +69,7 @@ NUMBER_COLUMNS = {
 }
 
 
-def find_label(settings: str) -> str:
+def find_settings_label(settings: str) -> str:
     """Return the name of a class of settings, as in the glossary."""
     return SETTINGS_LABELS.get(settings, settings)
 
@@ -98,40 +98,45 @@ def join_items(items: Iterable[str]) -> str:
     return f"{kind}s " + " and ".join(name.partition(" ")[2] for name in names)
 
 
-def select_compared(own: Verification) -> pd.DataFrame:
+def select_compared_numbers(own: Verification) -> pd.DataFrame:
     """Return the numbers that have a verdict, one line per number and class of settings."""
-    numbers = verdict_counts.list_numbers(own)
+    numbers = verdict_counts.list_published_numbers(own)
     return numbers[numbers["verdict"].isin(verdicts.COMPARED)]
 
 
-def list_other_names(own: Verification) -> list[str]:
+def list_differing_method_names(own: Verification) -> list[str]:
     """Return a text for each compared method whose name in the paper differs from our name."""
-    numbers = select_compared(own)
+    numbers = select_compared_numbers(own)
     given = {} if numbers.empty else papers.find_paper(str(numbers["paper"].iloc[0])).methods
     called = {find_displayed_name(method): given.get(method) for method in numbers["method"]}
     return [f"{name} is {other}" for name, other in called.items() if other and other != name]
 
 
-def lay_out_totals(own: Verification) -> Grid:
+def make_verdict_counts_grid(own: Verification) -> Grid:
     """Return the table of verdict counts, one line per class of settings."""
     rows = []
-    for each in verdict_counts.count_numbers(own):
-        label, words = find_label(each.of[1]), each.class_label[1]
+    for each in verdict_counts.count_published_numbers(own):
+        label, words = find_settings_label(each.of[1]), each.class_label[1]
         name = label if each.of[1] in (*TUNED_TO_MATCH, "code") else f"{label}: {words}"
         of = each.decidable_count
         seen = [each[verdict] for verdict in verdicts.COMPARED]
-        decided = [of.n_compared, of.n_near, of[verdicts.UNDECIDED], of[verdicts.DIFFERS]]
+        decided = [
+            of.n_compared,
+            of.n_agreeing_or_close,
+            of[verdicts.UNDECIDED],
+            of[verdicts.DIFFERS],
+        ]
         rows.append([name, *map(str, [each.n_compared, *seen, *decided, each.unspread])])
     head = ["our settings", "compared", *verdicts.COMPARED, "decidable"]
     decidable = [f"decidable: {word}" for word in ("near", "undecided", "differs")]
     return Grid([*head, *decidable, "unknown spread"], rows)
 
 
-def list_not_compared(own: Verification) -> list[tuple[str, int, list[str]]]:
+def list_reasons_for_no_comparison(own: Verification) -> list[tuple[str, int, list[str]]]:
     """Return the reasons why numbers are not compared, with their number and data sets."""
     every = own.numbers
     every = every[(every["unit"] != SECONDS) & (every["same_as"] == "")]
-    compared = set(select_compared(own)["number"])
+    compared = set(select_compared_numbers(own)["number"])
     rest = every[~every["number"].isin(compared)]
     replaced = rest[rest["stand_in"] & (rest["trials"] > 0)].drop_duplicates("number")
     shown = rest[~rest["stand_in"] & (rest["trials"] > 0)].drop_duplicates("number")
@@ -150,12 +155,12 @@ def list_not_compared(own: Verification) -> list[tuple[str, int, list[str]]]:
     ]
 
 
-def lay_out_numbers(own: Verification) -> list[tuple[str, Grid]]:
+def make_compared_numbers_grids(own: Verification) -> list[tuple[str, Grid]]:
     """Return the compared numbers as pairs of a heading and a table.
 
     The comment on `MAX_NUMBERS` describes the layout.
     """
-    numbers = select_compared(own)
+    numbers = select_compared_numbers(own)
     if numbers.empty:
         return []
     if numbers["number"].nunique() <= MAX_NUMBERS:
@@ -163,7 +168,7 @@ def lay_out_numbers(own: Verification) -> list[tuple[str, Grid]]:
     places = [numbers[name] for name in ("settings", "item", "dataset", "M")]
     if numbers.groupby(places).ngroups <= MAX_LINES:
         return [
-            (find_label(str(settings)).capitalize(), _lay_out_wide(here))
+            (find_settings_label(str(settings)).capitalize(), _lay_out_wide(here))
             for settings, here in numbers.groupby("settings", sort=False)
         ]
     return [("", _lay_out_counts(numbers))]
@@ -172,8 +177,9 @@ def lay_out_numbers(own: Verification) -> list[tuple[str, Grid]]:
 def _lay_out_each(own: Verification, numbers: pd.DataFrame) -> Grid:
     """Return a table with one line per published number, and one column per class of settings."""
     several = numbers["metric"].nunique() > 1
-    every = own.own_numbers[
-        own.own_numbers["number"].isin(set(numbers["number"])) & (own.own_numbers["trials"] > 0)
+    every = own.numbers_on_own_data[
+        own.numbers_on_own_data["number"].isin(set(numbers["number"]))
+        & (own.numbers_on_own_data["trials"] > 0)
     ]
     shown = every[every["settings"] == OWN_SETTINGS]
     ordered = pd.concat([numbers, shown]).sort_values("number", kind="stable")
@@ -187,11 +193,13 @@ def _lay_out_each(own: Verification, numbers: pd.DataFrame) -> Grid:
                 format_item(first["item"]),
                 _name_place(first),
                 find_displayed_name(first["method"]) + f", {first['metric']}" * several,
-                format_published(first["published"], first["published_spread"], first["unit"]),
+                format_published_number(
+                    first["published"], first["published_spread"], first["unit"]
+                ),
                 *(_verdict_cell(lines.get(each)) for each in classes),
             ]
         )
-    labels = [find_label(each) + NOT_COMPARED * (each == OWN_SETTINGS) for each in classes]
+    labels = [find_settings_label(each) + NOT_COMPARED * (each == OWN_SETTINGS) for each in classes]
     return Grid(["table", "data set, M", "method", "published", *labels], rows)
 
 
@@ -202,7 +210,7 @@ def _name_place(line: Line) -> str:
 def _verdict_cell(line: Line | None) -> str:
     if line is None:
         return DASH
-    mean = str(escape_markdown(format_measured(line)))
+    mean = str(escape_markdown(format_measured_mean(line)))
     if line["verdict"] == verdicts.NOT_JUDGED:
         return mean
     bold = "**" if line["verdict"] in NEAR_VERDICTS else ""
@@ -269,13 +277,13 @@ def _lay_out_counts(numbers: pd.DataFrame) -> Grid:
         methods = here["method"].unique()
         who = find_displayed_name(methods[0]) if len(methods) == 1 else f"{len(methods)} methods"
         name = f"{format_item(str(item))}, {dataset}"
-        rows.append([name, find_label(str(settings)), who, str(len(here)), *seen, size])
+        rows.append([name, find_settings_label(str(settings)), who, str(len(here)), *seen, size])
     median = "median ours / published" if plain else "median difference"
     head = ["data", "our settings", "methods", "compared", *verdicts.COMPARED, median]
     return Grid(head, rows)
 
 
-def find_kind(runs: AuthorsRuns) -> str:
+def find_comparison_kind(runs: AuthorsRuns) -> str:
     """Return the kind of comparison between the authors' runs and our runs."""
     if runs.beside:
         return SHOWN_ROWS
@@ -284,7 +292,7 @@ def find_kind(runs: AuthorsRuns) -> str:
     return SAME_ROWS if runs.draws == 1 else NEW_DRAWS
 
 
-def lay_out_authors(every: Sequence[AuthorsRuns]) -> list[tuple[str, Grid]]:
+def make_authors_grids(every: Sequence[AuthorsRuns]) -> list[tuple[str, Grid]]:
     """Return tables with the means of the authors' runs and of our runs, one table per metric."""
     judged = [runs for runs in every if not runs.beside]
     tables = []
@@ -316,7 +324,7 @@ def _authors_cell(runs: AuthorsRuns) -> Markdown:
     return _mark_pair(published, measured, runs.verdict)
 
 
-def write_numbers(own: Verification, added: Sequence[AddedColumn] = ()) -> str | None:
+def render_numbers_csv(own: Verification, added: Sequence[AddedColumn] = ()) -> str | None:
     """Return all numbers of a paper as CSV; None if no number was measured.
 
     The file has one line for each measured combination of a number, settings and data set,
@@ -340,7 +348,7 @@ def write_numbers(own: Verification, added: Sequence[AddedColumn] = ()) -> str |
     return _as_csv(written)
 
 
-def write_authors(own: Verification) -> str | None:
+def render_authors_csv(own: Verification) -> str | None:
     """Return the comparisons with the authors' own runs as CSV; None if there are no such runs."""
     if not own.authors:
         return None
@@ -353,7 +361,7 @@ def _describe_runs(runs: AuthorsRuns) -> dict[str, Any]:
         "data_set": runs.dataset,
         "method": runs.method,
         "measure": runs.metric,
-        "compared_on": find_kind(runs),
+        "compared_on": find_comparison_kind(runs),
         "folds": runs.folds,
         "draws_per_fold": runs.draws,
         "published": runs.published,

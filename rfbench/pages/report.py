@@ -10,11 +10,11 @@ from rfbench import files, papers, slices
 from rfbench.analysis import verdict_counts, verdicts
 from rfbench.analysis.contents import Configurations
 from rfbench.analysis.frame import Today
-from rfbench.analysis.verification import Verification, verify, verify_outside
+from rfbench.analysis.verification import Verification, verify_external_papers, verify_results
 from rfbench.errors import ResultsError, raise_as_write_error
 from rfbench.pages import changed_claims, index_page, paper, totals
 from rfbench.pages.additions import Addition
-from rfbench.pages.templates import render
+from rfbench.pages.templates import render_template
 
 log = logging.getLogger(__name__)
 PAPERS, LEDGER, GLOSSARY = "papers", "ledger.json", "glossary.md"
@@ -23,7 +23,7 @@ PAPERS, LEDGER, GLOSSARY = "papers", "ledger.json", "glossary.md"
 TITLES = ("# Do published numbers agree with ours?", "# The papers, reproduced", "# Results")
 
 
-def publish(
+def publish_pages(
     folders: Sequence[str | Path],
     out: str | Path,
     today: Today | None = None,
@@ -58,20 +58,20 @@ def publish(
     """
     out = Path(out)
     _check_front(out / "README.md")
-    made = render_pages(folders, out, today, configured)
+    made = render_all_pages(folders, out, today, configured)
     written = {file: content for file, content in made.items() if content is not None}
     with raise_as_write_error(
         f"The report cannot be written to {out}", todo="Use another folder with --out."
     ):
         of_papers = {
             out / PAPERS / file
-            for name in papers.read_library()
-            for file in (f"{name}.md", f"{name}.png", *paper.list_files(name))
+            for name in papers.read_known_papers()
+            for file in (f"{name}.md", f"{name}.png", *paper.list_csv_files(name))
         }
         every = {*of_papers, *made}
         stale = {path for path in every - written.keys() if path.exists()}
         for path in (*sorted(stale), *written):
-            files.check(path, out)
+            files.check_regular_file(path, out)
         for path in stale:
             files.remove(path, out)
         for path, content in written.items():
@@ -79,7 +79,7 @@ def publish(
     return list(written)
 
 
-def render_pages(
+def render_all_pages(
     folders: Sequence[str | Path],
     out: Path,
     today: Today | None = None,
@@ -97,7 +97,7 @@ def render_pages(
         Folder for which the pages are written. Links are relative to this folder.
     today : callable, optional
         Function that returns the settings that the current configuration plans for results, see
-        `rfbench.analysis.frame.collect`.
+        `rfbench.analysis.frame.collect_results`.
     configured : mapping, optional
         Configurations that are shipped with rfbench, by name of the run.
 
@@ -112,23 +112,23 @@ def render_pages(
         If a path does not exist, or no results can be read.
     """
     paths = list(map(Path, folders))
-    verification = verify(paths, today=today, needed=True)
-    additions: list[Addition] = slices.call_hooks("report", verification, out)
+    verification = verify_results(paths, today=today, needed=True)
+    additions: list[Addition] = slices.call_hooks("render_report_files", verification, out)
     added = {out / name: content for each in additions for name, content in each.files.items()}
     of_papers = out / PAPERS
-    on_papers = paper.gather_additions(verification, of_papers)
+    on_papers = paper.gather_slice_texts(verification, of_papers)
     collection = verification.selection.collection
     names = {results.config.get("paper") for results in collection.experiments} | set(on_papers)
     with_pages = [name for name in papers.list_papers() if name in names]
-    pictures = {name: paper.render_figure(verification, name) for name in with_pages}
+    pictures = {name: paper.render_paper_figure(verification, name) for name in with_pages}
     outside = {
         name: files_of_paper
-        for name, its_own in verify_outside(verification).items()
+        for name, its_own in verify_external_papers(verification).items()
         if (files_of_paper := _render_outside(its_own, name, of_papers))
     }
     return {
         **{
-            of_papers / f"{name}.md": paper.render_page(
+            of_papers / f"{name}.md": paper.render_paper_page(
                 verification, name, of_papers, on_papers.get(name, ""), pictures[name]
             )
             for name in with_pages
@@ -141,21 +141,23 @@ def render_pages(
         },
         **{file: content for each in outside.values() for file, content in each.items()},
         **added,
-        out / changed_claims.PAGE: changed_claims.render_page(verification, with_pages),
-        out / GLOSSARY: render("glossary.md.j2", rules=verdicts),
-        out / LEDGER: verdict_counts.render_json(verification),
-        out / "README.md": index_page.render_page(
+        out / changed_claims.PAGE: changed_claims.render_changed_claims_page(
+            verification, with_pages
+        ),
+        out / GLOSSARY: render_template("glossary.md.j2", rules=verdicts),
+        out / LEDGER: verdict_counts.render_totals_as_json(verification),
+        out / "README.md": index_page.render_index_page(
             verification, paths, out, with_pages, additions, outside
         ),
-        out / totals.TOTALS: totals.render_page(verification, configured),
+        out / totals.TOTALS: totals.render_totals_page(verification, configured),
     }
 
 
 def _render_outside(held: Verification, name: str, out: Path) -> dict[Path, str | bytes | None]:
     """Return the files of a paper outside of rfbench; an empty dictionary if rendering fails."""
     try:
-        picture = paper.render_figure(held, name)
-        page = paper.render_page(held, name, out, picture=picture)
+        picture = paper.render_paper_figure(held, name)
+        page = paper.render_paper_page(held, name, out, picture=picture)
         tables = paper.render_csv_files(held, name)
         return {
             out / file: content

@@ -11,7 +11,7 @@ import pandas as pd
 from rfbench import papers, slices
 from rfbench.analysis import verdicts
 from rfbench.analysis.published import BEST, Line, group_by_data_set
-from rfbench.analysis.verdict_counts import TABLE_KEYS, count_by_table
+from rfbench.analysis.verdict_counts import TABLE_KEYS, count_verdicts_by_table
 from rfbench.analysis.verification import Verification
 from rfbench.pages.additions import AddedColumn
 from rfbench.pages.formatting import (
@@ -73,23 +73,23 @@ class TablePart:
         return f"{name}: substitute data {self.used}" if self.stand_in else name
 
 
-def arrange_parts(verification: Verification) -> list[TablePart]:
+def arrange_tables_by_data_set(verification: Verification) -> list[TablePart]:
     """Return a `TablePart` per measured data set of each table, followed by its substitutes."""
-    columns: list[AddedColumn] = slices.call_hooks("numbers", verification)
+    columns: list[AddedColumn] = slices.call_hooks("make_numbers_column", verification)
     parts = group_by_data_set(verification.numbers[verification.numbers["trials"] > 0])
     return [
         _measured(lines, numbers, columns)
         for key, (numbers,) in group_by_data_set(
-            verification.own_numbers.drop_duplicates("number")
+            verification.numbers_on_own_data.drop_duplicates("number")
         ).items()
         for lines in parts.get(key, ())
     ]
 
 
 def _measured(lines: list[Line], numbers: list[Line], columns: Sequence[AddedColumn]) -> TablePart:
-    first, entries = lines[0], papers.list_published()
+    first, entries = lines[0], papers.list_published_numbers()
     paper, item, dataset = (first[name] for name in TABLE_KEYS)
-    source = papers.list_sources()[paper][dataset]
+    source = papers.list_data_sets_of_papers()[paper][dataset]
     catalog_name = source.dataset
     by_protocol: dict[str, list[Line]] = {}
     for line in lines:
@@ -148,7 +148,7 @@ def _grid(
                     ],
                 )
             ),
-            format_published(entry["published"], entry["published_spread"], entry["unit"]),
+            format_published_number(entry["published"], entry["published_spread"], entry["unit"]),
             *(cells.get((entry["number"], column), DASH) for column in columns),
         ]
         for entry in numbers
@@ -157,7 +157,7 @@ def _grid(
     return Grid([unit if several else numbers[0]["metric"], "published", *columns], rows)
 
 
-def format_measured(line: Line) -> str:
+def format_measured_mean(line: Line) -> str:
     """Return the measured mean and its standard error as text."""
     value, error = line["measured"], line["standard_error"]
     if line["unit"] == PLAIN:
@@ -166,11 +166,11 @@ def format_measured(line: Line) -> str:
 
 
 def _cell(line: Line) -> str:
-    mean = format_measured(line)
+    mean = format_measured_mean(line)
     return mean if line["verdict"] == verdicts.NOT_JUDGED else f"{mean} {line['verdict']}"
 
 
-def format_published(value: float, error: float, unit: str = PERCENT) -> str:
+def format_published_number(value: float, error: float, unit: str = PERCENT) -> str:
     """Return a published number as text, followed by its spread if it has one."""
     if unit == PLAIN and not pd.isna(error):
         return f"{value:.3g} ± {error:.2g}"
@@ -181,13 +181,13 @@ def format_published(value: float, error: float, unit: str = PERCENT) -> str:
     )
 
 
-def make_numbers_grid(verification: Verification) -> Grid:
+def make_numbers_by_protocol_grid(verification: Verification) -> Grid:
     """Return the table of verdict counts: a line per table and data set, a column per protocol.
 
     A cell has the number of each verdict, and the mean absolute difference in points or in percent
     of the published numbers.
     """
-    table = count_by_table(verification)
+    table = count_verdicts_by_table(verification)
     protocols = list(dict.fromkeys(table.index.get_level_values("protocol")))
     rows = []
     for (paper, item, dataset), here in table.groupby(TABLE_KEYS, sort=False):
@@ -212,7 +212,7 @@ def _outcome(line: Mapping[Any, Any]) -> str:
     return ", ".join(filter(None, parts)) or (SUBSTITUTE if line["stand_in"] else DASH)
 
 
-def make_anchor(heading: str) -> str:
+def make_heading_anchor(heading: str) -> str:
     """Return the anchor that Markdown viewers create for a heading."""
     kept = [c for c in heading.lower() if c.isalnum() or c in "-_ "]
     return "".join(kept).replace(" ", "-")

@@ -10,18 +10,18 @@ from typing import Any
 import pandas as pd
 
 from rfbench.analysis import data_issues, frame
-from rfbench.analysis.best import TIE_LEVEL, is_best_or_tied, list_answers
+from rfbench.analysis.best import TIE_LEVEL, compare_best_methods, is_best_or_tied
 from rfbench.analysis.data_issues import evaluate_checks
-from rfbench.analysis.frame import Collection, has_dependent_size
+from rfbench.analysis.frame import Collection, has_trial_dependent_size
 from rfbench.analysis.naming import format_dataset_name, format_dataset_title
-from rfbench.analysis.summary import TIME_COLUMNS, find_axis, summarize, summarize_collection
+from rfbench.analysis.summary import TIME_COLUMNS, find_x_axis, summarize, summarize_collection
 from rfbench.errors import ResultsError, make_unknown_error
 from rfbench.escaping import as_csv, escape_latex, escape_markdown
 from rfbench.pages import grids, latex
 from rfbench.pages.formatting import DASH, format_number, format_span, format_spread, is_missing
 from rfbench.pages.grids import Grid
-from rfbench.pages.templates import render_lines
-from rfbench.registry import find_displayed_name, find_row_name
+from rfbench.pages.templates import render_macro_lines
+from rfbench.registry import find_displayed_name, find_internal_name
 from rfbench.results import Results
 from rfbench.results.schema import METRICS
 
@@ -40,7 +40,7 @@ SHOWN_SETTINGS = (
 Line = Mapping[Any, Any]
 
 
-def render(
+def render_summary_tables(
     results: Results | Sequence[Results],
     form: str = "text",
     width: int | None = None,
@@ -83,7 +83,7 @@ def render(
     several = [results] if isinstance(results, Results) else list(results)
     if methods:
         known = dict.fromkeys(name for one in several for name in summarize(one).get("method", []))
-        methods = [name if name in known else find_row_name(name) for name in methods]
+        methods = [name if name in known else find_internal_name(name) for name in methods]
         for name in methods:
             if name not in known:
                 raise make_unknown_error("method", name, known, ResultsError)
@@ -95,12 +95,14 @@ def render(
     return "\n".join(_page(one, methods, columns, brief) for one in several)
 
 
-def write_sentences(collection: Collection, results: Results) -> list[str]:
+def describe_best_methods(collection: Collection, results: Results) -> list[str]:
     """Return for each data set a sentence on the best method, or on the best two if tied."""
     if results.is_smoke_run:
         return []
-    facts = [(answer, METRICS[answer.metric]) for answer in list_answers(collection, results)]
-    return render_lines("first.j2", "lines", answers=facts)
+    facts = [
+        (answer, METRICS[answer.metric]) for answer in compare_best_methods(collection, results)
+    ]
+    return render_macro_lines("first.j2", "lines", answers=facts)
 
 
 def _of_methods(table: pd.DataFrame, methods: Sequence[str]) -> pd.DataFrame:
@@ -133,23 +135,23 @@ def _page(results: Results, methods: Sequence[str], width: int, brief: bool) -> 
             return f"- {escape_markdown(text)}"
         return textwrap.fill(mark + " ".join(text.split()), width, subsequent_indent="  ")
 
-    (title,) = render_lines(TEMPLATE, "title", results=results)
+    (title,) = render_macro_lines(TEMPLATE, "title", results=results)
     parts = [line(title) if width else f"**{escape_markdown(title)}**"]
     table = _of_methods(summarize(results), methods)
     for _, part in table.groupby("dataset", dropna=False) if len(table) else ():
         facts = _facts(part, results)
-        heading = render_lines(TEMPLATE, "heading", f=facts, brief=bool(width) and brief)
+        heading = render_macro_lines(TEMPLATE, "heading", f=facts, brief=bool(width) and brief)
         parts.append("\n".join(map(line, heading)))
         parts += [
             grids.render_text(grid, width) if width else grids.render_markdown(grid)
-            for grid in _grids(part, find_axis(results))
+            for grid in _grids(part, find_x_axis(results))
         ]
     parts.append("\n".join(line(note, "- ") for note in _notes(results)))
     return "\n\n".join(filter(None, parts)) + "\n"
 
 
 def _notes(results: Results) -> list[str]:
-    return render_lines(
+    return render_macro_lines(
         TEMPLATE,
         "notes",
         read=results.notes,
@@ -165,8 +167,8 @@ def _latex(results: Results, methods: Sequence[str]) -> str:
     text = ""
     if len(table) and table["x"].notna().any():
         table = _of_methods(table.assign(best=is_best_or_tied(collection, table)), methods)
-        grid = _across(table, find_axis(results))
-        (caption,) = render_lines(
+        grid = _across(table, find_x_axis(results))
+        (caption,) = render_macro_lines(
             TEMPLATE,
             "caption",
             f=_facts(table, results),
@@ -178,8 +180,10 @@ def _latex(results: Results, methods: Sequence[str]) -> str:
             if table["dataset"].nunique() <= NAMED_DATASETS
             else [f"{table['dataset'].nunique()} data sets"],
         )
-        note = "".join(render_lines(TEMPLATE, "bold", level=TIE_LEVEL)) if grid.best else ""
-        text = latex.render_float(grid, f"{caption}.", latex.make_label(results.name), note)
+        note = "".join(render_macro_lines(TEMPLATE, "bold", level=TIE_LEVEL)) if grid.best else ""
+        text = latex.render_latex_table(
+            grid, f"{caption}.", latex.make_latex_label(results.name), note
+        )
     comments = [f"% {escape_latex(note)}" for note in _notes(results)]
     return "\n".join([latex.PREAMBLE, *comments, "", text])
 
@@ -210,9 +214,14 @@ def _across(table: pd.DataFrame, varied: str) -> Grid:
             for j, line in enumerate(of_method, 1)
             if line and line["best"] and differ[dataset, line["x"]]
         }
-        rows.append([find_displayed_name(str(method)), *(score(line, usual) for line in of_method)])
+        rows.append(
+            [
+                find_displayed_name(str(method)),
+                *(format_mean_and_error(line, usual) for line in of_method),
+            ]
+        )
     return Grid(
-        ["method", *map(format_cell, places)],
+        ["method", *map(_format_cell, places)],
         rows,
         over=["", *[varied] * len(places)],
         best=frozenset(best),
@@ -233,17 +242,17 @@ def _grids(table: pd.DataFrame, varied: str) -> list[Grid]:
     last = max(table.loc[table["trials"] > 0, "x"], default=places[-1])
     costs = _costs([by_place.get((method, last)) for method in methods], varied)
     # A setting that differs in each trial has no value to show on an axis.
-    corner = "method" if last == DASH else f"at {varied} = {format_cell(last)}"
+    corner = "method" if last == DASH else f"at {varied} = {_format_cell(last)}"
     if len(places) == 1:
-        scores = [score(by_place.get((method, last)), usual) for method in methods]
+        scores = [format_mean_and_error(by_place.get((method, last)), usual) for method in methods]
         columns = {METRICS[table["metric"].iloc[0]]: scores} | costs
         rows = [[method, *cells] for method, *cells in zip(methods, *columns.values(), strict=True)]
         return [Grid([corner, *columns], rows)]
     kept = table.groupby("method")["kept_min"].count()
     keeping = [method for method in methods if kept[method]]
     rows = [
-        [format_cell(x)]
-        + [score(by_place.get((method, x)), usual) for method in methods]
+        [_format_cell(x)]
+        + [format_mean_and_error(by_place.get((method, x)), usual) for method in methods]
         + [_range(by_place.get((method, x)), "kept") for method in keeping]
         for x in places
     ]
@@ -279,7 +288,7 @@ def _range(line: Line | None, name: str) -> str:
     return format_span(line[f"{name}_min"], line[f"{name}_max"])
 
 
-def score(line: Line | None, usual: int) -> str:
+def format_mean_and_error(line: Line | None, usual: int) -> str:
     """Return mean and standard error as text, followed by the number of trials if it is unusual."""
     if line is None:
         return ""
@@ -305,7 +314,7 @@ def _facts(table: pd.DataFrame, results: Results) -> dict[str, Any]:
     return {
         "dataset": format_dataset_name(table),
         "ranges": ranges,
-        "follows": has_dependent_size(results),
+        "follows": has_trial_dependent_size(results),
         # The protocol is a property of a paper, so rows with changed settings have no protocol.
         "settings": {name: _setting(table, name) for name in SHOWN_SETTINGS}
         | ({"protocol": {}} if results.changed_settings else {}),
@@ -318,14 +327,14 @@ def _facts(table: pd.DataFrame, results: Results) -> dict[str, Any]:
 
 def _setting(table: pd.DataFrame, column: str) -> dict[str, list[str]]:
     """Return the values of a setting; each value has a list of methods unless it applies to all."""
-    texts = table[column].map(format_cell).str.replace(r'[{}"]', "", regex=True)
+    texts = table[column].map(_format_cell).str.replace(r'[{}"]', "", regex=True)
     values = [value for value in dict.fromkeys(texts) if value]
     of = {value: list(dict.fromkeys(table.loc[texts == value, "method"])) for value in values}
     common = all(len(methods) == table["method"].nunique() for methods in of.values())
     return {value: [] for value in values} if common or len(values) == 1 else of
 
 
-def format_cell(value: Any) -> str:
+def _format_cell(value: Any) -> str:
     """Return a cell of the summary as text; integers have no decimal point.
 
     A missing value is an empty string.

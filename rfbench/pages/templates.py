@@ -25,7 +25,7 @@ FILTERS = (
 )
 
 
-def render(template: str, form: str = "markdown", width: int = 0, **facts: Any) -> str:
+def render_template(template: str, form: str = "markdown", width: int = 0, **facts: Any) -> str:
     """Fill a template of `rfbench/pages/templates/` with facts; a missing fact raises an error.
 
     For a template of a slice, the name includes the folder, such as ``audit/audits.md.j2``. In
@@ -34,7 +34,7 @@ def render(template: str, form: str = "markdown", width: int = 0, **facts: Any) 
     reduced to one.
     """
     escaped = template.endswith(".md.j2") and form == "markdown"
-    text = make_environment(escaped).get_template(template).render(**facts)
+    text = make_jinja_environment(escaped).get_template(template).render(**facts)
     return _tidy("\n".join(wrap_line(line, width) for line in text.splitlines()) if width else text)
 
 
@@ -46,9 +46,9 @@ def wrap_line(line: str, width: int) -> str:
     return textwrap.fill(line, width, subsequent_indent=indent, break_on_hyphens=False)
 
 
-def render_lines(template: str, macro: str, **facts: Any) -> list[str]:
+def render_macro_lines(template: str, macro: str, **facts: Any) -> list[str]:
     """Return the non-empty lines that a macro of a template writes."""
-    text = getattr(make_environment().get_template(template).module, macro)(**facts)
+    text = getattr(make_jinja_environment().get_template(template).module, macro)(**facts)
     return [line for line in map(str.strip, str(text).splitlines()) if line]
 
 
@@ -58,7 +58,7 @@ def _tidy(text: str) -> str:
 
 
 @cache
-def make_environment(escaped: bool = False) -> Environment:
+def make_jinja_environment(escaped: bool = False) -> Environment:
     """Return the Jinja environment of the templates, with the filters of
     `rfbench.pages.formatting`.
 
@@ -67,7 +67,9 @@ def make_environment(escaped: bool = False) -> Environment:
     """
     # Jinja can escape only HTML. Its escaping is not used, because all texts here are Markdown.
     finalize = _escaped if escaped else None
-    made = make_bare_environment(keep_trailing_newline=True, autoescape=escaped, finalize=finalize)
+    made = make_plain_jinja_environment(
+        keep_trailing_newline=True, autoescape=escaped, finalize=finalize
+    )
     made.filters["table"] = grids.render_markdown
     # In a code block, no characters are markup, and a backslash is literal.
     made.filters["code"] = lambda text: Markdown(escape_line(text))
@@ -80,7 +82,7 @@ def make_environment(escaped: bool = False) -> Environment:
     return made
 
 
-def make_bare_environment(**kwargs: Any) -> Environment:
+def make_plain_jinja_environment(**kwargs: Any) -> Environment:
     """Return a Jinja environment with the filters of `rfbench.pages.formatting`.
 
     The keyword arguments are passed to Jinja.

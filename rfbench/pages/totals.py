@@ -5,54 +5,69 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from rfbench.analysis import verdict_counts, verdicts
-from rfbench.analysis.contents import Configurations, Coverage, compute_coverage, count_missing
+from rfbench.analysis.contents import (
+    Configurations,
+    Coverage,
+    compute_coverage,
+    count_missing_trials,
+)
 from rfbench.analysis.verdict_counts import Count
 from rfbench.analysis.verification import Verification
 from rfbench.pages.formatting import DASH, format_span, join_names
 from rfbench.pages.grids import Grid
-from rfbench.pages.index_page import gather_totals, make_classes_grid, make_totals_grid
-from rfbench.pages.templates import render
+from rfbench.pages.index_page import (
+    gather_totals,
+    make_claims_by_class_grid,
+    make_numbers_by_class_grid,
+)
+from rfbench.pages.templates import render_template
 
 TOTALS = "totals.md"
 
 
-def render_page(verification: Verification, configured: Configurations | None = None) -> str:
+def render_totals_page(verification: Verification, configured: Configurations | None = None) -> str:
     """Return the page of totals; `configured` has the configurations shipped with rfbench."""
     claims = verdict_counts.list_judged_claims(verification.outcomes)
-    numbers = verdict_counts.list_numbers(verification)
+    numbers = verdict_counts.list_published_numbers(verification)
     collection = verification.selection.collection
-    return render(
+    return render_template(
         "totals.md.j2",
         **gather_totals(verification),
         by_paper=[
-            add_papers(
-                make_totals_grid, verdict_counts.count_by_paper(numbers, verdict_counts.OF_NUMBERS)
+            _add_papers(
+                make_numbers_by_class_grid,
+                verdict_counts.count_by_paper(numbers, verdict_counts.OF_NUMBERS),
             ),
-            add_papers(
-                make_classes_grid, verdict_counts.count_by_paper(claims, verdict_counts.OF_CLAIMS)
+            _add_papers(
+                make_claims_by_class_grid,
+                verdict_counts.count_by_paper(claims, verdict_counts.OF_CLAIMS),
             ),
         ],
-        contents=make_contents_grid(compute_coverage(verification, configured or {})),
+        contents=make_coverage_grid(compute_coverage(verification, configured or {})),
         rules=verdicts,
-        short={r.name: short for r in collection.experiments if (short := count_missing(r))[0]},
+        short={
+            r.name: short for r in collection.experiments if (short := count_missing_trials(r))[0]
+        },
         collection=collection,
     )
 
 
-def add_papers(lay: Callable[[Sequence[Count]], Grid], counts: Sequence[tuple[str, Count]]) -> Grid:
+def _add_papers(
+    lay: Callable[[Sequence[Count]], Grid], counts: Sequence[tuple[str, Count]]
+) -> Grid:
     """Return a table of the counts, laid out by `lay`, with the paper as first column."""
     grid = lay([each for _, each in counts])
     named = zip(counts, grid.rows, strict=True)
     return Grid(["paper", *grid.head], [[paper, *row] for (paper, _), row in named])
 
 
-def make_contents_grid(every: Sequence[Coverage]) -> Grid:
+def make_coverage_grid(coverages: Sequence[Coverage]) -> Grid:
     """Return the table of the measured share of each table and figure of the papers."""
     head = [
         "paper", "item", "measured", "data sets", "substitutes (training rows)", "no rows",
         "numbers without rows", "runs with missing trials",
     ]  # fmt: skip
-    return Grid(head, [_covered(each) for each in every])
+    return Grid(head, [_covered(each) for each in coverages])
 
 
 def _covered(each: Coverage) -> list[str]:

@@ -9,15 +9,15 @@ from typing import Any
 
 from rfbench import papers
 from rfbench.analysis.outcomes import Outcome
-from rfbench.analysis.uncompared import list_uncompared
+from rfbench.analysis.uncompared import list_uncompared_results
 from rfbench.analysis.verification import Verification
 from rfbench.pages import claims, grids, index_page, scoreboard
 from rfbench.pages.formatting import DASH
 from rfbench.pages.grids import Grid
-from rfbench.pages.templates import render
+from rfbench.pages.templates import render_template
 
 
-def render_text(
+def render_verification(
     verification: Verification,
     claims_only: bool = False,
     width: int | None = None,
@@ -29,10 +29,10 @@ def render_text(
     come last, each with separate totals. By default, `width` is the width of the terminal.
     """
     width = width or shutil.get_terminal_size().columns
-    every = [verification.select_papers(*verification.named_papers), *outside]
-    return render(
+    every = [verification.select_papers(*verification.papers_of_results), *outside]
+    return render_template(
         "verify.txt.j2",
-        uncompared=list_uncompared(verification, outside),
+        uncompared=list_uncompared_results(verification, outside),
         parts=[_gather(each, width) for each in every if len(each.numbers) or each.outcomes],
         collection=verification.selection.collection,
         **claims.WORDS,
@@ -42,12 +42,12 @@ def render_text(
 
 
 def _gather(verification: Verification, width: int) -> dict[str, Any]:
-    grid = scoreboard.make_numbers_grid(verification)
+    grid = scoreboard.make_numbers_by_protocol_grid(verification)
     measured = [row for row in grid.rows if any(cell != DASH for cell in row[2:])]
     names = verification.numbers["paper"].unique()
     return {
-        "outside": [name for name in names if papers.find_folder(str(name)).is_external],
-        "every": scoreboard.arrange_parts(verification),
+        "outside": [name for name in names if papers.find_paper_files(str(name)).is_external],
+        "every": scoreboard.arrange_tables_by_data_set(verification),
         **index_page.gather_totals(verification, partial(grids.render_text, width=width)),
         "counted": Grid(grid.head, measured),
         "claims": [
@@ -62,8 +62,10 @@ def _gather(verification: Verification, width: int) -> dict[str, Any]:
     }
 
 
-def render_claim(outcomes: Sequence[Outcome], width: int | None = None) -> str:
+def render_claim_verdicts(outcomes: Sequence[Outcome], width: int | None = None) -> str:
     """Return the verdicts on one claim and the comparisons that decide them, for a terminal."""
     width = width or shutil.get_terminal_size().columns
     every = [outcome for outcome in outcomes if outcome.protocol]
-    return render("claim.j2", width=width, claim=outcomes[0].claim, every=every, **claims.WORDS)
+    return render_template(
+        "claim.j2", width=width, claim=outcomes[0].claim, every=every, **claims.WORDS
+    )

@@ -28,7 +28,7 @@ from rfbench.papers.models import (
     Published,
     Source,
 )
-from rfbench.papers.reader import read_all
+from rfbench.papers.reader import read_papers
 
 PROTOCOLS = (PRINTED, MATCHED, TUNED)
 
@@ -38,16 +38,18 @@ _OUTSIDE: ContextVar[Mapping[str, Folder]] = ContextVar("_OUTSIDE", default={}) 
 
 @cache
 def _read_shipped() -> Mapping[str, Folder]:
-    return read_all(resources.files(__package__))
+    return read_papers(resources.files(__package__))
 
 
-def read_library() -> Mapping[str, Folder]:
+def read_known_papers() -> Mapping[str, Folder]:
     """Return all papers by short name: the papers of rfbench, newest first, then other papers."""
     return {**_read_shipped(), **_OUTSIDE.get()}
 
 
 @contextmanager
-def include(paths: Iterable[Path], *, allow_imports: bool = False) -> Iterator[list[str]]:
+def include_external_papers(
+    paths: Iterable[Path], *, allow_imports: bool = False
+) -> Iterator[list[str]]:
     """Make papers outside of rfbench available within a ``with`` statement.
 
     Parameters
@@ -68,9 +70,9 @@ def include(paths: Iterable[Path], *, allow_imports: bool = False) -> Iterator[l
     ResultsError
         If a path contains no paper.
     """
-    folders = [folder for path in paths for folder in outside.find_folders(path)]
-    every = [*folders, *outside.list_installed()]
-    found, problems = outside.read_outside(every, _read_shipped(), allow_imports)
+    folders = [folder for path in paths for folder in outside.find_paper_folders(path)]
+    every = [*folders, *outside.list_installed_papers()]
+    found, problems = outside.read_external_papers(every, _read_shipped(), allow_imports)
     token = _OUTSIDE.set(found)
     try:
         yield problems
@@ -80,42 +82,44 @@ def include(paths: Iterable[Path], *, allow_imports: bool = False) -> Iterator[l
 
 def list_papers() -> list[str]:
     """Return the short names of the papers of rfbench, the newest first."""
-    return [name for name, folder in read_library().items() if not folder.is_external]
+    return [name for name, folder in read_known_papers().items() if not folder.is_external]
 
 
-def list_outside() -> list[str]:
+def list_external_papers() -> list[str]:
     """Return the short names of the papers that `include` has added to the papers of rfbench."""
-    return [name for name, folder in read_library().items() if folder.is_external]
+    return [name for name, folder in read_known_papers().items() if folder.is_external]
 
 
-def check_paper(name: str) -> str:
+def check_paper_name(name: str) -> str:
     """Return the name unchanged; raise ResultsError with the nearest name if no paper has it."""
-    if name not in read_library():
+    if name not in read_known_papers():
         todo = "Name the folder of your own paper with --papers."
-        raise make_unknown_error("paper", name, read_library(), ResultsError, todo)
+        raise make_unknown_error("paper", name, read_known_papers(), ResultsError, todo)
     return name
 
 
-def find_folder(name: str) -> Folder:
+def find_paper_files(name: str) -> Folder:
     """Return the content of all files of a paper; raise ResultsError if the paper is unknown."""
-    return read_library()[check_paper(name)]
+    return read_known_papers()[check_paper_name(name)]
 
 
 def find_paper(name: str) -> Paper:
     """Return the content of a paper's paper.yaml; raise ResultsError if the paper is unknown."""
-    return find_folder(name).paper
+    return find_paper_files(name).paper
 
 
-def list_published() -> tuple[Published, ...]:
+def list_published_numbers() -> tuple[Published, ...]:
     """Return the published numbers of all papers, in the order of the papers' tables."""
     return tuple(
-        number for paper_folder in read_library().values() for number in paper_folder.published
+        number for paper_folder in read_known_papers().values() for number in paper_folder.published
     )
 
 
 def list_claims() -> tuple[Claim, ...]:
     """Return the claims of all papers, sorted by the id of the claim."""
-    every = [claim for paper_folder in read_library().values() for claim in paper_folder.claims]
+    every = [
+        claim for paper_folder in read_known_papers().values() for claim in paper_folder.claims
+    ]
     return tuple(sorted(every, key=lambda claim: _natural(claim.id)))
 
 
@@ -128,7 +132,7 @@ def find_settings_class(name: str, protocol: str) -> str:
     return str(find_paper(name).provenance.settings.get(protocol, protocol))
 
 
-def find_claim_order(claim: Claim) -> str:
+def find_commit_order_of_claim(claim: Claim) -> str:
     """Return the order in which a claim and the first rows that test it were committed.
 
     The order is read from git's history, see `rfbench.papers.models.Committed`. It is ``after`` if
@@ -136,7 +140,7 @@ def find_claim_order(claim: Claim) -> str:
     """
     if claim.bounds:
         return claim.bounds
-    lines = find_folder(claim.paper).history
+    lines = find_paper_files(claim.paper).history
     return next((x.order for x in lines if (x.kind, x.name) == ("claim", claim.id)), "unknown")
 
 
@@ -171,7 +175,7 @@ def read_authors_settings(name: str, dataset: str, label: str) -> tuple[dict[str
     tuple of dict
         Settings of each fold: M, the penalty `alpha`, and parameters of the sampler.
     """
-    paper_folder = find_folder(name)
+    paper_folder = find_paper_files(name)
     names = {
         key for key, source in paper_folder.paper.datasets.items() if source.dataset == dataset
     }
@@ -180,18 +184,18 @@ def read_authors_settings(name: str, dataset: str, label: str) -> tuple[dict[str
     )
 
 
-def list_sources() -> dict[str, dict[str, Source]]:
+def list_data_sets_of_papers() -> dict[str, dict[str, Source]]:
     """Return the data sets of each paper; the keys are the names that the paper uses."""
-    return {name: paper_folder.paper.datasets for name, paper_folder in read_library().items()}
+    return {name: paper_folder.paper.datasets for name, paper_folder in read_known_papers().items()}
 
 
-def list_gaps(paper: str, apart: bool = False) -> tuple[str, ...]:
+def list_unstated_settings(paper: str, apart: bool = False) -> tuple[str, ...]:
     """Return the names of the settings that the text of a paper does not state.
 
     All other open choices contradict the text. With `apart`, only the settings are returned that no
     audit varies unless it has the option ``--gaps``.
     """
-    paper_folder = find_folder(paper)
+    paper_folder = find_paper_files(paper)
     names = paper_folder.apart if apart else (*paper_folder.gaps, *paper_folder.apart)
     return tuple(dict.fromkeys(names))
 
@@ -203,7 +207,7 @@ def list_open_choices(paper: str, items: Sequence[str], dataset: str) -> Choices
     choice, the most specific entry is used.
     """
     left_open: Choices = {}
-    entries = find_folder(paper).open_choices
+    entries = find_paper_files(paper).open_choices
     for place in sorted(entries, key=lambda place: (place != "all", place.count("/"))):
         named, _, data = place.partition("/")
         of_items = place == "all" or not set(items).isdisjoint(named.split(","))

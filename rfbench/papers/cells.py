@@ -13,7 +13,7 @@ CELL_GRAMMAR = "'PAPER, TABLE, DATA SET, METHOD, M', such as 'PAPER, Table 3, EE
 NOT_STATED = "not stated"  # text that replaces the size if the paper states no size
 
 
-def find_cell(text: str, library: Mapping[str, Folder]) -> list[Published]:
+def find_published_cell(text: str, library: Mapping[str, Folder]) -> list[Published]:
     """Return the published numbers of one cell of a paper's table, one per metric.
 
     Parameters

@@ -10,24 +10,24 @@ from pathlib import Path
 
 from rfbench.errors import ConfigError, ResultsError, RfbenchError
 from rfbench.papers.models import Folder
-from rfbench.papers.reader import CHANGES, CLAIMS, OPEN_CHOICES, PAPER, read
+from rfbench.papers.reader import CHANGES, CLAIMS, OPEN_CHOICES, PAPER, read_paper_folder
 
 GROUP = "rfbench.papers"  # name of the entry points with which packages register papers
 PAPER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 
 
-def is_paper(path: Path) -> bool:
+def is_paper_folder(path: Path) -> bool:
     """Return True if the path is the folder of a paper."""
     return path.joinpath(PAPER).is_file()
 
 
-def find_folders(path: Path) -> list[Path]:
+def find_paper_folders(path: Path) -> list[Path]:
     """Return the folders of papers at a path or directly below it, sorted by name.
 
     Raises ResultsError if there is no paper.
     """
     below = sorted(path.iterdir()) if path.is_dir() else []
-    found = [path] if is_paper(path) else [each for each in below if is_paper(each)]
+    found = [path] if is_paper_folder(path) else [each for each in below if is_paper_folder(each)]
     if not found:
         raise ResultsError(
             f"There is no paper in {path}.",
@@ -37,7 +37,7 @@ def find_folders(path: Path) -> list[Path]:
     return found
 
 
-def list_installed() -> Iterator[Path]:
+def list_installed_papers() -> Iterator[Path]:
     """Yield the folders of papers that installed packages name in entry points.
 
     An entry point has the form `package.folder`. No package is imported.
@@ -50,7 +50,7 @@ def list_installed() -> Iterator[Path]:
         except (ImportError, ValueError):
             spec = None
         places = list(spec.submodule_search_locations or ()) if spec else []
-        yield next(filter(is_paper, (Path(p, *inner) for p in places)), Path(point.value))
+        yield next(filter(is_paper_folder, (Path(p, *inner) for p in places)), Path(point.value))
 
 
 def list_configurations(folder: Path) -> list[Path]:
@@ -60,7 +60,7 @@ def list_configurations(folder: Path) -> list[Path]:
     return sorted(found) + sorted(folder.glob("configs/*.yaml"))
 
 
-def read_outside(
+def read_external_papers(
     folders: Iterable[Path], shipped: Mapping[str, Folder], allow_imports: bool
 ) -> tuple[dict[str, Folder], list[str]]:
     """Read folders of papers; return the papers by name, and a message for each invalid folder.
@@ -71,13 +71,13 @@ def read_outside(
     problems = []
     for folder in dict.fromkeys(folder.resolve() for folder in folders):
         try:
-            if not is_paper(folder):
+            if not is_paper_folder(folder):
                 raise ConfigError(
                     f"The folder does not contain the file {PAPER}.",
                     "An entry point names this folder.",
                 )
-            check_name(folder.name, [*shipped, *papers])
-            found = read(folder)
+            check_external_name(folder.name, [*shipped, *papers])
+            found = read_paper_folder(folder)
         except (RfbenchError, OSError, RecursionError) as error:
             problems.append(f"{folder}: {error}")
         else:
@@ -87,7 +87,7 @@ def read_outside(
     return papers, problems
 
 
-def check_name(name: str, taken: Collection[str]) -> None:
+def check_external_name(name: str, taken: Collection[str]) -> None:
     """Raise ConfigError if `name` cannot be the name of a paper outside of rfbench."""
     if name in taken:
         raise ConfigError(

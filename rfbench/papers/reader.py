@@ -22,18 +22,20 @@ CLAIMS, CODE = "claims.yaml", "claims.py"
 OPEN_CHOICES, CHANGES = "open_choices.yaml", "changes.yaml"
 
 
-def read_all(root: Traversable) -> dict[str, Folder]:
+def read_papers(root: Traversable) -> dict[str, Folder]:
     """Read all papers whose folders are in `root`, the newest first.
 
     Raises ConfigError if a file of a paper is invalid, or if the files of a paper contradict each
     other.
     """
-    read_ones = [read(each) for each in root.iterdir() if each.joinpath(PAPER).is_file()]
+    read_ones = [
+        read_paper_folder(each) for each in root.iterdir() if each.joinpath(PAPER).is_file()
+    ]
     newest = sorted(read_ones, key=lambda one: (-one.paper.year, one.paper.name))
     return {one.paper.name: one for one in newest}
 
 
-def read(folder: Traversable) -> Folder:
+def read_paper_folder(folder: Traversable) -> Folder:
     """Read the folder of one paper; raise ConfigError if a file is invalid."""
     content_of_paper, listed, left_open, changed = (
         _yaml(folder, each) for each in (PAPER, CLAIMS, OPEN_CHOICES, CHANGES)
@@ -54,12 +56,13 @@ def read(folder: Traversable) -> Folder:
                 document = left_open
             case "changes", *_:
                 document = changed
-        return f"{document.source}, {document.find_place(path) or 'line 1'}"
+        return f"{document.source}, {document.find_location(path) or 'line 1'}"
 
     for document, only in ((listed, "claims"), (changed, "changes")):
         if others := sorted(document.value.keys() - {only}):
             raise ConfigError(
-                f"{document.source}, {document.find_place((others[0],))}: unknown key {others[0]}.",
+                f"{document.source}, {document.find_location((others[0],))}: "
+                f"unknown key {others[0]}.",
                 f"The only allowed key is {only}.",
             )
     content = {
@@ -102,7 +105,7 @@ def _yaml(folder: Traversable, name: str) -> yamlfile.Document:
     file, source = folder.joinpath(name), f"{folder.name}/{name}"
     if not file.is_file():
         return yamlfile.Document({}, source)
-    return yamlfile.parse(file.read_bytes(), source)
+    return yamlfile.parse_yaml(file.read_bytes(), source)
 
 
 def _place(number: Published) -> tuple[str, str, str, str]:

@@ -3,6 +3,11 @@
 Other parts of the package do not open these files.
 """
 
-from rfbench.results.reader import Results, find, read, read_all
+from rfbench.results.reader import (
+    Results,
+    find_results_folders,
+    read_results_folder,
+    read_results_folders,
+)
 
-__all__ = ["Results", "find", "read", "read_all"]
+__all__ = ["Results", "find_results_folders", "read_results_folder", "read_results_folders"]

@@ -16,7 +16,13 @@ import pandas as pd
 
 from rfbench import files
 from rfbench.errors import ResultsError
-from rfbench.results.lines import CHECK, encode_cells, has_valid_check, parse_cells, with_check
+from rfbench.results.lines import (
+    CHECK,
+    encode_cells,
+    has_valid_checksum,
+    parse_cells,
+    with_checksum,
+)
 
 KEPT_FEATURES_FILE = "kept.csv"
 KEPT_FEATURES_KEY = "kept_features"
@@ -53,7 +59,9 @@ def read(folder: Path) -> list[dict[str, str]]:
         CHECK not in names and "trial_id" in names and {*KEY_COLUMNS, *FREQUENCY, *LAST} >= {*names}
     )
     whole = (
-        all(map(has_valid_check, lines)) if written else all(len(row) == len(names) for row in rows)
+        all(map(has_valid_checksum, lines))
+        if written
+        else all(len(row) == len(names) for row in rows)
     )
     if not whole or not (written or older):
         raise ResultsError(
@@ -108,5 +116,5 @@ def write(folder: Path, trial_id: str, lines: Iterable[Mapping[str, Any]]) -> No
     names = {name for entry in every for name in entry}
     header = [*KEY_COLUMNS, *(name for name in FREQUENCY if name in names), *LAST]
     text = [encode_cells([*header, CHECK])]
-    text += [with_check([str(line.get(name, "")) for name in header]) for line in every]
+    text += [with_checksum([str(line.get(name, "")) for name in header]) for line in every]
     files.replace(folder / KEPT_FEATURES_FILE, b"\n".join(text) + b"\n")

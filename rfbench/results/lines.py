@@ -12,7 +12,7 @@ from typing import Any
 CHECK = "check"
 
 
-def compute_check(text: bytes) -> bytes:
+def compute_checksum(text: bytes) -> bytes:
     """Return the checksum of bytes: the CRC-32 as 8 hexadecimal digits."""
     return b"%08x" % zlib.crc32(text)
 
@@ -24,16 +24,16 @@ def encode_cells(cells: Sequence[str]) -> bytes:
     return text.getvalue().encode(errors="backslashreplace")
 
 
-def with_check(cells: Sequence[str]) -> bytes:
+def with_checksum(cells: Sequence[str]) -> bytes:
     """Return cells as a line of CSV that ends with the checksum of the line."""
     text = encode_cells(cells)
-    return text + b"," + compute_check(text)
+    return text + b"," + compute_checksum(text)
 
 
-def has_valid_check(line: bytes) -> bool:
+def has_valid_checksum(line: bytes) -> bool:
     """Return True if the checksum of a line of CSV is correct."""
     text, _, check = line.rpartition(b",")
-    return compute_check(text) == check
+    return compute_checksum(text) == check
 
 
 def parse_cells(line: bytes) -> list[str]:
@@ -44,12 +44,12 @@ def parse_cells(line: bytes) -> list[str]:
         return []
 
 
-def seal(content: Mapping[str, Any]) -> dict[str, Any]:
+def add_checksum(content: Mapping[str, Any]) -> dict[str, Any]:
     """Return JSON content with a checksum, which does not depend on the layout of the JSON."""
     return {**content, CHECK: _check_of_json(content)}
 
 
-def unseal(content: Mapping[str, Any]) -> dict[str, Any]:
+def remove_valid_checksum(content: Mapping[str, Any]) -> dict[str, Any]:
     """Return JSON content without its checksum. Raise ValueError if the checksum is wrong.
 
     Content that has no checksum is returned unchanged.
@@ -63,4 +63,4 @@ def unseal(content: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _check_of_json(content: Mapping[str, Any]) -> str:
-    return compute_check(json.dumps(content, sort_keys=True).encode()).decode()
+    return compute_checksum(json.dumps(content, sort_keys=True).encode()).decode()

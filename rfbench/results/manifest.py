@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from rfbench import files
 from rfbench.errors import ResultsError
-from rfbench.results.lines import seal, unseal
+from rfbench.results.lines import add_checksum, remove_valid_checksum
 
 MANIFEST = "manifest.json"
 REQUIRED_KEYS = ("config", "settings", "trials")
@@ -106,7 +106,7 @@ def write(folder: Path, content: Mapping[str, Any]) -> None:
     The old manifest is kept until the new one is complete.
     """
     plain = json.loads(json.dumps(content, default=str))
-    text = json.dumps(seal(plain), indent=1, ensure_ascii=False) + "\n"
+    text = json.dumps(add_checksum(plain), indent=1, ensure_ascii=False) + "\n"
     files.replace(folder / MANIFEST, text.encode(errors="backslashreplace"))
 
 
@@ -116,7 +116,7 @@ def read(folder: Path) -> dict[str, Any]:
     Raise ResultsError if the manifest is missing, cannot be read, or has missing or invalid keys.
     """
     notes: list[str] = []
-    content = read_if_sound(folder, notes)
+    content = read_if_valid(folder, notes)
     if absent := [key for key in REQUIRED_KEYS if key not in content]:
         raise ResultsError(
             f"The manifest {folder / MANIFEST} cannot be read.",
@@ -126,7 +126,7 @@ def read(folder: Path) -> dict[str, Any]:
     return content
 
 
-def read_if_sound(folder: Path, notes: list[str]) -> dict[str, Any]:
+def read_if_valid(folder: Path, notes: list[str]) -> dict[str, Any]:
     """Return the manifest of a results folder, or an empty dict and a note with the reason."""
     unknown = "the configuration and the machine are unknown."
     try:
@@ -145,7 +145,7 @@ def has_same_configuration(folder: Path, content: Mapping[str, Any]) -> bool:
     A run without new measurements does not replace such a manifest, so that it keeps the machine
     that measured the rows.
     """
-    manifest = read_if_sound(folder, [])
+    manifest = read_if_valid(folder, [])
     return all(manifest.get(key) == content[key] for key in WHAT)
 
 
@@ -188,7 +188,7 @@ def find_machine_of_older_rows(content: Mapping[str, Any]) -> str:
 
 def add_machines(folder: Path, more: Mapping[str, dict[str, Any]]) -> None:
     """Add machines to the manifest of a folder, unless the manifest already has them."""
-    content = read_if_sound(folder, [])
+    content = read_if_valid(folder, [])
     if content and not more.keys() <= list_machines(content).keys():
         every = list_machines(content) | dict(more)
         write(folder, {k: v for k, v in content.items() if k != MACHINE} | {MACHINES: every})
@@ -204,7 +204,7 @@ def _load(folder: Path) -> dict[str, Any]:
         content = json.loads(files.read(folder / MANIFEST))
         if not isinstance(content, dict):
             raise ValueError("Expected a JSON object.")
-        content = unseal(content)
+        content = remove_valid_checksum(content)
         _Manifest.model_validate(content)
     except ValidationError as error:
         wrong = error.errors()[0]

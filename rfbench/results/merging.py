@@ -12,11 +12,11 @@ from rfbench.errors import ResultsError
 from rfbench.results import kept_features, predictions
 from rfbench.results import manifest as manifests
 from rfbench.results.reader import TRIALS
-from rfbench.results.schema import METRICS, close
+from rfbench.results.schema import METRICS, is_metric_reproduced
 from rfbench.results.store import Store, check_columns
 
 
-def read_whole_rows(folder: Path) -> list[dict[str, str]]:
+def read_valid_rows(folder: Path) -> list[dict[str, str]]:
     """Return the valid rows of a results folder as strings. For each trial, the last row is used.
 
     Raise ResultsError if there are no valid rows, or if the file has unknown columns.
@@ -124,7 +124,7 @@ def _add(
     version = own.get("versions", {}).get("rfbench")
     if version == "not installed":  # rfbench is run from a checkout without being installed
         version = None
-    for row in read_whole_rows(folder):
+    for row in read_valid_rows(folder):
         if row["setting"] not in own["settings"]:
             continue  # this row is from an earlier configuration and is skipped
         present = rows.get(row["trial_id"])
@@ -162,7 +162,7 @@ def find_differences(
         value = now.get(metric)
         if then.get(metric):
             first, second = float(then[metric]), float("nan" if value in (None, "") else value)
-            if not close(first, second, then["dtype"]):
+            if not is_metric_reproduced(first, second, then["dtype"]):
                 differing[metric] = (first, second)
     return differing
 

@@ -17,7 +17,7 @@ from rfbench import files
 from rfbench.arrays import EXACT
 from rfbench.errors import ResultsError
 from rfbench.results import manifest as manifests
-from rfbench.results.lines import CHECK, has_valid_check, parse_cells
+from rfbench.results.lines import CHECK, has_valid_checksum, parse_cells
 from rfbench.results.schema import INTEGER, NUMBER, REQUIRED, ROW_TIMES, SCHEMA, STRING, TEXT
 
 TRIALS = "trials.csv"
@@ -125,7 +125,7 @@ class TrialRows:
         return (dict(zip(self.header, parse_cells(line), strict=True)) for line in self.lines)
 
 
-def describe_broken(broken: Mapping[int, tuple[bytes, str]]) -> list[str]:
+def describe_invalid_lines(broken: Mapping[int, tuple[bytes, str]]) -> list[str]:
     """Return descriptions of the invalid lines that were omitted, with reasons."""
     lines = [f"{TRIALS}, line {n}: {why} The row is left out." for n, (_, why) in broken.items()]
     more = len(lines) - NAMED_LINES
@@ -134,7 +134,7 @@ def describe_broken(broken: Mapping[int, tuple[bytes, str]]) -> list[str]:
     )
 
 
-def find(paths: Iterable[str | Path]) -> list[Path]:
+def find_results_folders(paths: Iterable[str | Path]) -> list[Path]:
     """List the results folders among the given paths and in folders below them.
 
     Parameters
@@ -172,7 +172,7 @@ def find(paths: Iterable[str | Path]) -> list[Path]:
     return sorted(folders)
 
 
-def read(folder: str | Path) -> Results:
+def read_results_folder(folder: str | Path) -> Results:
     """Read one results folder. Only rows of the configuration in its manifest are returned.
 
     A row is left out with a note if it is truncated, does not match its checksum or has a cell of
@@ -182,13 +182,13 @@ def read(folder: str | Path) -> Results:
     folder = Path(folder)
     broken: dict[int, tuple[bytes, str]] = {}
     parts = []
-    for piece in iterate_pieces(folder / TRIALS):
+    for piece in iterate_valid_rows_in_pieces(folder / TRIALS):
         broken |= piece.broken
         parts.append(pd.DataFrame(piece.values, copy=False))
     return _make_results(folder, pd.concat(parts, ignore_index=True), broken)
 
 
-def read_each(folders: Iterable[Path]) -> Iterator[Results | ResultsError]:
+def read_each_folder(folders: Iterable[Path]) -> Iterator[Results | ResultsError]:
     """Yield for each folder the result of `read` or its error, in the order of the folders.
 
     Small files with the same columns are parsed together. Otherwise each of 80 columns would need a
@@ -200,7 +200,7 @@ def read_each(folders: Iterable[Path]) -> Iterator[Results | ResultsError]:
         try:
             lines = _read_small(folder / TRIALS)
             if lines is None:
-                read_ones[folder] = read(folder)
+                read_ones[folder] = read_results_folder(folder)
                 continue
             waiting = together.setdefault(tuple(lines.header), [])
             waiting.append(lines)
@@ -213,10 +213,10 @@ def read_each(folders: Iterable[Path]) -> Iterator[Results | ResultsError]:
     yield from (read_ones[folder] for folder in order)
 
 
-def read_all(folders: Iterable[Path]) -> list[Results]:
+def read_results_folders(folders: Iterable[Path]) -> list[Results]:
     """Return the results of `read` for all folders. Raise the first ResultsError."""
     results = []
-    for each in read_each(folders):
+    for each in read_each_folder(folders):
         if isinstance(each, ResultsError):
             raise each
         results.append(each)
@@ -262,7 +262,7 @@ def _read_together(several: list[_Lines]) -> dict[Path, Results | ResultsError]:
         stop = start + len(each.sound)
         try:
             if rows is None:
-                read_ones[each.folder] = read(each.folder)
+                read_ones[each.folder] = read_results_folder(each.folder)
             else:
                 own = rows.iloc[start:stop]
                 own.index = pd.RangeIndex(len(own))
@@ -277,9 +277,9 @@ def _make_results(
     folder: Path, rows: pd.DataFrame, broken: Mapping[int, tuple[bytes, str]]
 ) -> Results:
     """Return the results of a folder, given all rows of its file, as `read` returns them."""
-    notes = describe_broken(broken)
+    notes = describe_invalid_lines(broken)
     rows = _settle_rows(rows, notes)
-    manifest = manifests.read_if_sound(folder, notes)
+    manifest = manifests.read_if_valid(folder, notes)
     if (unnamed := rows["machine"] == "").any():
         older = manifests.find_machine_of_older_rows(manifest)
         rows["machine"] = rows["machine"].mask(unnamed, older)
@@ -321,13 +321,13 @@ def _settle_rows(rows: pd.DataFrame, notes: list[str]) -> pd.DataFrame:
     return rows
 
 
-def parse(file: Path) -> TrialRows:
+def parse_trials_csv(file: Path) -> TrialRows:
     """Return all rows of a ``trials.csv`` as bytes, and the values of the columns `KEPT`."""
     header: list[str] = []
     lines: list[bytes] = []
     values: dict[str, list[str]] = {name: [] for name in KEPT}
     broken: dict[int, tuple[bytes, str]] = {}
-    for piece in iterate_pieces(file):
+    for piece in iterate_valid_rows_in_pieces(file):
         header = piece.header
         lines += piece.lines
         broken |= piece.broken
@@ -336,7 +336,7 @@ def parse(file: Path) -> TrialRows:
     return TrialRows(header, lines, values, broken)
 
 
-def iterate_pieces(file: Path) -> Iterator[TrialRows]:
+def iterate_valid_rows_in_pieces(file: Path) -> Iterator[TrialRows]:
     """Yield the rows of a ``trials.csv`` in pieces, with invalid rows separately.
 
     A row is one line that ends with a line feed. Bytes after the last line feed are a truncated
@@ -401,7 +401,7 @@ def _split_sound(
     for number, line in enumerate(lines, first):
         if line.endswith(b"\r"):
             line = line.rstrip(b"\r")
-        if complete and has_valid_check(line):
+        if complete and has_valid_checksum(line):
             sound[number] = line
         elif line.strip():
             broken[number] = (

@@ -230,9 +230,11 @@ assert COLUMNS[-1] == CHECK, "the check is the last column: add yours before it"
 REPLAY_TOLERANCE = {"float64": 1e-9, "float32": 1e-4}
 
 
-def close(then: float, now: float, dtype: str) -> bool:
+def is_metric_reproduced(stored_value: float, new_value: float, dtype: str) -> bool:
     """Return True if a metric was reproduced, up to the rounding error of the features.
 
     A metric that is NaN in the new measurement was not reproduced.
     """
-    return abs(then - now) <= REPLAY_TOLERANCE.get(dtype, 1e-9) * max(1.0, abs(then))
+    return abs(stored_value - new_value) <= REPLAY_TOLERANCE.get(dtype, 1e-9) * max(
+        1.0, abs(stored_value)
+    )

@@ -13,8 +13,13 @@ from typing import Any
 from rfbench import files
 from rfbench.errors import ResultsError, WriteError, raise_as_write_error
 from rfbench.results import manifest as manifests
-from rfbench.results.lines import CHECK, encode_cells, with_check
-from rfbench.results.reader import TRIALS, describe_broken, iterate_pieces, parse
+from rfbench.results.lines import CHECK, encode_cells, with_checksum
+from rfbench.results.reader import (
+    TRIALS,
+    describe_invalid_lines,
+    iterate_valid_rows_in_pieces,
+    parse_trials_csv,
+)
 from rfbench.results.schema import COLUMNS, SCHEMA
 
 TORN = "trials.csv.torn"
@@ -28,7 +33,7 @@ MAX_MESSAGE_LENGTH = 100_000
 log = logging.getLogger(__name__)
 
 
-def log_event(folder: Path, event: str) -> None:
+def append_to_log(folder: Path, event: str) -> None:
     """Append an event to the log of a folder. Errors of writing are ignored."""
     now = datetime.datetime.now().astimezone().isoformat(" ", timespec="seconds")
     line = f"{now} {' '.join(event.split())}\n"
@@ -51,7 +56,7 @@ class Store:
         """
         lock, owner = self.folder / ".lock", self.folder / ".owner"
         for file in (self.csv, self.folder / TORN, lock, owner):
-            files.check(file)
+            files.check_regular_file(file)
         held = ExitStack()
         try:
             files.make_folder(self.folder)
@@ -93,14 +98,14 @@ class Store:
         """
         files.append(self._begun, f"{trial_id}\n".encode(), force=False)
 
-    def keep_begun(self, left: Collection[str]) -> None:
+    def finish_run(self, left: Collection[str]) -> None:
         """End the run. Only the trials in `left` stay recorded as started."""
         if left:
             files.replace(self._begun, "".join(f"{trial_id}\n" for trial_id in left).encode())
         else:
             files.remove(self._begun)
 
-    def keep_traceback(self, trial_id: str, text: str) -> None:
+    def save_traceback(self, trial_id: str, text: str) -> None:
         """Write the traceback of a failed trial to `failures/TRIAL_ID.txt`."""
         target = self.folder / "failures" / f"{trial_id}.txt"
         files.replace(target, text.encode(errors="backslashreplace"), self.folder)
@@ -117,13 +122,13 @@ class Store:
                 self._quarantine([files.read(self.csv)])
                 files.replace(self.csv, b"")
             return {}
-        table = parse(self.csv)
+        table = parse_trials_csv(self.csv)
         check_columns(self.csv, table.header)
         if table.broken:
             self._quarantine([line for line, _ in table.broken.values()])
-            for what in describe_broken(table.broken):
+            for what in describe_invalid_lines(table.broken):
                 log.warning("%s: %s It is in %s.", self.folder, what, TORN)
-                log_event(self.folder, f"repaired: {what} The removed text is in {TORN}.")
+                append_to_log(self.folder, f"repaired: {what} The removed text is in {TORN}.")
         if table.broken or tuple(table.header) != COLUMNS:
             rows = self._with_machine(table.iterate_named())
             files.replace(self.csv, b"".join([_HEADER, *(encode_row(row) + b"\n" for row in rows)]))
@@ -144,19 +149,19 @@ class Store:
 
         Raise ResultsError if the file has unknown columns.
         """
-        rows = parse(self.csv).iterate_named() if self._has_header() else ()
+        rows = parse_trials_csv(self.csv).iterate_named() if self._has_header() else ()
         return self._with_machine({row["trial_id"]: row for row in rows}.values())
 
     def read_statuses(self) -> dict[str, str]:
         """Return the status of each trial that has a row, by trial_id. See `read_rows`."""
         done: dict[str, str] = {}
-        for piece in iterate_pieces(self.csv) if self._has_header() else ():
+        for piece in iterate_valid_rows_in_pieces(self.csv) if self._has_header() else ():
             done |= zip(piece.values["trial_id"], piece.values["status"], strict=True)
         return done
 
     def _with_machine(self, rows: Iterable[dict[str, str]]) -> list[dict[str, str]]:
         """Return the rows. Rows from before the machine column existed get their machine."""
-        older = manifests.find_machine_of_older_rows(manifests.read_if_sound(self.folder, []))
+        older = manifests.find_machine_of_older_rows(manifests.read_if_valid(self.folder, []))
         return [{**row, "machine": row.get("machine") or older} for row in rows]
 
     def append(self, row: Mapping[str, Any]) -> None:
@@ -196,7 +201,7 @@ def encode_row(row: Mapping[str, Any]) -> bytes:
             cells[name] = ""
     if faults:
         cells |= {"status": "failed", "message": " ".join(faults)}
-    return with_check(list(cells.values()))
+    return with_checksum(list(cells.values()))
 
 
 def _cell(value: Any) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rfbench.parameters import build
+from rfbench.parameters import build_checked_object
 from rfbench.registry import SAMPLERS
 
 if TYPE_CHECKING:
@@ -48,5 +48,5 @@ def make(name: str, **parameters: Any) -> RandomFeatures:
     >>> samplers.make("eerf", n_components=50, pool_size=500)
     EERF(n_components=50, pool_size=500)
     """
-    sampler: RandomFeatures = build(SAMPLERS.find(name), name, parameters)
+    sampler: RandomFeatures = build_checked_object(SAMPLERS.find(name), name, parameters)
     return sampler

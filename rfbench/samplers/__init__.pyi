@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 from typing import TYPE_CHECKING, Any
-from rfbench.parameters import build
+from rfbench.parameters import build_checked_object
 from rfbench.registry import SAMPLERS
 from rfbench.samplers.base import RandomFeatures as RandomFeatures
 def make(name: str, **parameters: Any) -> RandomFeatures:

@@ -29,7 +29,7 @@ class MomentsOfPairs(NamedTuple):
     truncation: Array
 
 
-def compute_moments_of_pairs(
+def compute_pair_moments(
     rows: Array,
     coefficients: Array,
     evaluate: Callable[[Array], Array],
@@ -98,7 +98,7 @@ def tabulate_variances(moments: MomentsOfPairs, d: int, most: int) -> Array:
     return np.where((C > 0) | (k > d), (V + (d - 1) * C) / k, blocks)
 
 
-def allocate(
+def allocate_features_to_degrees(
     moments: MomentsOfPairs, coefficients: Array, d: int, totals: Iterable[int], least: int = 2
 ) -> dict[int, list[int]]:
     """Return the numbers of features of the degrees 1 to m for each total number of features.

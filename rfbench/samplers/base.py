@@ -84,8 +84,8 @@ class Shared:
         If None, each fit learns its metric.
     keeps_columns : bool
         Store the features of the training set in `formed_`, if the scores need all of them and they
-        fit into memory (`rfbench.memory.can_hold`). A solver that is fitted on the same rows then
-        reuses the features.
+        fit into memory (`rfbench.memory.can_hold_in_memory`). A solver that is fitted on the same
+        rows then reuses the features.
     delays_root : bool
         Compute the inverse root of a kernel matrix, O(m^3), only when rows are transformed.
     """

@@ -21,7 +21,7 @@ from rfbench.samplers.pool import (
     PoolScores,
     argsort_descending,
     is_target_centered,
-    sum_cos_sin,
+    sum_cosine_and_sine_columns,
 )
 
 
@@ -107,7 +107,9 @@ class EERF(PooledFeatures):
         scored = PoolScores.from_rows(pool, *self.draw_scoring_rows(X, targets, random))
         centered = is_target_centered(self.center_target, targets)
         moments = scored.compute_target_moments(centered=centered) / scored.n
-        energy = np.stack([sum_cos_sin(pool, column**2) for column in moments.T], axis=1)
+        energy = np.stack(
+            [sum_cosine_and_sine_columns(pool, column**2) for column in moments.T], axis=1
+        )
         errors = scored.rounding / scored.n
         joined = np.sqrt(energy.max(axis=1) if self.multiclass == "max" else energy.sum(axis=1))
         if self.multiclass == "per-class":

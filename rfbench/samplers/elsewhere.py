@@ -20,11 +20,16 @@ from sklearn.base import clone
 
 from rfbench.arrays import Array, FloatArray, Rows
 from rfbench.errors import MethodError
-from rfbench.parameters import build, estimator, list_taken_parameters, resolve_parameters
+from rfbench.parameters import (
+    build_checked_object,
+    estimator,
+    list_init_parameters,
+    resolve_parameters,
+)
 from rfbench.rows import RowSource
 from rfbench.samplers.base import NOTHING_SHARED, RandomFeatures, RandomStreams, Shared, uses_target
-from rfbench.samplers.feature_map import FittedMap, check_columns, to_matrix
-from rfbench.samplers.length_scale import PAIRS, compute_products, measure_length_scale
+from rfbench.samplers.feature_map import FittedMap, check_columns, to_feature_matrix
+from rfbench.samplers.length_scale import PAIRS, compute_feature_products, measure_length_scale
 
 # Usual names of a method's parameters for the number of features and for the seed. The first name
 # that the method accepts is used.
@@ -115,7 +120,7 @@ class Method:
 
     def __post_init__(self) -> None:
         """Raise MethodError, with advice about adapters, if `thing` is not a feature map."""
-        if self.is_transformer or self.is_function:
+        if self.is_sklearn_transformer or self.is_feature_function:
             return
         called = callable(self.thing) and not isinstance(self.thing, type)
         raise MethodError(
@@ -131,14 +136,14 @@ class Method:
         return own and PARAMETER not in self.parameters
 
     @property
-    def is_transformer(self) -> bool:
+    def is_sklearn_transformer(self) -> bool:
         """True if `thing` has scikit-learn's interface."""
         return hasattr(self.thing, "fit") and hasattr(self.thing, "transform")
 
     @property
-    def is_function(self) -> bool:
+    def is_feature_function(self) -> bool:
         """True if `thing` is a function that takes rows, a number of features and a seed."""
-        if isinstance(self.thing, type) or not callable(self.thing) or self.is_transformer:
+        if isinstance(self.thing, type) or not callable(self.thing) or self.is_sklearn_transformer:
             return False
         return _fault_of_call(self.thing, {}) is None
 
@@ -153,10 +158,12 @@ class Method:
         return self.parameters.get(PARAMETER)
 
     @property
-    def has_size_parameter(self) -> bool:
+    def _has_size_parameter(self) -> bool:
         """True if one of the parameters of the method sets the number of features."""
         named = any(isinstance(v, str) and _SIZE.fullmatch(v) for v in self.own_parameters.values())
-        return self.is_function or named or any(name in SIZES for name in self.parameter_names)
+        return (
+            self.is_feature_function or named or any(name in SIZES for name in self.parameter_names)
+        )
 
     @property
     def has_bandwidth(self) -> bool:
@@ -168,7 +175,7 @@ class Method:
         if self.is_sampler:
             return bool(self.thing.has_bandwidth)
         return self.bandwidth_name != NOT_VARIED and (
-            self.has_size_parameter or self.bandwidth_name is not None
+            self._has_size_parameter or self.bandwidth_name is not None
         )
 
     @functools.cached_property
@@ -182,7 +189,7 @@ class Method:
         if (text := self.parameters.get(FORMULA)) is not None:
             return Formula.parse(text)
         value = self.own_parameters.get(self.bandwidth_name, self.get_default(self.bandwidth_name))
-        return Formula(float(value), measure_power(self, self.bandwidth_name, value))
+        return Formula(float(value), measure_bandwidth_exponent(self, self.bandwidth_name, value))
 
     def find_length_scale(self, d: int) -> tuple[float, str]:
         """Return the length scale of the method with its own parameters for d columns, and a note.
@@ -213,14 +220,16 @@ class Method:
         """Names of the parameters that the method accepts."""
         if isinstance(self.thing, type):
             cls: Any = self.thing
-            return [name for name in list_taken_parameters(cls.__init__) if name != "self"]
+            return [name for name in list_init_parameters(cls.__init__) if name != "self"]
         if hasattr(self.thing, "get_params"):
             return list(self.thing.get_params(deep=False))
-        return list(inspect.signature(self.thing).parameters)[3:] if self.is_function else []
+        return (
+            list(inspect.signature(self.thing).parameters)[3:] if self.is_feature_function else []
+        )
 
     def get_default(self, name: str) -> Any:
         """Return the default value of a parameter, or None if there is none."""
-        if isinstance(self.thing, type) or self.is_function:
+        if isinstance(self.thing, type) or self.is_feature_function:
             found = inspect.signature(self.thing).parameters.get(name)
             return None if found is None else found.default
         return self.thing.get_params(deep=False).get(name)
@@ -232,7 +241,7 @@ class Method:
         MethodError with the name of the method.
         """
         words = {**self.own_parameters, **own}
-        if self.is_function:
+        if self.is_feature_function:
             if (fault := _fault_of_call(self.thing, words)) is not None:
                 raise MethodError(f"{self.name} does not have this parameter.", f"{fault}.")
             return FunctionFeatures(self.thing, M, seed, words)
@@ -240,7 +249,7 @@ class Method:
             if first := next((name for name in names if name in self.parameter_names), None):
                 words.setdefault(first, value)
         if isinstance(self.thing, type):
-            return build(self.thing, self.name, words)
+            return build_checked_object(self.thing, self.name, words)
         try:
             return clone(self.thing).set_params(**words)
         except (TypeError, ValueError) as error:
@@ -262,9 +271,9 @@ class Method:
             Parameters of this method. The symbols M, d and n are replaced by numbers.
         """
         if self.is_sampler:
-            taken = list_taken_parameters(self.thing.__init__)
+            taken = list_init_parameters(self.thing.__init__)
             words = {word: value for word, value in shared.items() if word in taken}
-            sampler: RandomFeatures = build(self.thing, self.name, {**words, **own})
+            sampler: RandomFeatures = build_checked_object(self.thing, self.name, {**words, **own})
             return sampler
         own = {name: value for name, value in own.items() if name in self.own_parameters}
         made = ForeignFeatures(**{**shared, "method": self, "own": own})
@@ -362,7 +371,7 @@ class ForeignFeatures(RandomFeatures):
         # the kernel is known only after the method is fitted, as its attribute
         if self.approximates_kernel:
             self.kernel_ = fitted.kernel_
-        return ForeignMap.from_fitted(fitted, scale, X)
+        return ForeignMap._from_fitted(fitted, scale, X)
 
 
 @dataclass(frozen=True, eq=False)
@@ -374,7 +383,7 @@ class ForeignMap(FittedMap):
     width: int
 
     @classmethod
-    def from_fitted(cls, fitted: Any, scale: float, X: Rows) -> ForeignMap:
+    def _from_fitted(cls, fitted: Any, scale: float, X: Rows) -> ForeignMap:
         """Return the feature map of a fitted method, after a check that rows are independent.
 
         Raise MethodError if the features of a row depend on the other rows.
@@ -382,9 +391,9 @@ class ForeignMap(FittedMap):
         The check is needed because rows are transformed in blocks of any size.
         """
         some = _divided(X[:16], scale)
-        width = to_matrix(fitted.transform(some[:1]), 1).shape[1]
-        whole = to_matrix(fitted.transform(some), some.shape[0])
-        alone = to_matrix(fitted.transform(some[:5]), some[:5].shape[0])
+        width = to_feature_matrix(fitted.transform(some[:1]), 1).shape[1]
+        whole = to_feature_matrix(fitted.transform(some), some.shape[0])
+        alone = to_feature_matrix(fitted.transform(some[:5]), some[:5].shape[0])
         for block in (whole, alone):
             check_columns(block.shape[1], width)
         # The tolerance is large enough for float32, in which a product depends on the shape of its
@@ -410,7 +419,7 @@ class ForeignMap(FittedMap):
 
     def transform_into(self, rows: Rows, out: FloatArray) -> None:
         """Write the features of the rows, shape (n, d), into `out`, shape (n, n_columns)."""
-        block = to_matrix(self.fitted.transform(_divided(rows, self.scale)), rows.shape[0])
+        block = to_feature_matrix(self.fitted.transform(_divided(rows, self.scale)), rows.shape[0])
         check_columns(block.shape[1], self.width)
         out[...] = block
 
@@ -494,10 +503,10 @@ def _resolved(method: Method) -> dict[str, Any]:
 def _products(fitted: Callable[[], Any], rows: Array) -> Array:
     """Return the products of the features of pairs of rows, shape (N_PAIRS,)."""
     made = fitted()
-    return compute_products(made, rows, *((LABELS,) if uses_target(made) else ()))[0]
+    return compute_feature_products(made, rows, *((LABELS,) if uses_target(made) else ()))[0]
 
 
-def is_scale_dependent(method: Method) -> bool:
+def has_scale_dependent_features(method: Method) -> bool:
     """Return True if the products of features change when all rows are divided by 4.
 
     A method whose products do not change has no bandwidth. The method is run on the rows
@@ -513,7 +522,7 @@ def is_scale_dependent(method: Method) -> bool:
     return bool((np.abs(after - before) > UNCHANGED * np.abs(before).max()).any())
 
 
-def measure_power(method: Method, name: str, value: Any) -> float:
+def measure_bandwidth_exponent(method: Method, name: str, value: Any) -> float:
     """Return the exponent p of a parameter that is proportional to s^p for the bandwidth s.
 
     On doubled rows, the parameter times 2^p has to give the same mean products as the parameter on

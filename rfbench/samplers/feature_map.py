@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 PAIRED, OFFSET, PLAIN = "paired", "offset", "plain"
 
 
-def to_matrix(features: Any, n: int) -> FloatArray:
+def to_feature_matrix(features: Any, n: int) -> FloatArray:
     """Return the output of a transformer for n rows as an array of shape (n, columns)."""
     block: FloatArray = np.asarray(to_dense(features))
     if block.ndim != 2 or len(block) != n or not block.shape[1]:
@@ -30,11 +30,11 @@ def to_matrix(features: Any, n: int) -> FloatArray:
             f"A transformer returned an array of shape {block.shape} for {n} rows.",
             "A transformer has to return one row of features per row of X.",
         )
-    check_real(block, "A transformer returned features")
+    check_real_values(block, "A transformer returned features")
     return block
 
 
-def check_real(values: NDArray[Any], what: str) -> None:
+def check_real_values(values: NDArray[Any], what: str) -> None:
     """Raise MethodError if values are not real numbers. The message starts with `what`.
 
     numpy would convert complex numbers or strings to floats without notice.
@@ -234,7 +234,7 @@ class FeatureMap(FittedMap):
             offsets=np.repeat([0.0, -0.5 * np.pi], self.n_frequencies),
         )
 
-    def with_slopes(self, rows: Rows) -> tuple[FloatArray, FloatArray]:
+    def compute_columns_and_slopes(self, rows: Rows) -> tuple[FloatArray, FloatArray]:
         """Return the columns of an offset map and their derivatives with respect to the phases.
 
         The shape of the columns and of the derivatives is (n, n_columns). The rows are projected
@@ -312,11 +312,11 @@ class FeatureMap(FittedMap):
 
     def accumulate_equations(self, rows: Rows, targets: Array | None = None) -> NormalEquations:
         """Return the normal equations of the features of rows, for targets of shape (n, k)."""
-        from rfbench.compute.gram import accumulate
+        from rfbench.compute.gram import accumulate_normal_equations
 
         Y = np.empty((rows.shape[0], 0)) if targets is None else targets
         transform = self.astype(rows.dtype).transform_into
-        return accumulate(transform, rows, Y, self.n_columns, dtype=rows.dtype)
+        return accumulate_normal_equations(transform, rows, Y, self.n_columns, dtype=rows.dtype)
 
     def _project(self, rows: Rows, out: FloatArray | None = None) -> FloatArray:
         """Return the phases w'x, shape (n, M). They are written into ``out`` if it is given."""

@@ -11,7 +11,7 @@ from rfbench.parameters import BOOLEAN, one_of, parameter
 from rfbench.samplers.base import RandomStreams
 from rfbench.samplers.declaration import ANY, CheckCase, sampler
 from rfbench.samplers.feature_map import FeatureMap
-from rfbench.samplers.pool import PooledFeatures, sum_cos_sin
+from rfbench.samplers.pool import PooledFeatures, sum_cosine_and_sine_columns
 
 
 @sampler(
@@ -103,7 +103,7 @@ class Greedy(PooledFeatures):
         rounding = 4 * float(np.finfo(rows.dtype).eps * np.linalg.norm(y))
         rounding *= float(np.diag(equations.gram).max()) ** 0.5
         for step in range(self.n_components):
-            energy = sum_cos_sin(pool, pursuit.compute_energies())
+            energy = sum_cosine_and_sine_columns(pool, pursuit._compute_energies())
             sizes = np.where(free, np.sqrt(energy), -np.inf)
             taken = int(np.flatnonzero(sizes >= sizes.max() - 2 * rounding)[0])
             for column in pool.find_columns(np.array([taken])):
@@ -144,7 +144,7 @@ class Pursuit:
         self._basis = np.empty((most, len(gram)))
         self._size = 0
 
-    def compute_energies(self) -> Array:
+    def _compute_energies(self) -> Array:
         """Return the squared correlation |z_m'R|^2 of every column, shape (p,)."""
         return np.asarray((self._correlations**2).sum(axis=1))
 

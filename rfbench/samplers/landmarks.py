@@ -11,7 +11,7 @@ from scipy import linalg, sparse
 
 from rfbench.arrays import Array, Rows
 from rfbench.kernels import Kernel, to_dense, to_float64
-from rfbench.memory import check_fits
+from rfbench.memory import check_memory_fits
 from rfbench.rows import select_rows
 from rfbench.samplers.projected import iterate_row_blocks
 
@@ -38,7 +38,7 @@ LEAST_RESIDUAL = 1e-13
 FACTOR_BYTES = 2**31
 
 
-def compute_diagonal(kernel: Kernel, X: Rows) -> Array:
+def compute_kernel_diagonal(kernel: Kernel, X: Rows) -> Array:
     """Return k(x, x) for each row x, shape (n,)."""
     starts = range(0, X.shape[0], DIAGONAL_ROWS)
     blocks = (X[start : start + DIAGONAL_ROWS] for start in starts)
@@ -58,10 +58,10 @@ def compute_schur_diagonal(kernel: Kernel, X: Rows, sample: Rows, shifts: Any) -
     for block in iterate_row_blocks(n, size):
         seen = kernel(X[block], sample)
         explained[block] = np.einsum("ij,ji->i", seen, linalg.cho_solve(factor, seen.T))
-    return compute_diagonal(kernel, X) - explained
+    return compute_kernel_diagonal(kernel, X) - explained
 
 
-def recursive_leverage(
+def draw_by_recursive_leverage(
     kernel: Kernel, X: Rows, m: int, generator: Any
 ) -> tuple[NDArray[np.intp], Array]:
     """Draw m < n rows by recursive ridge leverage. Return their indices and the scores of all rows.
@@ -176,13 +176,13 @@ def choose_pivots(
         If the factor, which has 8 m n bytes, does not fit into memory.
     """
     n = X.shape[0]
-    check_fits(
+    check_memory_fits(
         8.0 * m * n,
         f"The factor of {n} rows and {m} landmarks",
         "Use fewer landmarks, or landmarks that are selected in a different way.",
     )
     factor, chosen, count = np.empty((m, n)), np.zeros(m, dtype=np.intp), 0
-    residual = compute_diagonal(kernel, X)
+    residual = compute_kernel_diagonal(kernel, X)
     least = LEAST_RESIDUAL * residual.sum()
     while count < m and (total := residual.sum()) > least:
         proposed = generator.choice(n, size=block_size, p=residual / total)

@@ -49,7 +49,7 @@ SHIFT = 3.0
 
 
 @contextlib.contextmanager
-def seed_globals(seed: int) -> Iterator[None]:
+def _seed_globals(seed: int) -> Iterator[None]:
     """Seed the global random generators of Python and numpy. Restore their states afterwards."""
     before = random.getstate(), np.random.get_state()  # noqa: NPY002
     random.seed(seed)
@@ -61,7 +61,7 @@ def seed_globals(seed: int) -> Iterator[None]:
         np.random.set_state(before[1])  # noqa: NPY002
 
 
-def compute_products(transformer: Any, rows: Array, *target: Array) -> tuple[Array, Array]:
+def compute_feature_products(transformer: Any, rows: Array, *target: Array) -> tuple[Array, Array]:
     """Fit a map on rows. Return the feature products of row pairs, and of rows with themselves.
 
     Row i of the first half and row i of the second half form a pair. The shape of the two results
@@ -109,8 +109,8 @@ def measure_length_scale(make: Callable[[int], Any], d: int) -> float:
     def compute_means(part: int, seed: int, shift: float) -> tuple[float, float]:
         scaled = 2.0 ** (part / PARTS_PER_OCTAVE) * (rows + shift)
         try:
-            with seed_globals(seed):
-                products, squares = compute_products(make(seed), scaled)
+            with _seed_globals(seed):
+                products, squares = compute_feature_products(make(seed), scaled)
         except Exception as error:
             failures.append(error)
             return math.nan, math.nan

@@ -11,12 +11,16 @@ from scipy import linalg
 from scipy.linalg import lapack
 
 from rfbench.arrays import Array, FloatArray, Rows
-from rfbench.memory import can_hold
+from rfbench.memory import can_hold_in_memory
 from rfbench.parameters import BOOLEAN, NONE, estimator, number, one_of, parameter, whole
 from rfbench.samplers.base import NOTHING_SHARED, RandomStreams, Shared
 from rfbench.samplers.declaration import ANY, CheckCase, sampler
 from rfbench.samplers.feature_map import FeatureMap, PrecomputedFeatures
-from rfbench.samplers.pool import ScoredFeatures, compute_target_moments, sum_cos_sin
+from rfbench.samplers.pool import (
+    ScoredFeatures,
+    compute_target_moments,
+    sum_cosine_and_sine_columns,
+)
 
 INVERSE = "inverse"
 
@@ -95,7 +99,7 @@ class WeightedPool(ScoredFeatures):
         formed = self._room_for(pool, X) if rows is X and shared.keeps_columns else None
         scores = self._column_scores(pool, rows, own, formed)
         if not self.per_column:
-            scores = sum_cos_sin(pool, scores)
+            scores = sum_cosine_and_sine_columns(pool, scores)
         floor = np.finfo(float).eps * scores.mean()
         self.scores_ = np.maximum(scores, floor) if floor > 0 else np.ones_like(scores)
         self.pool_weights_ = q = self.scores_ / self.scores_.sum()
@@ -120,7 +124,7 @@ class WeightedPool(ScoredFeatures):
     def _room_for(self, pool: FeatureMap, X: Rows) -> FloatArray | None:
         """Return an array for the features of all rows, or None if the array would be too large."""
         shape = (X.shape[0], pool.n_columns)
-        if can_hold(float(X.dtype.itemsize) * shape[0] * shape[1]):
+        if can_hold_in_memory(float(X.dtype.itemsize) * shape[0] * shape[1]):
             return np.empty(shape, X.dtype)
         self.notes_.append("the scored features do not fit into memory, so they are computed again")
         return None
@@ -225,7 +229,7 @@ class LeverageRFF(WeightedPool):
     def _column_scores(
         self, pool: FeatureMap, rows: Rows, targets: Array, formed: FloatArray | None
     ) -> Array:
-        from rfbench.compute.gram import accumulate
+        from rfbench.compute.gram import accumulate_normal_equations
 
         unit, size, done = pool.astype(rows.dtype), pool.n_frequencies, 0
 
@@ -236,8 +240,10 @@ class LeverageRFF(WeightedPool):
                 formed[done : done + len(out)] = out
                 done += len(out)
 
-        equations = accumulate(transform, rows, targets, pool.n_columns, dtype=rows.dtype)
-        return size * ridge_leverage(equations.gram / size, rows.shape[0] * self.alpha)
+        equations = accumulate_normal_equations(
+            transform, rows, targets, pool.n_columns, dtype=rows.dtype
+        )
+        return size * compute_ridge_leverage(equations.gram / size, rows.shape[0] * self.alpha)
 
 
 @sampler(
@@ -352,7 +358,7 @@ class SurrogateLeverage(WeightedPool):
         return scores if squares is None else scores + rows.shape[0] * squares
 
 
-def ridge_leverage(gram: Array, penalty: float) -> Array:
+def compute_ridge_leverage(gram: Array, penalty: float) -> Array:
     r"""Return the diagonal of :math:`G (G + \mu I)^{-1}`, shape (p,), with values between 0 and 1.
 
     Parameters

@@ -22,7 +22,7 @@ from rfbench.samplers.pool import (
     PoolScores,
     is_target_centered,
     iterate_ridge_fits,
-    sum_cos_sin,
+    sum_cosine_and_sine_columns,
 )
 
 VALIDATION = "validation"
@@ -166,7 +166,7 @@ class LKRF(PooledFeatures):
 
     def _alignments(self, scored: PoolScores) -> Array:
         centered = is_target_centered(self.center_target, scored.moments)
-        return sum_cos_sin(
+        return sum_cosine_and_sine_columns(
             scored.pool, (scored.compute_target_moments(centered=centered) ** 2).sum(axis=1)
         )
 
@@ -218,8 +218,8 @@ class LKRF(PooledFeatures):
 
     def _distribution(self, scores: Array, penalty: float | None) -> Array:
         if penalty is not None:
-            return penalized_weights(scores, penalty)
-        return chi_square_weights(scores, self.rho)
+            return compute_penalized_weights(scores, penalty)
+        return compute_chi_square_weights(scores, self.rho)
 
 
 # The following two functions return the distribution q that is optimal for scores v and near the
@@ -229,7 +229,7 @@ class LKRF(PooledFeatures):
 # infinite.
 
 
-def chi_square_weights(scores: Array, rho: float) -> Array:
+def compute_chi_square_weights(scores: Array, rho: float) -> Array:
     r"""Return the distribution q that maximizes q'v within a chi-square ball, exactly.
 
     .. math:: \max_q q^\top v \quad\text{subject to}\quad q \ge 0,\; 1^\top q = 1,\;
@@ -286,7 +286,7 @@ def chi_square_weights(scores: Array, rho: float) -> Array:
     return q
 
 
-def penalized_weights(scores: Array, penalty: float) -> Array:
+def compute_penalized_weights(scores: Array, penalty: float) -> Array:
     r"""Return the distribution q that maximizes q'v minus a penalized divergence.
 
     .. math:: \max_q q^\top v - \lambda (N |q|^2 - 1)

@@ -47,16 +47,16 @@ class RoundedMap(FeatureMap):
         step = 2.0 * abs(self.scale) / (2**self.bits - 1)
         numbers = 2 * np.arange(self.n_frequencies, dtype=np.uint64)
         numbers = np.concatenate([numbers, numbers + np.uint64(1)])[: self.n_columns]
-        streams = split_mix(numbers + np.uint64(self.key))
+        streams = _split_mix(numbers + np.uint64(self.key))
         for start in range(0, rows.shape[0], _KEY_ROWS):
             part = out[start : start + _KEY_ROWS]
             keys = _row_keys(to_dense(rows[start : start + _KEY_ROWS]))
-            uniform = (split_mix(keys[:, None] ^ streams) >> np.uint64(11)) * 2.0**-53
+            uniform = (_split_mix(keys[:, None] ^ streams) >> np.uint64(11)) * 2.0**-53
             levels = np.floor((part + abs(self.scale)) / step + uniform)
             part[...] = np.clip(levels, 0, 2**self.bits - 1) * step - abs(self.scale)
 
 
-def split_mix(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def _split_mix(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Return the outputs of the generator SplitMix64 for given states.
 
     Source: Steele, Lea and Flood, OOPSLA 2014.
@@ -70,8 +70,8 @@ def split_mix(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
 def _row_keys(rows: Any) -> NDArray[np.uint64]:
     """Return a hash of the bits of each row, shape (n,). 0 and -0 have the same hash."""
     bits = np.ascontiguousarray(rows + 0.0, dtype=np.float64).view(np.uint64)
-    places = split_mix(np.arange(rows.shape[1], dtype=np.uint64))
-    return split_mix(split_mix(bits ^ places).sum(axis=1, dtype=np.uint64))
+    places = _split_mix(np.arange(rows.shape[1], dtype=np.uint64))
+    return _split_mix(_split_mix(bits ^ places).sum(axis=1, dtype=np.uint64))
 
 
 @sampler(

@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_limits
 from rfbench import kernels
 from rfbench.arrays import Array, Rows
 from rfbench.kernels import Kernel, to_dense, to_float64
-from rfbench.memory import check_fits
+from rfbench.memory import check_memory_fits
 from rfbench.parameters import BOOLEAN, RANDOM_STATE, Checked, estimator, one_of, parameter, whole
 from rfbench.registry import KERNELS
 from rfbench.rows import RowSource
@@ -174,7 +174,7 @@ class LearnedMetric(Checked, BaseEstimator):  # type: ignore[misc]
         self.check_parameters()
         (n, d), targets = X.shape, make_target_columns(y, X.shape[0])
         if self.kind == FULL:  # a full metric needs dense rows, because it is a d x d matrix
-            check_fits(
+            check_memory_fits(
                 8.0 * d * (4.0 * min(n, self.n_rows) + 5.0 * d),
                 f"A full metric of {d:,} columns",
                 "Use fewer columns, or a diagonal metric.",
@@ -209,8 +209,10 @@ class LearnedMetric(Checked, BaseEstimator):  # type: ignore[misc]
             # In the first round, A is the identity.
             inside = apply_metric(root, rows)
             m = min(self.n_landmarks, int(rows.shape[0]))
-            fit = fit_best(self.kernel, inside, targets, apply_metric(root, held_rows), held, m)
-            if fit is None or not has_variation(targets):
+            fit = fit_best_kernel_ridge(
+                self.kernel, inside, targets, apply_metric(root, held_rows), held, m
+            )
+            if fit is None or not _has_variation(targets):
                 self.notes_.append(
                     "no metric was learned, because the target or the rows are constant"
                 )
@@ -227,7 +229,7 @@ class LearnedMetric(Checked, BaseEstimator):  # type: ignore[misc]
             # The average outer product of the gradients is G = 1/n * sum_i grad f(x_i) grad
             # f(x_i)'. The gradients are with respect to the rows before the metric is applied. By
             # the chain rule, they are the gradients at A^(1/2) x multiplied by the root A^(1/2).
-            outer = gradient_outer_product(
+            outer = compute_gradient_outer_product(
                 kernel, inside[:OUTER_ROWS], landmarks, coef, root, diagonal=metric.ndim == 1
             )
             # Scale the metric so that the mean squared distance of the rows does not change. Users
@@ -265,7 +267,7 @@ def apply_metric(root: Array, rows: Rows) -> Any:
     return rows * root
 
 
-def has_variation(targets: Array) -> bool:
+def _has_variation(targets: Array) -> bool:
     """Return True if a column of the targets, shape (n, k), varies by more than rounding errors."""
     # The gradients of a constant target are rounding errors. Scaling the metric to the spread of
     # the rows would amplify them.
@@ -273,7 +275,7 @@ def has_variation(targets: Array) -> bool:
     return bool(np.any(spread > CONSTANT_SPREAD * np.abs(targets).max(axis=0)))
 
 
-def fit_best(
+def fit_best_kernel_ridge(
     name: str, rows: Rows, targets: Array, held_rows: Rows, held: Array, m: int
 ) -> tuple[float, Kernel, Rows, Array] | None:
     """Fit kernel ridge regressions with the first m rows as landmarks. Return the best fit.
@@ -326,15 +328,15 @@ def compute_metric(outer: Array, rows: Rows) -> tuple[Array, Array] | None:
         values, vectors = linalg.eigh(outer)
         values = np.sqrt(np.maximum(values, 0.0))
         metric, root = ((vectors * power) @ vectors.T for power in (values, np.sqrt(values)))
-    spread = total_variance(rows, root)
+    spread = compute_total_variance(rows, root)
     if not (np.isfinite(spread) and spread > 0):
         return None
     # Multiplying A by tr Cov(X) / tr Cov(A^(1/2) X) keeps the mean squared distance of the rows.
-    scale = total_variance(rows) / spread
+    scale = compute_total_variance(rows) / spread
     return metric * scale, root * scale**0.5
 
 
-def total_variance(rows: Rows, root: Array | None = None) -> float:
+def compute_total_variance(rows: Rows, root: Array | None = None) -> float:
     """Return the sum of the column variances of the rows, multiplied by `root` if it is given.
 
     The sum is half the mean squared distance of two rows.
@@ -355,7 +357,7 @@ def total_variance(rows: Rows, root: Array | None = None) -> float:
     return float(squares / n - mean @ mean)
 
 
-def gradient_outer_product(
+def compute_gradient_outer_product(
     kernel: Kernel, rows: Rows, landmarks: Rows, coef: Array, root: Array, *, diagonal: bool
 ) -> Array:
     """Return the average outer product of the gradients of kernel regressions.
@@ -474,7 +476,7 @@ class RFMFeatures(ScoredFeatures):
             kind=self.metric,
             kernel=self.kernel,
             rounds=self.rounds,
-            n_rows=max(2, self.count_scored(X.shape[0])),
+            n_rows=max(2, self.count_scoring_rows(X.shape[0])),
             random_state=random.selection,
         )
         if known is None or isinstance(X, RowSource):

@@ -21,7 +21,7 @@ from rfbench.samplers.landmarks import (
     choose_pivots,
     compute_centroids,
     count_pivot_rows,
-    recursive_leverage,
+    draw_by_recursive_leverage,
 )
 from rfbench.samplers.projected import iterate_row_blocks
 
@@ -126,7 +126,8 @@ class Nystroem(RandomFeatures):
     landmarks : {'uniform', 'recursive-rls', 'rpcholesky', 'kmeans'}, default='uniform'
         'uniform' draws rows without replacement. 'recursive-rls' draws rows with probabilities
         proportional to approximate ridge leverage scores
-        (`rfbench.samplers.landmarks.recursive_leverage`), for a cost of O(n m^2). 'rpcholesky'
+        (`rfbench.samplers.landmarks.draw_by_recursive_leverage`), for a cost of O(n m^2).
+        'rpcholesky'
         draws rows one at a time, with probabilities proportional to their residual given the rows
         drawn before (`rfbench.samplers.landmarks.choose_pivots`), for a cost of O(n m^2) and 8 n m
         bytes. If there are more rows than fit into 2 GiB (but at least 2m), a uniform sample is
@@ -200,7 +201,7 @@ class Nystroem(RandomFeatures):
         if self.landmarks == RPCHOLESKY:
             return self._pivots(X, random)
         if self.landmarks == RECURSIVE_RLS and m < n:
-            chosen, self.scores_ = recursive_leverage(self.kernel_, X, m, random.selection)
+            chosen, self.scores_ = draw_by_recursive_leverage(self.kernel_, X, m, random.selection)
             return chosen
         return np.asarray(random.selection.choice(n, size=m, replace=False))
 

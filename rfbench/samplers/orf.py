@@ -83,7 +83,7 @@ class ORF(RandomFeatures):
 
     def _directions(self, generator: np.random.Generator, d: int, count: int) -> Array:
         """Return the unit vectors of a block, shape (count, d)."""
-        return haar_rows(generator, d, count)
+        return draw_haar_rows(generator, d, count)
 
 
 @sampler(
@@ -136,9 +136,9 @@ class ColumnORF(RandomFeatures):
     def _draw(self, X: Rows, targets: Array | None, random: RandomStreams) -> FeatureMap:
         d, m = X.shape[1], self.n_components
         if m > d:
-            rows = haar_rows(random.frequencies, m, d).T
+            rows = draw_haar_rows(random.frequencies, m, d).T
         else:
-            rows = haar_rows(random.frequencies, d, m)
+            rows = draw_haar_rows(random.frequencies, d, m)
         lengths = np.sqrt(random.selection.chisquare(max(m, d), size=m)) * self.kernel_.spread
         return self.unit_map(rows * lengths[:, None], random).times(m**-0.5)
 
@@ -193,11 +193,11 @@ class SimRF(ORF):
 
     def _directions(self, generator: np.random.Generator, d: int, count: int) -> Array:
         vertices = np.eye(d) - 1.0 / d if d > 1 else np.eye(1)
-        rotated = vertices[:count] @ haar_rows(generator, d, d)
+        rotated = vertices[:count] @ draw_haar_rows(generator, d, d)
         return np.asarray(rotated / np.linalg.norm(rotated, axis=1, keepdims=True))
 
 
-def haar_rows(generator: np.random.Generator, d: int, count: int) -> Array:
+def draw_haar_rows(generator: np.random.Generator, d: int, count: int) -> Array:
     """Return the first rows of a Haar-distributed orthogonal matrix, shape (count, d).
 
     The Q of a QR factorization is unique if the diagonal of R is positive. For a Gaussian matrix

@@ -64,7 +64,7 @@ def compute_target_moments(
     return total
 
 
-def sum_cos_sin(unit: FeatureMap, columns: Array) -> Array:
+def sum_cosine_and_sine_columns(unit: FeatureMap, columns: Array) -> Array:
     """Add the values of the cosine and the sine column of each frequency, shape (M,)."""
     if unit.layout == PAIRED:
         return columns[: unit.n_frequencies] + columns[unit.n_frequencies :]
@@ -112,12 +112,12 @@ def iterate_ridge_fits(
     of the target. Penalties whose coefficients are too large for the floating-point precision are
     skipped.
     """
-    from rfbench.compute.gram import accumulate
+    from rfbench.compute.gram import accumulate_normal_equations
     from rfbench.compute.ridge import compute_residual_sum_of_squares, solve_ridge
 
     unit = features.astype(training[0].dtype)
     fitted, judged = (
-        accumulate(unit.transform_into, rows, y, unit.n_columns, dtype=rows.dtype)
+        accumulate_normal_equations(unit.transform_into, rows, y, unit.n_columns, dtype=rows.dtype)
         for rows, y in (training, held)
     )
     path = solve_ridge(fitted, len(training[1]) * alphas, intercept=True)
@@ -210,7 +210,7 @@ class ScoredFeatures(RandomFeatures):
 
     score_rows: int | float = parameter(1.0, SCORE_ROWS)
 
-    def count_scored(self, n: int) -> int:
+    def count_scoring_rows(self, n: int) -> int:
         """Return the number of rows, out of n, from which the scores are computed."""
         asked: Any = self.score_rows
         return min(n, int(asked) if not isinstance(asked, float) else max(1, round(asked * n)))
@@ -220,7 +220,7 @@ class ScoredFeatures(RandomFeatures):
     ) -> tuple[Rows, Array]:
         """Return the random rows from which the scores are computed, with their targets."""
         n = X.shape[0]
-        count = self.count_scored(n)
+        count = self.count_scoring_rows(n)
         if count == n:
             return X, targets
         chosen = np.sort(random.rows.choice(n, size=count, replace=False))

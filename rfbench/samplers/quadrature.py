@@ -15,7 +15,7 @@ from rfbench.parameters import parameter, whole
 from rfbench.samplers.base import RandomFeatures, RandomStreams
 from rfbench.samplers.declaration import ISOTROPIC, sampler
 from rfbench.samplers.feature_map import FeatureMap
-from rfbench.samplers.orf import haar_rows
+from rfbench.samplers.orf import draw_haar_rows
 
 
 @sampler(
@@ -171,13 +171,13 @@ class SSR(RandomFeatures):
                 "The variance of its weights is infinite for fewer columns.",
                 "Use the sampler orf.",
             )
-        simplex = simplex_vertices(d)
+        simplex = compute_simplex_vertices(d)
         directions = []
         for start in range(0, n_drawn, d + 1):
             # The first vertices are linear combinations of the first coordinate axes.
             rank = min(d, n_drawn - start)
             corners = simplex[: n_drawn - start, :rank]
-            directions.append(corners @ haar_rows(random.frequencies, d, rank))
+            directions.append(corners @ draw_haar_rows(random.frequencies, d, rank))
         lengths = np.sqrt(random.selection.chisquare(d + 2, size=n_drawn))
         frequencies = np.concatenate(directions) * (lengths * self.kernel_.spread)[:, None]
         if opposites:
@@ -188,7 +188,7 @@ class SSR(RandomFeatures):
         return QuadratureMap(**vars(unit))
 
 
-def simplex_vertices(d: int) -> Array:
+def compute_simplex_vertices(d: int) -> Array:
     """Return the vertices of a regular simplex on the unit sphere, shape (d + 1, d).
 
     Vertex j has zeros after its coordinate j. The vertices sum to 0.

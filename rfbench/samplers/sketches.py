@@ -26,7 +26,7 @@ from rfbench.parameters import (
     parameter,
     whole,
 )
-from rfbench.samplers.allocation import allocate, compute_moments_of_pairs
+from rfbench.samplers.allocation import allocate_features_to_degrees, compute_pair_moments
 from rfbench.samplers.base import RandomFeatures, RandomStreams
 from rfbench.samplers.declaration import DOT_PRODUCTS, GAUSSIAN, CheckCase, sampler
 from rfbench.samplers.feature_map import FittedMap
@@ -54,7 +54,7 @@ def _is_numbers_of_features(value: Any) -> bool:
 FEATURES_BY_DEGREE = Rule("a list of whole numbers, one per degree", _is_numbers_of_features)
 
 
-def multiply(rows: Any, matrix: Any) -> Any:
+def multiply_complex(rows: Any, matrix: Any) -> Any:
     """Return the product of real or complex rows and a real or complex matrix."""
     if np.iscomplexobj(matrix) and not np.iscomplexobj(rows):
         return rows @ matrix.real + 1j * (rows @ matrix.imag)
@@ -82,7 +82,7 @@ class Dense:
 
     def project(self, rows: Any) -> Any:
         """Return the projections of the rows, shape (n, D)."""
-        return multiply(rows, self.matrix)
+        return multiply_complex(rows, self.matrix)
 
 
 @dataclass(frozen=True)
@@ -359,12 +359,12 @@ def allocate_features(
     rows = np.zeros((len(sample), compute_padded_length(sample.shape[1])))
     rows[:, : sample.shape[1]] = sample
     rows /= find_length(kernel)
-    moments = compute_moments_of_pairs(
+    moments = compute_pair_moments(
         *(rows, coefficients, series.evaluate, way.projection),
         is_complex=way.is_complex,
         decays=decays,
     )
-    return allocate(moments, coefficients, rows.shape[1], totals, least)
+    return allocate_features_to_degrees(moments, coefficients, rows.shape[1], totals, least)
 
 
 @estimator

@@ -105,7 +105,7 @@ class DataPairs(RandomFeatures):
         if len(self.pool_):
             p, size = self.probabilities_, self.n_components
             self.pairs_ = self.pool_[random.selection.choice(len(p), size, p=p)]
-        frequencies, offsets = pair_weights(X, self.pairs_, self.scale)
+        frequencies, offsets = compute_pair_weights(X, self.pairs_, self.scale)
         missing = self.n_components - len(self.pairs_)
         return FeatureMap(
             "tanh",
@@ -182,7 +182,7 @@ class SWIM(DataPairs):
         return np.asarray(size / distances / np.sum(size / distances))
 
 
-def pair_weights(X: Rows, pairs: Numbers, scale: float = HALF) -> tuple[Array, Array]:
+def compute_pair_weights(X: Rows, pairs: Numbers, scale: float = HALF) -> tuple[Array, Array]:
     """Return the weights, shape (d, m), and offsets, shape (m,), from m pairs of rows."""
     start = np.asarray(to_dense(X[pairs[:, 0]]), np.float64)
     step = np.asarray(to_dense(X[pairs[:, 1]]), np.float64) - start

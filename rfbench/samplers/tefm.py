@@ -9,7 +9,7 @@ from scipy import linalg
 
 from rfbench.arrays import Array, Rows
 from rfbench.compute.products import matmul
-from rfbench.memory import check_fits
+from rfbench.memory import check_memory_fits
 from rfbench.parameters import one_of, parameter
 from rfbench.samplers.base import RandomStreams
 from rfbench.samplers.declaration import ANY, sampler
@@ -153,7 +153,7 @@ class TEFMS(ProjectedFeatures):
         length = compute_padded_length(n)
         # Number of frequencies whose features for all rows fit into STRIP_BYTES.
         frequencies = int(np.clip(STRIP_BYTES // (2 * X.dtype.itemsize * length), 8, 128))
-        check_fits(
+        check_memory_fits(
             2.0 * X.dtype.itemsize * length * frequencies,
             f"A group of features of {n:,} rows",
             "Use tefm-g, which reads rows in blocks, or fewer rows.",

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import optimize
 
 from rfbench.arrays import Array, Rows
-from rfbench.compute.gram import accumulate
+from rfbench.compute.gram import accumulate_normal_equations
 from rfbench.compute.products import matmul
 from rfbench.compute.ridge import solve_ridge
 from rfbench.kernels import to_float64
@@ -105,7 +105,7 @@ class VariableProjection(ScoredFeatures):
         assert targets is not None
         d, m = X.shape[1], self.n_components
         rows, y = self.draw_scoring_rows(X, targets, random)
-        known, unknown = hold_out(rows, y, random)
+        known, unknown = _hold_out(rows, y, random)
         first = best = self.draw_unit_map(random, d, m).times(m**-0.5)
         losses: list[float] = []
         ends: list[int] = []
@@ -145,7 +145,7 @@ class VariableProjection(ScoredFeatures):
         return best
 
 
-def hold_out(
+def _hold_out(
     rows: Rows, targets: Array, random: RandomStreams
 ) -> tuple[tuple[Rows, Array], tuple[Rows, Array]]:
     """Split rows and targets into training rows and a held-out tenth.
@@ -166,7 +166,9 @@ def fit_ridge(
     features: FeatureMap, rows: Rows, targets: Array, alpha: float
 ) -> tuple[Array, Array]:
     """Return the ridge coefficients, shape (n_columns, k), and the intercepts, shape (k,)."""
-    equations = accumulate(features.transform_into, rows, targets, features.n_columns)
+    equations = accumulate_normal_equations(
+        features.transform_into, rows, targets, features.n_columns
+    )
     path = solve_ridge(equations, rows.shape[0] * alpha, intercept=True)
     return path.coef[0], path.intercept[0]
 
@@ -194,7 +196,7 @@ def compute_reduced_loss(
     by_W, by_b, squares = np.zeros(apart.frequencies.shape), np.zeros(apart.n_columns), 0.0
     for block in iterate_row_blocks(n, apart.n_columns):
         X = to_float64(rows[block])
-        columns, moved = apart.with_slopes(X)
+        columns, moved = apart.compute_columns_and_slopes(X)
         residual = targets[block] - matmul(columns, coef) - intercept
         moved *= matmul(residual, coef.T)
         by_W -= matmul(X.T, moved) / n

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rfbench.errors import MethodError
-from rfbench.parameters import build
+from rfbench.parameters import build_checked_object
 from rfbench.registry import SOLVERS
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *__getattr__("__all__")})
 
 
-def find_class(name: str, task: str = "classification") -> type[Any]:
+def find_solver_class(name: str, task: str = "classification") -> type[Any]:
     """Return the class of a solver for a task ('classification' or 'regression')."""
     declared = SOLVERS.find(name)
     if task not in declared:
@@ -35,7 +35,7 @@ def find_class(name: str, task: str = "classification") -> type[Any]:
     return cls
 
 
-def get_revision(name: str) -> int:
+def get_solver_revision(name: str) -> int:
     """Return the revision number of a solver of rfbench, or 1 for other solvers."""
     return max((cls.revision for cls in SOLVERS.get(name, {}).values()), default=1)
 
@@ -68,5 +68,5 @@ def make(name: str, task: str = "classification", **parameters: Any) -> Solver:
     >>> solvers.make("ridge", task="regression", alphas=[0.1, 1.0], selection="cv5")
     RidgeRegressor(alphas=[0.1, 1.0], selection='cv5')
     """
-    solver: Solver = build(find_class(name, task), name, parameters)
+    solver: Solver = build_checked_object(find_solver_class(name, task), name, parameters)
     return solver

@@ -3,13 +3,13 @@
 from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from rfbench.errors import MethodError
-from rfbench.parameters import build
+from rfbench.parameters import build_checked_object
 from rfbench.registry import SOLVERS
 from rfbench.solvers.base import Solver as Solver
 from rfbench.solvers.external import ExternalSolver as ExternalSolver
-def find_class(name: str, task: str='classification') -> type[Any]:
+def find_solver_class(name: str, task: str='classification') -> type[Any]:
     ...
-def get_revision(name: str) -> int:
+def get_solver_revision(name: str) -> int:
     ...
 def make(name: str, task: str='classification', **parameters: Any) -> Solver:
     ...

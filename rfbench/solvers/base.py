@@ -67,7 +67,7 @@ FOLD_COUNTS = Rule("another cvK", _is_folds)
 SELECTION = one_of("fixed", "test", "validation", "cv5", LOO) | FOLD_COUNTS | NONE
 
 
-def make_grid_rule(rule: Rule) -> Rule:
+def _make_grid_rule(rule: Rule) -> Rule:
     """Return a rule that one value, or each value of a list, satisfies if it satisfies `rule`."""
 
     def holds(values: Any) -> bool:
@@ -171,7 +171,7 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
     penalty_degree: ClassVar[int] = 2
 
     alphas: float | Sequence[float] = field(
-        default=1.0, kw_only=False, metadata=make_rule_metadata(make_grid_rule(number(least=0)))
+        default=1.0, kw_only=False, metadata=make_rule_metadata(_make_grid_rule(number(least=0)))
     )
     alpha_convention: str = parameter("absolute", one_of("absolute", "per-sample"))
     selection: str | None = parameter(None, SELECTION)

@@ -13,12 +13,17 @@ from numpy.typing import NDArray
 from rfbench.arrays import Array, FloatArray, Rows
 from rfbench.clock import Clock
 from rfbench.compute import gram
-from rfbench.compute.blocks import choose_block_rows, iterate_blocks, read_rows
+from rfbench.compute.blocks import choose_block_rows, iterate_group_blocks, read_rows
 from rfbench.compute.products import matmul, sum_squares
 from rfbench.compute.ridge import NormalEquations
 from rfbench.errors import MethodError
 from rfbench.rows import select_rows
-from rfbench.samplers.feature_map import FittedMap, PrecomputedFeatures, check_columns, to_matrix
+from rfbench.samplers.feature_map import (
+    FittedMap,
+    PrecomputedFeatures,
+    check_columns,
+    to_feature_matrix,
+)
 
 # Size in bytes of a block of features that is multiplied and not stored, half of an L2 cache.
 # Measured by `python -m scripts.bench.doubled`: with half the value, a ridge fit needs .96 times
@@ -52,7 +57,7 @@ class Design:
         elif self._map is not None:
             self.n_columns = self._map.n_columns
         else:
-            self.n_columns = to_matrix(features.transform(X[:1]), 1).shape[1]
+            self.n_columns = to_feature_matrix(features.transform(X[:1]), 1).shape[1]
 
     @property
     def n(self) -> int:
@@ -77,7 +82,7 @@ class Design:
             self._map.transform_into(rows, out)
         else:
             features = rows if self.features is None else self.features.transform(rows)
-            block = to_matrix(features, rows.shape[0])
+            block = to_feature_matrix(features, rows.shape[0])
             check_columns(block.shape[1], self.n_columns)
             out[...] = block
         check_finite(out, "The features")
@@ -107,7 +112,7 @@ class Design:
         """
         step = choose_block_rows(self.n_columns, self.X.dtype.itemsize)
         buffer = np.empty((min(step, self.n), self.n_columns), dtype=self.X.dtype)
-        for _, rows in iterate_blocks(self.n, None, step):
+        for _, rows in iterate_group_blocks(self.n, None, step):
             assert isinstance(rows, slice)
             with clock.time_part("features"):
                 block = read_rows(self.X, rows, self.X.dtype)

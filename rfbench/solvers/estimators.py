@@ -13,7 +13,7 @@ from rfbench.arrays import Array, Rows
 from rfbench.errors import MethodError
 from rfbench.solvers.base import Solver
 from rfbench.solvers.coding import ONE_VS_REST, Codes, Coding, Targets
-from rfbench.solvers.probabilities import calibrate
+from rfbench.solvers.probabilities import calibrate_probabilities
 
 
 class Regressor(RegressorMixin, Solver):  # type: ignore[misc]
@@ -100,7 +100,7 @@ class Classifier(ClassifierMixin, Solver):  # type: ignore[misc]
         Decision values of least squares are not logits. Each half of the rows is calibrated with
         the other half, so that the class of a row does not affect its own probabilities.
         """
-        return calibrate(self.coding_.compute_scores(decisions), codes)
+        return calibrate_probabilities(self.coding_.compute_scores(decisions), codes)
 
     def decision_function(self, X: Rows) -> Array:
         """Return the decision values: shape (n,) for two classes, (n, k) for k > 2 classes."""

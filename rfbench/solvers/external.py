@@ -12,9 +12,9 @@ from sklearn.base import BaseEstimator, clone
 from rfbench.arrays import Array, FloatArray, Rows
 from rfbench.clock import Clock
 from rfbench.errors import MethodError
-from rfbench.memory import check_fits
+from rfbench.memory import check_memory_fits
 from rfbench.samplers.base import uses_target
-from rfbench.samplers.feature_map import check_columns, check_real
+from rfbench.samplers.feature_map import check_columns, check_real_values
 from rfbench.solvers.design import make_design
 from rfbench.solvers.fitted_model import FitOptions, FitReport, FittedModel
 from rfbench.solvers.folds import ONCE, assign_group_folds
@@ -74,7 +74,7 @@ class ExternalSolver(FittedModel):
         clock, evaluation = given.get("clock") or Clock(), given.get("evaluation")
         self.features_ = features = given.get("features")
         design = make_design(X, features)
-        check_fits(
+        check_memory_fits(
             16.0 * design.n * design.n_columns,
             f"The matrix of {design.n_columns} features of {design.n} rows, with a copy,",
             "Use the solver ridge, which processes rows in blocks, or fewer rows or features.",
@@ -152,7 +152,7 @@ class ExternalSolver(FittedModel):
                 f"{type(self.estimator).__name__} predicted an array of shape {values.shape} "
                 f"for {X.shape[0]} rows."
             )
-        check_real(values, f"{type(self.estimator).__name__} predicted values")
+        check_real_values(values, f"{type(self.estimator).__name__} predicted values")
         return values.astype(np.float64).reshape(len(values), -1)
 
     def compute_probabilities(self, X: Rows, codes: NDArray[Any], decisions: Array) -> Array | None:

@@ -14,7 +14,7 @@ from rfbench.clock import Clock
 from rfbench.compute.products import matmul
 from rfbench.compute.ridge import NormalEquations, compute_residual_sum_of_squares
 from rfbench.kernels import Kernel
-from rfbench.memory import check_fits
+from rfbench.memory import check_memory_fits
 from rfbench.solvers.coding import Coding, Targets
 from rfbench.solvers.design import Design, check_finite
 
@@ -99,7 +99,7 @@ class LinearPath(RegularizationPath):
     kernel_weights: Array | None = None
 
     @classmethod
-    def make_blank(cls, a: int, p: int, t: int) -> LinearPath:
+    def make_zero_path(cls, a: int, p: int, t: int) -> LinearPath:
         """Return a path with zero coefficients, to be filled in by a solver."""
         return cls(
             np.zeros((a, p, t)),
@@ -217,7 +217,7 @@ def fit_from_gram(
         return solve(by_class[0]) if coding is None else _pairs_path(by_class, coding, solve)
 
     with clock.time_part("train"):
-        parts += [parts[0].make_empty()] * (n_folds * k - len(parts))
+        parts += [parts[0].make_zero_equations()] * (n_folds * k - len(parts))
         total = [_sum(parts[c::k]) for c in range(k)]
         n = sum(equations.n for equations in total)
         held = range(-first, n_folds) if folds is not None else range(0)
@@ -248,10 +248,10 @@ def _pairs_path(by_class: list[NormalEquations], coding: Coding, solve: Solve) -
     for i, j in coding.pairs:
         pair = negative[i] + by_class[j]
         paths.append(solve(pair) if pair.n > 0 else None)
-    return join_columns(paths)
+    return join_paths(paths)
 
 
-def join_columns(paths: Sequence[LinearPath | None]) -> LinearPath:
+def join_paths(paths: Sequence[LinearPath | None]) -> LinearPath:
     """Join paths with one decision column each into one path. None becomes a column of zeros."""
     first = next(path for path in paths if path is not None)
     a, p, _ = first.coefficients.shape
@@ -291,7 +291,7 @@ def fit_from_matrix(
         If the matrix and its copies do not fit into memory.
     """
     n, p = design.n, design.n_columns
-    check_fits(
+    check_memory_fits(
         8.0 * matrices * n * p,
         f"The matrix of {p} features of {n} rows, with its copies,",
         "Use the solver ridge, which processes rows in blocks, or fewer rows or features.",

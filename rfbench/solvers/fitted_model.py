@@ -50,7 +50,7 @@ class FitReport:
     arrays: Mapping[str, Array] = field(default_factory=dict)
 
 
-def make_report_property(name: str) -> Any:
+def _make_report_property(name: str) -> Any:
     """Return a property of a model that reads the field `name` from the report of the fit."""
 
     def read(model: FittedModel) -> Any:
@@ -86,18 +86,18 @@ class FittedModel(ABC):
 
     report_: FitReport
 
-    alpha_ = make_report_property("alpha")
-    alpha_absolute_ = make_report_property("alpha_absolute")
-    alpha_scale_free_ = make_report_property("alpha_scale_free")
-    selection_loss_ = make_report_property("selection_loss")
-    fold_losses_ = make_report_property("fold_losses")
-    features_in_folds_ = make_report_property("features_in_folds")
-    converged_ = make_report_property("converged")
-    gap_ = make_report_property("gap")
-    gap_folds_ = make_report_property("gap_folds")
-    notes_ = make_report_property("notes")
-    n_columns_ = make_report_property("n_columns")
-    evaluation_decisions_ = make_report_property("evaluation_decisions")
+    alpha_ = _make_report_property("alpha")
+    alpha_absolute_ = _make_report_property("alpha_absolute")
+    alpha_scale_free_ = _make_report_property("alpha_scale_free")
+    selection_loss_ = _make_report_property("selection_loss")
+    fold_losses_ = _make_report_property("fold_losses")
+    features_in_folds_ = _make_report_property("features_in_folds")
+    converged_ = _make_report_property("converged")
+    gap_ = _make_report_property("gap")
+    gap_folds_ = _make_report_property("gap_folds")
+    notes_ = _make_report_property("notes")
+    n_columns_ = _make_report_property("n_columns")
+    evaluation_decisions_ = _make_report_property("evaluation_decisions")
 
     @abstractmethod
     def fit(self, X: Rows, y: Any, **given: Unpack[FitOptions]) -> Self:

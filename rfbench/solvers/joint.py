@@ -13,7 +13,7 @@ from rfbench.arrays import Array
 from rfbench.clock import Clock
 from rfbench.compute.products import matmul, sum_squares
 from rfbench.parameters import estimator, number, parameter, whole
-from rfbench.samplers.lkrf import chi_square_weights
+from rfbench.samplers.lkrf import compute_chi_square_weights
 from rfbench.solvers.base import LinearModel
 from rfbench.solvers.coding import Targets
 from rfbench.solvers.design import Design
@@ -62,7 +62,7 @@ class Saddle:
     iterations: int
 
     @property
-    def relative_gap(self) -> float:
+    def _relative_gap(self) -> float:
         """Duality gap divided by the upper bound."""
         return (self.upper - self.lower) / abs(self.upper) if self.upper else 0.0
 
@@ -73,10 +73,10 @@ def compute_lower_bound(A: Array, a: Array, rho: float) -> float:
     # the other player and has a closed form. Any other q would give a number above the bound, so
     # the gap would prove nothing.
     v = matmul(A.T, a) ** 2
-    return float(a.sum() - (chi_square_weights(v, rho) * v).sum() / 2)
+    return float(a.sum() - (compute_chi_square_weights(v, rho) * v).sum() / 2)
 
 
-def find_best_constant(values: Array, y: Array, near: float) -> float:
+def find_best_intercept(values: Array, y: Array, near: float) -> float:
     """Return the b nearest to `near` that minimizes sum_i max(0, 1 - y_i (values_i + b))."""
     # The loss is a piecewise linear function of b with kinks at y_i - values_i. Its slope is the
     # number of active negative rows minus the number of active positive rows. The slope is 0
@@ -117,7 +117,7 @@ def solve_saddle(
     best: Saddle | None = None
     for iteration in range(max_iter + 1):
         best = _better(best, point, iteration)
-        if best.relative_gap <= tol or iteration == max_iter:
+        if best._relative_gap <= tol or iteration == max_iter:
             break
         try:
             moved = point.advance()
@@ -136,7 +136,7 @@ def _better(best: Saddle | None, point: _Point, iteration: int) -> Saddle:
     # optimal before convergence.
     weights = point.q * point.g
     values = point.y * point.margins
-    b = find_best_constant(values, point.y, point.b) if point.intercept else 0.0
+    b = find_best_intercept(values, point.y, point.b) if point.intercept else 0.0
     hinge = np.maximum(0.0, 1.0 - point.margins - point.y * b).sum()
     upper = float((point.g * weights).sum() / 2 + point.C * hinge)
     # Lower bound: a has to satisfy y'a = 0 exactly, because otherwise its value is not a bound.
@@ -421,7 +421,7 @@ class JointClassifier(Classifier, LinearModel):
     def _path(self, Z: Array, targets: Targets) -> LinearPath:
         y, alphas, N = targets.columns[:, 0], self._absolute(len(Z)), Z.shape[1]
         weights = np.full((len(alphas), N), 1.0 / N)
-        path = replace(LinearPath.make_blank(len(alphas), N, 1), kernel_weights=weights)
+        path = replace(LinearPath.make_zero_path(len(alphas), N, 1), kernel_weights=weights)
         if len(np.unique(y)) == 1:
             path.intercepts[:] = y[0]
             return path
@@ -439,10 +439,10 @@ class JointClassifier(Classifier, LinearModel):
             )
             path.coefficients[i, :, 0] = factor * saddle.weights
             path.intercepts[i, 0], weights[i] = saddle.b, saddle.q
-            gap = f"relative duality gap {max(saddle.relative_gap, 0.0):.1e}"
+            gap = f"relative duality gap {max(saddle._relative_gap, 0.0):.1e}"
             path.notes[i].append(f"{gap} after {saddle.iterations} iterations")
-            path.record_gap(i, max(saddle.relative_gap, 0.0))
-            if not saddle.relative_gap <= self.tol:
+            path.record_gap(i, max(saddle._relative_gap, 0.0))
+            if not saddle._relative_gap <= self.tol:
                 path.mark_unconverged(i, path.notes[i][0])
         return path
 

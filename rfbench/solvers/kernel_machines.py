@@ -19,7 +19,7 @@ from rfbench.clock import Clock
 from rfbench.compute.dual_ridge import KernelEigendecomposition, solve_dual
 from rfbench.compute.ridge import RidgePath
 from rfbench.errors import MethodError
-from rfbench.memory import check_fits
+from rfbench.memory import check_memory_fits
 from rfbench.parameters import IMPORT_PATH, WITH_PARAMETERS, estimator, number, one_of, parameter
 from rfbench.registry import KERNELS
 from rfbench.samplers.base import make_streams
@@ -77,7 +77,7 @@ class KernelModel(Solver):
 
     def _fits(self, design: Design, targets: Targets, folds: Folds, clock: Clock) -> Fits:
         n = design.n
-        check_fits(
+        check_memory_fits(
             8.0 * self.matrices * n * n,
             f"The exact kernel method on {n} rows ({self.matrices:g} matrices of {n} x {n})",
             "Use fewer rows (the key rows), or random features.",
@@ -133,7 +133,7 @@ class _KernelRidge(KernelModel):
         spectrum = KernelEigendecomposition(
             K, targets.columns, intercept=self.intercept, noise=_noise(K)
         )
-        decisions = spectrum.predict_left_out(self._absolute(len(K) - 1))
+        decisions = spectrum.predict_leave_one_out(self._absolute(len(K) - 1))
         path = self._of_rows(spectrum.compute_path(self._absolute(len(K))), rows)
         return path, self._summed_losses(decisions, targets.truth)[None]
 
@@ -152,7 +152,8 @@ def _noise(K: Array) -> float:
 class KernelRidgeRegressor(Regressor, _KernelRidge):
     r"""Kernel ridge regression: :math:`|y - f - b|^2 + \alpha |f|_k^2` over f in the RKHS.
 
-    Ridge regression on features approximates this model. `rfbench.compute.ridge.solve_shifted`
+    Ridge regression on features approximates this model.
+    `rfbench.compute.ridge.solve_shifted_systems`
     solves for all penalties. With the selection 'loo' a single eigendecomposition is computed. The
     fit needs 8 * 4 n^2 bytes of memory.
 

@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rfbench.arrays import Array
 from rfbench.compute.products import matmul, multiply_by_transpose
-from rfbench.compute.ridge import solve_shifted
+from rfbench.compute.ridge import solve_shifted_systems
 from rfbench.errors import MethodError
 from rfbench.samplers import RKS, Nystroem
 from rfbench.samplers.metric import LearnedMetric, apply_metric
@@ -176,7 +176,7 @@ class _KernelModel(BaseEstimator):  # type: ignore[misc]
             moments = _whitened(root, moments)
         noise, largest = len(gram) * float(np.finfo(np.float64).eps), float(np.diag(gram).max())
         penalties = n * np.asarray(self.alphas, dtype=np.float64)
-        path, _ = solve_shifted(
+        path, _ = solve_shifted_systems(
             lambda work: np.copyto(work, gram.T), moments, penalties, noise, largest
         )
         if root is not None:

@@ -104,7 +104,7 @@ class LogisticClassifier(Classifier, LinearModel):
         p, t = Z.shape[1], targets.columns.shape[1]
         theta = np.zeros((p + self.intercept, t))
         alphas = self._absolute(len(Z))
-        path = LinearPath.make_blank(len(alphas), p, t)
+        path = LinearPath.make_zero_path(len(alphas), p, t)
         loose = self._is_loose()
         gap = np.inf if loose else CERTAIN / 10
         for i, alpha in enumerate(alphas):

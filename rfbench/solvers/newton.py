@@ -338,7 +338,9 @@ class Newton:
         """Return the Hessian of the loss; `every` = k estimates it from every k-th row."""
         Z, p = self._rows[::every], self.Z.shape[1]
         none, weights = np.empty((len(Z), 0)), weights[::every] * (len(self.Z) / len(Z))
-        sums = gram.accumulate(np.positive, Z, none, p, weights=weights, dtype=Z.dtype)
+        sums = gram.accumulate_normal_equations(
+            np.positive, Z, none, p, weights=weights, dtype=Z.dtype
+        )
         if not self.intercept:
             return sums.gram
         return np.block([[sums.gram, sums.column_sums[:, None]], [sums.column_sums, sums.n]])

@@ -51,7 +51,7 @@ def fit_link(scores: Array, codes: NDArray[np.int64]) -> Link:
     return link(best.x)
 
 
-def calibrate(scores: Array, codes: NDArray[np.int64]) -> Array:
+def calibrate_probabilities(scores: Array, codes: NDArray[np.int64]) -> Array:
     """Convert scores to class probabilities, shape (n, K).
 
     Each half of the rows is converted with a link that is fitted on the other half.

@@ -13,10 +13,10 @@ from rfbench.clock import Clock
 from rfbench.compute import gram
 from rfbench.compute.dual_ridge import KernelEigendecomposition, solve_dual
 from rfbench.compute.left_out import GramEigendecomposition
-from rfbench.compute.products import matmul, multiply_by_transpose, multiply_row
+from rfbench.compute.products import matmul, multiply_by_transpose, multiply_row_without_blas
 from rfbench.compute.ridge import NormalEquations, RidgePath, solve_ridge
 from rfbench.errors import MethodError
-from rfbench.memory import check_fits
+from rfbench.memory import check_memory_fits
 from rfbench.parameters import estimator, one_of, parameter
 from rfbench.solvers.base import LOO, LinearModel
 from rfbench.solvers.coding import MULTICLASS, ONE_VS_REST, Targets
@@ -71,7 +71,7 @@ class _Ridge(LinearModel):
             losses = np.zeros(len(alphas))
         for rows, features in design.iterate_blocks(clock):
             with clock.time_part("train"):
-                decisions = spectrum.predict_left_out(features, columns[rows], alphas) + means
+                decisions = spectrum.predict_leave_one_out(features, columns[rows], alphas) + means
                 losses += self._summed_losses(decisions, targets.truth[rows])
         path = LinearPath(solved.coef, intercepts=solved.intercept + means, notes=solved.notes)
         return Fits(path, equations.compute_mean_squared_norm(), held_loss=losses[None])
@@ -79,7 +79,7 @@ class _Ridge(LinearModel):
     def _row_side_fits(self, design: Design, targets: Targets, folds: Folds, clock: Clock) -> Fits:
         """Fit from the matrix of products of rows. A fold uses a part of this matrix."""
         n, p = design.n, design.n_columns
-        check_fits(
+        check_memory_fits(
             8.0 * n * (p + ROW_SIDE_MATRICES * n),
             f"The matrix of {p} features of {n} rows, with the products of the rows,",
             "Use fewer features, or fewer rows.",
@@ -88,7 +88,7 @@ class _Ridge(LinearModel):
             Z = design.compute_matrix()
         with clock.time_part("train"):
             noise = max(p * float(np.finfo(np.float64).eps), 4 * float(np.finfo(Z.dtype).eps))
-            shift = gram.subtract_mean(Z) if self.intercept else np.zeros(p)
+            shift = gram.subtract_mean_row(Z) if self.intercept else np.zeros(p)
             wide = Z.astype(np.float64, copy=False)  # products are added up in float64
             K = np.asarray(multiply_by_transpose(wide), np.float64)
             row_norm = float(np.trace(K) / n + shift @ shift)  # `shift` is the mean of the rows
@@ -97,7 +97,7 @@ class _Ridge(LinearModel):
                 spectrum = KernelEigendecomposition(
                     K, targets.columns, intercept=self.intercept, noise=noise
                 )
-                decisions = spectrum.predict_left_out(self._absolute(n - 1))
+                decisions = spectrum.predict_leave_one_out(self._absolute(n - 1))
                 loss = self._summed_losses(decisions, targets.truth)[None]
                 dual = spectrum.compute_path(self._absolute(n))
             elif folds is not None:
@@ -108,7 +108,9 @@ class _Ridge(LinearModel):
             flat = dual.coef.transpose(0, 2, 1).reshape(a * t, n)
             flat = matmul(flat.astype(Z.dtype, copy=False), Z).astype(np.float64, copy=False)
             coef = flat.reshape(a, t, p).transpose(0, 2, 1)
-            intercepts = dual.intercept - multiply_row(shift.astype(np.float64, copy=False), coef)
+            intercepts = dual.intercept - multiply_row_without_blas(
+                shift.astype(np.float64, copy=False), coef
+            )
             path = LinearPath(coef, intercepts=intercepts, notes=dual.notes)
         return Fits(path, row_norm, held_loss=loss)
 

@@ -14,7 +14,7 @@ from rfbench.solvers.base import LinearModel
 from rfbench.solvers.coding import MULTICLASS, ONE_VS_REST, Targets
 from rfbench.solvers.design import Design
 from rfbench.solvers.estimators import Classifier
-from rfbench.solvers.fits import Fits, Folds, LinearPath, fit_from_matrix, join_columns
+from rfbench.solvers.fits import Fits, Folds, LinearPath, fit_from_matrix, join_paths
 from rfbench.solvers.newton import Newton, SquaredHinge
 
 SQUARED_HINGE = "squared-hinge"
@@ -91,11 +91,11 @@ class SVMClassifier(Classifier, LinearModel):
             rows = signs != 0
             inside = Z if rows.all() else Z[rows]
             columns.append(self._fit_column(inside, signs[rows]) if rows.any() else None)
-        return join_columns(columns)
+        return join_paths(columns)
 
     def _fit_column(self, Z: Array, signs: Array) -> LinearPath:
         alphas, p = self._absolute(len(Z)), Z.shape[1]
-        path = LinearPath.make_blank(len(alphas), p, 1)
+        path = LinearPath.make_zero_path(len(alphas), p, 1)
         if len(np.unique(signs)) == 1:
             path.intercepts[:] = signs[0]
             return path

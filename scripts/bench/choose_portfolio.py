@@ -30,7 +30,7 @@ from threadpoolctl import threadpool_limits
 
 from rfbench import datasets, plugins
 from rfbench.choosing.losses import compute_loss
-from rfbench.choosing.rounds import CONTENDERS, draw_settings
+from rfbench.choosing.rounds import CONTENDERS, draw_tree_settings
 from rfbench.choosing.table import shuffle_within_classes
 from scripts.bench.tables import append_line, list_tables
 
@@ -43,7 +43,7 @@ DRAWN = {"boosting": 20, "extra trees": 6}
 
 def list_settings() -> dict[str, dict[str, Any]]:
     """Return the settings by their text; the first one is boosting at its defaults."""
-    drawn = {kind: draw_settings(kind, count, 0) for kind, count in DRAWN.items()}
+    drawn = {kind: draw_tree_settings(kind, count, 0) for kind, count in DRAWN.items()}
     ordered = [(0.0, "boosting", dict[str, Any]())]
     for kind, every in drawn.items():  # in turn, so that each part of the list has both kinds
         ordered += [((i + 1) / len(every), kind, each) for i, each in enumerate(every)]

@@ -18,10 +18,10 @@ from threadpoolctl import threadpool_limits
 
 from rfbench import samplers, solvers
 from rfbench.compute.hadamard import fwht_inplace
-from rfbench.compute.ridge import solve_shifted
+from rfbench.compute.ridge import solve_shifted_systems
 from rfbench.experiment import kernel_error
 from rfbench.kernels import Gaussian
-from rfbench.samplers.landmarks import compute_diagonal
+from rfbench.samplers.landmarks import compute_kernel_diagonal
 from rfbench.solvers.class_sums import ClassSums
 from rfbench.solvers.kernel_model import KernelRegressor
 from scripts.bench import timing
@@ -58,7 +58,9 @@ def penalties(p: int, count: int) -> Work:
     Z, y = rows(2 * p, p)
     gram, moment = np.asfortranarray(Z.T @ Z), (Z.T @ y)[:, None]
     alphas, largest = np.logspace(-2, 4, count), float(gram.diagonal().max())
-    return lambda: solve_shifted(lambda w: np.copyto(w, gram), moment, alphas, 1e-13, largest)
+    return lambda: solve_shifted_systems(
+        lambda w: np.copyto(w, gram), moment, alphas, 1e-13, largest
+    )
 
 
 def largest_eigenvalue(n: int) -> Work:
@@ -116,7 +118,7 @@ TASKS: dict[str, dict[str, Callable[[], Work]]] = {
         "600 rows": lambda: largest_eigenvalue(600),
     },
     "samplers.landmarks.DIAGONAL_ROWS": {
-        "diagonal": lambda: lambda: compute_diagonal(Gaussian(3.0), rows(20_000, 10)[0])
+        "diagonal": lambda: lambda: compute_kernel_diagonal(Gaussian(3.0), rows(20_000, 10)[0])
     },
     "samplers.low_precision._KEY_ROWS": {
         "transform": lambda: transform(samplers.LowPrecision(200, bandwidth=3.0), 20_000)

@@ -43,12 +43,12 @@ def main(trials: int = 5000) -> None:
             plan = work_of(folder, trials=count, **SHARED)
             own.clear()
             wall, cpu = time.perf_counter(), cpu_seconds()
-            runner.run(plan, on_row=note)
+            runner.run_plan(plan, on_row=note)
             wall, cpu = time.perf_counter() - wall, cpu_seconds() - cpu - sum(own)
         again = time.process_time()
         finished = plan_run([read_config(folder / "bench.yaml")], folder / "results")
         left: list[dict[str, Any]] = []
-        runner.run(finished, on_row=left.append)
+        runner.run_plan(finished, on_row=left.append)
         again = time.process_time() - again
     print(f"{trials} trials: each {1e3 * wall / trials:.1f} ms of wall; beside its work")
     print(f"{1e3 * cpu / trials:.1f} ms of CPU in all processes; bar {MOST_MS:.0f} ms")

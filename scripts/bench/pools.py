@@ -9,7 +9,7 @@ import numpy as np
 
 from rfbench import samplers
 from rfbench.samplers.base import make_streams
-from rfbench.samplers.lkrf import chi_square_weights
+from rfbench.samplers.lkrf import compute_chi_square_weights
 from rfbench.samplers.pool import compute_target_moments
 from scripts.bench.case import Bar, Case
 from scripts.bench.timing import fastest, in_turn
@@ -61,7 +61,7 @@ def weights_case(candidates: int = CANDIDATES) -> Case:
     scores = np.random.default_rng(0).standard_normal(candidates) ** 2
     return Case(
         "lkrf: exact weights of the pool",
-        fastest(lambda: chi_square_weights(scores, 100.0), 3),
+        fastest(lambda: compute_chi_square_weights(scores, 100.0), 3),
         M=candidates,
         bars=(Bar(6, "seconds", most=MOST_SECONDS),),
     )

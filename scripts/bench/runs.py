@@ -9,7 +9,7 @@ from typing import Any
 from rfbench.api import read_config
 from rfbench.experiment import runner
 from rfbench.experiment.run_plan import RunPlan, plan_run
-from rfbench.results.merging import read_whole_rows
+from rfbench.results.merging import read_valid_rows
 from rfbench.results.schema import METRICS
 from scripts.bench.case import Bar, Case
 from scripts.bench.timing import seconds_of
@@ -44,9 +44,9 @@ def workers_case(n: int, d: int, M: int, trials: int) -> Case:
         with tempfile.TemporaryDirectory() as name:
             warm, real = Path(name) / "warm", Path(name) / "real"
             small = work_of(warm, n=500, trials=3 * workers, **shared)
-            runner.run(small, n_jobs=workers)
+            runner.run_plan(small, n_jobs=workers)
             work = work_of(real, n=n, trials=trials, **shared)
-            seconds[workers] = seconds_of(lambda: runner.run(work, n_jobs=workers))  # noqa: B023
+            seconds[workers] = seconds_of(lambda: runner.run_plan(work, n_jobs=workers))  # noqa: B023
             found[workers] = _results(work.folder)
     return Case(
         f"{trials} trials on two workers",
@@ -63,4 +63,4 @@ def workers_case(n: int, d: int, M: int, trials: int) -> Case:
 
 def _results(folder: Path) -> list[tuple[str, ...]]:
     keys = ["trial_id", "status", "alpha", *METRICS]
-    return sorted(tuple(row.get(key, "") for key in keys) for row in read_whole_rows(folder))
+    return sorted(tuple(row.get(key, "") for key in keys) for row in read_valid_rows(folder))

@@ -13,9 +13,9 @@ from rfbench import yamlfile
 from rfbench.analysis import verdicts
 from rfbench.pages.grids import Grid, render_markdown
 
-STATEMENTS: list[dict[str, Any]] = yamlfile.load(Path(__file__).with_name("claims.yaml")).value[
-    "statements"
-]
+STATEMENTS: list[dict[str, Any]] = yamlfile.load_yaml(
+    Path(__file__).with_name("claims.yaml")
+).value["statements"]
 UNIT = ["dataset", "scaling", "kernel", "degree", "bias", "n_seeds"]
 # Fewest data sets for an interval over data sets. With two, it would be 12.7 standard errors wide.
 LEAST_SETS = 3

@@ -32,10 +32,10 @@ def tabulate(cells: pd.DataFrame) -> pd.DataFrame:
     table["log_ratio"] = np.log(table["mean"] / theirs)
     table["z"] = (table["mean"] - theirs) / np.hypot(known, error)
     table["error"] = np.hypot(error / table["mean"], known / theirs)
-    half = verdicts.compute_half_widths(
+    half = verdicts.compute_interval_half_widths(
         *(own / theirs, table["published_n"], error / table["mean"], table["n"]), half_digit=0.0
     )
-    table["verdict"] = verdicts.judge_numbers(table["log_ratio"], half, relative=True)
+    table["verdict"] = verdicts.judge_published_numbers(table["log_ratio"], half, relative=True)
     return table
 
 

@@ -105,7 +105,9 @@ def run_tests(tests: dict[str, Any], made: Path, root: Path | None, folder: Path
 
 def count_biased(name: str) -> dict[str, int]:
     """Return the number of maps with a correction, and of biased ones before and after it."""
-    before, after = (page.read(MAPS_FOLDER / f"{file}.csv") for file in ("others", "patched"))
+    before, after = (
+        page.read_map_rows(MAPS_FOLDER / f"{file}.csv") for file in ("others", "patched")
+    )
     after = after[after["code"] == name]
     before = before[(before["code"] == name) & before["option"].isin(after["option"])]
     found = {"maps": len(after)}

@@ -29,10 +29,10 @@ from rfbench.checking.bias import (
     TESTED,
     KernelClaim,
     Measurement,
-    choose_pairs,
-    measure,
+    choose_row_pairs,
+    measure_bias,
 )
-from rfbench.checking.closed_forms import find_kernel
+from rfbench.checking.closed_forms import find_kernel_by_name
 
 FOLDER = Path("results/published/maps")
 TRUTH = 40_000
@@ -177,7 +177,7 @@ class Planted(NamedTuple):
     def __call__(self, X: Any, M: int, seed: int) -> Any:
         """Return M columns of features."""
         generator = np.random.default_rng([self.number, seed])
-        kernel = find_kernel(self.kernel, self.bandwidth)
+        kernel = find_kernel_by_name(self.kernel, self.bandwidth)
         m, unit = (M if self.form == "offset" else M // 2), 1 / self.bandwidth
         W = kernel.frequencies(generator, X.shape[1], m)
         drawn = Drawn(W, generator.uniform(0, 2 * np.pi, m), np.full(m, m**-0.5))
@@ -191,7 +191,7 @@ class Planted(NamedTuple):
     @property
     def claim(self) -> KernelClaim:
         """The kernel that the map claims."""
-        return KernelClaim(self.form, self, find_kernel(self.kernel, self.bandwidth))
+        return KernelClaim(self.form, self, find_kernel_by_name(self.kernel, self.bandwidth))
 
     @property
     def words(self) -> dict[str, Any]:
@@ -234,7 +234,7 @@ def _place(generator: Any, kind: Any, size: float, form: str, number: int) -> Pl
 def compute_truth(planted: Planted, seeds: int = TRUTH) -> tuple[float, str]:
     """Return the largest bias in errors of one draw, and its pair of rows, from other seeds."""
     _, draw, kernel, sizes = planted.claim
-    pairs = choose_pairs(kernel.bandwidth)
+    pairs = choose_row_pairs(kernel.bandwidth)
     n = len(pairs.names)
     rows = np.vstack([pairs.left, pairs.right])
     estimates = np.empty((seeds, n))
@@ -250,10 +250,10 @@ def compute_truth(planted: Planted, seeds: int = TRUTH) -> tuple[float, str]:
 
 def find_bias(planted: Planted, pairs: Any) -> Any:
     """Return the bias at each pair in closed form, for the kinds in `CLOSED_FORMS`."""
-    kernel, size = find_kernel(planted.kernel, planted.bandwidth), planted.size
+    kernel, size = find_kernel_by_name(planted.kernel, planted.bandwidth), planted.size
     exact = pairs.compute_kernel(kernel)
     if planted.kind is change_length_scale:
-        wider = find_kernel(planted.kernel, planted.bandwidth * (1 + size))
+        wider = find_kernel_by_name(planted.kernel, planted.bandwidth * (1 + size))
         return pairs.compute_kernel(wider) - exact
     if planted.kind is ignore_column:
         scale = np.ones(pairs.left.shape[1])
@@ -273,7 +273,7 @@ def multiply(planted: Planted, frequencies: int, seed: int) -> Any:
     For the kinds in `CLOSED_FORMS` the frequencies are independent, so that their products are
     draws of m frequencies each after they are divided into groups of m.
     """
-    pairs, offset = choose_pairs(planted.bandwidth), planted.form == "offset"
+    pairs, offset = choose_row_pairs(planted.bandwidth), planted.form == "offset"
     n, columns = len(pairs.names), frequencies if offset else 2 * frequencies
     Z = planted(np.vstack([pairs.left, pairs.right]), columns, seed)
     products = Z[:n] * Z[n:] * frequencies
@@ -282,7 +282,7 @@ def multiply(planted: Planted, frequencies: int, seed: int) -> Any:
 
 def find_relative_bias(planted: Planted) -> float:
     """Return the largest bias of a map in errors of one draw."""
-    pairs, M = choose_pairs(planted.bandwidth), planted.claim.sizes[0]
+    pairs, M = choose_row_pairs(planted.bandwidth), planted.claim.sizes[0]
     m = M if planted.form == "offset" else M // 2
     products = multiply(planted, FREQUENCIES, 1)
     spread = np.maximum(products.std(axis=1), 1e-6) / math.sqrt(m)
@@ -299,11 +299,11 @@ def plant_bias(planted: Planted, bias: float) -> Planted:
 
 def measure_at_once(planted: Planted) -> Measurement:
     """Return the measurement of `N_SEEDS` draws, which are computed together."""
-    kernel, M = find_kernel(planted.kernel, planted.bandwidth), planted.claim.sizes[0]
+    kernel, M = find_kernel_by_name(planted.kernel, planted.bandwidth), planted.claim.sizes[0]
     m = M if planted.form == "offset" else M // 2
     products = multiply(planted, N_SEEDS * m, 2)
     estimates = products.reshape(len(products), N_SEEDS, m).mean(axis=2).T
-    return Measurement(kernel, M, M, choose_pairs(planted.bandwidth), estimates)
+    return Measurement(kernel, M, M, choose_row_pairs(planted.bandwidth), estimates)
 
 
 def find_power(seed: int = 5) -> pd.DataFrame:
@@ -327,11 +327,11 @@ def rows(faults: Iterator[Planted] | list[Planted], truth: int) -> pd.DataFrame:
     made = []
     for planted in faults:
         bias, at = compute_truth(planted, truth) if planted.kind else (0.0, "")
-        found = measure(planted.claim, seconds=600.0)
+        found = measure_bias(planted.claim, seconds=600.0)
         made.append(
             planted.words
             | {"bias": bias, "at": at, "seeds": found.seeds, "z": found.largest_z}
-            | {"limit": found.limit, "found": found.biased or not found.is_decreasing}
+            | {"limit": found.limit, "found": found.biased or not found.is_error_decreasing}
         )
         print(made[-1], flush=True)
     return pd.DataFrame(made)

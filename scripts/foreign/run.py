@@ -21,9 +21,9 @@ import numpy as np
 import yaml
 
 from rfbench.checking.bias import Draw, KernelClaim
-from rfbench.checking.closed_forms import find_kernel
-from rfbench.checking.page import MAPS_FOLDER, annotate, make_row, write
-from rfbench.checking.samplers import make_subject
+from rfbench.checking.closed_forms import find_kernel_by_name
+from rfbench.checking.page import MAPS_FOLDER, annotate_published_rows, make_map_row, write_map_rows
+from rfbench.checking.samplers import make_map_under_test
 from rfbench.registry import SAMPLERS
 from scripts.foreign import transcribed
 
@@ -124,7 +124,7 @@ def drawing(folder: Path) -> Iterator[Callable[[str, dict[str, Any]], Draw]]:
 
 def claim(map_: dict[str, Any], draw: Draw) -> KernelClaim:
     """Return the claim of a map in the sources; its rows are in bandwidths."""
-    kernel = find_kernel(map_["kernel"], 1.0, **map_.get("parameters", {}))
+    kernel = find_kernel_by_name(map_["kernel"], 1.0, **map_.get("parameters", {}))
     return KernelClaim(map_.get("option", ""), draw, kernel, tuple(map_.get("sizes", (16, 256))))
 
 
@@ -144,7 +144,7 @@ def of_package(name: str, folder: str | None, by_size: bool, patch: bool) -> Row
                 sizes = ({"sizes": (M, 2 * M)} for M in each.get("by_size", ()))
                 claims = [(each | size, {"option": each["option"]}) for size in sizes]
             rows += [
-                make_row(claim(map_, draw), {**facts(name), **known}, each.get("most"))
+                make_map_row(claim(map_, draw), {**facts(name), **known}, each.get("most"))
                 for map_, known in claims
             ]
     return rows
@@ -157,7 +157,7 @@ def transcriptions() -> Rows:
         if source["how"] == "transcribed":
             for each in source["maps"]:
                 draw = getattr(transcribed, each["call"])
-                rows.append(make_row(claim(each, draw), {**facts(name), **each}))
+                rows.append(make_map_row(claim(each, draw), {**facts(name), **each}))
     return rows
 
 
@@ -180,15 +180,17 @@ def own(most: int | None, first: bool) -> Rows:
     for name, cls in SAMPLERS.items():
         for form in cls.declaration.forms:
             kernels = cls.declaration.kernels[: 1 if first else None]
-            subject = make_subject(cls, form.options, kernels_served=kernels, **form.contract)
+            subject = make_map_under_test(
+                cls, form.options, kernels_served=kernels, **form.contract
+            )
             option = ", ".join(f"{key}={value}" for key, value in form.options.items())
             known = {"code": name, "option": option, "how": "own", "version": cls.revision}
             if not cls.approximates_kernel or cls.needs_target:
                 rows.append({**known, "said": "claims no kernel"})
                 continue
-            said = "says that it has a bias" if subject.reason_without_claims else ""
-            for each in subject.list_claims():
-                rows.append(make_row(each, {**known, "map": each.name, "said": said}, most))
+            said = "says that it has a bias" if subject.reason_for_no_claims else ""
+            for each in subject.list_kernel_claims():
+                rows.append(make_map_row(each, {**known, "map": each.name, "said": said}, most))
                 print(name, option, each.kernel.name, each.name, rows[-1]["z"], flush=True)
     return rows
 
@@ -204,7 +206,7 @@ def main() -> None:
     parser.add_argument("--first", action="store_true", help="only each sampler's first kernel")
     words = parser.parse_args()
     if words.name == "texts":
-        annotate(MAPS_FOLDER / "others.csv", SOURCES)
+        annotate_published_rows(MAPS_FOLDER / "others.csv", SOURCES)
         return
     made = {
         "own": lambda: own(words.most, words.first),
@@ -220,7 +222,7 @@ def main() -> None:
             rows = of_package(name, words.environment, words.sizes, words.patch)
     file = "own" if name == "own" else "by_size" if words.sizes else "others"
     file = "patched" if words.patch else file
-    write(MAPS_FOLDER / f"{file}.csv", rows)
+    write_map_rows(MAPS_FOLDER / f"{file}.csv", rows)
     for row in rows:
         print({key: row.get(key) for key in ("code", "option", "kernel", "bias", "z", "cause")})
 

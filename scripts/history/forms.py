@@ -111,8 +111,8 @@ def _of_sources(paper: str, sources: Mapping[str, Any]) -> Iterator[tuple[str, s
 def of_config(text: str, stem: str) -> Mapping[str, tuple[str, Mapping[str, str]]]:
     """Return the runs of a configuration by name: the paper, and the form of each key."""
     try:
-        document = yamlfile.parse(text.encode(), stem)
-        runs = matrix.expand_runs(document, stem)
+        document = yamlfile.parse_yaml(text.encode(), stem)
+        runs = matrix.expand_run_matrix(document, stem)
     except (RfbenchError, AttributeError, TypeError):
         return {}
     return {
@@ -160,7 +160,7 @@ def _value(value: Any) -> str:
     """Return the form of a value; lists in the short grammar are expanded."""
     if isinstance(value, str) and re.fullmatch(r"(log:)?[-+.\de:,\s]+", value):
         try:
-            value = grids.expand(value)
+            value = grids.expand_grid_text(value)
         except RfbenchError:
             return frozen(value)
         value = value[0] if len(value) == 1 else value

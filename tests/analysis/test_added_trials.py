@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from rfbench import figures
 from rfbench.analysis.frame import build_collection, drop_added_trials
 from rfbench.cli import main
-from rfbench.results import read
+from rfbench.results import read_results_folder
 from tests.support.frames import results
 from tests.support.papers import trials
 
@@ -23,8 +23,8 @@ def trials_at_450(*options: str) -> "pd.Series[int]":
     return table[table["M_max"] == 450].set_index("sampler")["trials"]
 
 
-def test_table_and_page_use_the_same_trials() -> None:
-    rows = build_collection([read(FOLDER)]).rows
+def test_summary_table_and_page_use_the_same_trials() -> None:
+    rows = build_collection([read_results_folder(FOLDER)]).rows
     rows = rows[rows["counts"] & (rows["M"] == 450)]
     assert trials_at_450().to_dict() == rows.groupby("sampler").size().to_dict()
     assert trials_at_450("--all-trials")["rks"] == 114

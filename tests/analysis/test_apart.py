@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from scipy import stats
 
-from rfbench.analysis.findings import pair_splits
+from rfbench.analysis.findings import compare_errors_of_two_splits
 from rfbench.analysis.frame import build_collection
 from rfbench.results import Results
 from tests.support.frames import results
@@ -27,7 +27,7 @@ def folder(split: dict[str, Any], errors: list[float], name: str, **changes: Any
 
 
 def test_difference_has_a_welch_confidence_interval() -> None:
-    table = pair_splits(
+    table = compare_errors_of_two_splits(
         build_collection([folder(RANDOM, LOW, "random"), folder(BLOCKS, HIGH, "blocks")])
     )
     assert list(table["method"]) == ["rks", "orf"]
@@ -37,10 +37,10 @@ def test_difference_has_a_welch_confidence_interval() -> None:
     assert line["half"] == pytest.approx((ends.high - ends.low) / 2)
 
 
-def test_unpaired_comparison_requires_different_splits() -> None:
+def test_methods_are_compared_unpaired_only_on_different_splits() -> None:
     other = folder(RANDOM, LOW, "other")
     other.manifest["config"]["M"] = [200]
     smoke = Results(Path("s"), "s", other.rows, other.manifest | {"smoke": True})
     blocks = folder(BLOCKS, HIGH, "blocks")
     for every in ([other, blocks], [blocks], [other], [smoke, blocks], []):
-        assert pair_splits(build_collection(every)).empty
+        assert compare_errors_of_two_splits(build_collection(every)).empty

@@ -7,10 +7,14 @@ import pytest
 from scipy import stats
 
 from rfbench import papers
-from rfbench.analysis.claim_tests import compute_interval, compute_one_sided_p, compute_share_p
+from rfbench.analysis.claim_tests import (
+    compute_confidence_interval,
+    compute_one_sided_p_values,
+    compute_share_p_values,
+)
 from rfbench.analysis.claims import (
-    judge,
     judge_claim,
+    make_claim_verdict,
 )
 from rfbench.analysis.outcomes import Outcome
 from rfbench.analysis.paired import Quantity
@@ -27,7 +31,7 @@ def rates(means: list[float], claims: int = CLAIMS, **bounds: Any) -> dict[str, 
     for _ in range(claims):
         values = np.array(means)[:, None] + rng.standard_normal((len(means), n))
         quantities = [(0, Quantity(one, dataset="eeg")) for one in values]
-        verdicts.append(judge(bounded(**bounds), "printed", quantities).verdict)
+        verdicts.append(make_claim_verdict(bounded(**bounds), "printed", quantities).verdict)
     return {name: verdicts.count(name) / claims for name in set(verdicts)}
 
 
@@ -68,23 +72,25 @@ def test_effect_interval_covers_in_90_percent() -> None:
     """And its ends are where the one-sided tests are at their level."""
     rng, truth = np.random.default_rng(0), 0.3
     made = truth + rng.standard_normal((2000, 8))
-    ends = np.array([compute_interval(values) for values in made])
+    ends = np.array([compute_confidence_interval(values) for values in made])
     covered = np.mean((ends[:, 0] <= truth) & (truth <= ends[:, 1]))
     assert covered == pytest.approx(0.9, abs=4 * (0.09 / 2000) ** 0.5)
-    assert compute_one_sided_p(made[0] - ends[0, 0])[0] == pytest.approx(0.05)
-    assert compute_one_sided_p(made[0] - ends[0, 1])[1] == pytest.approx(0.05)
+    assert compute_one_sided_p_values(made[0] - ends[0, 0])[0] == pytest.approx(0.05)
+    assert compute_one_sided_p_values(made[0] - ends[0, 1])[1] == pytest.approx(0.05)
 
 
 def test_constant_values_are_compared_with_a_sign_test() -> None:
-    assert compute_one_sided_p(np.full(3, 2.0)) == (0.125, 1.0)
-    assert compute_one_sided_p(np.full(3, -2.0)) == (1.0, 0.125)
-    assert compute_one_sided_p(np.array([2.0])) == (1.0, 1.0)
+    assert compute_one_sided_p_values(np.full(3, 2.0)) == (0.125, 1.0)
+    assert compute_one_sided_p_values(np.full(3, -2.0)) == (1.0, 0.125)
+    assert compute_one_sided_p_values(np.array([2.0])) == (1.0, 1.0)
 
 
 def test_share_has_a_clopper_pearson_interval() -> None:
     """Of ten zeros it ends where ten zeros have a probability of 5 %."""
-    assert compute_interval(np.zeros(10), share=True) == pytest.approx((0.0, 1 - 0.05**0.1))
-    assert np.isnan(compute_interval(np.ones(1))).all()
+    assert compute_confidence_interval(np.zeros(10), is_share=True) == pytest.approx(
+        (0.0, 1 - 0.05**0.1)
+    )
+    assert np.isnan(compute_confidence_interval(np.ones(1))).all()
 
 
 @pytest.mark.parametrize(("p", "side"), [(0.05, 0), (0.05, 1)])
@@ -94,11 +100,11 @@ def test_share_is_tested_with_an_exact_test(p: float, side: int) -> None:
         rejected = sum(
             float(stats.binom.pmf(ones, n, p))
             for ones in range(n + 1)
-            if compute_share_p(np.repeat([1.0, 0.0], [ones, n - ones]), p)[side] <= 0.05
+            if compute_share_p_values(np.repeat([1.0, 0.0], [ones, n - ones]), p)[side] <= 0.05
         )
         assert rejected <= 0.05
         assert rejected > 0.0 or (n, side) == (10, 0)
-    assert compute_share_p(np.repeat([1.0, 0.0], [3, 7]), 0.05)[1] == pytest.approx(
+    assert compute_share_p_values(np.repeat([1.0, 0.0], [3, 7]), 0.05)[1] == pytest.approx(
         0.0115, abs=1e-4
     )
 
@@ -106,10 +112,12 @@ def test_share_is_tested_with_an_exact_test(p: float, side: int) -> None:
 def printed_tables() -> dict[str, Outcome]:
     """Hold the claims against what the papers print: each number as six equal trials."""
     folders = []
-    for paper, item in dict.fromkeys((one.paper, one.item) for one in papers.list_published()):
+    for paper, item in dict.fromkeys(
+        (one.paper, one.item) for one in papers.list_published_numbers()
+    ):
         known = papers.find_paper(paper)
         cells: dict[tuple[str, str, str], dict[str, Any]] = {}
-        for one in papers.list_published():
+        for one in papers.list_published_numbers():
             if (one.paper, one.item) != (paper, item):
                 continue
             metric = known.measured_as.get(one.metric, one.metric)

@@ -25,7 +25,7 @@ def claim_of(id: str = "X1", **part: Any) -> Claim:
 
 
 OWNERS = {"S": "liu2020", "E": "eerf2018", "L": "lkrf2016", "T": "tefm2015"}
-own_of_its_paper = claims.find_own_function
+own_of_its_paper = claims.find_custom_claim_function
 
 
 @pytest.fixture(autouse=True)
@@ -35,7 +35,7 @@ def _own_functions_of_every_paper(monkeypatch: pytest.MonkeyPatch) -> None:
     def own(claim: Claim) -> Any:
         return own_of_its_paper(claim.model_copy(update={"paper": OWNERS[claim.id[0]]}))
 
-    monkeypatch.setattr(claims, "find_own_function", own)
+    monkeypatch.setattr(claims, "find_custom_claim_function", own)
 
 
 def gain(points: float) -> Mean:
@@ -222,7 +222,7 @@ def test_two_metrics_of_one_method_are_compared() -> None:
     made = [{**row, "t_pp": 0.7 + 0.01 * row["trial"], "t_features": 0.25} for row in made]
     part = {"metric": "t_pp", "at": "own", "against": [], "scale": "ratio"}
     outcome = verdict(claim_of("E3", high=1, **part), results(made, **PAPER))
-    assert (outcome.verdict, outcome.n_inside) == ("shown", 1)
+    assert (outcome.verdict, outcome.n_inside_bounds) == ("shown", 1)
     assert outcome.effect == pytest.approx(0.745 / 1.5, rel=0.01)
 
 
@@ -239,9 +239,9 @@ def test_methods_are_compared_at_equal_time() -> None:
 
     part = {"metric": "error", "at": "equal-time", "high": 0}
     cheap = verdict(claim_of(**part), results(made(2, 1), name="cheap", **PAPER))
-    assert (cheap.verdict, cheap.n_inside, len(cheap.comparisons)) == ("shown", 5, 5)
+    assert (cheap.verdict, cheap.n_inside_bounds, len(cheap.comparisons)) == ("shown", 5, 5)
     dear = verdict(claim_of(**part), results(made(0, 4), name="dear", **PAPER))
-    assert (dear.verdict, dear.n_outside > 0, len(dear.comparisons)) == ("shown", True, 3)
+    assert (dear.verdict, dear.n_outside_bounds > 0, len(dear.comparisons)) == ("shown", True, 3)
     last = verdict(claim_of("E4", **part | {"at": "own"}), results(made(2, 1), **PAPER))
     assert [one.x for one in last.comparisons] == [224]
 
@@ -267,19 +267,19 @@ def test_equal_time_uses_errors_and_times_of_one_experiment() -> None:
     part = {"metric": "error", "at": "equal-time"}
     folders = [results(made(slow), name=f"by-{slow}", **PAPER) for slow in (1.0, 3.0)]
     outcome = verdict(claim_of(**part, low=-0.1, high=0.1), *folders)
-    assert (outcome.n_inside, len(outcome.comparisons)) == (5, 5)
+    assert (outcome.n_inside_bounds, len(outcome.comparisons)) == (5, 5)
     alone = verdict(claim_of(**part, low=-0.1, high=0.1), folders[0])
     assert outcome.effect == alone.effect
 
 
-def test_times_are_cpu_seconds_of_isolated_trials() -> None:
+def test_claim_on_times_uses_cpu_seconds_of_isolated_trials() -> None:
     made = rows(lambda *_: 70, METHODS, 10)
     for row in made:
         own = row["sampler"] == "surrogate-leverage"
         row |= {"t_pp": 9 if own else 1, "cpu_pp": 2 + 0.01 * row["trial"] if own else 1}
     part = {"metric": "t_pp", "scale": "ratio", "high": 3}
     outcome = verdict(claim_of(**part), results(made, **PAPER))
-    assert (outcome.verdict, outcome.n_inside) == ("shown", len(outcome.comparisons))
+    assert (outcome.verdict, outcome.n_inside_bounds) == ("shown", len(outcome.comparisons))
     assert outcome.effect == pytest.approx(2.04, abs=0.01)
 
 
@@ -347,7 +347,7 @@ def test_at_chance_level_only_times_are_compared() -> None:
         assert outcome.verdict == expected
         assert outcome.reason == ("chance" if accuracy == 56.0 else "")
         of_times = verdict(claim_of(metric="t_pp", high=0), folder)
-        assert of_times.n_inside == len(of_times.comparisons) > 0
+        assert of_times.n_inside_bounds == len(of_times.comparisons) > 0
 
 
 @pytest.mark.parametrize(("spread", "expected"), [(0.04, "inconclusive"), (0.06, "holds")])

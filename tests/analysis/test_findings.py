@@ -9,9 +9,9 @@ import pytest
 
 from rfbench import papers
 from rfbench.analysis import findings, verdict_counts, verdicts
-from rfbench.analysis.frame import collect
+from rfbench.analysis.frame import collect_results
 from rfbench.analysis.outcomes import Outcome
-from rfbench.pages.findings import render_statements, render_text
+from rfbench.pages.findings import render_finding_text, render_statements
 
 PUBLISHED = Path(__file__).parents[2] / "results" / "published"
 APART = ["tuned_apart_har_random", "tuned_apart_har"]
@@ -25,7 +25,7 @@ def test_published_rows_support_the_statements_about_splits():
                 if row["status"] == "ok" and row["M"] == "400":
                     means.setdefault((name, row["label"]), []).append(float(row["error"]))
     means = {key: sum(values) / len(values) for key, values in means.items()}
-    collection = collect([PUBLISHED / name for name in APART])
+    collection = collect_results([PUBLISHED / name for name in APART])
     found = findings.build_splits_finding(
         SimpleNamespace(selection=SimpleNamespace(collection=collection))
     )
@@ -38,7 +38,7 @@ def test_published_rows_support_the_statements_about_splits():
         assert bar.low > 0
     (statement,) = render_statements([found])
     assert statement.sentence.endswith(".")
-    printed = render_text([statement], "splits", 200)
+    printed = render_finding_text([statement], "splits", 200)
     assert statement.sentence[:60] in printed
     assert all(f"{bar.value:.3g}" in printed for bar in found.bars)
 
@@ -66,16 +66,22 @@ def test_numbers_are_counted_by_verdict_and_class():
     table.loc[2, "decidable"] = False
     table["by_interval"] = table["verdict"].replace({verdicts.NOT_JUDGED: verdicts.DIFFERS})
     usps = table.loc[[2]].assign(paper="quadrature2018", dataset="USPS", stand_in=True)
-    made = SimpleNamespace(own_numbers=table, numbers=pd.concat([table, usps], ignore_index=True))
+    made = SimpleNamespace(
+        numbers_on_own_data=table, numbers=pd.concat([table, usps], ignore_index=True)
+    )
     found = findings.build_numbers_finding(made)
     assert list(found.facts["counts"]) == ["table"]
     every = found.facts["counts"]["table"]
-    counts = [(each.of, each.n_compared, each.n_near, each["differs"]) for each in every]
+    counts = [
+        (each.of, each.n_compared, each.n_agreeing_or_close, each["differs"]) for each in every
+    ]
     assert counts == [(("table", "readings"), 3, 1, 2), (("table", "matched"), 2, 1, 0)]
     (read, _) = (each.decidable_count for each in every)
-    assert (read.n_compared, read.n_near, read["differs"]) == (2, 1, 1)
-    restored = verdict_counts.count_with_left_out(made)
-    assert {of: (c.n_near, c.n_compared, c["differs"]) for of, c in restored.items()} == {
+    assert (read.n_compared, read.n_agreeing_or_close, read["differs"]) == (2, 1, 1)
+    restored = verdict_counts.count_including_left_out(made)
+    assert {
+        of: (c.n_agreeing_or_close, c.n_compared, c["differs"]) for of, c in restored.items()
+    } == {
         ("table", "readings"): (1, 4, 3),
         ("table", "matched"): (1, 2, 0),
         ("table", "ours"): (0, 1, 1),
@@ -91,7 +97,9 @@ def test_numbers_are_counted_by_verdict_and_class():
     assert "1 of 3 as printed (0 undecided, 2 differ), 1 of 2 tuned to match" in sentence
     nothing = table.assign(verdict="not judged")
     assert (
-        findings.build_numbers_finding(SimpleNamespace(own_numbers=nothing, numbers=nothing))
+        findings.build_numbers_finding(
+            SimpleNamespace(numbers_on_own_data=nothing, numbers=nothing)
+        )
         is None
     )
 
@@ -115,7 +123,11 @@ def test_counts_exclude_our_claims_and_settings_tuned_to_match():
         outcome(by_id["O2"], "printed", verdicts.HOLDS),  # its bound came after
         outcome(by_id["Q1"], "code", verdicts.HOLDS_TESTED),
     )
-    assert [o.claim.id for o in every if verdict_counts.is_holding(o)] == ["E2", "O2", "Q1"]
+    assert [o.claim.id for o in every if verdict_counts.is_counted_as_holding(o)] == [
+        "E2",
+        "O2",
+        "Q1",
+    ]
     found = findings.build_claims_finding(SimpleNamespace(outcomes=every))
     every = [each for counts in found.facts["counts"].values() for each in counts]
     assert {each.of[1:]: each.n_tested for each in every} == {

@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from rfbench.analysis.best import list_answers
+from rfbench.analysis.best import compare_best_methods
 from rfbench.analysis.frame import build_collection
 from rfbench.analysis.naming import format_dataset_name
 from rfbench.analysis.summary import summarize
-from rfbench.pages.summary_table import write_sentences
+from rfbench.pages.summary_table import describe_best_methods
 from rfbench.results import Results
 from tests.support.frames import results
 
@@ -23,20 +23,20 @@ def run(values: dict[str, list[float]], **facts: Any) -> Results:
 
 
 def said(read: Results) -> str:
-    (text,) = write_sentences(build_collection([read]), read)
+    (text,) = describe_best_methods(build_collection([read]), read)
     return text
 
 
 def test_best_method_is_compared_with_plain_features_at_each_size() -> None:
     """At M = 50 the difference is 20 and certain; at 200 it is half as large."""
     read = run({"rks": [40.0, 41.0, 42.5], "orf": [50.0] * 3, "nystroem": [20.0, 21.0, 22.0]})
-    (answer,) = list_answers(build_collection([read]), read)
+    (answer,) = compare_best_methods(build_collection([read]), read)
     assert (answer.method, answer.other, answer.axis, answer.trials) == ("nystroem", "rks", "M", 3)
     assert [(point.x, point.verdict) for point in answer.points] == [
         (50, "better"),
         (200, "better"),
     ]
-    assert answer.shown_point.first[0] == 21.0
+    assert answer.point_of_largest_difference.first[0] == 21.0
     assert said(read) == (
         "test error (%): nystroem against rks: significantly better at M = 50 to 200 "
         "(mean at M = 50: 21.00 ± 0.58 against 41.17 ± 0.73). 3 trials, paired 90 % intervals."
@@ -50,7 +50,7 @@ def test_second_best_method_is_compared_if_plain_features_are_best() -> None:
     )
 
 
-def test_adjacent_sizes_with_equal_verdicts_become_a_range() -> None:
+def test_adjacent_sizes_with_equal_verdicts_are_shown_as_a_range() -> None:
     """Better at 10 and 20, no difference at 30, better at 40."""
     rows = [
         {"sampler": name, "M": M, "trial": t, "error": 20.0 + t + shift * (name == "orf")}
@@ -81,7 +81,7 @@ def test_larger_accuracy_is_better() -> None:
         for name in ("rks", "orf")
     ]
     read = results(rows, metric="r2")
-    (answer,) = list_answers(build_collection([read]), read)
+    (answer,) = compare_best_methods(build_collection([read]), read)
     assert (answer.method, answer.points[0].verdict) == ("orf", "better")
 
 
@@ -90,17 +90,17 @@ def test_method_without_significant_difference_is_not_called_best() -> None:
     assert "orf against rks: no significant difference at M = 50 to 200" in text
 
 
-def test_single_trials_and_failures_give_no_significant_answer() -> None:
+def test_single_trials_and_failures_give_no_significant_difference() -> None:
     single = run({"rks": [20.0], "orf": [30.0]})
     assert "orf against rks: one trial cannot be compared (mean at M = 200: " in said(single)
     alone = run({"rks": [20.0, 21.0]})
-    (answer,) = list_answers(build_collection([alone]), alone)
+    (answer,) = compare_best_methods(build_collection([alone]), alone)
     assert answer.other == ""
     assert said(alone) == (
         "test error (%): rks has 20.50 ± 0.50 at M = 50, 10.25 ± 0.25 at M = 200. 2 trials."
     )
     failed = run({"rks": [20.0]}, status="memory", error="")
-    assert list_answers(build_collection([failed]), failed) == []
+    assert compare_best_methods(build_collection([failed]), failed) == []
 
 
 def test_smoke_run_gets_no_sentence_about_its_data_sets() -> None:
@@ -111,15 +111,17 @@ def test_smoke_run_gets_no_sentence_about_its_data_sets() -> None:
         for t in (0, 1, 2)
     ]
     read = results(rows)
-    assert [line.partition(":")[0] for line in write_sentences(build_collection([read]), read)] == [
+    assert [
+        line.partition(":")[0] for line in describe_best_methods(build_collection([read]), read)
+    ] == [
         "digits",
         "eeg",
     ]
     smoke = results(rows, smoke=True)
-    assert write_sentences(build_collection([smoke]), smoke) == []
+    assert describe_best_methods(build_collection([smoke]), smoke) == []
 
 
-def test_row_counts_are_shown_only_for_subsets() -> None:
+def test_number_of_rows_is_shown_only_for_subsets_of_a_data_set() -> None:
     facts = {"dataset": "wine[500 rows]"}
     for n_train, n_test, name in ((125, 53, "wine"), (350, 150, "wine[500 rows]")):
         read = results([facts | {"n_train": n_train, "n_test": n_test}])

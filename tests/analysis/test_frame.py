@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from rfbench.analysis.frame import collect
+from rfbench.analysis.frame import collect_results
 from rfbench.analysis.naming import parse_parameters
 from rfbench.analysis.outcomes import Outcome
 from rfbench.analysis.verdicts import CANNOT
@@ -18,7 +18,7 @@ def test_overlapping_paths_are_read_once(
 ) -> None:
     folder = write([{}])
     monkeypatch.chdir(folder.parent)
-    found = collect([folder, folder.parent, folder.name, folder / "trials.csv"])
+    found = collect_results([folder, folder.parent, folder.name, folder / "trials.csv"])
     assert (len(found.experiments), len(found.rows)) == (1, 1)
 
 
@@ -28,23 +28,23 @@ def test_folder_without_rows_is_noted_and_missing_path_is_rejected(
     parts = write([{}], "parts").parent / "none"
     (parts).mkdir()
     (tmp_path / "empty").mkdir()
-    found = collect([parts, tmp_path / "empty"])
+    found = collect_results([parts, tmp_path / "empty"])
     assert [note.split()[0] for note in found.notes] == [str(parts), str(tmp_path / "empty")]
     with pytest.raises(ResultsError, match="There is no"):
-        collect([tmp_path / "nowhere"])
+        collect_results([tmp_path / "nowhere"])
 
 
 def test_last_successful_row_of_a_trial_is_used(write: Write) -> None:
     """They have other identities, as of another revision, and so both stand in the file."""
     ends = [("ok", 10.0), ("ok", 20.0), ("failed", 30.0)]
     rows = [{"trial_id": str(n), "status": s, "error": e} for n, (s, e) in enumerate(ends)]
-    collection = collect([write(rows)])
+    collection = collect_results([write(rows)])
     assert list(collection.valid_rows["error"]) == [20.0]
     assert list(collection.compute_means("error")) == [20.0]
 
 
 @pytest.mark.parametrize("text", ["", "{", "[1]", "nan", "[" * 10_000])
-def test_cell_that_is_not_an_object_has_no_parameters(text: str) -> None:
+def test_parameters_cell_that_is_not_a_json_object_gives_no_parameters(text: str) -> None:
     assert parse_parameters(text) == {}
     assert parse_parameters('{"pool_size": 5}') == {"pool_size": 5}
 

@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from rfbench.analysis.findings import tabulate_gains
+from rfbench.analysis.findings import tabulate_published_gains
 from rfbench.results import Results
 from tests.support.claims import PAPER
 from tests.support.frames import results, selection
@@ -29,7 +29,7 @@ def rows(protocol: str, better: float, **changes: Any) -> list[dict[str, Any]]:
 
 
 def lines(*every: Results) -> list[pd.Series]:
-    return [line for _, line in tabulate_gains(selection(*every)).iterrows()]
+    return [line for _, line in tabulate_published_gains(selection(*every)).iterrows()]
 
 
 def test_gain_is_the_mean_over_sizes_and_trials() -> None:

@@ -9,8 +9,8 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from rfbench.analysis.claim_tests import compute_one_sided_p
-from rfbench.analysis.statistics import paired_t
+from rfbench.analysis.claim_tests import compute_one_sided_p_values
+from rfbench.analysis.statistics import paired_t_test
 from tests.support.nightly import NIGHTLY, nightly
 
 N, D, TRIALS = 200, 4, 10  # rows, columns, trials per pair
@@ -61,7 +61,7 @@ def differences(
 
 def level(made: Values) -> float:
     """Return how often the two-sided test rejects at a nominal 5 %."""
-    return float(np.mean([paired_t(values).p <= 0.05 for values in made]))
+    return float(np.mean([paired_t_test(values).p <= 0.05 for values in made]))
 
 
 @pytest.mark.parametrize(("M", "new_splits"), [(3, True), pytest.param(8, False, marks=nightly)])
@@ -88,12 +88,12 @@ def test_test_on_a_given_split_is_about_new_features_only() -> None:
     assert level(made - made.mean()) > 0.10
 
 
-def test_power_is_as_stated_in_the_rules() -> None:
+def test_power_of_the_tests_is_as_stated_in_the_rules() -> None:
     """A mean .85 of the spread off its bound is seen in four of five cases with ten trials."""
     rng = np.random.default_rng(0)
     for gap, trials in ((0.85, 10), (0.46, 31)):
         made = gap + rng.standard_normal((1000, trials))
-        seen = np.mean([compute_one_sided_p(values)[0] <= 0.05 for values in made])
+        seen = np.mean([compute_one_sided_p_values(values)[0] <= 0.05 for values in made])
         exact = stats.nct.sf(stats.t.isf(0.05, trials - 1), trials - 1, gap * trials**0.5)
         assert exact == pytest.approx(0.8, abs=0.02)
         assert seen == pytest.approx(exact, abs=4 * (0.16 / 1000) ** 0.5)

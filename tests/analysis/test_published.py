@@ -10,9 +10,9 @@ from scipy.stats import t
 
 from rfbench import papers
 from rfbench.analysis import verification
-from rfbench.analysis.frame import collect
-from rfbench.analysis.published import PUBLISHED_COLUMNS, compare_published
-from rfbench.analysis.selection import Selection, is_subset
+from rfbench.analysis.frame import collect_results
+from rfbench.analysis.published import PUBLISHED_COLUMNS, compare_published_numbers
+from rfbench.analysis.selection import Selection, is_row_subset
 from rfbench.papers.models import Source
 from tests.support.frames import results, selection
 from tests.support.papers import PAPER, eeg, trials
@@ -28,15 +28,17 @@ def line(table: pd.DataFrame, **where: Any) -> pd.Series:
 
 
 @pytest.mark.parametrize("every", [[], [results([], **PAPER)]])
-def test_numbers_without_rows_are_not_run(every: list[Any]) -> None:
-    table = compare_published(selection(*every))
+def test_published_numbers_without_rows_get_the_verdict_not_run(every: list[Any]) -> None:
+    table = compare_published_numbers(selection(*every))
     assert list(table.columns[: len(PUBLISHED_COLUMNS)]) == PUBLISHED_COLUMNS
-    assert len(table) == 3 * len(papers.list_published())
+    assert len(table) == 3 * len(papers.list_published_numbers())
     assert set(table["verdict"]) == {"not run"}
 
 
 def test_number_with_rows_gets_a_verdict() -> None:
-    table = compare_published(selection(results(trials(68.6) + trials(75, sampler="qmc"), **PAPER)))
+    table = compare_published_numbers(
+        selection(results(trials(68.6) + trials(75, sampler="qmc"), **PAPER))
+    )
     one = line(table)
     assert (one["verdict"], one["trials"]) == ("close", 10)
     assert one["measured"] == pytest.approx(68.6)
@@ -53,24 +55,24 @@ def test_number_with_rows_gets_a_verdict() -> None:
     "changes", [{"dataset": "eeg[5000 rows]"}, {"n_train": 5000}, {"n_test": 100}]
 )
 def test_subset_is_shown_separately_and_not_judged(changes: dict[str, Any]) -> None:
-    table = compare_published(selection(results(trials(68.6, **changes), **PAPER)))
+    table = compare_published_numbers(selection(results(trials(68.6, **changes), **PAPER)))
     assert line(table)["verdict"] == "not run"
     assert line(table, stand_in=True)["verdict"] == "not judged"
 
 
 def test_folder_with_most_trials_is_used() -> None:
     few, many = results(trials(60, n=3), "few", **PAPER), results(trials(68.5), "many", **PAPER)
-    assert line(compare_published(selection(few, many)))["measured"] == pytest.approx(68.5)
+    assert line(compare_published_numbers(selection(few, many)))["measured"] == pytest.approx(68.5)
 
 
-def test_rows_of_a_control_are_not_used_for_its_sampler() -> None:
+def test_rows_of_a_control_sampler_are_not_used_for_the_original_sampler() -> None:
     control = trials(80, label="rks-2s")
     both = results(trials(68.5, label="rks") + control, **PAPER)
-    assert line(compare_published(selection(both)))["measured"] == pytest.approx(68.5)
+    assert line(compare_published_numbers(selection(both)))["measured"] == pytest.approx(68.5)
     two = results(control + trials(70, label="rks-4s"), **PAPER)
-    assert line(compare_published(selection(two)))["verdict"] == "not run"
+    assert line(compare_published_numbers(selection(two)))["verdict"] == "not run"
     alone = results(trials(68.5, label="plain"), **PAPER)
-    assert line(compare_published(selection(alone)))["trials"] == 10
+    assert line(compare_published_numbers(selection(alone)))["trials"] == 10
 
 
 @pytest.mark.parametrize(
@@ -91,7 +93,7 @@ def test_row_counts_that_differ_by_more_than_2_percent_are_a_subset(
     n_train: float, n_test: float, subset: bool
 ) -> None:
     source = Source(dataset="a9a", n_train=1000, n_test=500)
-    assert is_subset(source, "table1", math.nan, n_train, n_test) == subset
+    assert is_row_subset(source, "table1", math.nan, n_train, n_test) == subset
 
 
 @pytest.mark.parametrize(
@@ -112,7 +114,7 @@ def test_claim_lists_its_numbers_that_differ_from_the_paper(
 def test_number_from_one_trial_adds_the_variance_of_one_trial() -> None:
     """By hand, from the numbers of a published folder: what features explain of it is taken off."""
     folder = FOLDERS / "quadrature2018_figure2_letter-gaussian.code"
-    found = compare_published(Selection(collect([folder])), "quadrature2018")
+    found = compare_published_numbers(Selection(collect_results([folder])), "quadrature2018")
     one = found[(found["method"] == "rks") & (found["trials"] > 0)].iloc[0]
     rows = pd.read_csv(folder / "trials.csv")
     rows = rows[(rows["label"] == "rks") & (rows["M"] == int(one["M"]))]
@@ -123,6 +125,6 @@ def test_number_from_one_trial_adds_the_variance_of_one_trial() -> None:
     own = ours.var() / mean**2 / n + of_rows
     variance = features / 500 + own
     freedom = variance**2 / (own**2 / (n - 1) + (features / 500) ** 2 / 499)
-    digit = papers.list_published()[int(one["number"])].half_digit
+    digit = papers.list_published_numbers()[int(one["number"])].half_digit
     half = t.ppf(0.95, freedom) * math.sqrt(variance) + digit / theirs
     assert one["half_width"] == pytest.approx(half * mean, rel=1e-6)

@@ -70,8 +70,12 @@ BASELINES = ("rks", "qmc")
 def table3(flip: int, n: int = 10) -> list[dict[str, Any]]:
     """Rows in which all cells come out as marked, but for the first few marked ones of EEG."""
     rng = np.random.default_rng(0)
-    sources = papers.list_sources()["liu2020"]
-    cells = [c for c in papers.list_published() if c.paper == "liu2020" and c.metric == "accuracy"]
+    sources = papers.list_data_sets_of_papers()["liu2020"]
+    cells = [
+        c
+        for c in papers.list_published_numbers()
+        if c.paper == "liu2020" and c.metric == "accuracy"
+    ]
     made, flipped = [], 0
     for c in cells:
         better = c.mark == "significant"
@@ -91,7 +95,10 @@ def table3(flip: int, n: int = 10) -> list[dict[str, Any]]:
 
 def test_claim_s1_is_judged_on_the_marked_cells() -> None:
     """Each of the 33 against both baselines; those that are not marked come out better too."""
-    marked = papers.find_paper("liu2020"), sum(one.mark != "" for one in papers.list_published())
+    marked = (
+        papers.find_paper("liu2020"),
+        sum(one.mark != "" for one in papers.list_published_numbers()),
+    )
     outcome = verdict(shipped("S1"), results(table3(0), **PAPER))
     assert outcome.verdict == "holds"
     assert len(outcome.comparisons) == 2 * marked[1] == 66

@@ -4,16 +4,16 @@ import random
 import pytest
 
 from rfbench.analysis.data_issues import DataIssue, evaluate_checks, find_data_issues
-from rfbench.analysis.summary import find_axis, find_metrics, summarize
+from rfbench.analysis.summary import find_shown_metrics, find_x_axis, summarize
 from rfbench.errors import ResultsError
-from rfbench.results import read
+from rfbench.results import read_results_folder
 from tests.support.results import Write
 
 
-def test_mean_spread_and_counts_equal_closed_form(write: Write) -> None:
+def test_mean_standard_error_and_counts_equal_closed_form(write: Write) -> None:
     rows = [{"trial": t, "error": e, "t_pp": e} for t, e in enumerate([1.0, 2.0, 3.0, 6.0])]
     rows += [{"trial": 4, "error": "", "status": "timeout", "t_pp": ""}]
-    [line] = summarize(read(write(rows))).to_dict("records")
+    [line] = summarize(read_results_folder(write(rows))).to_dict("records")
     assert (line["metric"], line["trials"], line["failed"]) == ("error", 4, 1)
     assert line["mean"] == 3
     assert line["sd"] == pytest.approx(math.sqrt(14 / 3))
@@ -25,14 +25,16 @@ def test_mean_spread_and_counts_equal_closed_form(write: Write) -> None:
 
 
 def test_one_trial_has_no_spread_and_zero_trials_have_no_mean(write: Write) -> None:
-    table = summarize(read(write([{}, {"sampler": "eerf", "status": "crashed", "error": ""}])))
+    table = summarize(
+        read_results_folder(write([{}, {"sampler": "eerf", "status": "crashed", "error": ""}]))
+    )
     assert list(table["trials"]) == [1, 0]
     assert table["se"].isna().all()
     assert list(table["mean"].isna()) == [False, True]
 
 
 def test_infinite_error_counts_as_failed(write: Write) -> None:
-    results = read(write([{"error": 1}, {"trial": 1, "error": "inf"}]))
+    results = read_results_folder(write([{"error": 1}, {"trial": 1, "error": "inf"}]))
     [line] = summarize(results).to_dict("records")
     assert (line["mean"], line["trials"], line["failed"]) == (1, 1, 1)
     fault = find_data_issues(results)[0]
@@ -43,14 +45,14 @@ def test_infinite_error_counts_as_failed(write: Write) -> None:
 def test_rows_with_early_stopped_solvers_are_counted_per_method(write: Write) -> None:
     rows = [{"trial": t, "converged": t > 1} for t in range(4)]
     rows += [{"sampler": "eerf"}, {"sampler": "lkrf", "converged": False, "status": "failed"}]
-    results = read(write(rows))
+    results = read_results_folder(write(rows))
     found = [fault for fault in find_data_issues(results) if fault.kind == "not converged"]
     assert [(fault.of, fault.count) for fault in found] == [("rks", 2)]
 
 
 def test_failed_row_without_d_joins_its_group(write: Write) -> None:
     rows = [{}, {"trial": 1, "status": "memory", "d": "", "error": ""}]
-    [line] = summarize(read(write(rows))).to_dict("records")
+    [line] = summarize(read_results_folder(write(rows))).to_dict("records")
     assert (line["d"], line["trials"], line["failed"]) == (64, 1, 1)
 
 
@@ -61,21 +63,23 @@ def test_row_order_does_not_matter(write: Write) -> None:
         for m in (10, 20)
         for t in range(7)
     ]
-    straight = summarize(read(write(rows, name="a")))
+    straight = summarize(read_results_folder(write(rows, name="a")))
     random.Random(0).shuffle(rows)
-    assert summarize(read(write(rows, name="b"))).equals(straight)
+    assert summarize(read_results_folder(write(rows, name="b"))).equals(straight)
     assert list(straight["method"]) == ["rks", "rks", "eerf", "eerf", "mine", "mine"]
     assert list(straight["x"]) == [10, 20] * 3
 
 
 def test_metric_is_set_by_configuration_argument_or_data_set(write: Write) -> None:
     rows = [{}, {"dataset": "cpu", "error": "", "relative_squared_error": 0.5}]
-    results = read(write(rows, name="a"))
-    assert find_metrics(results) == {"cpu": "relative_squared_error", "digits": "error"}
-    assert set(find_metrics(results, "rmse").values()) == {"rmse"}
-    assert find_metrics(read(write([{}], name="b", metric="accuracy"))) == {"digits": "accuracy"}
+    results = read_results_folder(write(rows, name="a"))
+    assert find_shown_metrics(results) == {"cpu": "relative_squared_error", "digits": "error"}
+    assert set(find_shown_metrics(results, "rmse").values()) == {"rmse"}
+    assert find_shown_metrics(read_results_folder(write([{}], name="b", metric="accuracy"))) == {
+        "digits": "accuracy"
+    }
     with pytest.raises(ResultsError, match="Did you mean 'accuracy'"):
-        find_metrics(results, "acuracy")
+        find_shown_metrics(results, "acuracy")
 
 
 @pytest.mark.parametrize(
@@ -91,15 +95,15 @@ def test_metric_is_set_by_configuration_argument_or_data_set(write: Write) -> No
         ([{"M": 171}, {"M": 180}], {"M": {"follow": "lkrf"}}, "variant"),
     ],
 )
-def test_axis_of_the_summary_is_detected(
+def test_x_axis_of_the_summary_is_detected(
     write: Write, rows: list[dict], config: dict, expected: str
 ) -> None:  # type: ignore[type-arg]
-    assert find_axis(read(write(rows, **config))) == expected
+    assert find_x_axis(read_results_folder(write(rows, **config))) == expected
 
 
-def test_trials_are_grouped_if_M_follows_another_method(write: Write) -> None:
+def test_trials_are_grouped_if_M_is_copied_from_another_method(write: Write) -> None:
     rows = [{"d": d, "trial": t, "M": 170 + d + t} for d in (2, 3) for t in range(4)]
-    table = summarize(read(write(rows, M={"follow": "lkrf"})))
+    table = summarize(read_results_folder(write(rows, M={"follow": "lkrf"})))
     assert list(table["trials"]) == [4, 4]
     assert list(table["M_min"]) == [172, 173]
     assert list(table["M_max"]) == [175, 176]
@@ -113,7 +117,7 @@ def test_method_names_contain_exactly_the_differing_settings(write: Write) -> No
     ]
     rows += [{"M": m, "parameters": f'{{"pool_size": {m}}}'} for m in (10, 20)]
     rows += [{"M": 10, "sampler": "ses", "kernel": k} for k in ("gaussian", "linear")]
-    table = summarize(read(write(rows)))
+    table = summarize(read_results_folder(write(rows)))
     assert sorted(set(table["method"])) == [
         "eerf, pool_size=100",
         "eerf, pool_size=200",
@@ -128,14 +132,14 @@ def test_method_names_contain_exactly_the_differing_settings(write: Write) -> No
 
 def test_swept_setting_is_in_the_method_name_except_M_and_d(write: Write) -> None:
     two = [{"M": m, "variant": f"bandwidth={b}"} for m in (10, 20) for b in (1, 2)]
-    assert set(summarize(read(write(two, name="a")))["method"]) == {
+    assert set(summarize(read_results_folder(write(two, name="a")))["method"]) == {
         "rks, bandwidth=1",
         "rks, bandwidth=2",
     }
     swept = [{"d": d, "variant": f"dataset.d={d}, dataset.noise=1"} for d in (2, 3)]
-    assert set(summarize(read(write(swept, name="b")))["method"]) == {"rks, noise=1"}
+    assert set(summarize(read_results_folder(write(swept, name="b")))["method"]) == {"rks, noise=1"}
     alike = [{"M": m, "variant": "samplers.rks.k=1, solver.k=2"} for m in (10, 20)]
-    named = summarize(read(write(alike, name="c")))["method"]
+    named = summarize(read_results_folder(write(alike, name="c")))["method"]
     assert set(named) == {"rks, samplers.rks.k=1, solver.k=2"}
 
 
@@ -145,11 +149,11 @@ def test_sweep_of_one_sampler_does_not_split_other_samplers(write: Write) -> Non
         for s, k in (("rks", 1), ("rks", 2), ("eerf", 1), ("eerf", 2))
         for m in (10, 20)
     ]
-    table = summarize(read(write(rows, name="a")))
+    table = summarize(read_results_folder(write(rows, name="a")))
     assert set(table["method"]) == {"rks", "eerf, pool_size=1", "eerf, pool_size=2"}
     assert list(table["trials"]) == [2, 2, 1, 1, 1, 1]
-    along = read(write([row for row in rows if row["M"] == 10], name="b"))
-    assert find_axis(along) == "pool_size"
+    along = read_results_folder(write([row for row in rows if row["M"] == 10], name="b"))
+    assert find_x_axis(along) == "pool_size"
     table = summarize(along)[["method", "x", "trials"]]
     assert table.to_numpy().tolist() == [
         ["rks", 1, 2],
@@ -161,7 +165,7 @@ def test_sweep_of_one_sampler_does_not_split_other_samplers(write: Write) -> Non
 
 def test_trials_that_differ_only_in_hidden_settings_are_not_averaged(write: Write) -> None:
     rows = [{"setting": s, "trial_id": s + str(t), "trial": t} for s in "ab" for t in (0, 1)]
-    table = summarize(read(write(rows)))
+    table = summarize(read_results_folder(write(rows)))
     assert list(table["method"]) == ["rks, setting=a", "rks, setting=b"]
     assert list(table["trials"]) == [2, 2]
 
@@ -177,7 +181,9 @@ def test_checks_of_the_configuration_are_computed(write: Write) -> None:
     check = {"column": "kept", "sampler": "lkrf", "at_each": "d", "source": "lkrf2016"}
     limits = [{"below": 302}, {"below": 301, "above": None}, {"above": 200}]
     other = [{"column": "kept", "sampler": "rks", "below": 1}]
-    found = evaluate_checks(read(write(rows, checks=[check | one for one in limits] + other)))
+    found = evaluate_checks(
+        read_results_folder(write(rows, checks=[check | one for one in limits] + other))
+    )
     assert [check.verdict for check in found] == ["holds", "fails", "fails", "not run"]
     assert [check.failing_at for check in found] == [(), (3,), (2,), ()]
     assert [check.failing for check in found] == [0, 1, 1, 0]
@@ -186,12 +192,12 @@ def test_checks_of_the_configuration_are_computed(write: Write) -> None:
 
 
 def test_check_of_an_unknown_column_raises_error(write: Write) -> None:
-    results = read(write([{}], checks=[{"column": "keptt", "below": 1}]))
+    results = read_results_folder(write([{}], checks=[{"column": "keptt", "below": 1}]))
     with pytest.raises(ResultsError, match=r"not have a column 'keptt'.*Did you mean 'kept'"):
         evaluate_checks(results)
 
 
-def test_faults_are_reported(write: Write) -> None:
+def test_data_issues_are_reported(write: Write) -> None:
     rows = [
         {"version": "0.2"},
         {"trial_id": "other"},
@@ -199,7 +205,7 @@ def test_faults_are_reported(write: Write) -> None:
         {"trial": 1},
         {"trial": 2, "status": "timeout", "message": "longer than 60 s"},
     ]
-    assert find_data_issues(read(write(rows))) == [
+    assert find_data_issues(read_results_folder(write(rows))) == [
         DataIssue("failed", 1, "rks", "timeout", "longer than 60 s"),
         DataIssue("repeated", 1),
         DataIssue("unpaired", 1),

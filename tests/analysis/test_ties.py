@@ -8,7 +8,7 @@ from scipy import stats
 
 from rfbench.analysis.best import TIE_LEVEL, is_best_or_tied
 from rfbench.analysis.frame import build_collection
-from rfbench.analysis.statistics import paired_t
+from rfbench.analysis.statistics import paired_t_test
 from rfbench.analysis.summary import summarize, summarize_collection
 from tests.support.frames import results
 
@@ -30,10 +30,10 @@ def test_interval_equals_student_t_interval() -> None:
     rng = np.random.default_rng(0)
     a, b = rng.normal(size=(2, 7))
     reference = stats.ttest_rel(a, b).confidence_interval(TIE_LEVEL)
-    assert paired_t(a, b).compute_interval(TIE_LEVEL) == pytest.approx(
+    assert paired_t_test(a, b).compute_confidence_interval(TIE_LEVEL) == pytest.approx(
         (reference.low, reference.high)
     )
-    assert all(map(math.isnan, paired_t(a[:1], b[:1]).compute_interval(TIE_LEVEL)))
+    assert all(map(math.isnan, paired_t_test(a[:1], b[:1]).compute_confidence_interval(TIE_LEVEL)))
 
 
 def test_paired_test_detects_differences_smaller_than_the_spread() -> None:
@@ -54,7 +54,7 @@ def test_single_method_or_single_trial_is_never_best() -> None:
     assert tied({"rks": [1.0, 2.0], "orf": [math.nan, math.nan]}) == set()
 
 
-def test_lines_equal_the_lines_of_the_summary() -> None:
+def test_tied_methods_are_marked_for_each_line_of_the_summary() -> None:
     read = results([{"sampler": s, "trial": t} for s in ("rks", "orf") for t in (0, 1)])
     assert list(summarize_collection(build_collection([read]), read).drop(columns="group")) == list(
         summarize(read)

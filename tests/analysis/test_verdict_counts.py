@@ -12,9 +12,9 @@ from scipy.stats import norm, t
 
 from rfbench import papers
 from rfbench.analysis import frame, verdict_counts, verdicts
-from rfbench.analysis.frame import collect
+from rfbench.analysis.frame import collect_results
 from rfbench.analysis.outcomes import Outcome
-from rfbench.analysis.verification import Verification, verify
+from rfbench.analysis.verification import Verification, verify_results
 from rfbench.errors import ResultsError
 from rfbench.papers.models import Provenance, Published
 from tests.support.claims import bounded
@@ -30,23 +30,23 @@ def entries(*classes: tuple[str, str, str]) -> pd.DataFrame:
     return pd.DataFrame(lines, columns=["source", "settings", "verdict", "protocol"])
 
 
-def test_sum_over_two_classes_is_rejected() -> None:
+def test_verdicts_of_two_provenance_classes_cannot_be_summed() -> None:
     one = entries(("table", "readings", verdicts.AGREES), ("table", "readings", verdicts.DIFFERS))
-    counted = verdict_counts.count(one, verdict_counts.OF_NUMBERS)
-    assert (counted.n_compared, counted.n_near, counted[verdicts.CLOSE]) == (2, 1, 0)
+    counted = verdict_counts.count_by_verdict(one, verdict_counts.OF_NUMBERS)
+    assert (counted.n_compared, counted.n_agreeing_or_close, counted[verdicts.CLOSE]) == (2, 1, 0)
     for other in (("repository", "readings"), ("table", "matched")):
         more = entries((*other, verdicts.AGREES))
         with pytest.raises(ResultsError, match="different provenance"):
-            verdict_counts.count(pd.concat([one, more]), verdict_counts.OF_NUMBERS)
+            verdict_counts.count_by_verdict(pd.concat([one, more]), verdict_counts.OF_NUMBERS)
     with pytest.raises(ResultsError, match="none"):
-        verdict_counts.count(one[:0], verdict_counts.OF_NUMBERS)
+        verdict_counts.count_by_verdict(one[:0], verdict_counts.OF_NUMBERS)
 
 
 def test_only_numbers_of_the_named_papers_are_counted() -> None:
-    assert verdict_counts.count_published(set()) == {}
-    of_one = verdict_counts.count_published({"liu2020"})
+    assert verdict_counts.count_published_by_source(set()) == {}
+    of_one = verdict_counts.count_published_by_source({"liu2020"})
     assert {name for by in of_one.values() for name in by} == {"liu2020"}
-    every = verdict_counts.count_published(papers.list_papers())
+    every = verdict_counts.count_published_by_source(papers.list_papers())
     assert every["table"]["liu2020"] == of_one["table"]["liu2020"]
 
 
@@ -55,7 +55,7 @@ def test_two_protocols_in_one_class_are_rejected() -> None:
         Provenance(settings={"printed": "readings", "matched": "readings"})
 
 
-def test_each_published_number_and_protocol_has_a_class() -> None:
+def test_each_published_number_and_protocol_has_a_provenance_class() -> None:
     run: dict[str, set[str]] = {}
     for file in MANIFESTS:
         config = json.loads(file.read_text())["config"]
@@ -65,7 +65,7 @@ def test_each_published_number_and_protocol_has_a_class() -> None:
         provenance = papers.find_paper(name).provenance
         assert run[name] <= set(provenance.settings), name
         assert provenance.strongest_answer, name
-        items = {number.item for number in papers.find_folder(name).published}
+        items = {number.item for number in papers.find_paper_files(name).published}
         assert set(provenance.sources) == items, name
         for protocol in provenance.settings:
             if protocol == "matched":
@@ -85,10 +85,10 @@ def test_settings_tuned_to_match_do_not_count_for_a_corrected_claim(
     outcome = SimpleNamespace(
         claim=claim, protocol="corrected", label=verdicts.HOLDS, differing=False
     )
-    assert verdict_counts.is_holding(cast(Outcome, outcome)) == counts
+    assert verdict_counts.is_counted_as_holding(cast(Outcome, outcome)) == counts
 
 
-def test_curve_with_unequal_trial_numbers_is_documented() -> None:
+def test_curve_with_unequal_trial_numbers_has_a_documented_number() -> None:
     """Where rows were added to some sizes, the paper's folder has the number that counts."""
     written = {
         name
@@ -111,11 +111,13 @@ def test_curve_with_unequal_trial_numbers_is_documented() -> None:
         if (many > 1).any():
             uneven.append(file.parent.name)
     assert set(uneven) == written
-    collection = collect([PUBLISHED / name for name in uneven])
+    collection = collect_results([PUBLISHED / name for name in uneven])
     for setting, rows in collection.rows[collection.rows["counts"]].groupby("setting"):
         assert rows.groupby("M")["trial"].nunique().nunique() == 1, setting
     added = [
-        line for line in verdict_counts.list_added_trials(collection) if line["paper"] == "eerf2018"
+        line
+        for line in verdict_counts.tabulate_added_trials(collection)
+        if line["paper"] == "eerf2018"
     ]
     assert {(line["M"], line["counted"], line["added"]) for line in added} == {(450, 10, 104)}
 
@@ -149,9 +151,11 @@ def test_each_measured_number_is_close_undecided_or_different(
 ) -> None:
     """Recomputed from the published rows: by the intervals, and by the papers' spreads alone."""
     held = every_published
-    lines = held.own_numbers[(held.own_numbers["trials"] > 0) & (held.own_numbers["unit"] != "s")]
+    lines = held.numbers_on_own_data[
+        (held.numbers_on_own_data["trials"] > 0) & (held.numbers_on_own_data["unit"] != "s")
+    ]
     lines = lines[(lines["same_as"] == "") & (lines["protocol"] != "tuned")]
-    every = papers.list_published()
+    every = papers.list_published_numbers()
     expected: dict[tuple[str, str], dict[str, list[bool]]] = {}
     for line in lines.to_dict("records"):
         low, high = (line["difference"] + s * line["half_width"] for s in (-1, 1))
@@ -172,32 +176,34 @@ def test_each_measured_number_is_close_undecided_or_different(
             of_rows = max(0.0, own - features) ** 0.5
         of_class = expected.setdefault((line["source"], line["settings"]), {})
         of_class.setdefault(verdict, []).append(decidable(number, of_rows))
-    counts = {each.of: each for each in verdict_counts.count_numbers(held)}
+    counts = {each.of: each for each in verdict_counts.count_published_numbers(held)}
     assert counts.keys() == expected.keys()
     for key, each in counts.items():
         found = expected[key]
         assert each.n_compared == sum(map(len, found.values()))
         for of, size in ((each, len), (each.decidable_count, sum)):
-            three = of.n_near, of[verdicts.UNDECIDED], of[verdicts.DIFFERS]
+            three = of.n_agreeing_or_close, of[verdicts.UNDECIDED], of[verdicts.DIFFERS]
             names = ("near", "undecided", "different")
             assert three == tuple(size(found.get(name, [])) for name in names), key
         without = [every[line["number"]].standard_error is None for line in lines.to_dict("records")
                    if (line["source"], line["settings"]) == key]  # fmt: skip
         assert each.unspread == sum(without)
-    tables = verdict_counts.count_by_table(held)[list(verdicts.COMPARED)].to_numpy().sum()
+    tables = verdict_counts.count_verdicts_by_table(held)[list(verdicts.COMPARED)].to_numpy().sum()
     assert tables == sum(each.n_compared for each in counts.values())
 
 
 def test_numbers_left_out_of_a_total_are_counted_by_verdict() -> None:
     """USPS of quadrature2018, by an independent sum over the rows: means farther than a factor."""
     folders = [PUBLISHED / f"quadrature2018_figure2_usps-{kernel}.code" for kernel in KERNELS]
-    held = verify(folders)
-    groups = {(each.group, each.count.of[1]): each for each in verdict_counts.list_left_out(held)}
+    held = verify_results(folders)
+    groups = {
+        (each.group, each.count.of[1]): each for each in verdict_counts.list_left_out_numbers(held)
+    }
     usps = groups.pop((verdict_counts.OTHER_DATA, "code"))
     assert not groups
     assert usps.places == ("quadrature2018 USPS",)
     assert sum(usps.count.verdicts.values()) == 90
-    assert verdict_counts.count_numbers(held) == []
+    assert verdict_counts.count_published_numbers(held) == []
     rows = pd.concat([pd.read_csv(folder / "trials.csv") for folder in folders])
     means = rows.groupby(["kernel", "label", "M"])["kernel_error_frobenius"].mean()
     names = {"figure2-gaussian": "gaussian"} | {
@@ -205,13 +211,13 @@ def test_numbers_left_out_of_a_total_are_counted_by_verdict() -> None:
     }
     far = [
         number
-        for number in papers.find_folder("quadrature2018").published
+        for number in papers.find_paper_files("quadrature2018").published
         if number.dataset == "USPS"
         and abs(np.log(means[names[number.item], number.method, number.size] / number.value))
         > np.log(1.1)
     ]
     assert len(far) >= usps.count["differs"]  # those beyond with all of their interval
-    back = verdict_counts.count_with_left_out(held)[usps.count.of]
-    assert (back.n_near, back.n_compared, back["differs"]) == (
-        usps.count.n_near, usps.count.n_compared, usps.count["differs"],
+    back = verdict_counts.count_including_left_out(held)[usps.count.of]
+    assert (back.n_agreeing_or_close, back.n_compared, back["differs"]) == (
+        usps.count.n_agreeing_or_close, usps.count.n_compared, usps.count["differs"],
     )  # fmt: skip

@@ -4,7 +4,7 @@ import pytest
 
 from rfbench import results
 from rfbench.api import read_config
-from rfbench.audit.ranking import rank
+from rfbench.audit.ranking import rank_combinations
 from rfbench.experiment import runner
 from rfbench.experiment.run_plan import plan_run
 from tests.audit.invented import CONFIG, HIDDEN, found, planned, write_paper
@@ -20,14 +20,14 @@ def home(tmp_path_factory):
     path.write_text(CONFIG)
     hidden = ['paper=""', *(f"{key}={value}" for key, value in HIDDEN.items())]
     experiment = read_config(path, [*hidden, "seed=99", "trials=4", "kernel_error_rows=null"])
-    runner.run(plan_run([experiment], home / "hidden"), n_jobs=1)
-    rows = results.read(home / "hidden").rows
+    runner.run_plan(plan_run([experiment], home / "hidden"), n_jobs=1)
+    rows = results.read_results_folder(home / "hidden").rows
     means = rows[rows["label"] != "control"].groupby(["label", "M"])["error"].mean().to_dict()
     write_paper(home / "papers", means)
     with read_from(home / "papers"):
         audit = planned(home)
         work = plan_run(audit.experiments, found(home), variants=audit.variants)
-        runner.run(work, n_jobs=1)
+        runner.run_plan(work, n_jobs=1)
     return home
 
 
@@ -41,4 +41,4 @@ def invented(home):
 @pytest.fixture
 def ranking(invented):
     """Its table."""
-    return rank(planned(invented), results.read(found(invented)))
+    return rank_combinations(planned(invented), results.read_results_folder(found(invented)))

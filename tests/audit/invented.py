@@ -9,9 +9,9 @@ from typing import Any
 import pandas as pd
 
 from rfbench.audit import choices
-from rfbench.audit.plan import Audit, AuditRequest, plan
+from rfbench.audit.plan import Audit, AuditRequest, plan_audit
 from rfbench.audit.ranking import tabulate_combinations
-from rfbench.audit.target import Target, find
+from rfbench.audit.target import Target, parse_target
 from rfbench.config import sweeps
 from rfbench.config.schema import Experiment
 from rfbench.papers.models import Published
@@ -65,7 +65,7 @@ def found(home: Path) -> Path:
 def planned(home: Path, vary: Sequence[str] = VARY, **keywords: Any) -> Audit:
     """Plan an audit of the invented paper."""
     path = home / "configs" / "invented.yaml"
-    return plan(AuditRequest(path, find(AIM), vary=vary, **keywords))
+    return plan_audit(AuditRequest(path, parse_target(AIM), vary=vary, **keywords))
 
 
 def number(method: str, size: int = 10) -> Published:

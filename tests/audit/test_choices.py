@@ -47,19 +47,19 @@ def test_invalid_combinations_are_removed_before_the_draw():
     assert sweeps.iterate_combinations(many, 5, lambda combination: False) == []
 
 
-def test_most_specific_choices_are_used():
-    mnist = choices.list_choices(target.find("eerf2018/table3,table5/mnist"))
-    adult = choices.list_choices(target.find("eerf2018/table3/adult"))
+def test_most_specific_choices_override_general_ones():
+    mnist = choices.list_choice_options(target.parse_target("eerf2018/table3,table5/mnist"))
+    adult = choices.list_choice_options(target.parse_target("eerf2018/table3/adult"))
     assert "solver.multiclass" in mnist
     assert "solver.multiclass" not in adult
     assert list(mnist["scaling"]) == ["standard", "none", "/255"]
     assert list(adult["scaling"]) == ["standard", "none"]
-    letter = choices.list_choices(target.find("eerf2018/table5/letter"))
+    letter = choices.list_choice_options(target.parse_target("eerf2018/table5/letter"))
     assert "bandwidth" not in letter  # an empty list takes it away
 
 
 def test_named_options_are_selected():
-    known = choices.list_choices(target.find("liu2020/table3/EEG"))
+    known = choices.list_choice_options(target.parse_target("liu2020/table3/EEG"))
     name, picked = choices.parse_choice("weights=kept,drawn", known)
     assert (name, list(picked)) == ("weights", ["kept", "drawn"])
     assert picked["kept"]["samplers.leverage-rff.resample"] is False
@@ -73,13 +73,15 @@ def test_settings_of_absent_samplers_are_left_out():
         word: {"samplers.eerf.center_target": yes, "samplers.lkrf.penalty": 1}
         for word, yes in (("no", False), ("yes", True))
     }
-    assert choices.select_options(centred, ["eerf"]) == {
+    assert choices.drop_options_of_other_samplers(centred, ["eerf"]) == {
         "no": {"samplers.eerf.center_target": False},
         "yes": {"samplers.eerf.center_target": True},
     }
-    assert list(choices.select_options(centred, ["lkrf"])) == ["no"]  # the two are then the same
-    assert choices.select_options(centred, ["rks"]) == {}
-    assert choices.select_options({"none": {"scaling": "none"}}, ["rks"]) == {
+    assert list(choices.drop_options_of_other_samplers(centred, ["lkrf"])) == [
+        "no"
+    ]  # the two are then the same
+    assert choices.drop_options_of_other_samplers(centred, ["rks"]) == {}
+    assert choices.drop_options_of_other_samplers({"none": {"scaling": "none"}}, ["rks"]) == {
         "none": {"scaling": "none"}
     }
 
@@ -97,7 +99,7 @@ def test_open_choices_are_named_by_table_and_data_set(tmp_path):
     )
     (root / "invented2026" / "open_choices.yaml").write_text(open_choices)
     with read_from(root):
-        known = choices.list_choices(target.find(AIM))
+        known = choices.list_choice_options(target.parse_target(AIM))
     assert {name: list(options) for name, options in known.items()} == {
         "scaling": ["none", "standard"],
         "feature_map": ["offset", "paired"],

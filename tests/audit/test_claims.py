@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rfbench.analysis.verification import verify
+from rfbench.analysis.verification import verify_results
 from tests.support.command_line import call
 from tests.support.papers import read_from
 
@@ -93,7 +93,7 @@ def test_range_of_a_ratio_equals_the_range_computed_from_rows(here, monkeypatch)
     means = expected(here)
     for bound, verdict in ((2.0, "holds"), (0.99, None), (1e-9, "fails")):
         with read_from(write(here / "more", bound)):
-            (one,) = [o for o in verify(["results"]).outcomes if o.protocol]
+            (one,) = [o for o in verify_results(["results"]).outcomes if o.protocol]
         for comparison in one.comparisons:
             ends = sorted(np.exp(means[:, comparison.x]))
             span = comparison.over_gaps

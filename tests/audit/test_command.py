@@ -61,7 +61,7 @@ def ended(monkeypatch, **summary):
     def run(work, *others, **keywords):
         return runner.Summary(work.folder, **summary)
 
-    monkeypatch.setattr(running, "measure", run)
+    monkeypatch.setattr(running, "run_missing_trials", run)
 
 
 def test_dry_run_and_smoke_run_give_no_ranking(here, monkeypatch):

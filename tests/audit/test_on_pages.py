@@ -31,7 +31,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (folder / "audit.csv").write_text("\n".join([HEAD, *LINES]) + "\n")
 
 
-def test_folder_uses_ranges_from_neighboring_audits() -> None:
+def test_verification_uses_ranges_from_audits_in_a_neighboring_folder() -> None:
     """What `verify` prints of a folder is what the scoreboard of all of them says."""
     printed = call("verify", "as-printed")
     assert "0.00 ± 0.00 to +1.25 ± 0.50, off by 11.55" in printed

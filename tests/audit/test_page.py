@@ -28,7 +28,7 @@ def cells(content, head):
 
 
 def made(folder, ranking):
-    page.save(*ranking, folder)
+    page.save_audit(*ranking, folder)
     return (folder / page.PAGE).read_text()
 
 
@@ -60,7 +60,7 @@ def test_audit_page_reports_the_limitations_of_the_audit(folder, one, other, mor
 
 
 def test_table_and_page_are_saved(folder):
-    paths = page.save(*tied(in_folder=9), folder)
+    paths = page.save_audit(*tied(in_folder=9), folder)
     assert [path.name for path in paths] == ["audit.csv", "audit.md"]
     table = pd.read_csv(paths[0])
     assert list(table["place"]) == [1, 1, 3, 3]

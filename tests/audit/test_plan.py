@@ -4,8 +4,8 @@ import pytest
 
 from rfbench import shipped
 from rfbench.audit import choices
-from rfbench.audit.plan import AuditRequest, plan
-from rfbench.audit.target import find
+from rfbench.audit.plan import AuditRequest, plan_audit
+from rfbench.audit.target import parse_target
 from rfbench.config import sweeps
 from tests.audit.invented import planned
 
@@ -18,7 +18,7 @@ def test_controls_and_kernel_errors_are_not_measured(invented):
 
 def test_known_options_that_cannot_run_are_dropped(invented, monkeypatch):
     known = dict([choices.parse_choice("scaling=none,sideways,standard", {})])
-    monkeypatch.setattr("rfbench.audit.plan.list_choices", lambda target, gaps: known)
+    monkeypatch.setattr("rfbench.audit.plan.list_choice_options", lambda target, gaps: known)
     audit = planned(invented, [], most=2)
     assert [experiment.scaling for experiment in audit.experiments] == ["none", "standard"]
     assert [line.partition(":")[0] for line in audit.refused] == ["scaling sideways"]
@@ -39,20 +39,20 @@ def test_fixed_and_single_options_are_part_of_each_combination(invented):
 
 
 def test_fixed_key_is_not_an_open_choice():
-    target = find("liu2020/table3/EEG")
+    target = parse_target("liu2020/table3/EEG")
     words = ["scaling=standard", "M=14,28"]
-    path = shipped.locate("liu2020_table3")
-    audit = plan(AuditRequest(path, target, overrides=words, most=5, run="eeg.printed"))
+    path = shipped.locate_configuration("liu2020_table3")
+    audit = plan_audit(AuditRequest(path, target, overrides=words, most=5, run="eeg.printed"))
     assert "scaling" not in audit.choices
     assert {experiment.scaling for experiment in audit.experiments} == {"standard"}
     assert {n.size for n in audit.target.numbers} == {14, 28}
     assert sweeps.count_combinations(audit.choices) == 192
 
 
-def test_gaps_exclude_settings_that_the_paper_states():
-    target = find("liu2020/table3/EEG")
-    path, words = shipped.locate("liu2020_table3"), ["M=14,28"]
-    audit = plan(AuditRequest(path, target, overrides=words, run="eeg.printed", gaps=True))
+def test_unstated_settings_exclude_settings_that_the_paper_states():
+    target = parse_target("liu2020/table3/EEG")
+    path, words = shipped.locate_configuration("liu2020_table3"), ["M=14,28"]
+    audit = plan_audit(AuditRequest(path, target, overrides=words, run="eeg.printed", gaps=True))
     varied = {name for name, options in audit.choices.items() if len(options) > 1}
     # Section 5.1 has a deterministic sequence, so that scrambling is none of them.
     assert varied == {
@@ -63,7 +63,7 @@ def test_gaps_exclude_settings_that_the_paper_states():
     assert {each.dataset[0].name for each in audit.experiments} == {"eeg", "eeg-clean"}
     assert audit.as_it_stands is not None
     assert audit.folder == "gaps_liu2020_table3_EEG"
-    assert not {"scaled", "rows"} & set(choices.list_choices(target))
+    assert not {"scaled", "rows"} & set(choices.list_choice_options(target))
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,9 @@ def test_gaps_exclude_settings_that_the_paper_states():
     ],
 )
 def test_known_choices_are_valid_for_the_shipped_configurations(config, run, aim):
-    audit = plan(AuditRequest(shipped.locate(config), find(aim), most=20, run=run))
+    audit = plan_audit(
+        AuditRequest(shipped.locate_configuration(config), parse_target(aim), most=20, run=run)
+    )
     assert audit.choices
     assert audit.refused == []
     assert audit.target.numbers
@@ -93,7 +95,7 @@ def test_known_choices_are_valid_for_the_shipped_configurations(config, run, aim
     ],
 )
 def test_unstated_settings_include_our_interpretation(name, aim, run, fixed):
-    path = shipped.locate(name)
-    audit = plan(AuditRequest(path, find(aim), run=run, gaps=True, overrides=fixed))
+    path = shipped.locate_configuration(name)
+    audit = plan_audit(AuditRequest(path, parse_target(aim), run=run, gaps=True, overrides=fixed))
     assert audit.as_it_stands is not None
     assert len(audit.grid) == sweeps.count_combinations(audit.choices)

@@ -7,7 +7,7 @@ import pytest
 
 from rfbench import papers, results
 from rfbench.audit import page
-from rfbench.audit.ranking import rank, tabulate_measured
+from rfbench.audit.ranking import rank_combinations, tabulate_measured_numbers
 from rfbench.errors import ResultsError
 from tests.audit.invented import (
     HIDDEN,
@@ -23,7 +23,7 @@ from tests.audit.invented import (
 from tests.support.papers import read_from
 
 
-def test_hidden_protocol_is_found(ranking):
+def test_audit_ranks_the_hidden_protocol_first(ranking):
     first, second, *_ = ranking.to_dict("records")
     assert len(ranking) == 6
     assert {name: first[name] for name in HIDDEN} == HIDDEN
@@ -31,14 +31,14 @@ def test_hidden_protocol_is_found(ranking):
 
 
 def test_distances_equal_those_computed_from_the_rows(ranking, invented):
-    rows = results.read(found(invented)).rows
+    rows = results.read_results_folder(found(invented)).rows
     best = rows[rows["bandwidth"].eq(4) & rows["feature_map"].eq("paired")]
     line, audit = ranking.iloc[0], planned(invented)
     gaps = []
-    cells = tabulate_measured(audit, results.read(found(invented)))
+    cells = tabulate_measured_numbers(audit, results.read_results_folder(found(invented)))
     cells = cells[cells["combination"] == ranking.index[0]]
     cells = cells.sort_values("number").to_dict("records")
-    for published, cell in zip(papers.list_published(), cells, strict=True):
+    for published, cell in zip(papers.list_published_numbers(), cells, strict=True):
         here = best[best["label"].eq(published.method) & best["M"].eq(published.size)]["error"]
         assert (cell["method"], cell["M"]) == (published.method, published.M)
         assert cell["trials"] == len(here) == 2
@@ -46,7 +46,7 @@ def test_distances_equal_those_computed_from_the_rows(ranking, invented):
         assert cell["standard_error"] == pytest.approx(here.sem(), abs=1e-9)
         gaps.append(here.mean() - published.value)
     for half, name in zip(
-        audit.target.split_halves(), ("rms_choosing", "rms_confirming"), strict=True
+        audit.target.split_numbers_into_halves(), ("rms_choosing", "rms_confirming"), strict=True
     ):
         said = math.sqrt(sum(gaps[i] ** 2 for i in half) / len(half))
         assert line[name] == pytest.approx(said)
@@ -55,18 +55,18 @@ def test_distances_equal_those_computed_from_the_rows(ranking, invented):
 
 
 def test_combination_with_missing_trials_is_not_ranked(invented, tmp_path):
-    whole = results.read(found(invented))
+    whole = results.read_results_folder(found(invented))
     lost = whole.rows["label"].eq("orf") & whole.rows["M"].eq(10)
     for missing, incomplete in ((lost & whole.rows["bandwidth"].eq(2), 2), (lost, 6)):
         part = results.Results(whole.folder, whole.name, whole.rows[~missing])
         audit = planned(invented)
-        table = rank(audit, part)
+        table = rank_combinations(audit, part)
         assert len(table) == 6 - incomplete
         assert "2" not in list(table["bandwidth"])
     with pytest.raises(
         ResultsError, match="No combination of settings has results for all numbers"
     ):
-        page.save(audit, table, tmp_path)
+        page.save_audit(audit, table, tmp_path)
 
 
 def test_unchanged_configuration_has_a_rank(ranking):
@@ -77,9 +77,9 @@ def test_unchanged_configuration_has_a_rank(ranking):
 
 
 def test_substitute_data_are_not_judged(ranking, home, tmp_path):
-    published = {(n.method, n.size): n.value for n in papers.list_published()}
+    published = {(n.method, n.size): n.value for n in papers.list_published_numbers()}
     with read_from(write_paper(tmp_path, published, dataset="mnist", stand_in="digits")):
-        other = rank(planned(home), results.read(found(home)))
+        other = rank_combinations(planned(home), results.read_results_folder(found(home)))
     assert other["stand_in"].all()
     distances = ["place", "rms_choosing", "rms_confirming", "largest_difference"]
     pd.testing.assert_frame_equal(other[distances], ranking[distances])

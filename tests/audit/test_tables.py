@@ -8,8 +8,8 @@ import pytest
 
 from rfbench import papers
 from rfbench.analysis.comparisons import ClaimComparison, EffectRange
-from rfbench.audit.tables import compute_effect_range, compute_ranges, read_all
-from rfbench.audit.unprinted import lay_out_audits
+from rfbench.audit.tables import compute_effect_range, compute_number_ranges, read_audit_tables
+from rfbench.audit.unprinted import make_audits_grid
 from rfbench.papers.models import Claim
 
 HEAD = (
@@ -26,10 +26,10 @@ def overview(root, *lines, name="audit_liu2020_table3+table4_cod-RNA", paper="li
     folder = root / "results" / "audits" / name
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "audit.csv").write_text("".join(f"{line}\n" for line in lines))
-    return lay_out_audits(read_all([root / "results"]), paper, root / "results").rows
+    return make_audits_grid(read_audit_tables([root / "results"]), paper, root / "results").rows
 
 
-def test_first_row_of_the_table_is_used(tmp_path):
+def test_overview_shows_the_first_row_of_the_audit_table(tmp_path):
     ((name, *cells),) = overview(tmp_path, HEAD, NEAREST, OTHER)
     assert name.startswith("[Tables 3 and 4, cod-RNA](audits/audit_liu2020_table3%2Btable4_")
     assert cells == ["9", "0.56", "0.48", "16", "2"]
@@ -63,7 +63,7 @@ def test_audit_in_a_renamed_folder_is_skipped(tmp_path):
     assert len(overview(tmp_path, HEAD, NEAREST)) == 1
     (folder,) = (file.parent for file in tmp_path.rglob("audit.csv"))
     folder.rename(folder.with_name("mine"))
-    assert read_all([tmp_path]) == []
+    assert read_audit_tables([tmp_path]) == []
 
 
 def write(root, name, head, *lines):
@@ -85,8 +85,8 @@ def test_range_uses_paired_differences_over_unstated_settings_only(tmp_path):
     ]
     head += f",trials,tried,stand_in,as_configured,protocol,{PAIRED}"
     write(tmp_path, "audit_liu2020_table3_EEG", head, *lines)
-    (line,) = compute_ranges(read_all([tmp_path])).values()
-    number = papers.list_published()[line.number]
+    (line,) = compute_number_ranges(read_audit_tables([tmp_path])).values()
+    number = papers.list_published_numbers()[line.number]
     assert (number.item, number.dataset, number.method, number.M) == ("table3", "EEG", "rks", "28")
     assert (line.low, line.half_low, line.high, line.half_high) == (0, 0, 3.25, 0.5)
     assert (line.combinations, line.trials, line.varied) == (2, 4, ["solver.intercept"])
@@ -105,10 +105,10 @@ def test_range_needs_our_interpretation_on_the_same_splits(tmp_path, old, new):
         "3,false,2,2,2,32,4,4,False,True,printed,55.25,0,0",
     ]
     write(tmp_path / "with", "audit_liu2020_table3_EEG", head, *lines)
-    assert len(compute_ranges(read_all([tmp_path / "with"]))) == 1
+    assert len(compute_number_ranges(read_audit_tables([tmp_path / "with"]))) == 1
     changed = [line.replace(old, new) for line in (head, *lines)]
     write(tmp_path / "without", "audit_liu2020_table3_EEG", *changed)
-    assert compute_ranges(read_all([tmp_path / "without"])) == {}
+    assert compute_number_ranges(read_audit_tables([tmp_path / "without"])) == {}
 
 
 def test_difference_of_methods_has_a_range_over_unstated_settings(tmp_path):
@@ -119,7 +119,7 @@ def test_difference_of_methods_has_a_range_over_unstated_settings(tmp_path):
     other = "1,minmax,true,1,1,1,2,4,4,False,False,printed,-2.0,2.0"
     write(tmp_path, "gaps_liu2020_table3_EEG", head, other, own)
     write(tmp_path, "gaps_liu2020_table3_EEG_a", head, own)
-    every = read_all([tmp_path])
+    every = read_audit_tables([tmp_path])
     one = ClaimComparison(np.zeros(3), x=7, against="b", target="EEG")
     fixed = ("features_in_folds", "scaled", "rows")  # of open_choices.yaml, without samplers'
     assert compute_effect_range(every, claim(), one) == EffectRange(
@@ -149,7 +149,7 @@ def test_ratio_of_methods_has_a_range_over_unstated_settings(tmp_path):
         "3,none,false,1,1,1,2,4,4,False,False,printed,9.0,1.0",
     )  # fmt: skip
     one = ClaimComparison(np.zeros(3), x=7, against="b", target="EEG")
-    found = compute_effect_range(read_all([tmp_path]), claim(scale="ratio"), one)
+    found = compute_effect_range(read_audit_tables([tmp_path]), claim(scale="ratio"), one)
     assert (found.low, found.high) == (0.0, pytest.approx(math.log(2 / 1.5)))
 
 
@@ -162,7 +162,7 @@ def test_claim_audit_gives_the_range_of_each_comparison(tmp_path):
         "1,true,,,,2,4,4,False,False,printed,-2.0,0.5",
         "1,false,,,,2,4,4,False,True,printed,0.0,0.0",
     )  # fmt: skip
-    every = read_all([tmp_path])
+    every = read_audit_tables([tmp_path])
     one = ClaimComparison(np.zeros(3), x=7, against="b", target="EEG")
     columns = claim(along="columns", scale="ratio")
     assert compute_effect_range(every, columns, one).low == -2.0
@@ -170,4 +170,4 @@ def test_claim_audit_gives_the_range_of_each_comparison(tmp_path):
     assert compute_effect_range(every, claim(along="d", at="own"), slope).high == 0.5
     assert compute_effect_range(every, columns, replace(one, against="c")) is None
     assert compute_effect_range(every, columns, replace(one, target="magic04")) is None
-    assert compute_ranges(every) == {}
+    assert compute_number_ranges(every) == {}

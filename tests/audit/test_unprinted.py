@@ -13,14 +13,14 @@ import pandas as pd
 import pytest
 
 from rfbench import papers
-from rfbench.analysis.claims import judge
+from rfbench.analysis.claims import make_claim_verdict
 from rfbench.analysis.comparisons import ClaimComparison, EffectRange
 from rfbench.analysis.outcomes import Outcome
 from rfbench.analysis.paired import Quantity
 from rfbench.analysis.verdicts import DEPENDS
 from rfbench.audit.tables import NumberRange
-from rfbench.audit.unprinted import RANGE, Unprinted, add_range, build_finding
-from rfbench.pages.scoreboard import arrange_parts
+from rfbench.audit.unprinted import RANGE, Unprinted, add_effect_range, build_ranges_finding
+from rfbench.pages.scoreboard import arrange_tables_by_data_set
 from rfbench.papers.models import Claim
 from tests.support.claims import bounded
 from tests.support.frames import results, verification
@@ -49,9 +49,9 @@ def judged(means: list[float], spans: list[Span], flipped: bool = False) -> Outc
     def unprinted(claim: Claim, one: ClaimComparison) -> ClaimComparison:
         span = spans[(one.x or 0) - 1]
         ends = span and sorted(sign * end for end in span)
-        return add_range(claim, one, span_of(ends[0], ends[1]) if ends else None)
+        return add_effect_range(claim, one, span_of(ends[0], ends[1]) if ends else None)
 
-    return judge(bounded(), "printed", quantities, None, unprinted)
+    return make_claim_verdict(bounded(), "printed", quantities, None, unprinted)
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_unstated_settings_affect_holding_and_failing_claims_equally(
     assert one.deciding_settings == other.deciding_settings
 
 
-def test_claim_depends_if_any_holding_or_all_failing_comparisons_do() -> None:
+def test_claim_depends_on_settings_if_any_holding_or_all_failing_comparisons_do() -> None:
     stays, crosses = (-1.0, 1.0), (-6.0, 6.0)
     assert judged([5, 5, 5], [stays, crosses, stays]).label == DEPENDS
     assert judged([5, 5, 5], [stays, None, stays]).label == "holds, not varied"
@@ -95,7 +95,9 @@ def test_fixed_setting_affects_holding_and_failing_claims_equally() -> None:
     fixed = replace(span_of(-1.0, 1.0), fixed=("scaling",))
     for claim, verdict in ((bounded(), "fails"), (bounded(None, 0.0), "holds")):
         for span, mark in ((span_of(-1.0, 1.0), ""), (fixed, ", not varied")):
-            found = judge(claim, "printed", quantities, None, partial(add_range, span=span))
+            found = make_claim_verdict(
+                claim, "printed", quantities, None, partial(add_effect_range, span=span)
+            )
             assert found.label == verdict + mark
 
 
@@ -106,19 +108,23 @@ def test_range_of_ratios_is_computed_from_logarithms() -> None:
     values = np.log(2) + np.linspace(-0.1, 0.1, 10)
     for change, verdict in ((0.7, DEPENDS), (0.8, "fails")):
         span = span_of(float(np.log(change)), 0.0)
-        found = judge(one, "printed", [(0, Quantity(values))], None, partial(add_range, span=span))
+        found = make_claim_verdict(
+            one, "printed", [(0, Quantity(values))], None, partial(add_effect_range, span=span)
+        )
         assert found.label == verdict
         (comparison,) = found.comparisons
         assert comparison.over_gaps is not None
         assert comparison.over_gaps.low == pytest.approx(2 * change)
 
 
-def test_corrected_interpretation_was_not_varied() -> None:
+def test_corrected_interpretation_is_reported_as_not_varied() -> None:
     """The audits are of the earlier one, so that no verdict under it is a headline."""
     z, span = np.linspace(-1, 1, 10), span_of(0.0, 9.0)
     for mean, verdict in ((-5, "fails, not varied"), (5, "holds, not varied")):
         quantities = [(0, Quantity(z + mean))]
-        found = judge(bounded(), "corrected", quantities, None, partial(add_range, span=span))
+        found = make_claim_verdict(
+            bounded(), "corrected", quantities, None, partial(add_effect_range, span=span)
+        )
         assert (found.label, found.deciding_settings) == (verdict, ())
 
 
@@ -126,7 +132,9 @@ def test_other_protocols_do_not_depend_on_interpretations() -> None:
     z = np.linspace(-1, 1, 10)
     span = span_of(0.0, 9.0)
     quantities = [(0, Quantity(z - 5))]
-    found = judge(bounded(), "matched", quantities, None, partial(add_range, span=span))
+    found = make_claim_verdict(
+        bounded(), "matched", quantities, None, partial(add_effect_range, span=span)
+    )
     assert (found.label, found.comparisons[0].over_gaps) == ("fails", None)
 
 
@@ -135,7 +143,7 @@ def test_range_over_unstated_settings_is_shown_with_our_interpretation() -> None
     found = verification(results(made, **PAPER))
     place = int(found.numbers.loc[found.numbers["method"] == "rks", "number"].iloc[0])
     line = (place, -0.5, 0.3, 0.2, 0.1, 4, 2, ["solver.intercept"], Path("gaps/audit.md"))
-    (one,) = arrange_parts(replace(found, unprinted=ranged([line])))
+    (one,) = arrange_tables_by_data_set(replace(found, unprinted=ranged([line])))
     assert one.grids[0].head == ["accuracy", "published", "printed", RANGE]
     rows = {row[0]: row for row in one.grids[0].rows}
     assert rows["RKS 14"][3] == "-0.50 ± 0.30 to +0.20 ± 0.10", "68.6 lies .15 above 68.45"
@@ -143,14 +151,14 @@ def test_range_over_unstated_settings_is_shown_with_our_interpretation() -> None
     ((_, varied),) = one.remarks
     assert varied.range.varied == ["solver.intercept"]
     assert "rows" in varied.fixed
-    (alone,) = arrange_parts(found)
+    (alone,) = arrange_tables_by_data_set(found)
     assert alone.grids[0].head == ["accuracy", "published", "printed"]
     ((_, varied),) = alone.remarks
     assert varied.range is None
 
 
 def test_ranges_use_only_the_papers_own_data() -> None:
-    value = [number.value for number in papers.list_published()]
+    value = [number.value for number in papers.list_published_numbers()]
     lines = [
         (0, -1.0, 0.1, 1.0, 0.1), (1, 0.0, 0.0, 3.0, 1.0), (2, -9.0, 1.0, 9.0, 1.0),
         (3, -5.0, math.nan, 0.0, math.nan),
@@ -160,7 +168,9 @@ def test_ranges_use_only_the_papers_own_data() -> None:
     facts |= {"measured": ours, "published": value[:4]}
     table = pd.DataFrame({"number": range(4), "trials": (9, 9, 0, 9)}).assign(**facts)
     unprinted = ranged([(*line, 2, 9, [], "") for line in lines])
-    found = build_finding(cast(Any, SimpleNamespace(own_numbers=table, unprinted=unprinted)))
+    found = build_ranges_finding(
+        cast(Any, SimpleNamespace(numbers_on_own_data=table, unprinted=unprinted))
+    )
     expected = {"numbers": 2, "inside": 1, "median": 2.5, "most": 3.0}
     assert found is not None
     assert found.facts == expected

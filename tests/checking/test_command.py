@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from rfbench.checking import CheckFailedError, bias, check, check_map
+from rfbench.checking import CheckFailedError, bias, check_feature_map, check_map
 from rfbench.errors import MethodError
 from tests.checking.faulty_maps import right
 from tests.support.command_line import call
@@ -127,7 +127,7 @@ def test_target_without_features_or_permission_is_rejected():
     assert "Did you mean 'matern52'" in said("waves", "--kernel", "matern5", code=2)
     assert "does not support the kernel 'cauchy'" in said("Good", "--kernel", "cauchy", code=2)
     with pytest.raises(MethodError):
-        check(3)
+        check_feature_map(3)
 
 
 def test_check_map_works_as_a_test_in_user_code():
@@ -173,17 +173,17 @@ def squared(X, M, seed, bandwidth=1.0):
     ],
 )
 def test_exponent_of_a_parameter_is_measured_for_any_name(draw, given, reading):
-    report = check(draw, parameters=given, seconds=0.5)
+    report = check_feature_map(draw, parameters=given, seconds=0.5)
     assert not report.wrong_kernels
     assert report.reading.startswith(reading)
 
 
 def test_squared_bandwidth_is_reported_as_a_mistake():
-    report = check(squared, seconds=0.5)
+    report = check_feature_map(squared, seconds=0.5)
     assert report.wrong_kernels
     assert not report.reading
     stated = {"bandwidth_parameter": "bandwidth", "bandwidth_formula": "s^0.5"}
-    assert not check(squared, parameters=stated, seconds=0.5).wrong_kernels
+    assert not check_feature_map(squared, parameters=stated, seconds=0.5).wrong_kernels
 
 
 @pytest.mark.parametrize("value", ["scale", "-1", "0"])
@@ -203,7 +203,7 @@ def test_nonpositive_or_invalid_bandwidth_is_rejected(value):
         ("M > 8", "1 / 0", "ZeroDivisionError"),
     ],
 )
-def test_features_that_fail_at_other_sizes_break_a_promise(tmp_path, at, made, fault):
+def test_features_that_fail_at_other_values_of_M_fail_the_check(tmp_path, at, made, fault):
     (tmp_path / "odd.py").write_text(
         f"{MINE}\ndef odd(X, M, seed):\n    Z = waves(X, M, seed)\n"
         f"    return {made} if {at} else Z\n"

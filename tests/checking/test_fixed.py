@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from sklearn.kernel_approximation import Nystroem
 
-from rfbench.checking import check
-from rfbench.checking.bias import FAR_FROM_KERNEL, KernelClaim, measure
-from rfbench.checking.causes import find_cause
-from rfbench.checking.closed_forms import find_kernel
-from rfbench.checking.run import describe_answer, list_causes
+from rfbench.checking import check_feature_map
+from rfbench.checking.bias import FAR_FROM_KERNEL, KernelClaim, measure_bias
+from rfbench.checking.causes import find_cause_of_bias
+from rfbench.checking.closed_forms import find_kernel_by_name
+from rfbench.checking.run import describe_kernel_result, list_causes_of_bias
 from rfbench.kernels import Gaussian
 from tests.checking import faulty_maps
 from tests.checking.faulty_maps import S
@@ -52,15 +52,15 @@ def claim(draw, kernel=None, sizes=(16, 256)):
     return KernelClaim("", draw, kernel or Gaussian(S), sizes)
 
 
-def test_quadrature_has_an_error_and_no_verdict_on_a_bias():
-    found = measure(claim(quadrature))
+def test_deterministic_quadrature_gets_an_error_and_no_bias_verdict():
+    found = measure_bias(claim(quadrature))
     assert (found.varies, found.biased, found.below, found.wrong) == (False, False, False, False)
     assert found.relative_error < FAR_FROM_KERNEL
-    told = describe_answer(claim(quadrature), found)
+    told = describe_kernel_result(claim(quadrature), found)
     assert "the same features for every seed, no verdict on a bias, the error is" in told
     along_an_axis = found.pairs.names.index("distance 2 along an axis")
     assert found.estimates[0, along_an_axis] == pytest.approx(np.cos(2.0))  # points at +-1 / s
-    assert list_causes(found) == []
+    assert list_causes_of_bias(found) == []
 
 
 @pytest.mark.parametrize("draw", [too_wide, faulty_maps.m_forgotten])
@@ -68,46 +68,46 @@ def test_fixed_map_far_from_its_kernel_is_wrong(draw):
     def fixed(X, M, seed):
         return draw(X, M, 0)
 
-    found = measure(claim(fixed))
+    found = measure_bias(claim(fixed))
     assert found.wrong
     assert max(found.relative_error, found.share_at_large) > FAR_FROM_KERNEL
-    assert "far from the kernel" in describe_answer(claim(fixed), found)
-    assert find_cause(found).what.startswith("a constant seed")
+    assert "far from the kernel" in describe_kernel_result(claim(fixed), found)
+    assert find_cause_of_bias(found).what.startswith("a constant seed")
 
 
 def test_one_draw_of_a_correct_map_is_not_called_wrong():
-    found = measure(claim(faulty_maps.constant_seed))
+    found = measure_bias(claim(faulty_maps.constant_seed))
     assert not found.varies
     assert not found.wrong
 
 
-def test_map_that_ignores_its_seed_breaks_a_promise_unless_declared():
+def test_map_that_ignores_its_seed_fails_unless_declared_deterministic():
     for draw, broken in (
         (faulty_maps.constant_seed, ["another seed other features"]),
         (undeclared, ["another seed other features"]),
         (quadrature, []),
         (faulty_maps.right, []),
     ):
-        report = check(draw, bandwidth=S, seconds=0.2)
+        report = check_feature_map(draw, bandwidth=S, seconds=0.2)
         assert [promise.name for promise in report.broken_promises] == broken
 
 
-def test_nystroem_features_are_below_the_kernel():
+def test_nystroem_estimates_are_reported_as_below_the_kernel():
     def draw(X, M, seed):
         made = Nystroem(gamma=1 / (2 * S**2), n_components=M, random_state=seed)
         return made.fit_transform(X)
 
-    found = measure(claim(draw, sizes=(16, 64)))
+    found = measure_bias(claim(draw, sizes=(16, 64)))
     assert (found.below, found.biased, found.wrong, found.varies) == (True, False, False, True)
     assert abs(found.largest_z) > found.limit  # the mean is not the kernel
-    assert "gaussian kernel from below, as with Nystroem features: -0." in describe_answer(
+    assert "gaussian kernel from below, as with Nystroem features: -0." in describe_kernel_result(
         claim(draw), found
     )
 
 
-def test_truncated_series_is_below_the_kernel():
-    kernel = find_kernel("softmax", 1.0)
-    found = measure(claim(series, kernel))
+def test_truncated_series_is_reported_as_below_the_kernel():
+    kernel = find_kernel_by_name("softmax", 1.0)
+    found = measure_bias(claim(series, kernel))
     assert (found.below, found.wrong) == (True, False)
     x = found.pairs.left
     y = found.pairs.right
@@ -116,8 +116,8 @@ def test_truncated_series_is_below_the_kernel():
 
 
 @pytest.mark.parametrize("name", ["factor_missing", "right", "too_short", "one_line"])
-def test_random_features_are_not_below_the_kernel(name):
-    assert not measure(claim(getattr(faulty_maps, name)), most=50).below
+def test_random_features_are_not_reported_as_below_the_kernel(name):
+    assert not measure_bias(claim(getattr(faulty_maps, name)), most=50).below
 
 
 def test_nystroem_features_that_do_not_improve_are_wrong():
@@ -125,6 +125,6 @@ def test_nystroem_features_that_do_not_improve_are_wrong():
         made = Nystroem(gamma=1 / (2 * S**2), n_components=4, random_state=seed)
         return made.fit_transform(X)
 
-    found = measure(claim(draw, sizes=(16, 64)), most=50)
+    found = measure_bias(claim(draw, sizes=(16, 64)), most=50)
     assert found.below
     assert found.wrong

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from rfbench.checking.run import check
+from rfbench.checking.run import check_feature_map
 
 
 class Tensor:
@@ -29,14 +29,16 @@ def waves(X, M, seed, kind=Tensor, scale=1.0):
 
 
 def test_function_that_returns_another_librarys_array_is_measured():
-    found = check(waves, "gaussian", 1.0)
+    found = check_feature_map(waves, "gaussian", 1.0)
     assert not found.broken_promises
     assert not found.wrong_kernels
     assert found.measured
-    wrong = check(lambda X, M, seed: waves(X, M, seed, scale=1.3), "gaussian", 1.0)
+    wrong = check_feature_map(lambda X, M, seed: waves(X, M, seed, scale=1.3), "gaussian", 1.0)
     assert wrong.wrong_kernels
 
 
 def test_array_that_cannot_be_read_is_reported_with_its_own_message():
-    (first, *_) = check(lambda X, M, seed: waves(X, M, seed, Trained), "gaussian").broken_promises
+    (first, *_) = check_feature_map(
+        lambda X, M, seed: waves(X, M, seed, Trained), "gaussian"
+    ).broken_promises
     assert "detach()" in str(first)

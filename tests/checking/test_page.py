@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 from rfbench.checking import page
-from rfbench.checking.bias import TESTED, choose_pairs
-from rfbench.checking.closed_forms import find_kernel
-from rfbench.checking.samplers import make_subject
+from rfbench.checking.bias import TESTED, choose_row_pairs
+from rfbench.checking.closed_forms import find_kernel_by_name
+from rfbench.checking.samplers import make_map_under_test
 from rfbench.samplers import RKS
 from scripts.foreign import planted
 from scripts.foreign.run import SOURCES
@@ -23,12 +23,12 @@ def cells(text: str) -> dict[str, list[str]]:
 
 def written() -> dict[str, str]:
     """Return the page as it is written for `results`, by its headings."""
-    first, *parts = page.render_page(page.MAPS_FOLDER, Path("results")).split("\n## ")
+    first, *parts = page.render_maps_page(page.MAPS_FOLDER, Path("results")).split("\n## ")
     return {"": first} | dict(part.split("\n", 1) for part in parts)
 
 
 def test_each_reviewed_feature_map_is_listed():
-    rows = page.read(page.MAPS_FOLDER / "others.csv").query("how == 'read'")
+    rows = page.read_map_rows(page.MAPS_FOLDER / "others.csv").query("how == 'read'")
     read = [(name, each["option"]) for name, source in SOURCES.items()
             for each in source["maps"] if source["how"] == "read"]  # fmt: skip
     assert sorted(zip(rows["code"], rows["option"], strict=True)) == sorted(read)
@@ -37,7 +37,7 @@ def test_each_reviewed_feature_map_is_listed():
 
 
 def test_biased_feature_map_has_size_place_reason_and_fix():
-    rows = page.read(page.MAPS_FOLDER / "others.csv")
+    rows = page.read_map_rows(page.MAPS_FOLDER / "others.csv")
     rows = rows[(rows["verdict"] == "biased") & (rows["apart"] == "")]
     text = written()["Biased feature maps"].replace("\\*", "*").replace("\\|", "|")
     found = cells(text.partition("The bias of these feature maps")[0])
@@ -56,7 +56,7 @@ def test_biased_feature_map_has_size_place_reason_and_fix():
 
 
 def test_reason_too_long_for_a_cell_becomes_a_note():
-    rows = page.read(page.MAPS_FOLDER / "others.csv")
+    rows = page.read_map_rows(page.MAPS_FOLDER / "others.csv")
     one = rows[(rows["code"] == "performer-pytorch")].iloc[0]
     assert len(f"{one['cause']} {one['said']}".split()) > page.WORDS_OF_CELL
     part = written()["Biased feature maps"]
@@ -65,8 +65,8 @@ def test_reason_too_long_for_a_cell_becomes_a_note():
                for cell in line)  # fmt: skip
 
 
-def test_headline_excludes_biases_by_construction_or_choice():
-    rows = page.read(page.MAPS_FOLDER / "others.csv")
+def test_number_of_faults_excludes_biases_by_construction_or_choice():
+    rows = page.read_map_rows(page.MAPS_FOLDER / "others.csv")
     rows = rows[rows["verdict"] != ""]
     apart = rows["apart"] != ""
     biased = rows[(rows["verdict"] == "biased") & ~apart]
@@ -82,8 +82,8 @@ def test_headline_excludes_biases_by_construction_or_choice():
 
 
 def test_row_of_a_measured_map_has_all_numbers():
-    (claim,) = make_subject(RKS, {"feature_map": "paired"}).list_claims()[-1:]
-    row = page.make_row(claim, {"code": "rks"}, most=20)
+    (claim,) = make_map_under_test(RKS, {"feature_map": "paired"}).list_kernel_claims()[-1:]
+    row = page.make_map_row(claim, {"code": "rks"}, most=20)
     numbers = [*page.MEASURED_COLUMNS, "further_out", "exact", "bias", "error", "z"]
     assert set(row) == {"code", *numbers, "kernel", "at", "verdict", "cause"}
     assert np.isfinite([row[name] for name in numbers]).all()
@@ -92,7 +92,7 @@ def test_row_of_a_measured_map_has_all_numbers():
 
 
 def test_builtin_samplers_are_summarized_in_one_sentence():
-    own = page.read(page.MAPS_FOLDER / "own.csv")
+    own = page.read_map_rows(page.MAPS_FOLDER / "own.csv")
     claimed = own[own["said"] == ""]
     text = written()["rfbench's own samplers"]
     right = (claimed["verdict"] == "no bias").sum()
@@ -103,7 +103,7 @@ def test_builtin_samplers_are_summarized_in_one_sentence():
 
 
 def test_bias_table_by_number_of_features_has_a_row_per_map():
-    sizes = page.read(page.MAPS_FOLDER / "by_size.csv")
+    sizes = page.read_map_rows(page.MAPS_FOLDER / "by_size.csv")
     found = cells(written()["Biased feature maps"].split("number of features M")[1])
     head = [f"M = {M}" for M in sorted(set(sizes["M"].astype(int)))]
     assert found.pop("feature map") == ["kernel", *head]
@@ -115,8 +115,8 @@ def test_bias_table_by_number_of_features_has_a_row_per_map():
 
 
 def test_faults_are_numbered_once_per_mistake_and_only_for_counted_maps():
-    others = page.read(page.MAPS_FOLDER / "others.csv")
-    biased = page.number_faults(others)
+    others = page.read_map_rows(page.MAPS_FOLDER / "others.csv")
+    biased = page.number_faults_of_biased_maps(others)
     assert (biased["fault"] != "").all()
     assert biased.groupby("fault")["number"].nunique().eq(1).all()
     numbers = sorted(set(biased["number"]))
@@ -135,20 +135,20 @@ def test_faults_are_numbered_once_per_mistake_and_only_for_counted_maps():
     assert not set(apart.index) & set(biased.index)
 
 
-def test_published_texts_are_those_of_the_sources(tmp_path):
+def test_texts_in_the_published_table_equal_their_source_files(tmp_path):
     file = tmp_path / "others.csv"
     file.write_bytes((page.MAPS_FOLDER / "others.csv").read_bytes())
-    page.annotate(file, SOURCES)
+    page.annotate_published_rows(file, SOURCES)
     assert file.read_bytes() == (page.MAPS_FOLDER / "others.csv").read_bytes()
     changed = {"river": {"maps": [SOURCES["river"]["maps"][0] | {"said": "other"}]}}
-    page.annotate(file, changed)
-    rows = page.read(file)
+    page.annotate_published_rows(file, changed)
+    rows = page.read_map_rows(file)
     assert rows[rows["code"] == "river"]["said"].tolist() == ["other"]
     assert not rows[rows["code"] != "river"]["said"].eq("other").any()
 
 
 def test_each_patch_removes_the_bias_and_has_a_letter():
-    patched = page.read(page.MAPS_FOLDER / "patched.csv")
+    patched = page.read_map_rows(page.MAPS_FOLDER / "patched.csv")
     assert set(patched["verdict"]) == {page.RIGHT}
     patches, letters = page.MAPS_FOLDER / "patches", page.MAPS_FOLDER / "letters"
     names = {file.stem for file in patches.glob("*.diff")}
@@ -178,9 +178,9 @@ def test_each_patch_applies_and_breaks_none_of_the_tests_of_its_package():
 @pytest.mark.parametrize("kind", planted.CLOSED_FORMS)
 def test_closed_form_of_a_bias_equals_the_mean_of_draws(kind):
     fault = planted.Planted(kind, 0.4, "laplacian", 1.5, "offset", 3)
-    pairs = choose_pairs(1.5)
+    pairs = choose_row_pairs(1.5)
     products = planted.multiply(fault, 100_000, 1)
-    exact = pairs.compute_kernel(find_kernel("laplacian", 1.5))
+    exact = pairs.compute_kernel(find_kernel_by_name("laplacian", 1.5))
     error = products.std(axis=1) / np.sqrt(100_000)
     bias = planted.find_bias(fault, pairs)
     assert np.abs((products.mean(axis=1) - exact - bias) / error).max() < 4.5
@@ -209,19 +209,19 @@ def test_power_rises_with_the_bias_and_is_on_the_page():
     assert float(lines["0.1"][2]) == pytest.approx(0.9, abs=0.005)  # N_SEEDS is chosen for it
 
 
-def test_tried_packages_are_listed_once_with_a_result():
+def test_each_tried_package_is_listed_once_with_its_result():
     tried = pd.read_csv(page.MAPS_FOLDER / "candidates.csv")
     assert len(tried) >= 50
     assert not tried["package"].duplicated().any()
     assert tried.notna().all(axis=None)
-    others = page.read(page.MAPS_FOLDER / "others.csv").query("how == 'real'")
+    others = page.read_map_rows(page.MAPS_FOLDER / "others.csv").query("how == 'real'")
     assert set(others["code"]) == set(tried.loc[tried["result"] == "measured", "package"])
-    told = page.read_candidates(page.MAPS_FOLDER)
+    told = page.count_tried_packages(page.MAPS_FOLDER)
     assert sum(told["counts"].values()) == told["tried"] == len(tried)
 
 
 def test_planted_faults_above_a_tenth_are_all_found():
-    told = page.read_planted(page.MAPS_FOLDER)
+    told = page.count_planted_faults(page.MAPS_FOLDER)
     assert told["large"][0] == told["large"][1]
     assert told["large"][0] + told["small"][0] == len(planted.plant()) == 30
     assert told["small"][0] - told["small"][1] == len(told["missed"])
@@ -242,7 +242,7 @@ def test_true_bias_of_a_planted_fault_has_a_closed_form():
 
 def test_regularised_softmax_kernel_equals_mean_over_a_sphere():
     """By quadrature over the angle to x + y, in three dimensions."""
-    kernel = find_kernel("softmax-regularised", 1.0)
+    kernel = find_kernel_by_name("softmax-regularised", 1.0)
     x, y = np.array([[0.3, -0.2, 0.5]]), np.array([[0.1, 0.4, -0.3]])
     length = np.sqrt(3) * np.linalg.norm(x + y)
     cosines, weights = np.polynomial.legendre.leggauss(40)

@@ -11,8 +11,8 @@ import rfbench
 from rfbench.checking import CheckFailedError, samplers
 from rfbench.checking.samplers import (
     FeatureMapUnderTest,
-    expect_finite,
-    expect_same,
+    expect_equal,
+    expect_finite_columns,
     run_checks,
 )
 from rfbench.kernels import Gaussian
@@ -41,7 +41,7 @@ def numbers_are_positive(subject):
     raise ValueError("negative")
 
 
-def test_failed_checks_are_explained():
+def test_each_failed_check_has_an_explanation():
     subject = FeatureMapUnderTest(Thing)
     every = [one_plain_use, numbers_are_small, numbers_are_positive]
     kept, large, negative = run_checks(subject, every)
@@ -55,17 +55,17 @@ def test_failed_checks_are_explained():
 
 
 def test_failure_messages_state_the_observed_values():
-    expect_same([1.0, np.nan], [1.0, np.nan], "rows")
-    expect_same([1.0, 2.0], [1.0, 2.05], "rows", 0.1)
+    expect_equal([1.0, np.nan], [1.0, np.nan], "rows")
+    expect_equal([1.0, 2.0], [1.0, 2.05], "rows", 0.1)
     for got, expected, tolerance, sentence in (
         ([1, 2], [1], 0.0, r"rows: \(shapes \(2,\), \(1,\) mismatch"),
         ([1.0, 2.0], [1.0, 2.5], 0.1, r"rows: .*1 / 2 \(50%\); Max absolute .*: 0.5"),
         (["a", "b"], ["a", "c"], 0.0, r"1 / 2 \(50%\)"),
     ):
         with pytest.raises(CheckFailedError, match=sentence):
-            expect_same(got, expected, "rows", tolerance)
+            expect_equal(got, expected, "rows", tolerance)
     with pytest.raises(CheckFailedError, match=r"these contain NaN or infinity: \[1\]"):
-        expect_finite(np.array([[0.0, np.inf]]))
+        expect_finite_columns(np.array([[0.0, np.inf]]))
 
 
 class Features(RandomFeatures):
@@ -157,10 +157,10 @@ class Neither(Features):
 )
 def test_each_faulty_sampler_fails_its_check(cls, check, words):
     function = getattr(samplers, check)
-    assert function in samplers.make_subject(cls).checks
-    function(samplers.make_subject(Features))
+    assert function in samplers.make_map_under_test(cls).checks
+    function(samplers.make_map_under_test(Features))
     with pytest.raises((CheckFailedError, AttributeError, TypeError), match=words):
-        function(samplers.make_subject(cls))
+        function(samplers.make_map_under_test(cls))
 
 
 def test_transformer_that_modifies_its_input_is_rejected_with_the_line():

@@ -10,16 +10,16 @@ import rfbench
 from rfbench.choosing import choice as choosing
 from rfbench.choosing import rounds
 from rfbench.choosing.choice import choose
-from rfbench.choosing.table import make_table
+from rfbench.choosing.table import make_labelled_table
 from rfbench.errors import ConfigError, DataError
-from rfbench.pages.templates import render
+from rfbench.pages.templates import render_template
 from tests.choosing.conftest import FOREVER, shortened, towns
 from tests.support.command_line import call
 from tests.support.nightly import at_night
 
 
 def text(choice):
-    return render("choosing/choose.txt.j2", choice=choice.card, folder=choice.folder)
+    return render_template("choosing/choose.txt.j2", choice=choice.card, folder=choice.folder)
 
 
 def best(choice, family):
@@ -56,7 +56,7 @@ def test_model_is_reported_as_far_better_than_the_constant(chosen):
     }
 
 
-def test_answer_contains_all_fields_of_the_card(chosen):
+def test_choice_contains_all_fields_of_the_model_card(chosen):
     written = json.loads((chosen.folder / "model.json").read_text())
     assert chosen.card.keys() == written.keys() >= {"model_sha256", "half_widths", "reading"}
 
@@ -67,10 +67,10 @@ def test_model_predicts_raw_tables(chosen):
     assert np.sqrt(np.mean((said - new["price"]) ** 2)) < 0.5
     other = new.assign(town=["Rom", *new["town"][1:]])
     np.testing.assert_allclose(chosen.model.predict(other)[1:], said[1:], rtol=0, atol=1e-9)
-    assert chosen.model[0].find_differences(other).unseen_words == {"town": {"Rom": 1}}
+    assert chosen.model[0].find_schema_changes(other).unseen_words == {"town": {"Rom": 1}}
 
 
-def test_page_reports_the_fitted_rows_and_the_share_of_a_core(chosen):
+def test_page_reports_number_of_fitted_rows_and_cpu_share(chosen):
     assert "The model file was fitted again on all 160 rows." in text(chosen)
     assert 0 < chosen.card["cpu_share"] < 2
     assert ". Each had 25 % of a core." in text(changed(chosen, cpu_share=0.25))
@@ -197,9 +197,9 @@ def test_text_classes_with_groups_are_learned(short, tmp_path):
     rows = np.load(tmp_path / "rows.npz")
     assert not set(group[rows["train"]]) & set(group[rows["test"]])
     assert choice.card["take"]["error"] < 20
-    shares = choice.model.predict_proba(make_table(X, y).X)
+    shares = choice.model.predict_proba(make_labelled_table(X, y).X)
     np.testing.assert_allclose(shares.sum(axis=1), 1)
-    assert np.mean(choice.model.predict(make_table(X, y).X) != y) < 0.15
+    assert np.mean(choice.model.predict(make_labelled_table(X, y).X) != y) < 0.15
 
 
 def drifting(n=120):
@@ -246,7 +246,7 @@ def test_invalid_time_column_is_rejected(tmp_path, keys, error, message):
         choose(tmp_path / "rows.csv", target="y", out=tmp_path / "out", **keys)
 
 
-@pytest.mark.parametrize("step", ["fit_last", *at_night("decide")])
+@pytest.mark.parametrize("step", ["fit_on_all_rows", *at_night("decide")])
 def test_interrupt_during_the_last_evaluation_leaves_no_rows(short, tmp_path, monkeypatch, step):
     def interrupted(*_):
         raise KeyboardInterrupt

@@ -6,13 +6,13 @@ import pytest
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics import confusion_matrix
 
-from rfbench.choosing.evidence import measure_importances, summarize_errors
+from rfbench.choosing.evidence import measure_permutation_importances, summarize_held_out_errors
 from rfbench.choosing.losses import compute_loss
 
 
-def test_groups_of_numbers_are_means_over_ten_rows_or_more():
+def test_error_groups_of_a_regression_have_at_least_ten_rows():
     truth = np.arange(57.0)
-    groups = summarize_errors(2 * truth[::-1, None], truth[::-1], 0)["groups"]
+    groups = summarize_held_out_errors(2 * truth[::-1, None], truth[::-1], 0)["groups"]
     assert [each["rows"] for each in groups] == [12, 12, 11, 11, 11]
     assert groups[0] == pytest.approx(
         {"rows": 12, "predicted": 11, "true": 5.5, "spread": np.arange(12).std()}
@@ -20,17 +20,17 @@ def test_groups_of_numbers_are_means_over_ten_rows_or_more():
     assert [each["predicted"] for each in groups] == [2 * each["true"] for each in groups]
 
 
-def test_confusion_and_calibration_are_those_of_scikit_learn():
+def test_confusion_matrix_and_calibration_curve_equal_scikit_learn():
     random = np.random.default_rng(0)
     scores, truth = random.dirichlet([1, 1, 1], 240), random.integers(0, 3, 240)
-    facts = summarize_errors(scores, truth, 3)
+    facts = summarize_held_out_errors(scores, truth, 3)
     assert facts["confusion"] == confusion_matrix(truth, scores.argmax(axis=1)).tolist()
     assert len(facts["groups"]) == 12
     right = scores.argmax(axis=1) == truth
     most = np.sort(scores.max(axis=1))
     assert facts["groups"][0]["predicted"] == pytest.approx(most[:20].mean())
     assert np.mean([each["true"] for each in facts["groups"]]) == pytest.approx(right.mean())
-    assert summarize_errors(np.eye(21), np.arange(21), 21)["confusion"] == []
+    assert summarize_held_out_errors(np.eye(21), np.arange(21), 21)["confusion"] == []
 
 
 def test_importance_is_the_increase_of_the_loss():
@@ -40,16 +40,16 @@ def test_importance_is_the_increase_of_the_loss():
     y = (3 * X["a"] + X["b"]).to_numpy()
     model = LinearRegression().fit(X, y)
     rmse = lambda said, truth: compute_loss("rmse", truth, said[:, 0]).value  # noqa: E731
-    found, why = measure_importances(model, X, y, rmse, np.inf, 0)
+    found, why = measure_permutation_importances(model, X, y, rmse, np.inf, 0)
     assert [each["column"] for each in found] == ["a", "b", "noise"]
     expected = [18**0.5, 2**0.5, 0]
     assert [each["increase"] for each in found] == pytest.approx(expected, rel=0.05, abs=1e-9)
     assert why == ""
-    none, why = measure_importances(model, X, y, rmse, 0.0, 0)
+    none, why = measure_permutation_importances(model, X, y, rmse, 0.0, 0)
     assert none == []
     assert "3 columns" in why
     classes = LogisticRegression().fit(X, y > 0)
     error = lambda said, truth: compute_loss("error", truth, said).value  # noqa: E731
-    found, _ = measure_importances(classes, X, (y > 0).astype(int), error, np.inf, 0)
+    found, _ = measure_permutation_importances(classes, X, (y > 0).astype(int), error, np.inf, 0)
     assert found[0]["column"] == "a"
     assert 30 < found[0]["increase"] < 60

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from rfbench.choosing import choice
-from rfbench.choosing.choice import add_average
-from rfbench.choosing.greedy import STEPS, compute_losses, select_greedily
+from rfbench.choosing.choice import add_average_of_members
+from rfbench.choosing.greedy import STEPS, compute_model_losses, select_weights_greedily
 from rfbench.choosing.losses import compute_loss
 from rfbench.choosing.rounds import BLEND, FEATURES, Candidate
 from tests.choosing.conftest import rounds_of
@@ -40,24 +40,26 @@ def test_each_step_adds_the_model_with_the_smallest_loss(metric):
         bag.append(min(range(5), key=lambda j: every[j]))
         if best is None or min(every) < best:
             best, weights = min(every), np.bincount(bag, minlength=5) / len(bag)
-    made = select_greedily(scores, truth, metric, np.zeros(5), 0.0, 5)
+    made = select_weights_greedily(scores, truth, metric, np.zeros(5), 0.0, 5)
     np.testing.assert_allclose(made, weights)
     assert 1 < (made > 0).sum()
-    assert compute_losses(scores, truth, metric) == pytest.approx(
+    assert compute_model_losses(scores, truth, metric) == pytest.approx(
         [measured(scores[:, :, j], truth, metric)[0] for j in range(5)], rel=0, abs=1 / len(truth)
     )
 
 
-def test_models_beyond_the_limits_are_not_added():
+def test_models_beyond_the_time_and_size_limits_are_not_added():
     scores, truth = models("rmse")
     seconds = np.array([3.0, 1.0, 2.0, 5.0, 1.0])
-    best = int(compute_losses(scores, truth, "rmse").argmin())
+    best = int(compute_model_losses(scores, truth, "rmse").argmin())
     alone = np.eye(5)[best]
-    np.testing.assert_array_equal(select_greedily(scores, truth, "rmse", seconds, 0.0, 5), alone)
-    made = select_greedily(scores, truth, "rmse", seconds, seconds[best] + 2.0, 5)
+    np.testing.assert_array_equal(
+        select_weights_greedily(scores, truth, "rmse", seconds, 0.0, 5), alone
+    )
+    made = select_weights_greedily(scores, truth, "rmse", seconds, seconds[best] + 2.0, 5)
     assert 1 < (made > 0).sum()
     assert seconds[made > 0].sum() <= seconds[best] + 2.0
-    assert (select_greedily(scores, truth, "rmse", seconds, 99.0, 2) > 0).sum() == 2
+    assert (select_weights_greedily(scores, truth, "rmse", seconds, 99.0, 2) > 0).sum() == 2
 
 
 def test_worst_models_are_left_out_if_there_are_many_scores(monkeypatch):
@@ -73,14 +75,14 @@ def test_worst_models_are_left_out_if_there_are_many_scores(monkeypatch):
         seen.append(np.abs(scores[:, 0] - truth[:, None]).mean(axis=0).round().tolist())
         return np.eye(scores.shape[2])[0]
 
-    monkeypatch.setattr(choice, "select_greedily", select)
+    monkeypatch.setattr(choice, "select_weights_greedily", select)
     monkeypatch.setattr(choice, "MOST_SCORES", 3 * n)
-    add_average(by, members, members, BLEND, "average of")
+    add_average_of_members(by, members, members, BLEND, "average of")
     assert seen == 3 * [[1, 2, 3]]
 
 
 @pytest.mark.parametrize("metric", ["error", "mae"])
-def test_the_metric_that_is_asked_for_decides_the_weights(metric):
+def test_requested_metric_determines_the_average_weights(metric):
     """A few rows outweigh all others in squares and logarithms, and count as one in the metric."""
     random = np.random.default_rng(0)
     n, K = 4_000, 2 * (metric == "error")
@@ -100,7 +102,7 @@ def test_the_metric_that_is_asked_for_decides_the_weights(metric):
         members = [
             by.add(Candidate(str(i), FEATURES), each[by.held]) for i, each in enumerate(said)
         ]
-        add_average(by, members, members, BLEND, "average of")
+        add_average_of_members(by, members, members, BLEND, "average of")
         (average,) = [c for c in by.candidates if c.members]
         mixed = sum(w * said[int(c.label)] for c, w in average.members.items())
         losses[asked] = compute_loss(metric, y, mixed if K else mixed[:, 0]).value
@@ -108,10 +110,10 @@ def test_the_metric_that_is_asked_for_decides_the_weights(metric):
     assert first < 0.97 * second
 
 
-def test_the_weights_that_are_better_on_unseen_rows_are_used(monkeypatch):
+def test_weights_with_the_smaller_loss_on_unseen_rows_are_used(monkeypatch):
     """Of two rules, of which one gives all the weight to a model of noise."""
     y = np.random.default_rng(0).standard_normal(400)
-    for bad in ("get_weights", "select_greedily"):
+    for bad in ("fit_average_weights", "select_weights_greedily"):
         by = rounds_of(y)
         sign = (-1.0) ** np.arange(len(by.held))
         truth = y[by.held]
@@ -121,6 +123,6 @@ def test_the_weights_that_are_better_on_unseen_rows_are_used(monkeypatch):
         ]
         with monkeypatch.context() as patch:
             patch.setattr(choice, bad, lambda *_: np.array([0.0, 0.5, 0.5]))
-            add_average(by, members, members, BLEND, "average of")
+            add_average_of_members(by, members, members, BLEND, "average of")
         (average,) = [c for c in by.candidates if c.members]
         assert {c.label for c in average.members} == {"0", "1"}

@@ -11,11 +11,11 @@ from sklearn.linear_model import LogisticRegression
 
 from rfbench.choosing import choice
 from rfbench.choosing.choice import (
-    add_average,
-    choose_finally,
-    fit_last,
-    get_weights,
-    measure_held_out,
+    add_average_of_members,
+    choose_final_candidate,
+    fit_average_weights,
+    fit_on_all_rows,
+    measure_held_out_rows,
 )
 from rfbench.choosing.rounds import BLEND, BOOSTING, CONSTANT, FEATURES, LINEAR, Candidate
 from tests.choosing.conftest import FOREVER, rounds_of
@@ -38,10 +38,12 @@ def test_average_weights_are_optimal_and_sum_to_one():
         bounds=[(0, 1)] * 3,
         constraints={"type": "eq", "fun": lambda w: w.sum() - 1},
     )
-    weights = get_weights(scores[:, None], truth[:, None])
+    weights = fit_average_weights(scores[:, None], truth[:, None])
     assert weights.sum() == pytest.approx(1)
     assert error(weights) == pytest.approx(best.fun, rel=1e-3)
-    assert get_weights(1e6 * scores[:, None], 1e6 * truth[:, None]) == pytest.approx(weights)
+    assert fit_average_weights(1e6 * scores[:, None], 1e6 * truth[:, None]) == pytest.approx(
+        weights
+    )
 
 
 @pytest.mark.parametrize("tables", [40, *at_night(150)])
@@ -55,7 +57,7 @@ def test_average_is_evaluated_on_rows_not_used_for_its_weights(tables):
         members = [
             by.add(Candidate("", FEATURES), random.standard_normal((n, 1))) for _ in range(6)
         ]
-        add_average(by, members, members, BLEND, "blend of")
+        add_average_of_members(by, members, members, BLEND, "blend of")
         for average in (c for c in by.candidates if c.members):
             weights = list(average.members.values())
             new = random.standard_normal((5000, len(weights))) @ weights
@@ -69,13 +71,13 @@ def test_identical_models_or_single_rows_give_no_average():
     by = rounds_of(np.zeros(60))
     for scores in (np.zeros(60), np.ones(60)):
         members = [by.add(Candidate("", FEATURES), scores[:, None]) for _ in "ab"]
-        add_average(by, members, members, BLEND, "blend of")
+        add_average_of_members(by, members, members, BLEND, "blend of")
     assert all(np.isfinite(c.loss.value) for c in by.candidates)
     late = np.r_[np.zeros(6), 1.0]
     one = rounds_of(np.r_[[0] * 5, 1, 1], classes=[0, 1], time=late)
     assert len(one.held) == 1
     members = [one.add(Candidate("", FEATURES), np.array([[0.4, 0.6]])) for _ in "ab"]
-    add_average(one, members, members, BLEND, "blend of")
+    add_average_of_members(one, members, members, BLEND, "blend of")
     assert not [c for c in one.candidates if c.members]
 
 
@@ -87,11 +89,11 @@ def decided(y, metric, classes=(), **scores):
         candidate = rounds.add(Candidate(family, family), said[rounds.held])
         value = rounds.compute_loss(metric, said, np.arange(len(y)))
         every[family] = replace(candidate, scores=said, loss=value)
-    taken, overturned = choose_finally(rounds, every)
+    taken, overturned = choose_final_candidate(rounds, every)
     return taken.family, overturned
 
 
-def test_heavy_tails_do_not_hide_the_better_model():
+def test_better_model_is_selected_despite_heavy_tailed_errors():
     """y = exp(3 x): a few rows outweigh all others, and the better model is the better one."""
     random = np.random.default_rng(0)
     y = np.exp(3 * random.standard_normal(500))
@@ -100,7 +102,7 @@ def test_heavy_tails_do_not_hide_the_better_model():
     assert decided(y, "rmse", **said) == (LINEAR, False)
 
 
-def test_held_out_rows_may_overturn_the_choice():
+def test_clearly_better_model_on_held_out_rows_replaces_the_choice():
     y, every = np.random.default_rng(0).standard_normal(400), {}
     rounds, sign = rounds_of(y), (-1.0) ** np.arange(400)[:, None]
     errors = {CONSTANT: (2.0, 2.0), LINEAR: (0.1, 0.5), BOOSTING: (0.3, 0.4), FEATURES: (0.2, 0.2)}
@@ -110,7 +112,7 @@ def test_held_out_rows_may_overturn_the_choice():
         every[family] = replace(
             candidate, scores=said, loss=rounds.compute_loss("rmse", said, rounds.test)
         )
-    taken, overturned = choose_finally(rounds, every)
+    taken, overturned = choose_final_candidate(rounds, every)
     assert (taken.family, overturned) == (FEATURES, True)
 
 
@@ -130,7 +132,7 @@ def test_log_loss_decides_between_nearly_equal_errors():
     for label, (p, wrong) in sure.items():
         right = np.where(np.arange(n) < wrong, 1 - p, p)
         rounds.add(Candidate(label, FEATURES), np.c_[right, 1 - right])
-    assert rounds.find_best(rounds.candidates).label == "sober"
+    assert rounds.find_simplest_good_candidate(rounds.candidates).label == "sober"
 
 
 @pytest.mark.parametrize("tables", [8, *at_night(20, 200)])
@@ -184,7 +186,7 @@ def test_leading_model_gets_at_most_half_of_the_remaining_time(monkeypatch, seco
         return [said if deadline is None or 100.0 + seconds <= deadline else None for _ in trials]
 
     rounds.measure = measured
-    assert set(measure_held_out(rounds, end=104.0, limit=115.0)) == answered
+    assert set(measure_held_out_rows(rounds, end=104.0, limit=115.0)) == answered
 
 
 class Diverges(ClassifierMixin, BaseEstimator):
@@ -213,7 +215,7 @@ def test_failed_or_timed_out_last_fit_is_not_used(n, late, again):
     test, right = rounds.test, np.eye(2)[y]
     own = Candidate("own", BOOSTING, f"{__name__}.Diverges")
     taken = replace(own, scores=right[test], loss=rounds.compute_loss("error", right[test], test))
-    model, rows = fit_last(rounds, taken, monotonic() + (-FOREVER if late else FOREVER))
+    model, rows = fit_on_all_rows(rounds, taken, monotonic() + (-FOREVER if late else FOREVER))
     assert rows == (n if again else len(rounds.train))
     assert np.mean(model.predict(rounds.table.X) != rounds.table.labels) < 0.1
     assert list(model.classes_) == ["down", "up"]
@@ -222,7 +224,9 @@ def test_failed_or_timed_out_last_fit_is_not_used(n, late, again):
 def test_fit_that_would_end_too_late_is_not_started(monkeypatch):
     """An average is fitted member after member, which may need more time than its measurement."""
     rounds, fitted = rounds_of(np.random.default_rng(0).standard_normal(100)), []
-    monkeypatch.setattr(choice, "fit_last", lambda _, c, end: (fitted.append(c.family), "", 0)[1:])
+    monkeypatch.setattr(
+        choice, "fit_on_all_rows", lambda _, c, end: (fitted.append(c.family), "", 0)[1:]
+    )
     score = np.zeros((len(rounds.held), 1))
     every = {
         family: replace(rounds.add(Candidate(family, family), score + loss), seconds=seconds)
@@ -233,7 +237,7 @@ def test_fit_that_would_end_too_late_is_not_started(monkeypatch):
     for left, family in ((70, BLEND), (60, BOOSTING), (20, LINEAR), (-9, LINEAR)):
         rounds.excluded.clear()
         limit = monotonic() + left
-        taken, *_ = choice.fit_model(rounds, every[BLEND], every, limit, limit)
+        taken, *_ = choice.fit_first_feasible(rounds, every[BLEND], every, limit, limit)
         assert (taken.family, fitted[-1]) == (family, family)
         assert rounds.excluded == {BLEND, BOOSTING} - {family, *[BOOSTING] * (left > 50)}
 
@@ -252,7 +256,7 @@ def test_fit_that_would_end_too_late_is_not_started(monkeypatch):
         (LINEAR, 75, FOREVER, ""),
     ],
 )
-def test_columns_are_permuted_for_a_model_of_the_training_rows(family, fitted, seconds, reason):
+def test_importances_use_a_model_of_the_training_rows(family, fitted, seconds, reason):
     rounds = rounds_of(np.random.default_rng(0).standard_normal((100, 2))[:, 0])  # column a
     rounds = replace(rounds, splits=[*rounds.splits[:-1], *rounds.table.split(0.25)])
     own = Candidate("", family, "sklearn.linear_model.LinearRegression", seconds=3.0)
@@ -267,7 +271,7 @@ def test_columns_are_permuted_for_a_model_of_the_training_rows(family, fitted, s
             return X["a"].to_numpy()
 
     rounds.make_model = lambda _: Fits()
-    facts = choice.explain(rounds, taken, Fits(), fitted, monotonic() + seconds)
+    facts = choice.explain_selected_model(rounds, taken, Fits(), fitted, monotonic() + seconds)
     assert facts["reason"] == reason
     assert asked == [75] * (fitted == 100 and not reason)
     assert [each["column"] for each in facts["importances"]][:1] == ["a"] * (not reason)

@@ -22,7 +22,7 @@ def words(seed, n=240):
     return pd.get_dummies(codes.astype(str)).to_numpy(float), np.where(y, "yes", "no")
 
 
-def test_fit_with_very_many_cells_has_few_iterations(monkeypatch):
+def test_logistic_fit_on_a_large_table_limits_its_iterations(monkeypatch):
     X, y = words(0)
     whole = LogisticSearch(Cs=(1e4,)).fit(X, y)
     assert whole.n_iter_.max() > 4
@@ -51,7 +51,7 @@ def test_penalty_is_the_best_over_the_folds():
     assert found.C_ == (0.01, 1.0, 100.0)[losses.argmin()]
 
 
-def test_indicators_are_not_divided_by_their_standard_deviation():
+def test_indicator_columns_are_not_divided_by_their_standard_deviation():
     random = np.random.default_rng(0)
     X = np.column_stack([random.normal(5, 3, 200), random.random(200) < 0.02, np.ones(200)])
     found = LogisticSearch(Cs=(1.0,)).fit(X, random.integers(2, size=200))

@@ -178,7 +178,7 @@ def test_errors_are_compared_with_mcnemar_test():
     assert apart.value == pytest.approx(7.0)
 
 
-def test_rows_of_a_group_count_once():
+def test_rows_of_a_group_count_as_one_observation():
     groups = np.repeat(np.arange(20), 20)
     own = np.random.default_rng(5).standard_normal(20)[groups]
     losses = [compute_loss("mae", NUMBERS, p, groups) for p in (NUMBERS + own, NUMBERS + 0.9)]

@@ -18,9 +18,9 @@ from rfbench.choosing import table
 from rfbench.choosing.model import (
     LEVELS,
     Model,
-    compute_half_widths,
-    load,
-    save,
+    compute_interval_half_widths,
+    load_model,
+    save_model,
 )
 from rfbench.datasets.preparation import Preparation
 from rfbench.errors import DataError
@@ -34,8 +34,8 @@ def path(tmp_path, monkeypatch):
     rows = towns(200)
     model = Model([("prepare", Preparation()), ("predict", Ridge())])
     model.fit(rows.drop(columns="price"), rows["price"])
-    model.half_widths_, model.reading_ = compute_half_widths(np.arange(150.0)), None
-    save(
+    model.half_widths_, model.reading_ = compute_interval_half_widths(np.arange(150.0)), None
+    save_model(
         model, tmp_path / "m", data="towns.csv", data_sha256="0" * 64,
         classes=[], columns=["a", "b", "town", "day"], label="ridge", metric="rmse", error=0.5,
         standard_error=0.01, rows=200, held_out=50, holds_rows=False,
@@ -45,7 +45,7 @@ def path(tmp_path, monkeypatch):
 
 def test_saved_model_is_loaded_unchanged(path):
     table = towns(30, seed=1)
-    made = load(path).compute_predictions(table)
+    made = load_model(path).compute_predictions(table)
     assert list(made) == ["prediction", "low", "high"]
     assert (made["high"] - made["low"]).to_numpy() == pytest.approx(2 * 135)
 
@@ -54,29 +54,29 @@ def test_model_of_another_user_needs_permission_to_load(path, monkeypatch, tmp_p
     monkeypatch.setenv("RFBENCH_CACHE", str(tmp_path / "another"))
     monkeypatch.setattr(joblib, "load", lambda file: pytest.fail("it was loaded"))
     with pytest.raises(DataError, match="not written by you on this machine"):
-        load(path)
+        load_model(path)
 
 
 def test_without_a_home_folder_each_model_needs_permission(path, monkeypatch):
-    monkeypatch.setattr(home, "is_temporary", lambda: True)
-    load(path)  # of this process
+    monkeypatch.setattr(home, "is_temporary_folder", lambda: True)
+    load_model(path)  # of this process
     monkeypatch.setenv("RFBENCH_CACHE", str(path.parent / "another"))
     with pytest.raises(DataError, match="Without a home folder.*--allow-imports"):
-        load(path)
+        load_model(path)
 
 
 def test_model_that_does_not_match_its_card_is_rejected(path, monkeypatch):
     path.write_bytes(path.read_bytes() + b"0")
     monkeypatch.setattr(joblib, "load", lambda file: pytest.fail("it was loaded"))
     with pytest.raises(DataError, match="does not belong to its card"):
-        load(path)
+        load_model(path)
 
 
 @pytest.mark.parametrize("content", ["", "[]", "{}", '{"model_sha256": "0"'])
 def test_invalid_card_is_rejected(path, content):
     path.with_suffix(".json").write_text(content)
     with pytest.raises(DataError, match="no valid file model.json"):
-        load(path)
+        load_model(path)
 
 
 def test_predict_writes_one_line_per_row_and_reports_new_columns(path, tmp_path):
@@ -104,7 +104,9 @@ def test_rows_without_the_columns_of_the_model_are_rejected(path, tmp_path, rows
 
 
 def test_widest_intervals_of_few_rows_are_infinite():
-    widths = compute_half_widths(np.arange(1.0, 20.0))  # 19 rows: 95 % is the largest, 99 % none
+    widths = compute_interval_half_widths(
+        np.arange(1.0, 20.0)
+    )  # 19 rows: 95 % is the largest, 99 % none
     assert widths == {0.5: 10.0, 0.8: 16.0, 0.9: 18.0, 0.95: 19.0, 0.99: np.inf}
     assert set(widths) == set(LEVELS)
 
@@ -127,13 +129,15 @@ def test_prediction_intervals_cover_90_percent(law):
         fitted = Ridge().fit(X[:300], y[:300])
         residuals = y - fitted.predict(X)
         covered.append(
-            np.mean(np.abs(residuals[600:]) <= compute_half_widths(residuals[300:600])[0.9])
+            np.mean(
+                np.abs(residuals[600:]) <= compute_interval_half_widths(residuals[300:600])[0.9]
+            )
         )
     assert 0.885 < np.mean(covered) < 0.92
 
 
 def test_intervals_of_other_levels_or_of_classes_are_rejected(path):
-    model = load(path)
+    model = load_model(path)
     with pytest.raises(DataError, match=r"0\.42"):
         model.predict_interval(towns(5), 0.42)
 
@@ -153,7 +157,7 @@ def test_predicted_labels_are_training_labels(every):
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         top = Path(folder)
         patch.setenv("RFBENCH_CACHE", str(top / "cache"))
-        save(model, top, columns=["x"])
+        save_model(model, top, columns=["x"])
         X.to_csv(top / "new.csv", index=False)
         words = ("predict", top / "model.joblib", top / "new.csv", "--out", top / "p.csv")
         patch.setattr(table, "read_new_rows", lambda *_, **__: (X, []))

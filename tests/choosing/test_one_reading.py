@@ -11,9 +11,9 @@ from sklearn.dummy import DummyRegressor
 
 from rfbench.api import read_config
 from rfbench.choosing.model import Model
-from rfbench.choosing.table import infer_split, make_table, read_new_rows
+from rfbench.choosing.table import infer_split, make_labelled_table, read_new_rows
 from rfbench.datasets import columns, files, user_data
-from rfbench.datasets.preparation import Preparation, describe
+from rfbench.datasets.preparation import Preparation, describe_column_treatments
 from rfbench.errors import DataError
 from tests.support.command_line import call
 from tests.support.nightly import at_night
@@ -62,8 +62,8 @@ def seen(path, target="y", task=None, **reading):
     """Return what `run`, `new`, `choose` and `predict` see in a file, which has to be the same."""
     parameters = {"file": path.name, "task": task, "target": target, **reading}
     parameters = {key: value for key, value in parameters.items() if value is not None}
-    entry, parsed, _ = user_data.read("d", parameters, path.parent)
-    table = make_table(path, target=target, task=task, groups="none", **reading)
+    entry, parsed, _ = user_data.read_user_data("d", parameters, path.parent)
+    table = make_labelled_table(path, target=target, task=task, groups="none", **reading)
     assert entry.rows == len(table.y) == len(parsed.y)
     if table.n_classes:
         assert sorted(entry.classes) == sorted(map(str, table.classes))
@@ -92,10 +92,10 @@ def seen(path, target="y", task=None, **reading):
     special = {"target": target} if target is not None else {}
     there = files.read_table(path, special=special, **reading)[0].y.notna()
     assert_array_equal(prepare.transform(new)[there.to_numpy()], rows)
-    assert not prepare.find_differences(new).extra_columns
+    assert not prepare.find_schema_changes(new).extra_columns
     return SimpleNamespace(
         entry=entry, table=table, rows=rows, model=model, notes=notes, prepare=prepare,
-        said=f"{entry.note} {' '.join(describe(prepare.notes_))}",
+        said=f"{entry.note} {' '.join(describe_column_treatments(prepare.notes_))}",
     )  # fmt: skip
 
 
@@ -216,7 +216,7 @@ class TestArrays:
         (tmp_path / "rows").mkdir()
         np.save(tmp_path / "rows" / "X.npy", values[:, :2])
         np.save(tmp_path / "rows" / "y.npy", values[:, 2])
-        _, parsed, _ = user_data.read("d", {"path": "rows"}, tmp_path)
+        _, parsed, _ = user_data.read_user_data("d", {"path": "rows"}, tmp_path)
         assert_array_equal(parsed.y, values[:, 2])
         assert_array_equal(np.asarray(parsed.X[:]), values[:, :2])
 
@@ -224,10 +224,10 @@ class TestArrays:
         values = np.ma.array(frame()[["u", "v"]].to_numpy(), mask=False)
         values[4, 0] = np.ma.masked
         y = np.ma.array(np.arange(N) % 2 + 2**60, mask=np.arange(N) == 5)
-        parsed = columns.parse_columns("d", *columns.to_table("d", values, y))
+        parsed = columns.parse_data("d", *columns.to_table("d", values, y))
         assert list(parsed.about["classes"].items()) == [(str(2**60), 36), (str(2**60 + 1), 35)]
         assert np.flatnonzero(parsed.X[0].isna() if 0 in parsed.X else parsed.X["0"].isna()) == [4]
-        table = make_table(values, y)
+        table = make_labelled_table(values, y)
         assert (len(table.y), table.X.isna().sum().sum()) == (N - 1, 1)
 
     @pytest.mark.parametrize("cell", [[1, 2], {"k": 1}, b"ab"])
@@ -237,7 +237,7 @@ class TestArrays:
         assert list(found.table.X) == ["u", "v"]
         assert "These columns contain lists or bytes and are left out: odd." in found.said
         with pytest.raises(DataError, match="constant"):
-            make_table(tmp_path / "a.parquet", target="odd")
+            make_labelled_table(tmp_path / "a.parquet", target="odd")
 
     def test_time_differences_are_numbers(self, tmp_path):
         wait = pd.to_timedelta(np.arange(N) * 90, "s")
@@ -330,16 +330,16 @@ class TestNames:
         else:
             written(table, path)
         for read in (
-            lambda: make_table(path, target="y"),
-            lambda: user_data.read("d", {"file": path.name, "target": "y"}, tmp_path),
-            lambda: files.read(path),
+            lambda: make_labelled_table(path, target="y"),
+            lambda: user_data.read_user_data("d", {"file": path.name, "target": "y"}, tmp_path),
+            lambda: files.read_data_file(path),
         ):
             with pytest.raises(DataError, match="'y': columns 1 and 4"):
                 read()
 
     def test_unused_training_columns_are_not_reported_as_new(self, tmp_path):
         path = written(frame(w=LETTERS, z=1.5 * np.arange(N)), tmp_path / "a.csv")
-        table = make_table(path, target="y", drop=["z"], groups="w")
+        table = make_labelled_table(path, target="y", drop=["z"], groups="w")
         rows, _ = read_new_rows(path, fitted(table))
         assert list(rows) == ["u", "v"]
 
@@ -384,7 +384,7 @@ def test_strings_with_blanks_in_a_tab_separated_file_are_not_split(tmp_path):
 def test_header_longer_than_the_sampled_lines_is_read(tmp_path):
     wide = pd.DataFrame(np.arange(80_000.0).reshape(4, 20_000)).add_prefix("a long column ")
     wide.to_csv(tmp_path / "a.csv")
-    X = files.read(tmp_path / "a.csv").X
+    X = files.read_data_file(tmp_path / "a.csv").X
     assert X.columns.tolist() == ["Unnamed: 0", *wide]
     assert_array_equal(X.iloc[:, 1:], wide)
 
@@ -449,7 +449,7 @@ class TestArff:
         text = HEAD.format(name="w", words="s,t") + "@data\n1.5,s,no\n"
         (tmp_path / "a.arff").write_text(text.replace(old, new))
         with pytest.raises(DataError, match=match) as caught:
-            files.read(tmp_path / "a.arff")
+            files.read_data_file(tmp_path / "a.arff")
         assert "separator" not in str(caught.value)
 
 
@@ -457,14 +457,14 @@ class TestSvmlight:
     def test_query_ids_are_groups(self, tmp_path):
         lines = [f"{i % 5 + 0.5} qid:{i // 4} 1:{i % 7} 2:{i * 3 % 11}\n" for i in range(80)]
         (tmp_path / "a.svm").write_text("".join(lines))
-        _, parsed, _ = user_data.read("d", {"file": "a.svm"}, tmp_path)
-        table = make_table(tmp_path / "a.svm")
+        _, parsed, _ = user_data.read_user_data("d", {"file": "a.svm"}, tmp_path)
+        table = make_labelled_table(tmp_path / "a.svm")
         assert_array_equal(parsed.groups, np.arange(80) // 4)
         assert_array_equal(table.groups, parsed.groups)
         assert "held out together. There are 20 queries" in " ".join(table.notes)
         call("new", tmp_path / "a.svm", "--out", "a.yaml")
         assert read_config(tmp_path / "a.yaml").split == {"leave_groups": 0.25}
-        assert make_table(tmp_path / "a.svm", groups="none").groups is None
+        assert make_labelled_table(tmp_path / "a.svm", groups="none").groups is None
 
     def test_nonnumeric_values_are_gaps_for_all_commands(self, tmp_path):
         lines = [f"{i % 5 + 0.5} 1:{i % 7 if i % 9 else 'nan'} 3:{i * 3 % 11}\n" for i in range(45)]

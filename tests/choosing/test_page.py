@@ -21,7 +21,7 @@ def folder(short, tmp_path_factory):
     return folder / "out"
 
 
-def test_page_has_the_facts_of_the_card(folder, tmp_path):
+def test_page_shows_the_values_of_the_model_card(folder, tmp_path):
     card = json.loads((folder / "model.json").read_text())
     call("report", folder, "--html", tmp_path / "page.html")
     html = (tmp_path / "page.html").read_text()
@@ -75,18 +75,18 @@ def test_page_names_everything_that_was_left_out(folder, tmp_path):
     assert "<b>" not in html
     empty = {"preparation": [], "left_out": {}, "unused": [], "excluded": [], "failed": {}}
     (tmp_path / "model.json").write_text(json.dumps({**card, **empty, "rows": 200}))
-    assert "Nothing was left out." in page.render_section(tmp_path, "")[0]
+    assert "Nothing was left out." in page.render_chosen_model(tmp_path, "")[0]
     assert "Nothing was left out." not in html
 
 
 def test_folder_of_another_command_has_no_section(folder, tmp_path):
-    assert page.render_section(tmp_path, "") is None
+    assert page.render_chosen_model(tmp_path, "") is None
     for content in ("[", "[]", "{}"):
         (tmp_path / "model.json").write_text(content)
-        assert page.render_section(tmp_path, "") is None
+        assert page.render_chosen_model(tmp_path, "") is None
 
 
-def test_intervals_of_the_bars_are_those_of_the_errors(folder):
+def test_error_bars_of_the_figure_equal_the_error_intervals(folder):
     card = json.loads((folder / "model.json").read_text())
     first = next(iter(page._draw(card).values()))
     intervals, bars = first.axes[0].containers

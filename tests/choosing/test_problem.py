@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from rfbench.choosing.table import LabeledTable, make_table, split_without_rare_classes
+from rfbench.choosing.table import LabeledTable, make_labelled_table, split_without_rare_classes
 from rfbench.errors import ConfigError, MemoryLimitError
 
 
@@ -28,7 +28,7 @@ def test_training_rows_are_earlier_than_test_rows(folds):
     assert time[held].max() == time.max()
 
 
-def test_rows_with_equal_times_stay_on_one_side():
+def test_rows_with_equal_times_are_all_in_training_or_all_in_test():
     with pytest.raises(ConfigError, match="cannot be split"):
         problem(np.arange(20.0), time=np.zeros(20)).split(0.25)
     classes = np.repeat([0, 1], [16, 4])
@@ -37,7 +37,7 @@ def test_rows_with_equal_times_stay_on_one_side():
 
 
 @pytest.mark.parametrize("folds", [1, 3])
-def test_groups_are_not_split_and_sides_are_disjoint(folds):
+def test_groups_are_not_split_and_training_and_test_rows_are_disjoint(folds):
     groups = np.repeat(np.arange(50), 4)
     for fit, held in problem(np.zeros(200), groups=groups).split(0.25, folds=folds):
         assert not set(groups[fit]) & set(groups[held])
@@ -90,4 +90,4 @@ def test_sparse_matrix_too_large_to_densify_is_rejected(monkeypatch):
     monkeypatch.setattr("rfbench.memory.count_free_bytes", lambda: 1000.0)
     X, y = sparse.csr_array((30, 9)), np.arange(30.0)
     with pytest.raises(MemoryLimitError, match="The table with its zeros needs about"):
-        make_table(X, y)
+        make_labelled_table(X, y)

@@ -8,8 +8,8 @@ import pytest
 from click.testing import CliRunner
 from sklearn.linear_model import Ridge
 
-from rfbench.choosing.model import Model, compute_half_widths, load, save
-from rfbench.choosing.table import make_table
+from rfbench.choosing.model import Model, compute_interval_half_widths, load_model, save_model
+from rfbench.choosing.table import make_labelled_table
 from rfbench.cli import main
 from rfbench.datasets import user_data
 from rfbench.datasets.preparation import Preparation
@@ -27,11 +27,11 @@ def home(tmp_path, monkeypatch):
 
 def fitted(file, target="y", **reading):
     """Fit a model on a file, and write it as `choose` does."""
-    table = make_table(file, target=target, **reading)
+    table = make_labelled_table(file, target=target, **reading)
     assert not table.n_classes
     model = Model([("prepare", Preparation()), ("predict", Ridge(1e-6))]).fit(table.X, table.y)
-    model.half_widths_, model.reading_ = compute_half_widths(np.zeros(150)), table.how
-    save(
+    model.half_widths_, model.reading_ = compute_interval_half_widths(np.zeros(150)), table.how
+    save_model(
         model, table_folder := file.parent / f"model-{file.name}", data=file.name,
         data_sha256=table.sha256, classes=[], columns=list(table.X.columns),
         label="ridge", metric="rmse", error=0.5, standard_error=0.01, rows=100, held_out=10,
@@ -114,15 +114,18 @@ def test_ambiguous_separators_are_guessed_by_choose_but_not_by_run(tmp_path, con
     """With 950 beside it, 1,024 is a thousand; a decimal sign that is given tells."""
     head, *rows = content.split()
     path = put(tmp_path / "a.csv", head + "\n" + "\n".join(rows * 15) + "\n")
-    made = [make_table(path, target="y", **how) for how in ({}, {"decimal": "."}, {"decimal": ","})]
+    made = [
+        make_labelled_table(path, target="y", **how)
+        for how in ({}, {"decimal": "."}, {"decimal": ","})
+    ]
     read = [Preparation().fit_transform(table.X)[1, 0] for table in made]
     assert read == [1024, *([1024, 1.024] if "," in content else [1.024, 1024])]
     assert made[0].assumed.startswith("Numbers like 1")
     assert made[1].assumed == ""
     with pytest.raises(DataError, match="`rfbench run` does not.*`decimal`"):
-        user_data.read("d", {"file": "a.csv", "target": "y"}, tmp_path)
+        user_data.read_user_data("d", {"file": "a.csv", "target": "y"}, tmp_path)
     far = put(path, path.read_text() + "7;3\n" * 120 + "0.5;3\n")  # beyond the first lines
-    clear = make_table(far, target="y", task="regression")
+    clear = make_labelled_table(far, target="y", task="regression")
     assert clear.assumed == ""
     assert Preparation().fit_transform(clear.X)[-1, 0] == 0.5
 
@@ -156,11 +159,11 @@ def test_edited_card_is_rejected(tmp_path):
     beside = model.with_suffix(".json")
     card = json.loads(beside.read_text())
     beside.write_text(json.dumps(card, indent=7))  # the same facts
-    load(model)
+    load_model(model)
     for change in ({"classes": ["b", "a"]}, {"columns": ["b"]}, {"reading": None}, {"error": 0.1}):
         beside.write_text(json.dumps({**card, **change}))
         with pytest.raises(DataError, match="card model.json that was changed"):
-            load(model)
+            load_model(model)
 
 
 def test_labels_like_formulas_are_escaped_only_for_spreadsheets(tmp_path):
@@ -168,11 +171,11 @@ def test_labels_like_formulas_are_escaped_only_for_spreadsheets(tmp_path):
 
     table = pd.DataFrame({"a": np.arange(40.0), "y": ["=cmd()", "+1 up"] * 20})
     table.to_csv(tmp_path / "a.csv", index=False)
-    read = make_table(tmp_path / "a.csv", target="y")
+    read = make_labelled_table(tmp_path / "a.csv", target="y")
     model = Model([("prepare", Preparation()), ("predict", LogisticRegression())])
     model.fit(read.X, read.labels)
     model.half_widths_, model.reading_ = {}, read.how
-    save(
+    save_model(
         model, tmp_path / "m", data="a.csv", data_sha256=read.sha256, classes=list(read.classes),
         columns=["a"], label="x", metric="error", error=0.5, standard_error=0.01, rows=40,
         held_out=10, holds_rows=False,

@@ -368,7 +368,7 @@ def test_failing_candidate_is_reported_and_the_others_continue(short, tmp_path, 
 
 
 def test_next_contender_is_saved_if_the_last_fit_fails(short, tmp_path, monkeypatch):
-    real, broken = choosing.fit_last, []
+    real, broken = choosing.fit_on_all_rows, []
 
     def last_fit(rounds, taken, end):
         if not broken:
@@ -376,7 +376,7 @@ def test_next_contender_is_saved_if_the_last_fit_fails(short, tmp_path, monkeypa
             raise ValueError("no memory for it")
         return real(rounds, taken, end)
 
-    monkeypatch.setattr(choosing, "fit_last", last_fit)
+    monkeypatch.setattr(choosing, "fit_on_all_rows", last_fit)
     found = choosing.choose(*table(), budget=60.0, out=tmp_path / "o", n_jobs=1)
     assert found.card["failed"] == {broken[0]: "no memory for it"}
     assert found.card["take"]["label"] != broken[0]
@@ -397,8 +397,8 @@ def test_budget_that_stops_candidates_is_reported_first(short, tmp_path, monkeyp
     found = choosing.choose(*noise, budget=60.0, out=tmp_path / "o", n_jobs=1)
     assert found.card["take"]["family"] == CONSTANT
     assert (found.card["no_time"], found.card["nothing_learnt"]) == (True, False)
-    from rfbench.pages.templates import render
+    from rfbench.pages.templates import render_template
 
-    text = render("choosing/choose.txt.j2", choice=found.card, folder=found.folder)
+    text = render_template("choosing/choose.txt.j2", choice=found.card, folder=found.folder)
     assert text.startswith("THERE WAS NO TIME: ")
     assert "NOTHING WAS LEARNED" not in text

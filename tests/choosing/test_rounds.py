@@ -12,10 +12,10 @@ from rfbench.choosing import rounds, table
 from rfbench.choosing.choice import choose
 from rfbench.choosing.rounds import BOOSTING, CONSTANT, FEATURES, LINEAR, TREES, Candidate, Rounds
 from rfbench.choosing.table import LabeledTable
-from rfbench.pages.templates import render
+from rfbench.pages.templates import render_template
 from rfbench.plugins import load_class
 from rfbench.results import predictions
-from rfbench.results.reader import read
+from rfbench.results.reader import read_results_folder
 from tests.choosing.conftest import FOREVER, shortened, towns
 
 SHIPPED = rounds.CONTENDERS
@@ -53,7 +53,7 @@ def interrupted(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(rounds, "CONTENDERS", few)
         first = choose(folder / "towns.csv", on_candidate=stop, **keys)
-        before = read(folder / "out").rows
+        before = read_results_folder(folder / "out").rows
         whole = choose(folder / "towns.csv", **keys)
     return first, before, whole
 
@@ -62,14 +62,16 @@ def test_interrupt_returns_the_best_model_so_far(interrupted):
     first, _, whole = interrupted
     assert first.card["interrupted"]
     assert {c["family"] for c in first.card["contenders"]} == {CONSTANT, LINEAR}
-    assert "INTERRUPTED" in render("choosing/choose.txt.j2", choice=first.card, folder=first.folder)
+    assert "INTERRUPTED" in render_template(
+        "choosing/choose.txt.j2", choice=first.card, folder=first.folder
+    )
     assert first.card["take"]["error"] > whole.card["take"]["error"]
     assert not whole.card["interrupted"]
 
 
 def test_same_command_resumes_the_run(interrupted):
     _, before, whole = interrupted
-    after = read(whole.folder).rows
+    after = read_results_folder(whole.folder).rows
     kept = after[after["trial_id"].isin(before["trial_id"])]
     assert len(after) > len(kept) == len(before)
     times = [frame.set_index("trial_id")["t_train"] for frame in (before, kept)]
@@ -82,7 +84,7 @@ def test_held_out_rows_are_in_no_selection_trial(interrupted):
     y = towns(300)["price"].to_numpy()
     rows = np.load(whole.folder / "rows.npz")
     held = set(y[rows["test"]].round(9))
-    trials = read(whole.folder).rows
+    trials = read_results_folder(whole.folder).rows
     for _, row in trials.iterrows():
         truth = set(predictions.read(whole.folder, row["trial_id"])["truth"].round(9))
         if row["role"] == "validation":
@@ -104,7 +106,9 @@ def test_rare_class_is_learned_and_an_unlearnable_class_is_reported(short, tmp_p
     y[:3], y[3:5] = "rare", "rarer"
     choice = choose(X, y, budget=FOREVER, out=tmp_path, n_jobs=2)
     assert choice.card["left_out"] == {"rarer": 2}
-    assert "class rarer" in render("choosing/choose.txt.j2", choice=choice.card, folder=tmp_path)
+    assert "class rarer" in render_template(
+        "choosing/choose.txt.j2", choice=choice.card, folder=tmp_path
+    )
     assert choice.card["classes"] == ["a longer word", "no", "rare"]
     known = y != "rarer"
     for model in (choice.model, choice.others[BOOSTING].fit(X[known], y[known])):
@@ -118,7 +122,7 @@ def test_no_rows_option_stores_no_rows_and_is_on_the_page(short, tmp_path):
     y = table.pop("price").to_numpy()
     free = choose(table, y, budget=FOREVER, out=tmp_path, n_jobs=2, allow_rows=False)
     assert not any(c["holds_rows"] for c in free.card["contenders"])
-    written = render("choosing/choose.txt.j2", choice=free.card, folder=free.folder)
+    written = render_template("choosing/choose.txt.j2", choice=free.card, folder=free.folder)
     assert "it contains no training rows" in written
     assert not (tmp_path / "predictions").exists()
     assert not (tmp_path / "rows").exists()
@@ -234,7 +238,7 @@ def test_time_for_the_last_fits_is_reserved():
     assert made.compute_seconds_left(4, LINEAR) == pytest.approx(
         made.compute_seconds_left(), abs=0.5
     )
-    seconds, before = made.compute_member_seconds(), made.compute_seconds_left()
+    seconds, before = made.compute_seconds_for_averages(), made.compute_seconds_left()
     assert made.compute_seconds_left(seconds, LINEAR) == pytest.approx(0, abs=0.5)
     for made.total, reserved in ((100, 5), (1000, 1.1 * larger * 6)):  # for the importances
         assert made.compute_seconds_left() == pytest.approx(before - reserved, abs=0.5)
@@ -287,7 +291,7 @@ def test_best_is_the_simplest_of_nearly_equal_models():
     for label, (error, members) in kinds.items():
         scores = y + error * (-1.0) ** np.arange(len(y))
         made.add(Candidate(label, FEATURES, members=members), scores[:, None])
-    assert made.find_best_of_families()[FEATURES].label == "single"
+    assert made.find_best_candidate_of_each_family()[FEATURES].label == "single"
 
 
 def test_each_split_uses_the_metric_learned_on_it(tmp_path):
@@ -311,7 +315,7 @@ def test_each_split_uses_the_metric_learned_on_it(tmp_path):
     np.testing.assert_array_equal(by._steps(learnt)[-1].func.args[0], np.mean(roots, axis=0))
 
 
-def test_contender_is_an_experiment_with_a_known_role(tmp_path):
+def test_contender_is_measured_as_an_experiment_with_its_role(tmp_path):
     y = np.arange(3000.0)
     table = LabeledTable(pd.DataFrame({"a": y}), y, [], metric="rmse", seed=7)
     by = Rounds(table, table.make_splits(60.0), np.inf, tmp_path / "choose-x")
@@ -345,21 +349,21 @@ def test_better_half_of_the_settings_is_measured_on_more_rows():
     assert not made.stopped
 
 
-def test_trees_and_kernels_take_turns():
+def test_boosting_and_kernel_settings_are_measured_alternately():
     made = told(lambda c: 1 / max(1, c.M), n=12_000, **tree_settings(4, 8))
     kinds = [c.family for c in made.tried if c.M >= 1000 or "setting" in c.label]
     turns = [k for k, before in zip(kinds, ["", *kinds], strict=False) if k != before]
     assert turns[:5] == [BOOSTING, FEATURES, BOOSTING, FEATURES, BOOSTING]
 
 
-def test_time_limits_the_settings_and_no_limit_ends_the_plan():
+def test_settings_without_enough_time_are_excluded():
     changes = tree_settings(4, 8)
     short = told(lambda setting: 1.0, seconds=12, **changes)
     assert short.stopped
     assert {f"boosting, setting {n}" for n in range(1, 11)} & short.excluded
 
 
-def test_settings_keep_the_loss_of_the_metric_and_large_leaves_without_rows(tmp_path):
+def test_tree_settings_keep_the_loss_of_the_metric_and_large_leaves(tmp_path):
     y = np.arange(3000.0)
     table = LabeledTable(pd.DataFrame({"a": y}), y, [], metric="mae")
     by = Rounds(table, table.make_splits(60.0), np.inf, tmp_path, least_rows=10)
@@ -371,11 +375,11 @@ def test_settings_keep_the_loss_of_the_metric_and_large_leaves_without_rows(tmp_
         assert c.parameters["min_samples_leaf"] >= 10
 
 
-def test_portfolio_and_spaces_are_settings_of_scikit_learn():
+def test_portfolio_and_search_spaces_are_valid_scikit_learn_parameters():
     drawn = [
         {"kind": kind, "parameters": each}
         for kind in SHIPPED["spaces"]
-        for each in rounds.draw_settings(kind, 3, 0)
+        for each in rounds.draw_tree_settings(kind, 3, 0)
     ]
     for each in [*SHIPPED["portfolio"], *drawn]:
         for path in SHIPPED["estimators"][each["kind"]].values():

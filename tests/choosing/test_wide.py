@@ -10,9 +10,9 @@ from sklearn.feature_selection import f_classif, f_regression
 from rfbench.choosing import screen, table
 from rfbench.choosing.choice import choose
 from rfbench.choosing.rounds import Rounds
-from rfbench.choosing.screen import LEAST_COLUMNS, ColumnScreen, get_used_columns
+from rfbench.choosing.screen import LEAST_COLUMNS, ColumnScreen, list_used_columns
 from rfbench.datasets.preparation import Preparation
-from rfbench.pages.templates import render
+from rfbench.pages.templates import render_template
 
 
 def count_calls(work):
@@ -42,14 +42,14 @@ def numbers(d, n=60):
 @pytest.mark.parametrize(
     ("work", "most"),
     [
-        (lambda X: table.make_table(X, np.arange(len(X)) * 1.0), 25),
+        (lambda X: table.make_labelled_table(X, np.arange(len(X)) * 1.0), 25),
         (lambda X: Preparation().fit(X), 25),
         (lambda X: Preparation().fit(X).transform(X), 25),
-        (lambda X: Preparation().fit(X).find_differences(X.fillna(0.0)), 25),
+        (lambda X: Preparation().fit(X).find_schema_changes(X.fillna(0.0)), 25),
     ],
     ids=["make_table", "fit", "transform", "differences"],
 )
-def test_numeric_column_needs_only_a_few_calls(work, most):
+def test_reading_a_numeric_column_needs_only_a_few_calls(work, most):
     calls = [count_calls(lambda d=d: work(numbers(d)[0])) for d in (300, 600)]
     assert (calls[1] - calls[0]) / 300 < most
 
@@ -88,10 +88,10 @@ def test_wide_table_uses_some_columns_and_the_page_names_them(classes, short, tm
     card, model = found.card, found.model
     assert card["n_prepared"] - len(card["unused"]) in range(10, LEAST_COLUMNS)
     assert not {"v3", "v400"} & {*card["unused"]}
-    lines = render("choosing/choose.txt.j2", choice=card, folder=tmp_path).splitlines()
+    lines = render_template("choosing/choose.txt.j2", choice=card, folder=tmp_path).splitlines()
     assert lines[1].startswith(f"NOT ALL COLUMNS: {len(card['unused'])} of {card['n_prepared']} ")
     assert model.predict(X).shape == (120,)
-    assert get_used_columns(model) == [
+    assert list_used_columns(model) == [
         name for name in model[0].get_feature_names_out() if name not in {*card["unused"]}
     ]
 
@@ -99,9 +99,9 @@ def test_wide_table_uses_some_columns_and_the_page_names_them(classes, short, tm
 def test_validation_rows_do_not_affect_the_selected_columns(tmp_path):
     """Of noise alone: by all rows, some columns would agree with the target by chance."""
     random = np.random.default_rng(0)
-    rows = table.make_table(random.standard_normal((60, 2000)), random.standard_normal(60))
+    rows = table.make_labelled_table(random.standard_normal((60, 2000)), random.standard_normal(60))
     by = Rounds(rows, rows.make_splits(60.0), np.inf, tmp_path, n_columns=20)
-    assert by.is_screened
+    assert by.uses_column_screening
     for fold, (fit, held) in enumerate(by.splits):
         by._prepare(fold)
         X, target = by._prepared[fold], rows.y[np.concatenate([fit, held])]
@@ -129,10 +129,10 @@ def test_kept_columns_share_most_variance_with_the_target(classes):
 
 def test_planned_rows_and_columns_depend_only_on_the_table_size():
     """Of 20 s, on one core; a table of the suite has 3 million cells and 287 columns at most."""
-    assert screen.compute_time_left(20.0, 3_000_000) == 20.0
-    assert screen.compute_time_left(20.0, 40_000_000) == pytest.approx(11.25)
-    assert screen.compute_time_left(20.0, 10**9) == 0.0
-    assert screen.compute_n_columns(10.0, 14_000) == screen.compute_n_columns(0.0, 50) == 300
-    assert screen.compute_n_columns(18.0, 2_000) == 800
+    assert screen.compute_seconds_after_reading(20.0, 3_000_000) == 20.0
+    assert screen.compute_seconds_after_reading(20.0, 40_000_000) == pytest.approx(11.25)
+    assert screen.compute_seconds_after_reading(20.0, 10**9) == 0.0
+    assert screen.compute_max_columns(10.0, 14_000) == screen.compute_max_columns(0.0, 50) == 300
+    assert screen.compute_max_columns(18.0, 2_000) == 800
     rows = table.LabeledTable(pd.DataFrame(np.zeros((4000, 5000))), np.arange(4000.0), np.empty(0))
     assert len(rows.make_splits(4.0)[-1][0]) == 2_000  # of 20 million cells, as without any time

@@ -45,7 +45,9 @@ def test_other_files_remain_when_choose_fails(tmp_path, allow_rows):
 
 @pytest.mark.parametrize("name", workplace.NAMED[2:])
 def test_rows_of_another_command_are_rejected_before_measuring(tmp_path, monkeypatch, name):
-    monkeypatch.setattr(choosing, "make_table", lambda *_, **__: pytest.fail("it was read"))
+    monkeypatch.setattr(
+        choosing, "make_labelled_table", lambda *_, **__: pytest.fail("it was read")
+    )
     out = filled(tmp_path / "out", {name: "{}"})
     with pytest.raises(ResultsError, match="output of another command would be overwritten"):
         choose(*table_and_target(60), out=out, allow_rows=False)
@@ -60,13 +62,13 @@ def test_files_of_choose_are_replaced_one_by_one(tmp_path):
     out = filled(tmp_path / "out", THEIRS)
     predicted = f"predictions/{ROWS[0]['trial_id']}.npz"
     made = {"rows.npz": "", "model.joblib": "", "model.json": CARD, "more.txt": "is not named"}
-    with workplace.make_workplace(out) as place:
+    with workplace.make_working_folder(out) as place:
         place.rmdir()
         filled(write_folder(place, ROWS, {}), {**made, predicted: ""})
     del made["more.txt"]
     measured = {"trials.csv", "manifest.json", predicted}
     assert listed(out).keys() == {*THEIRS, *made, *measured}
-    with workplace.make_workplace(out, allow_rows=False) as place:
+    with workplace.make_working_folder(out, allow_rows=False) as place:
         filled(place, made)
     assert listed(out).keys() == {*THEIRS, *made, "manifest.json"}
     assert [file.name for file in tmp_path.iterdir()] == ["out"]
@@ -74,12 +76,12 @@ def test_files_of_choose_are_replaced_one_by_one(tmp_path):
 
 def test_interrupted_run_is_resumed(tmp_path):
     out = tmp_path / "out"
-    with suppress(KeyboardInterrupt), workplace.make_workplace(out) as place:
+    with suppress(KeyboardInterrupt), workplace.make_working_folder(out) as place:
         place.rmdir()
         write_folder(place, ROWS, {})
         raise KeyboardInterrupt
     assert [*out.iterdir()] == []
-    with workplace.make_workplace(out) as place:
+    with workplace.make_working_folder(out) as place:
         for name in ("model.joblib", "model.json"):
             (place / name).write_text(CARD)
     assert (out / "trials.csv").read_text().count("\n") == 3
@@ -88,14 +90,14 @@ def test_interrupted_run_is_resumed(tmp_path):
 
 def test_measurements_of_an_earlier_run_are_kept(tmp_path):
     out = filled(tmp_path / "out", {"model.json": CARD, manifest.MANIFEST: "{}", "trials.csv": "a"})
-    with workplace.make_workplace(out) as place:
+    with workplace.make_working_folder(out) as place:
         assert listed(place) == {"trials.csv": "a", manifest.MANIFEST: "{}"}
         with (
             pytest.raises(ResultsError, match="Another `rfbench choose`"),
-            workplace.make_workplace(out),
+            workplace.make_working_folder(out),
         ):
             pass
-    with suppress(OSError), workplace.make_workplace(out, allow_rows=False) as place:
+    with suppress(OSError), workplace.make_working_folder(out, allow_rows=False) as place:
         assert listed(place) == {}
         raise OSError("cut")
     assert listed(out)["trials.csv"] == "a"
@@ -104,6 +106,9 @@ def test_measurements_of_an_earlier_run_are_kept(tmp_path):
 def test_symbolic_link_is_not_followed(tmp_path):
     theirs = filled(tmp_path / "theirs", {"a": "theirs"})
     (tmp_path / ".out.choosing").symlink_to(theirs)
-    with pytest.raises(RfbenchError, match="is a link"), workplace.make_workplace(tmp_path / "out"):
+    with (
+        pytest.raises(RfbenchError, match="is a link"),
+        workplace.make_working_folder(tmp_path / "out"),
+    ):
         pass
     assert listed(theirs) == {"a": "theirs"}

@@ -36,8 +36,8 @@ def test_block_takes_at_most_one_sixteenth_of_the_memory(free, p, itemsize):
 
 def test_memory_limit_of_the_process_is_used():
     wanted = choose_block_rows(10_000)
-    memory.limit_to(1.0)
+    memory.limit_process_memory(1.0)
     try:
         assert choose_block_rows(10_000) == 16 < wanted
     finally:
-        memory.limit_to(None)
+        memory.limit_process_memory(None)

@@ -22,7 +22,7 @@ PARTS = ("gram", "moment", "column_sums", "target_sums", "target_squares", "n")
 
 def accumulate(*arguments, block_rows=None, **words):
     """Sum the equations over blocks of so many rows."""
-    sum_up = gram.accumulate_parts if "parts" in words else gram.accumulate
+    sum_up = gram.accumulate_parts if "parts" in words else gram.accumulate_normal_equations
     if block_rows is None:
         return sum_up(*arguments, **words)
     with patch.object(gram, "choose_block_rows", lambda *_: block_rows):
@@ -60,7 +60,7 @@ def check(equations, expected, **bounds):
     st.booleans(),
 )
 @settings(max_examples=50)
-def test_sums_equal_direct_sums_for_any_shape(n, p, t, block_rows, n_parts, ordered):
+def test_normal_equations_equal_direct_sums_for_any_shape(n, p, t, block_rows, n_parts, ordered):
     rng = np.random.default_rng(n)
     z, y = rng.standard_normal((n, p)), rng.standard_normal((n, t))
     codes = rng.integers(0, n_parts, n)
@@ -103,7 +103,7 @@ def test_memory_map_is_read_in_blocks(tmp_path):
     assert max(sizes) == 40
 
 
-def test_triangle_is_updated_in_place(rng):
+def test_normal_equations_are_updated_without_a_second_matrix(rng):
     import tracemalloc
 
     p = 1000
@@ -136,7 +136,7 @@ def test_float32_sums_do_not_drift(rng):
 
 def test_sums_of_parts_add_up():
     parts = accumulate(wave, X, Y, P, parts=CODES)
-    check(sum(parts[1:], start=parts[0].make_empty()) + parts[0], direct())
+    check(sum(parts[1:], start=parts[0].make_zero_equations()) + parts[0], direct())
 
 
 @pytest.mark.parametrize("columns", [np.arange(4), np.array([7, 0, 3])])

@@ -11,7 +11,12 @@ from threadpoolctl import ThreadpoolController, threadpool_limits
 
 import rfbench
 from rfbench.compute import products
-from rfbench.compute.products import matmul, multiply_by_transpose, multiply_row, sum_squares
+from rfbench.compute.products import (
+    matmul,
+    multiply_by_transpose,
+    multiply_row_without_blas,
+    sum_squares,
+)
 from rfbench.compute.threads import limit_to_one_thread
 from rfbench.kernels import compute_squared_distances
 from rfbench.solvers import RidgeRegressor, base
@@ -115,8 +120,8 @@ def test_matrix_times_its_transpose_is_correct(order, dtype) -> None:
 def test_row_times_a_path_is_correct() -> None:
     rng = np.random.default_rng(0)
     row, path = rng.standard_normal(5), rng.standard_normal((3, 5, 2))
-    assert np.allclose(multiply_row(row, path), row @ path, rtol=0, atol=1e-14)
-    assert np.allclose(multiply_row(row, path[0]), row @ path[0], rtol=0, atol=1e-14)
+    assert np.allclose(multiply_row_without_blas(row, path), row @ path, rtol=0, atol=1e-14)
+    assert np.allclose(multiply_row_without_blas(row, path[0]), row @ path[0], rtol=0, atol=1e-14)
 
 
 def test_sums_of_squares_are_correct() -> None:

@@ -5,7 +5,7 @@ import pytest
 from sklearn.linear_model import Ridge
 
 from rfbench.compute import ridge
-from rfbench.compute.gram import accumulate, accumulate_parts
+from rfbench.compute.gram import accumulate_normal_equations, accumulate_parts
 from rfbench.compute.ridge import compute_residual_sum_of_squares, solve_ridge
 from rfbench.errors import MethodError
 
@@ -18,7 +18,7 @@ ALPHAS = [1e-6, 0.1, 1.0, 100.0]
 
 
 def equations(z=Z, y=Y, **options):
-    sum_up = accumulate_parts if "parts" in options else accumulate
+    sum_up = accumulate_parts if "parts" in options else accumulate_normal_equations
     return sum_up(np.positive, z, y, z.shape[1], **options)
 
 
@@ -40,7 +40,7 @@ def test_equations_are_not_modified(intercept):
     np.testing.assert_array_equal(mine.gram, before)
 
 
-def test_folds_of_a_subset_are_computed_from_sums():
+def test_fold_equations_of_a_feature_subset_are_computed_from_sums():
     folds = np.arange(N) % 3
     parts = equations(parts=folds)
     for fold in range(3):
@@ -137,7 +137,9 @@ def smooth(dtype, n=400, p=300):
 def test_directions_below_float32_resolution_are_left_out(alpha):
     z, y = smooth("float32")
     train, test = np.arange(0, 400, 2), np.arange(1, 400, 2)
-    mine = accumulate(np.positive, z[train], y[train], 300, dtype="float32", center=True)
+    mine = accumulate_normal_equations(
+        np.positive, z[train], y[train], 300, dtype="float32", center=True
+    )
     path = solve_ridge(mine, alpha, intercept=True)
     kept = int(re.search(r"in (\d+) of", path.notes[0][0])[1])
     assert 5 < kept < 100
@@ -147,7 +149,7 @@ def test_directions_below_float32_resolution_are_left_out(alpha):
 
 def test_loss_negative_beyond_rounding_is_never_the_best():
     z, y = smooth("float32")
-    mine = accumulate(np.positive, z, y, 300, dtype="float32", center=True)
+    mine = accumulate_normal_equations(np.positive, z, y, 300, dtype="float32", center=True)
     values, vectors = np.linalg.eigh(mine.gram)
     wild = np.sqrt(2 * mine.target_squares[0] / -values[0]) * vectors[:, :1]
     assert values[0] < 0
@@ -226,7 +228,9 @@ def test_indefinite_tridiagonal_form_uses_another_solver():
         *[(12, 1, 7, None), (21, 1, 8, "together"), (21, 8, 8, None)],
     ],
 )
-def test_number_of_shifted_systems_determines_the_solver(p, t, count, which, monkeypatch):
+def test_number_of_penalties_and_targets_determines_the_linear_solver(
+    p, t, count, which, monkeypatch
+):
     monkeypatch.setattr(ridge, "MOST_TRIDIAGONAL", 20)
     monkeypatch.setattr(ridge, "COLUMNS_PER_SIDE", 3)
     called = []
@@ -237,7 +241,7 @@ def test_number_of_shifted_systems_determines_the_solver(p, t, count, which, mon
     K, rhs = decaying(p, 2)
     load = lambda work: np.copyto(work, K)  # noqa: E731
     many = np.repeat(rhs[:, :1], t, axis=1)
-    solved, _ = ridge.solve_shifted(load, many, np.logspace(1, -2, count), 1e-13, 1.0)
+    solved, _ = ridge.solve_shifted_systems(load, many, np.logspace(1, -2, count), 1e-13, 1.0)
     assert called == ([] if which is None else [which])
     exact = np.linalg.solve(K + 0.01 * np.eye(p), many)
     np.testing.assert_allclose(solved[-1], exact, rtol=1e-9)
@@ -249,7 +253,7 @@ def test_cholesky_solves_remaining_penalties(monkeypatch):
 
     def solve():
         load = lambda work: np.copyto(work, K)  # noqa: E731
-        return ridge.solve_shifted(load, rhs, penalties, 40 * 2.2e-16, 1.0)
+        return ridge.solve_shifted_systems(load, rhs, penalties, 40 * 2.2e-16, 1.0)
 
     monkeypatch.setattr(ridge, "FEWEST_TOGETHER", 100)
     apart, words = solve()

@@ -36,7 +36,7 @@ def pair(phase, scale=1.0):
 
 @TYPES
 @pytest.mark.parametrize("name", ["small", "wide", "quarters", "limit", "huge", "tiny"])
-def test_errors_stay_below_the_bound(name, dtype, rng):
+def test_cosine_and_sine_errors_stay_below_the_bound(name, dtype, rng):
     phase = phases(name, dtype, rng)
     wide = np.longdouble if name != "huge" else np.float64
     cos, sin = np.cos(phase.astype(wide)), np.sin(phase.astype(wide))

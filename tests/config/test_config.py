@@ -62,7 +62,7 @@ def test_lists_of_a_generator_parameter_become_data_sets(tmp_path):
 def test_keys_of_earlier_versions_are_accepted_only_in_manifests(tmp_path):
     experiment = read(tmp_path, GOOD)
     content = experiment.model_dump(mode="json") | {"device": "cuda", "timing": "shared"}
-    known = config.from_manifest(content, "manifest.json")
+    known = config.build_experiment_from_manifest(content, "manifest.json")
     assert known.model_dump() == experiment.model_dump()
     with pytest.raises(ConfigError, match="device"):
         read(tmp_path, GOOD + "device: cuda\n")
@@ -265,10 +265,10 @@ VALUES = st.recursive(
 def test_any_value_of_a_key_is_accepted_or_gets_an_error_message(key, value):
     from rfbench import yamlfile
 
-    document = yamlfile.parse(GOOD, "fuzz.yaml")
+    document = yamlfile.parse_yaml(GOOD, "fuzz.yaml")
     document.value[key] = value
     try:
-        assert isinstance(config.from_document(document, "fuzz"), Experiment)
+        assert isinstance(config.build_experiment(document, "fuzz"), Experiment)
     except RfbenchError as error:
         assert "fuzz.yaml" in str(error) or "list of values" in str(error)
 

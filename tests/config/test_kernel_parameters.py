@@ -5,7 +5,7 @@ import pytest
 from rfbench.api import read_config
 from rfbench.errors import ConfigError
 from rfbench.experiment.context import Context
-from rfbench.experiment.plan import plan
+from rfbench.experiment.plan import plan_trials
 from rfbench.experiment.trial import run_trial
 
 OURS = {
@@ -15,7 +15,7 @@ OURS = {
 
 
 def run_with(kernel, **changes):
-    (trial,) = plan(read_config(OURS | {"kernel": kernel} | changes))
+    (trial,) = plan_trials(read_config(OURS | {"kernel": kernel} | changes))
     return trial, run_trial(trial, Context())
 
 
@@ -48,11 +48,11 @@ def test_exact_kernel_machine_has_the_parameters():
 
 
 @pytest.mark.parametrize("kernel", ["matern[mu=1]", "polynomial[degree=x]"])
-def test_wrong_parameter_is_refused(kernel):
+def test_wrong_kernel_parameter_is_rejected(kernel):
     with pytest.raises(ConfigError, match="kernel"):
-        plan(read_config(OURS | {"kernel": kernel}))
+        plan_trials(read_config(OURS | {"kernel": kernel}))
 
 
-def test_sampler_of_dot_products_refuses_other_kernels():
+def test_dot_product_sampler_rejects_other_kernels():
     with pytest.raises(ConfigError, match="does not support the kernel 'matern'"):
-        plan(read_config(OURS | {"kernel": "matern", "samplers": ["maclaurin"]}))
+        plan_trials(read_config(OURS | {"kernel": "matern", "samplers": ["maclaurin"]}))

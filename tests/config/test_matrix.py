@@ -46,7 +46,7 @@ def write(tmp_path):
 
 
 def by_name(path, *words, **keywords):
-    return {e.name: e for e in config.read_all(path, *words, **keywords)}
+    return {e.name: e for e in config.read_runs(path, *words, **keywords)}
 
 
 def test_runs_are_named_after_file_data_set_and_protocol(write):
@@ -124,7 +124,7 @@ def test_ambiguous_run_is_rejected_with_the_run_names(write, run):
 def test_mistake_is_reported_with_its_own_line(write, old, new, line):
     assert old in FILE
     with pytest.raises(ConfigError) as error:
-        config.read_all(write(FILE.replace(old, new)))
+        config.read_runs(write(FILE.replace(old, new)))
     assert f"line {line}:" in str(error.value)
 
 
@@ -134,4 +134,4 @@ def test_mistake_is_reported_with_its_own_line(write, old, new, line):
 )
 def test_protocols_and_datasets_have_to_be_mappings_of_mappings(write, text):
     with pytest.raises(ConfigError, match="line 2: .*is not a mapping"):
-        config.read_all(write(f"M: 4\n{text}\n"))
+        config.read_runs(write(f"M: 4\n{text}\n"))

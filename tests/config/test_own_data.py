@@ -11,7 +11,7 @@ from rfbench.api import read_config
 from rfbench.datasets import user_data
 from rfbench.errors import ConfigError
 from rfbench.experiment.context import Context
-from rfbench.experiment.plan import plan
+from rfbench.experiment.plan import plan_trials
 from tests.support.command_line import call
 
 CODE = """
@@ -74,7 +74,7 @@ def opening():
 
 
 def rows_of(experiment):
-    return [Context().prepare(trial) for trial in plan(experiment)]
+    return [Context().prepare(trial) for trial in plan_trials(experiment)]
 
 
 def test_paths_are_relative_to_the_configuration(mine):
@@ -158,7 +158,7 @@ def test_held_out_rows_do_not_affect_the_preparation(mine):
         (mine.folder / "prices.csv").write_text(head + "".join(each))
         experiment = mine("{file: prices.csv, target: price}", "{column: part}")
         prepared += rows_of(experiment)[:1]
-        identities.append(plan(experiment)[0].id)
+        identities.append(plan_trials(experiment)[0].id)
     first, second = prepared
     np.testing.assert_array_equal(first.X_train, second.X_train)
     assert first.X_train.shape[1] == second.X_test.shape[1]
@@ -171,9 +171,9 @@ def test_identity_includes_the_preparation_only_for_tables(mine, monkeypatch):
         "a,b,y\n" + "".join(f"{i},w{i % 3},{i}.5\n" for i in range(30))
     )
     numbers, words = (mine(dataset) for dataset in (FILE, "{file: words.csv, target: y}"))
-    before = [plan(experiment)[0].setting for experiment in (numbers, words)]
+    before = [plan_trials(experiment)[0].setting for experiment in (numbers, words)]
     monkeypatch.setattr("rfbench.datasets.user_data.REVISION", 3)
-    after = [plan(experiment)[0].setting for experiment in (numbers, words)]
+    after = [plan_trials(experiment)[0].setting for experiment in (numbers, words)]
     assert before[0] == after[0]
     assert before[1] != after[1]
 
@@ -185,11 +185,11 @@ def test_table_is_read_once_for_any_number_of_trials(mine, trials):
     (mine.folder / "words.csv").write_text("a,b,who,y\n" + "".join(lines))
     (spec,) = mine(WORDS).dataset  # which keeps the rows in the cache
     with opening() as once:
-        user_data.read(spec.name, spec.parameters, spec.folder)
+        user_data.read_user_data(spec.name, spec.parameters, spec.folder)
     user_data._entries.clear()
     with opening() as opened:
         experiment = mine(WORDS).model_copy(update={"trials": trials})
-        assert len({trial.id for trial in plan(experiment)}) == trials
+        assert len({trial.id for trial in plan_trials(experiment)}) == trials
     rows, again = (
         [name for name in names if name.endswith((".npy", "words.csv"))] for names in (once, opened)
     )

@@ -7,7 +7,7 @@ import pytest
 from rfbench.api import read_config
 from rfbench.errors import ConfigError
 from rfbench.experiment.context import Context
-from rfbench.experiment.plan import plan
+from rfbench.experiment.plan import plan_trials
 from rfbench.experiment.trial import run_trial
 
 OURS = {
@@ -25,7 +25,7 @@ def here(tmp_path, monkeypatch):
 
 
 def trial_of(kernel="gaussian", **changes):
-    (trial,) = plan(read_config(OURS | {"kernel": kernel} | changes, allow_imports=True))
+    (trial,) = plan_trials(read_config(OURS | {"kernel": kernel} | changes, allow_imports=True))
     return trial
 
 

@@ -13,7 +13,7 @@ from rfbench.config.axes import AXES
 from rfbench.config.schema import Experiment
 from rfbench.config.specs import CheckSpec, SolverSpec, UserData
 
-PAGE = (shipped.find_folder() / "README.md").read_text(encoding="utf-8")
+PAGE = (shipped.find_configurations_folder() / "README.md").read_text(encoding="utf-8")
 # The heading of each table: the model whose fields it lists.
 MODELS: dict[str, type[BaseModel]] = {
     "Keys": Experiment,
@@ -70,7 +70,7 @@ def test_page_contains_the_axes_the_grid_and_the_quickstart():
     assert tuple(table("Keys of a file with several runs")) == AXES
     paragraph = " ".join(PAGE.partition("\n### `bandwidth`\n")[2].partition("\n###")[0].split())
     assert ", ".join(bandwidths.BANDWIDTH_GRID) in paragraph
-    assert shipped.locate("quickstart").read_text(encoding="utf-8") in PAGE
+    assert shipped.locate_configuration("quickstart").read_text(encoding="utf-8") in PAGE
 
 
 def test_no_cell_has_more_than_25_words():
@@ -93,7 +93,7 @@ def test_example_of_the_reference_is_a_valid_configuration(tmp_path):
     example = re.findall(r"```yaml\n(.*?)```", PAGE, re.S)[1]
     path = tmp_path / "table1.yaml"
     path.write_text(example)
-    runs = {run.name: run for run in config.read_all(path)}
+    runs = {run.name: run for run in config.read_runs(path)}
     assert list(runs) == [
         "table1_eeg.printed", "table1_eeg.tuned", "table1_adult.printed", "table1_adult.tuned",
     ]  # fmt: skip

@@ -11,11 +11,11 @@ import pytest
 from scipy import sparse
 
 from rfbench import config, datasets, papers, shipped, yamlfile
-from rfbench.analysis.frame import collect
+from rfbench.analysis.frame import collect_results
 from rfbench.config import build
 from rfbench.datasets import Dataset, catalog
 from rfbench.experiment import current_settings
-from rfbench.pages.templates import render
+from rfbench.pages.templates import render_template
 from rfbench.results import manifest
 from tests.golden import numbers
 from tests.support.nightly import NIGHTLY, at_night
@@ -27,7 +27,7 @@ CALLED = {"adult": "a9a", "reuters": "rcv1"}
 RUNS = {
     name: run
     for path in shipped.list_configurations()
-    for name, run in config.read_documents(path).items()
+    for name, run in config.read_run_documents(path).items()
 }
 OF_PAPERS = [
     name
@@ -42,7 +42,7 @@ BY_DAY = list({name.partition("_")[0]: name for name in OF_FILES}.values())
 
 @functools.cache
 def read(name):
-    return config.from_document(RUNS[name], name)
+    return config.build_experiment(RUNS[name], name)
 
 
 def lkrf_takes_top(paper, name, label):
@@ -108,7 +108,7 @@ def list_comments_without_a_place(text):
 def test_shipped_configuration_states_the_source_of_each_choice(path):
     text = path.read_text()
     assert text.startswith("# ")
-    if yamlfile.load(path).value.get("paper"):
+    if yamlfile.load_yaml(path).value.get("paper"):
         assert list_missing_sources(text) == []
 
 
@@ -136,10 +136,10 @@ def test_sources_of_choices_may_all_be_places_of_the_paper():
 
 
 def test_configuration_of_a_new_paper_follows_the_rules_of_shipped_ones(tmp_path):
-    text = render("new_table.yaml.j2", name="mine2026", folder="mine2026")
+    text = render_template("new_table.yaml.j2", name="mine2026", folder="mine2026")
     assert (list_missing_sources(text), list_comments_without_a_place(text)) == ([], [])
     (tmp_path / "mine2026_table1.yaml").write_text(text)
-    (run,) = config.read_documents(tmp_path / "mine2026_table1.yaml").values()
+    (run,) = config.read_run_documents(tmp_path / "mine2026_table1.yaml").values()
     assert run.value["title"]
     assert run.value["description"]
 
@@ -173,24 +173,29 @@ def test_corrected_run_differs_from_the_run_that_contradicts_the_text(name):
     assert corrected.model_dump(exclude=told) != of_earlier.model_dump(exclude=told)
 
 
-def test_no_published_row_is_stale():
+def test_all_published_rows_belong_to_current_configurations():
     """Rows that no shipped configuration asks for any more are measured anew, or go."""
     folders = numbers.folders()[:: 1 if NIGHTLY else 5]
-    assert collect(folders, current_settings.find_settings_of_each).stale_counts == {}
+    assert (
+        collect_results(folders, current_settings.find_current_settings_of_each).stale_row_counts
+        == {}
+    )
 
 
 def test_each_published_manifest_is_sound():
     """One that does not fit its checksum takes its rows off every page."""
     notes = []
     for file in sorted(numbers.PUBLISHED.rglob("manifest.json")):
-        manifest.read_if_sound(file.parent, notes)
+        manifest.read_if_valid(file.parent, notes)
     assert notes == []
 
 
 @pytest.mark.parametrize("folder", numbers.folders(), ids=lambda folder: folder.name)
 def test_shipped_configuration_has_protocol_and_metric_of_its_rows(folder):
     content = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
-    measured = config.from_manifest(content["config"], "manifest.json")  # it asks nobody
+    measured = config.build_experiment_from_manifest(
+        content["config"], "manifest.json"
+    )  # it asks nobody
     told = ("paper", "item", "protocol", "metric")
     assert [getattr(read(folder.name), key) for key in told] == [
         getattr(measured, key) for key in told

@@ -24,7 +24,7 @@ def catalogue(monkeypatch):
 
     def install(*entries):
         monkeypatch.setattr(
-            catalog, "read_entries", lambda: {entry.name: entry for entry in entries}
+            catalog, "read_catalog", lambda: {entry.name: entry for entry in entries}
         )
 
     return install

@@ -54,7 +54,7 @@ FILES = {
 def outcome(path, **options):
     try:
         table, how, notes = (
-            (read := files.read(path, target="y", **options)).X,
+            (read := files.read_data_file(path, target="y", **options)).X,
             read.how,
             read.notes,
         )
@@ -113,9 +113,9 @@ from rfbench.datasets import user_data
 def memory(key):  # ru_maxrss begins with the memory of the process that started this one
     return 1024 * int(re.search(key + r":\\s*(\\d+)", Path("/proc/self/status").read_text())[1])
 folder = Path(sys.argv[1])
-user_data.read("small", {"file": "small.csv", "target": "y"}, folder)
+user_data.read_user_data("small", {"file": "small.csv", "target": "y"}, folder)
 before = memory("VmRSS")
-parsed = user_data.read("large", {"file": "large.csv", "target": "y"}, folder)[1]
+parsed = user_data.read_user_data("large", {"file": "large.csv", "target": "y"}, folder)[1]
 print((memory("VmHWM") - before) / parsed.X.nbytes, parsed.X.shape[0], parsed.X.shape[1])
 """
 

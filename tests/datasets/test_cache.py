@@ -14,7 +14,7 @@ from pandas.testing import assert_frame_equal
 from scipy import sparse
 
 from rfbench import home as home_of_user
-from rfbench.compute import check_folder
+from rfbench.compute import check_numba_settings
 from rfbench.datasets import cache, stored
 from rfbench.datasets.archives import FoundFiles
 from rfbench.datasets.columns import Parsed
@@ -38,7 +38,7 @@ def _home(home):
 
 
 def kept(parsed):
-    return cache.load_or_read(SOURCE, lambda: parsed)
+    return cache.load_cached_rows_or_read(SOURCE, lambda: parsed)
 
 
 def place():
@@ -63,7 +63,7 @@ EACH = pytest.mark.parametrize("parsed", [DENSE, SPARSE, TABLE], ids=["dense", "
 @EACH
 def test_cached_data_are_returned_and_read_once(parsed):
     same(kept(parsed), parsed)
-    same(cache.load_or_read(SOURCE, lambda: pytest.fail("was read again")), parsed)
+    same(cache.load_cached_rows_or_read(SOURCE, lambda: pytest.fail("was read again")), parsed)
     assert [path.name for path in place().parent.iterdir()] == [SOURCE]
 
 
@@ -84,9 +84,9 @@ def empty(path):
 def test_truncated_cache_is_discarded_and_rebuilt(parsed, number, damage):
     kept(parsed)
     damage(sorted(place().iterdir())[number])
-    assert cache.find_cached(SOURCE) is None
+    assert cache.find_cached_rows(SOURCE) is None
     same(kept(parsed), parsed)
-    same(cache.find_cached(SOURCE), parsed)
+    same(cache.find_cached_rows(SOURCE), parsed)
 
 
 def test_unwritable_cache_folder_is_skipped(caplog):
@@ -116,7 +116,7 @@ def test_deleted_hash_record_is_rebuilt(tmp_path, damage):
     first = cache.hash_file(path)
     (memory,) = (cache.find_user_folder() / "hashes").iterdir()
     damage(memory)
-    assert cache.load_cached(cache.describe_file_state(path)) is None
+    assert cache.load_cached_text(cache.describe_file_state(path)) is None
     assert cache.hash_file(path) == first
 
 
@@ -153,7 +153,7 @@ class Payload:
 
 
 @EACH
-def test_cache_never_unpickles(parsed, tmp_path):
+def test_reading_the_cache_never_unpickles_objects(parsed, tmp_path):
     """Neither what an earlier version kept nor an array of objects."""
     kept(parsed)
     ran, old = tmp_path / "ran", cache.find_user_folder() / "rows" / SOURCE
@@ -161,7 +161,7 @@ def test_cache_never_unpickles(parsed, tmp_path):
     joblib.dump(Payload(ran), old)
     for file in place().glob("*.npy"):
         np.save(file, np.array([Payload(ran)] * len(parsed.y), dtype=object), allow_pickle=True)
-    assert cache.find_cached(SOURCE) is None
+    assert cache.find_cached_rows(SOURCE) is None
     same(kept(parsed), parsed)
     assert not ran.exists()
 
@@ -184,8 +184,8 @@ def test_each_cached_table_is_returned_unchanged(lines):
     for rows in (X, X.iloc[::-1]):
         parsed = Parsed(rows, np.arange(len(X)), about=about)
         with tempfile.TemporaryDirectory() as folder:
-            stored.write(Path(folder) / "a", *stored.split_into_parts(parsed))
-            found = stored.read(Path(folder) / "a")
+            stored.write_stored_data(Path(folder) / "a", *stored.split_into_json_and_arrays(parsed))
+            found = stored.read_stored_data(Path(folder) / "a")
             assert_frame_equal(found.X, rows)
             assert found.about == about
 
@@ -211,7 +211,7 @@ def test_cache_in_the_current_folder_is_rejected(name, monkeypatch):
         monkeypatch.delenv(each, raising=False)
     monkeypatch.setenv(name, "here")
     with pytest.raises(ConfigError, match=f"{name} is the relative folder here"):
-        check_folder()
+        check_numba_settings()
     assert f"{name} is the relative folder" in call("list", "samplers", code=2)
 
 
@@ -226,9 +226,9 @@ def test_without_a_home_folder_nothing_is_cached_in_the_current_folder(
     monkeypatch.delenv("HOME")
     monkeypatch.chdir(tmp_path)
     assert not is_relative(cache.find_user_folder())
-    assert home_of_user.is_temporary()
+    assert home_of_user.is_temporary_folder()
     assert len([r for r in caplog.records if "not have a home folder" in r.message]) == 1
-    home_of_user.check()
+    home_of_user.check_cache_folder()
     assert os.environ["NUMBA_CACHE_DIR"].startswith(str(cache.find_user_folder()))
     same(kept(DENSE), DENSE)
     assert [file.name for file in tmp_path.iterdir()] == ["data"]

@@ -21,8 +21,8 @@ class TestPacked:
     def folder(self, home, tmp_path):
         about = {"task": "binary", "classes": {"a": 2, "b": 2}, "note": ""}
         data = Parsed(np.arange(8.0).reshape(4, 2), np.array([0, 1, 0, 1]), 2, about=about)
-        npy_folder.write(tmp_path / "p", data)
-        entry, parsed, _ = user_data.read("d", {"path": str(tmp_path / "p")})
+        npy_folder.write_npy_folder(tmp_path / "p", data)
+        entry, parsed, _ = user_data.read_user_data("d", {"path": str(tmp_path / "p")})
         assert (entry.train_rows, list(entry.classes)) == (2, ["a", "b"])
         assert_array_equal(parsed.X[:], data.X)
         return tmp_path / "p"
@@ -31,7 +31,7 @@ class TestPacked:
     def test_invalid_facts_are_rejected(self, folder, text):
         (folder / stored.FACTS_FILE).write_text(text)
         with pytest.raises(DataError, match="do not belong together"):
-            user_data.read("d", {"path": str(folder)})
+            user_data.read_user_data("d", {"path": str(folder)})
 
     @pytest.mark.parametrize(
         ("name", "array"),
@@ -48,7 +48,7 @@ class TestPacked:
     def test_arrays_of_wrong_shape_or_type_are_rejected(self, folder, name, array):
         np.save(folder / f"{name}.npy", array)
         with pytest.raises(DataError, match="do not belong together"):
-            user_data.read("d", {"path": str(folder)})
+            user_data.read_user_data("d", {"path": str(folder)})
 
     @pytest.mark.parametrize("name", ["X.npy", "y.npy"])
     def test_truncated_or_missing_file_is_detected(self, folder, name):
@@ -75,16 +75,16 @@ class TestPacked:
 
     def test_existing_folder_is_not_overwritten(self, folder):
         with pytest.raises(OSError, match="not empty"):
-            npy_folder.write(folder, Parsed(np.ones((2, 1)), np.ones(2)))
+            npy_folder.write_npy_folder(folder, Parsed(np.ones((2, 1)), np.ones(2)))
         assert [path.name for path in folder.parent.iterdir() if "p" in path.name] == ["p"]
 
     def test_without_facts_the_task_comes_from_target_or_configuration(self, folder):
         (folder / stored.FACTS_FILE).unlink()
         np.save(folder / "y.npy", np.array([3, 4, 3, 5]))
-        assert user_data.read("d", {"path": str(folder)})[0].task == "regression"
+        assert user_data.read_user_data("d", {"path": str(folder)})[0].task == "regression"
         tasks = {"classification": ["3", "4", "5"], "regression": []}
         for task, classes in tasks.items():
-            entry, parsed, _ = user_data.read("d", {"path": str(folder), "task": task})
+            entry, parsed, _ = user_data.read_user_data("d", {"path": str(folder), "task": task})
             assert list(entry.classes) == classes
             assert parsed.y.tolist() == ([0, 1, 0, 2] if classes else [3, 4, 3, 5])
         assert len({datasets.hash_data("d", {"path": str(folder), "task": t}) for t in tasks}) == 2
@@ -103,7 +103,7 @@ class TestPacked:
     def test_facts_of_wrong_form_are_rejected(self, folder, about):
         (folder / stored.FACTS_FILE).write_text(json.dumps({"about": about}))
         with pytest.raises(DataError, match="do not belong together"):
-            user_data.read("d", {"path": str(folder)})
+            user_data.read_user_data("d", {"path": str(folder)})
 
     def test_nonfinite_value_is_rejected_when_read(self, folder):
         np.save(folder / "X.npy", np.array([[1, 2], [3, np.nan], [5, 6], [7, 8]]))
@@ -126,23 +126,23 @@ class TestMemory:
             pd.DataFrame(X, dtype=int).to_csv(name, index=False)
         monkeypatch.setattr("rfbench.memory.count_free_bytes", lambda: 2e7)
         with pytest.raises(DataError, match=r"does not fit into memory.*path: FOLDER"):
-            user_data.read(
+            user_data.read_user_data(
                 "d", {"file": name} if name == "zeros.svm" else {"file": name, "target": 0}
             )
-        with memory.raise_beyond_limit(), pytest.raises(MemoryError):
+        with memory.limit_memory_to_free(), pytest.raises(MemoryError):
             np.ones(10**7)
         assert np.ones(10**7).size == 10**7  # the limit is gone again
 
     def test_run_uses_the_memory_limit_of_its_option(self, home, monkeypatch):
         file = home.parent / "own.svm"
         file.write_bytes(svmlight(np.ones((9, 2)), ["0", "1", "1"] * 3))
-        allowed, within_limit = [], user_data.raise_beyond_limit
+        allowed, within_limit = [], user_data.limit_memory_to_free
 
         def spy():
             allowed.append(memory.count_free_bytes())
             return within_limit()
 
-        monkeypatch.setattr(user_data, "raise_beyond_limit", spy)
+        monkeypatch.setattr(user_data, "limit_memory_to_free", spy)
         data = f"dataset={{file: {file}}}"
         call("run", "quickstart", "--set", data, "--memory", "0.5", "--dry-run", code=2)  # constant
         assert 0 <= allowed[0] < 0.5 * memory.GIB

@@ -36,7 +36,7 @@ def test_second_load_does_not_read_the_file(letters, monkeypatch):
     assert first.sha256 == second.sha256 == datasets.hash_data("letter")
 
 
-def test_other_reader_gives_another_identity(letters, catalogue):
+def test_changed_reader_changes_the_data_identity(letters, catalogue):
     before = datasets.hash_data("letter")
     catalogue(datasets.find_entry("letter").model_copy(update={"reader": "table2"}))
     assert datasets.hash_data("letter") != before

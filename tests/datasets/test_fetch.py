@@ -227,7 +227,7 @@ class TestFetch:
         datasets.fetch("letters")
         assert statuses() == ["ok"]
 
-    def test_part_without_url_is_reported(self, home):
+    def test_download_part_without_url_is_reported(self, home):
         with pytest.raises(DataError, match=r"covtype-20000\.data.*cannot be downloaded"):
             datasets.fetch("covtype-20k")
 

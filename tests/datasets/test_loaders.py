@@ -125,7 +125,7 @@ class TestSynthetic(LoaderContract):
     def shape(self, entry: datasets.Entry) -> tuple[int, int]:
         return 25, 3
 
-    def test_rows_are_divided_as_requested(self, entry: datasets.Entry) -> None:
+    def test_predefined_split_has_the_requested_training_size(self, entry: datasets.Entry) -> None:
         assert self.load(entry).n_given_train == 20
 
     def test_each_parameter_is_part_of_the_identity(self, entry: datasets.Entry) -> None:

@@ -16,7 +16,7 @@ def test_fast_number_parser_agrees_with_the_patterns(comma):
     words = {"".join(draw.choices(SIGNS, k=draw.randint(1, 8))).strip() for _ in range(20_000)}
     words |= {repr(draw.gauss(0, 1)) for _ in range(500)} | {"1", "-1", "+2.5", "1.e-3", "\uff11"}
     text = pd.Series(sorted(words), dtype=object)
-    plain = values.as_plain(text, comma=comma)
+    plain = values.to_plain_numbers(text, comma=comma)
     assert plain.tolist() == values._rewrite(text, comma=comma).tolist()
 
 
@@ -27,7 +27,7 @@ def test_patterns_are_not_applied_to_plain_numbers(monkeypatch):
         values, "_rewrite", lambda words, **more: tried.extend(words) or rewrite(words, **more)
     )
     text = pd.Series(["1.5", "-2", "3e-5", "1,234", None, "1.5"], dtype=object)
-    numbers = values.as_numbers(text, comma=False)
+    numbers = values.parse_numbers(text, comma=False)
     assert numbers[:4].tolist() == [1.5, -2, 3e-5, 1234]
     assert tried == ["1,234"]
 

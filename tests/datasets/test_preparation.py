@@ -13,7 +13,7 @@ from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 
 from rfbench.datasets.files import EXACT
-from rfbench.datasets.preparation import Note, Preparation, describe
+from rfbench.datasets.preparation import Note, Preparation, describe_column_treatments
 from rfbench.errors import DataError
 
 N = 60
@@ -113,7 +113,9 @@ class TestColumns:
         }  # fmt: skip
         names = set(preparation.get_feature_names_out())
         assert not any(name.startswith(("Unn", "cust", "code", "one", "not")) for name in names)
-        assert all(column in " ".join(describe(preparation.notes_)) for column in reasons)
+        assert all(
+            column in " ".join(describe_column_treatments(preparation.notes_)) for column in reasons
+        )
 
     @pytest.mark.parametrize(
         ("name", "values"), [("id", [1, 1, 2]), ("width", [1, 2, 3]), ("paid", [4, 5, 6])]
@@ -143,7 +145,7 @@ class TestColumns:
 
 
 class TestPrediction:
-    def test_encoding_of_a_row_does_not_depend_on_other_rows_of_the_file(self):
+    def test_encoding_of_a_row_is_independent_of_other_rows(self):
         table = a_table()
         preparation = Preparation().fit(table)
         expected = preparation.transform(table)
@@ -163,7 +165,7 @@ class TestPrediction:
         Z, fitted = columns_of(preparation, preparation.transform(new)), columns_of(preparation, X)
         for name in ("sold days", "sold month", "sex=m", "town=Kiel", "town=missing"):
             assert_allclose(Z[name], fitted[name].mean())
-        different = preparation.find_differences(new)
+        different = preparation.find_schema_changes(new)
         assert different.missing_columns == ("sold", "sex")
         assert different.extra_columns == ("extra",)
         assert different.unseen_words == {"town": {"Wien": N}}
@@ -183,18 +185,18 @@ class TestPrediction:
         Z = columns_of(preparation, preparation.transform(new))
         assert_array_equal(Z["w=other"][:2], [1, 1])
         assert_allclose(Z["w=other"][2], 10 / 1520)
-        assert preparation.find_differences(new).unseen_words == {"w": {"e": 1}}
-        assert preparation.find_differences(new).new_gaps == {"w": 1}
+        assert preparation.find_schema_changes(new).unseen_words == {"w": {"e": 1}}
+        assert preparation.find_schema_changes(new).new_gaps == {"w": 1}
 
     def test_values_of_another_type_are_gaps_and_are_reported(self):
         table = a_table().assign(area=np.arange(N) * 1.0)
         preparation = Preparation().fit(table)
         new = table.assign(area="much", sold="soon", town=3)
-        different = preparation.find_differences(new)
+        different = preparation.find_schema_changes(new)
         assert different.other_types == {"area": N, "sold": N}
         assert different.unseen_words == {"town": {"3": N}}
         assert_allclose(columns_of(preparation, preparation.transform(new))["area"], (N - 1) / 2)
-        assert not preparation.find_differences(table)
+        assert not preparation.find_schema_changes(table)
 
     def test_numeric_strings_match_the_training_categories(self):
         preparation = Preparation().fit(pd.DataFrame({"zip": ["1A", "1B", "2A", "3"] * 5}))
@@ -243,8 +245,8 @@ def test_dates_in_another_notation_are_the_same_days(then, now):
         fitted.transform(new)[:, names.index("day days")], (days - pd.Timestamp(2000, 1, 1)).days
     )
     turned = {then, now} == {DAY_FIRST, MONTH_FIRST}
-    assert fitted.find_differences(new).turned_dates == (("day",) if turned else ())
-    assert not fitted.find_differences(new).other_types
+    assert fitted.find_schema_changes(new).turned_dates == (("day",) if turned else ())
+    assert not fitted.find_schema_changes(new).other_types
 
 
 def test_ambiguous_dates_are_read_as_in_training():

@@ -55,7 +55,7 @@ SCALED = {  # constant columns become 0; only those called all look at the test 
 }
 
 
-def test_standard_all_uses_moments_of_all_rows():
+def test_standard_all_scaling_uses_mean_and_deviation_of_all_rows():
     X = rng().standard_normal((30, 4)) * [1, 5, 9, 0]
     data = dataset(X, np.arange(30) % 2, n_train=20)
     prepared = given_split(data, scaling="standard-all/max")
@@ -221,7 +221,7 @@ class TestTarget:
         np.testing.assert_allclose(prepared.y_train, np.array([-1, 1, 0]) / sd)
         np.testing.assert_allclose(prepared.y_test, np.array([3, 98]) / sd)
 
-    def test_raw_leaves_the_target_unchanged(self):
+    def test_raw_target_option_leaves_the_target_unchanged(self):
         prepared = given_split(regression([4, 4, 4, 5, 6]), target="raw")
         assert prepared.y_train.tolist() == [4, 4, 4]
         assert prepared.y_test.tolist() == [5, 6]

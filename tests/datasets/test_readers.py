@@ -14,7 +14,7 @@ ONE_OF_EACH = ["adult", "a9a", "letter", "eeg", "mnist", "har-train", "rcv1"]
 
 
 def read(entry, contents):
-    return readers.read(entry, data_files.held(entry, contents))
+    return readers.read_catalog_data(entry, data_files.held(entry, contents))
 
 
 @pytest.mark.parametrize("name", FILES)

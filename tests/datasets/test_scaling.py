@@ -61,6 +61,6 @@ def test_smooth_clip_equals_its_formula():
     )
 
 
-def test_half_the_range_replaces_a_zero_interquartile_range():
+def test_zero_interquartile_range_is_replaced_by_half_the_range():
     x = np.r_[np.zeros(90), np.linspace(0, 8, 10)][:, None]
     assert SmoothClipScaler().fit(x).width_ == [4.0]

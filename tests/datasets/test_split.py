@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sklearn.model_selection import KFold
 
 from rfbench.datasets import Dataset, split_rows
-from rfbench.datasets.split import count_training_rows, draw_subset, is_fixed, split_by_time
+from rfbench.datasets.split import count_training_rows, draw_subset, is_fixed_split, split_by_time
 from rfbench.errors import DataError
 
 
@@ -225,7 +225,7 @@ def test_planned_rows_equal_the_rows_used(rule):
 )
 def test_fixed_splits_are_equal_in_all_trials(rule, fixed):
     data = dataset(20, n_given_train=12)
-    assert is_fixed(rule) == fixed
+    assert is_fixed_split(rule) == fixed
     first, *drawn, again = (tuple(split_rows(data, rule, rng(s))[0]) for s in (0, 1, 2, 3, 0))
     assert first == again
     assert (set(drawn) == {first}) == fixed
@@ -281,7 +281,7 @@ def test_folds_equal_scikit_learn_folds_of_permuted_rows(first):
         assert test.tolist() == sorted(rows[held])
     assert sides[3][1].tolist() == sides[0][1].tolist()
     assert count_training_rows(20, None, rule) == len(sides[2][0])
-    assert not is_fixed(rule)
+    assert not is_fixed_split(rule)
 
 
 @pytest.mark.parametrize("rule", [{"folds": 1, "seed": 0}, {"folds": 21, "seed": 0}])
@@ -290,7 +290,7 @@ def test_invalid_number_of_folds_is_rejected(rule):
         split_rows(dataset(20), rule, rng())
 
 
-def test_rows_with_equal_times_stay_on_one_side():
+def test_rows_with_equal_times_are_all_in_training_or_all_in_test():
     times = np.array([3, 1, 2, 2, 1, 3, 2, 4])
     ((train, test),) = split_by_time(times, 2)
     assert (train.tolist(), test.tolist()) == ([1, 2, 3, 4, 6], [0, 5, 7])

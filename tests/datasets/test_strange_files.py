@@ -55,9 +55,11 @@ def test_all_file_layouts_give_the_same_rows(home, tmp_path, options, encoding):
 )
 def test_separator_decimal_and_encoding_are_detected(tmp_path, text, separator, decimal):
     (tmp_path / "a.csv").write_text(text)
-    how = files.detect_reading(tmp_path / "a.csv")
+    how = files.detect_read_options(tmp_path / "a.csv")
     assert (how.separator, how.decimal) == (separator, decimal)
-    how = files.detect_reading(tmp_path / "a.csv", separator="#", decimal="'", encoding="latin-1")
+    how = files.detect_read_options(
+        tmp_path / "a.csv", separator="#", decimal="'", encoding="latin-1"
+    )
     assert (how.separator, how.decimal, how.encoding) == ("#", "'", "latin-1")
 
 
@@ -85,7 +87,7 @@ def test_excel_file_without_its_package_raises_error(tmp_path, monkeypatch):
     rooms().to_excel(tmp_path / "flats.xlsx", index=False)
     monkeypatch.setitem(sys.modules, "openpyxl", None)
     with pytest.raises(DataError, match=r"flats\.xlsx cannot be read.*openpyxl"):
-        files.read(tmp_path / "flats.xlsx")
+        files.read_data_file(tmp_path / "flats.xlsx")
 
 
 def test_excel_file_equals_csv(home, tmp_path):
@@ -120,15 +122,15 @@ class TestLike:
 
     def again(self, tmp_path, first, other, name="a.csv", **options):
         """Read a file, then another one like it; return the record, and the other's columns."""
-        how = files.read(self.put(tmp_path / name, first), **options).how
+        how = files.read_data_file(self.put(tmp_path / name, first), **options).how
         how = type(how)(**json.loads(json.dumps(asdict(how))))
-        return how, files.read(self.put(tmp_path / f"other-{name}", other), like=how).X
+        return how, files.read_data_file(self.put(tmp_path / f"other-{name}", other), like=how).X
 
     def test_ambiguous_format_is_inferred_from_first_file(self, tmp_path):
         first = "a;b\n1,5;1.234,5\n2,5;2.345,25\n"
         how, X = self.again(tmp_path, first, "a;b\n1,234;2.345\n")
         assert (how.separator, how.decimal, how.width) == (";", ",", 2)
-        preparation = Preparation().fit(files.read(tmp_path / "a.csv").X)
+        preparation = Preparation().fit(files.read_data_file(tmp_path / "a.csv").X)
         assert preparation.transform(X).tolist() == [[1.234, 2345]]
         _, X = self.again(tmp_path, "a;b\n1;x\n2;y\n", "a;b\n1;x,y\n", separator=";")
         assert X["b"].tolist() == ["x,y"]
@@ -165,14 +167,17 @@ class TestLike:
         X = np.arange(6.0).reshape(3, 2)
         np.savez(tmp_path / "a.npz", X=X, y=np.arange(3))
         np.savez(tmp_path / "b.npz", X=X)
-        how = files.read(tmp_path / "a.npz").how
-        rows, target, *_ = files.read(tmp_path / "b.npz", like=how)
+        how = files.read_data_file(tmp_path / "a.npz").how
+        rows, target, *_ = files.read_data_file(tmp_path / "b.npz", like=how)
         assert (rows.to_numpy().tolist(), target) == (X.tolist(), None)
         with pytest.raises(DataError, match="X and y are required"):
-            files.read(tmp_path / "b.npz")
+            files.read_data_file(tmp_path / "b.npz")
 
     def test_file_of_a_different_format_uses_its_own_separators(self, tmp_path):
-        how = files.read(self.put(tmp_path / "a.csv", "a;b\n1,5;2\n")).how
+        how = files.read_data_file(self.put(tmp_path / "a.csv", "a;b\n1,5;2\n")).how
         rooms()[["area", "price"]].to_parquet(tmp_path / "b.parquet")
-        assert files.read(tmp_path / "b.parquet", like=how).X.shape == (N, 2)
-        assert files.read(self.put(tmp_path / "c.tsv", "a\tb\n1.5\t2\n"), like=how).X["a"][0] == 1.5
+        assert files.read_data_file(tmp_path / "b.parquet", like=how).X.shape == (N, 2)
+        assert (
+            files.read_data_file(self.put(tmp_path / "c.tsv", "a\tb\n1.5\t2\n"), like=how).X["a"][0]
+            == 1.5
+        )

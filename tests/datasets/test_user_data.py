@@ -57,7 +57,7 @@ def put(home, tmp_path):
             content = content.to_csv(index=False)
         data = content if isinstance(content, bytes) else content.encode()
         (folder / name).write_bytes(data)
-        return user_data.read("d", {"file": name, **parameters}, folder)
+        return user_data.read_user_data("d", {"file": name, **parameters}, folder)
 
     read.folder = folder
     return read
@@ -145,20 +145,20 @@ class TestColumns:
     def test_dates_of_a_frame_remain_dates(self, day):
         later = {"hour": 5} if isinstance(day, datetime.time) else {"day": 5}
         days = [day, *[day.replace(**later)] * (N - 1)]
-        parsed = columns.parse_columns("d", frame(day=days), None, target="price")
+        parsed = columns.parse_data("d", frame(day=days), None, target="price")
         assert Preparation().fit(parsed.X).kinds_["day"] == "date"
 
     def test_categories_that_look_like_numbers_remain_categories(self):
         table = frame(code=pd.Categorical(["1", "2", "3", "4"] * (N // 4)))
-        parsed = columns.parse_columns("d", table, None, target="price")
+        parsed = columns.parse_data("d", table, None, target="price")
         assert Preparation().fit(parsed.X).kinds_["code"] == "words"
 
     def test_many_columns_are_read_with_short_error_messages(self):
         d = 40_000 if NIGHTLY else 1_000
         table = pd.DataFrame(np.random.default_rng(0).normal(size=(4, d)))
-        parsed = columns.parse_columns("d", table, pd.Series([0, 1, 0, 1]))
+        parsed = columns.parse_data("d", table, pd.Series([0, 1, 0, 1]))
         assert parsed.X.shape == (4, d)
-        refused(columns.parse_columns, "d", table, None, target="y", match=f"{d - 8:,} more")
+        refused(columns.parse_data, "d", table, None, target="y", match=f"{d - 8:,} more")
 
 
 class TestTarget:
@@ -205,7 +205,7 @@ class TestTarget:
     def test_target_of_few_integers_follows_a_reported_rule(self, different, rows, task):
         y = pd.Series(np.arange(rows) % different * 3.0 - 6, name="grade")
         X = pd.DataFrame({"a": np.arange(rows) % 13})
-        about = columns.parse_columns("d", X, y).about
+        about = columns.parse_data("d", X, y).about
         taken, other = "classes", "regression for a quantity"
         if task == "regression":
             taken, other = "a quantity", "classification for classes"
@@ -217,10 +217,10 @@ class TestTarget:
     def test_nothing_is_inferred_if_task_or_target_is_unambiguous(self):
         X = pd.DataFrame({"a": np.arange(120) % 13})
         for task in ("classification", "regression"):
-            note = columns.parse_columns("d", X, X["a"] % 5, task=task).about["note"]
+            note = columns.parse_data("d", X, X["a"] % 5, task=task).about["note"]
             assert "read as" not in note
         for y in (X["a"] % 2, X["a"] % 5 / 2, pd.Series(range(120))):
-            assert "read as" not in columns.parse_columns("d", X, y).about["note"]
+            assert "read as" not in columns.parse_data("d", X, y).about["note"]
 
     @pytest.mark.parametrize(
         ("values", "task", "match"),
@@ -243,7 +243,7 @@ class TestTarget:
 
     def test_twenty_thousand_labels_are_not_classes(self):
         who = pd.Series([f"u{i % 20_000}" for i in range(60_000)])
-        refused(columns.parse_columns, "d", who.to_frame("x"), who, match="20,000 different labels")
+        refused(columns.parse_data, "d", who.to_frame("x"), who, match="20,000 different labels")
 
 
 class TestFiles:
@@ -361,11 +361,11 @@ class TestFiles:
     def test_missing_file_suggests_the_nearest_name(self, put, tmp_path):
         put(frame(), target="price")
         with pytest.raises(DataError, match=r"Did you mean 'prices\.csv'"):
-            files.find("price.csv", tmp_path / "mine")
+            files.find_data_file("price.csv", tmp_path / "mine")
         with pytest.raises(DataError, match="at this folder"):
-            files.find("nothing.csv", None)
+            files.find_data_file("nothing.csv", None)
         with pytest.raises(DataError, match="mine is a folder"):
-            files.find("mine", tmp_path)
+            files.find_data_file("mine", tmp_path)
 
     @given(st.binary(max_size=200), st.sampled_from(["a.csv", "a.svm", "a.arff", "a.npy", "a"]))
     @settings(
@@ -397,13 +397,13 @@ class TestIdentity:
     def test_same_bytes_in_another_format_are_different_data(self, put):
         content = "1 1:2 3:4\n0 2:1\n1 1:1\n0 3:1\n"
         svm = put(content, "a.svm")[2]
-        assert user_data.hash_data({"file": "a.svm"}, put.folder) == svm
+        assert user_data.hash_user_data({"file": "a.svm"}, put.folder) == svm
         with pytest.raises(DataError):
             put(content, "a.csv", target=0)
 
     def test_parsed_rows_are_cached(self, put, monkeypatch):
         first = put(frame(), target="price")
-        monkeypatch.setattr(columns, "parse_columns", None)  # would fail if it were called
+        monkeypatch.setattr(columns, "parse_data", None)  # would fail if it were called
         entry, parsed, sha256 = put(frame(), target="price")
         assert (entry, sha256) == (first[0], first[2])
         assert_array_equal(parsed.X, first[1].X)
@@ -415,7 +415,10 @@ class TestIdentity:
         path.write_text("a,y\n1,2\n7,4\n5,9\n")
         os.utime(path, ns=(was.st_atime_ns, was.st_mtime_ns))
         assert (
-            user_data.read("d", {"file": "prices.csv", "target": "y"}, put.folder)[1].X[1, 0] == 7
+            user_data.read_user_data("d", {"file": "prices.csv", "target": "y"}, put.folder)[1].X[
+                1, 0
+            ]
+            == 7
         )
 
 
@@ -445,7 +448,9 @@ class TestFunctions:
         (tmp_path / "mine.py").write_text(MINE)
 
         def call(function="rows", **parameters):
-            return user_data.read("d", {"load": f"mine.py:{function}", **parameters}, tmp_path)
+            return user_data.read_user_data(
+                "d", {"load": f"mine.py:{function}", **parameters}, tmp_path
+            )
 
         return call
 
@@ -483,12 +488,12 @@ class TestFunctions:
 
 class TestFetchers:
     def test_scikit_learn_data_sets_are_available(self, home):
-        entry, parsed, _ = user_data.read("d", {"sklearn": "wine"})
+        entry, parsed, _ = user_data.read_user_data("d", {"sklearn": "wine"})
         assert_array_equal(parsed.X, load_wine().data)
         assert (entry.task, list(entry.classes)) == ("multiclass", list(load_wine().target_names))
-        assert user_data.read("d", {"sklearn": "diabetes"})[0].task == "regression"
+        assert user_data.read_user_data("d", {"sklearn": "diabetes"})[0].task == "regression"
         with pytest.raises(DataError, match="Did you mean 'wine'"):
-            user_data.read("d", {"sklearn": "wines"})
+            user_data.read_user_data("d", {"sklearn": "wines"})
 
     def test_openml_data_are_cached_and_identified_by_their_rows(self, home, monkeypatch):
         asked = []
@@ -500,8 +505,8 @@ class TestFetchers:
             return bunch
 
         monkeypatch.setattr("sklearn.datasets.fetch_openml", fetch)
-        first = user_data.read("d", {"openml": 44136})
-        again = user_data.read("d", {"openml": 44136})
+        first = user_data.read_user_data("d", {"openml": 44136})
+        again = user_data.read_user_data("d", {"openml": 44136})
         assert (first[0], first[2]) == (again[0], again[2])
         assert [words["data_id"] for words in asked] == [44136]
         assert asked[0]["data_home"] == str(cache.find_user_folder() / "sklearn")
@@ -512,4 +517,4 @@ class TestFetchers:
 
         monkeypatch.setattr("sklearn.datasets.fetch_openml", fetch)
         with pytest.raises(DataError, match=r"no route.*once with a network.*file: PATH"):
-            user_data.read("d", {"openml": 44136})
+            user_data.read_user_data("d", {"openml": 44136})

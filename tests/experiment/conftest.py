@@ -36,7 +36,7 @@ def finished(tmp_path_factory):
     """Return the folder of a finished run of the tiny experiment, to read."""
     top = tmp_path_factory.mktemp("finished")
     (top / "tiny.yaml").write_text(SMALL)
-    summary = runner.run(plan_run([read_config(top / "tiny.yaml")], top / "tiny"))
+    summary = runner.run_plan(plan_run([read_config(top / "tiny.yaml")], top / "tiny"))
     assert (summary.done, summary.found, summary.failed) == (8, 0, 0)
     return top / "tiny"
 

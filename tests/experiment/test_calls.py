@@ -39,18 +39,18 @@ def test_each_listed_function_exists():
     for place in worker.CALLS.values():
         assert callable(resolve_name(place))
     with pytest.raises(KeyError):
-        worker.call_safely("os:system", ("true",))
+        worker.call_listed_function("os:system", ("true",))
 
 
 def test_plots_from_child_processes_equal_those_of_this_process(folders, tmp_path, monkeypatch):
     """In the order of the calls, relative to the current folder; an error is its own text."""
     folder = folders[0]
     calls = [(folder, False, tmp_path / "here", None, DRAWN, None)]
-    here = list(fanout.call("draw", calls, 1))
+    here = list(fanout.call_in_child_processes("draw", calls, 1))
     monkeypatch.chdir(tmp_path)
     others = [(folder, False, Path("there"), None, DRAWN, None)]
     others.append((tmp_path / "absent", False, tmp_path / "x", None, DRAWN, None))
-    *there, (nothing, error) = fanout.call("draw", others, 2)
+    *there, (nothing, error) = fanout.call_in_child_processes("draw", others, 2)
     for ((one, not_drawn), none), ((other, too), no) in zip(here, there, strict=True):
         assert not_drawn == too
         assert none == no == ""
@@ -65,7 +65,7 @@ def test_plots_from_child_processes_equal_those_of_this_process(folders, tmp_pat
 def test_child_that_exits_fails_only_its_call(monkeypatch):
     end_idle()
     monkeypatch.setattr(worker_process, "CHILD_CODE", ENDS)
-    answers = list(fanout.call("draw", [("a",), ("b",)], 2))
+    answers = list(fanout.call_in_child_processes("draw", [("a",), ("b",)], 2))
     assert [answer for answer, _ in answers] == [None, None]
     assert all("ended with exit code 7" in error for _, error in answers)
     assert worker_process._idle == []

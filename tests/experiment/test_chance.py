@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from rfbench.experiment.scores import note_chance
+from rfbench.experiment.scores import note_chance_level
 from tests.support.trials import measured
 
 from .conftest import SMALL
@@ -20,7 +20,7 @@ def prepared(task, train, test):
 )
 def test_at_chance_means_within_two_standard_errors_of_the_majority_class(error, at_chance):
     rows = prepared("binary", [0, 0, 1], [0, 1] * 50)  # the standard error is 5 points
-    notes = note_chance({"error": error}, rows)
+    notes = note_chance_level({"error": error}, rows)
     assert notes == (
         ["at chance: predicting the most frequent class has an error of 50 %"] if at_chance else []
     )
@@ -28,14 +28,16 @@ def test_at_chance_means_within_two_standard_errors_of_the_majority_class(error,
 
 def test_majority_class_is_that_of_the_training_rows():
     rows = prepared("multiclass", [2, 2, 2, 0, 1], [2] * 10 + [0] * 90)
-    assert note_chance({"error": 90.0}, rows)
-    assert not note_chance({"error": 50.0}, rows)
+    assert note_chance_level({"error": 90.0}, rows)
+    assert not note_chance_level({"error": 50.0}, rows)
 
 
 def test_regression_at_chance_is_no_better_than_the_mean():
     rows = prepared("regression", [0.0, 1.0], [0.0, 1.0])
-    assert note_chance({"r2": -0.1}, rows) == ["at chance: no better than predicting the mean"]
-    assert note_chance({"r2": 0.1}, rows) == []
+    assert note_chance_level({"r2": -0.1}, rows) == [
+        "at chance: no better than predicting the mean"
+    ]
+    assert note_chance_level({"r2": 0.1}, rows) == []
 
 
 def test_row_with_uninformative_features_gets_a_note(experiment_of):

@@ -13,7 +13,7 @@ from rfbench import registry
 from rfbench.clock import Clock
 from rfbench.errors import ConfigError
 from rfbench.experiment.context import Context
-from rfbench.experiment.plan import Job, draw_integer, plan
+from rfbench.experiment.plan import Job, draw_integer_seed, plan_trials
 from rfbench.experiment.replay import list_similar_trials
 from rfbench.experiment.trial import run_job, run_trial
 from rfbench.kernels import Gaussian
@@ -25,7 +25,7 @@ TUNED = SMALL.replace("bandwidth: 1.0", f"bandwidth: {{cv: {GRID}}}")
 
 
 def ok(text, experiment_of, *overrides):
-    found = plan(experiment_of(text, "samplers=rks", *overrides))
+    found = plan_trials(experiment_of(text, "samplers=rks", *overrides))
     rows = list(run_job(Job(tuple(found))))
     assert {row["status"] for row in rows} == {"ok"}, rows[0]["message"]
     by_id = {trial.id: trial for trial in found}
@@ -33,7 +33,7 @@ def ok(text, experiment_of, *overrides):
 
 
 def folds_of(trial, n):
-    generator = np.random.default_rng(draw_integer(0, "folds", trial.number))
+    generator = np.random.default_rng(draw_integer_seed(0, "folds", trial.number))
     order = generator.permutation(n)
     if trial.experiment.solver.selection == "validation":
         groups = np.full(n, -1)
@@ -44,7 +44,7 @@ def folds_of(trial, n):
 
 def features_of(trial, bandwidth, X):
     sampler = registry.SAMPLERS.find(trial.sampler.name)
-    seed = draw_integer(0, "features", trial.number)
+    seed = draw_integer_seed(0, "features", trial.number)
     made = sampler(trial.M, bandwidth=bandwidth, random_state=seed)
     return made.fit_transform(X)
 
@@ -102,7 +102,7 @@ def test_choice_on_the_test_rows_has_the_smallest_test_error(experiment_of):
         fixed = [
             run_trial(other, Context())["error"]
             for b in GRID
-            for other in plan(
+            for other in plan_trials(
                 experiment_of(TUNED, "samplers=rks", "solver.selection=test", f"bandwidth={b}")
             )
             if (other.M, other.number) == (trial.M, trial.number)
@@ -110,13 +110,13 @@ def test_choice_on_the_test_rows_has_the_smallest_test_error(experiment_of):
         assert row["error"] == min(fixed)
 
 
-def test_searched_bandwidth_gives_the_row_of_this_bandwidth(experiment_of):
+def test_searched_bandwidth_gives_same_row_as_fixed_bandwidth(experiment_of):
     """Each size chooses for itself; one trial alone gives the same."""
     for trial, row in ok(TUNED, experiment_of):
         assert row["timing"] == "isolated"
         alone = run_trial(trial, Context())
         fixed = experiment_of(TUNED, "samplers=rks", f"bandwidth={row['bandwidth']}")
-        twin = next(t for t in plan(fixed) if (t.M, t.number) == (trial.M, trial.number))
+        twin = next(t for t in plan_trials(fixed) if (t.M, t.number) == (trial.M, trial.number))
         known = run_trial(twin, Context())
         for column in ("bandwidth", "alpha", "error", "columns"):
             assert row[column] == alone[column] == known[column]
@@ -125,8 +125,8 @@ def test_searched_bandwidth_gives_the_row_of_this_bandwidth(experiment_of):
 def test_search_time_counts_as_training_time(experiment_of, monkeypatch):
     """Every look at the clock is a second."""
     monkeypatch.setattr("time.perf_counter", itertools.count().__next__)
-    trial = plan(experiment_of(TUNED, "samplers=rks"))[0]
-    twin = plan(experiment_of(TUNED, "samplers=rks", "bandwidth=1"))[0]
+    trial = plan_trials(experiment_of(TUNED, "samplers=rks"))[0]
+    twin = plan_trials(experiment_of(TUNED, "samplers=rks", "bandwidth=1"))[0]
     row, fixed = run_trial(trial, Context()), run_trial(twin, Context())
     for part in ("t_pp", "t_features", "t_test"):
         assert row[part] == fixed[part]
@@ -142,12 +142,16 @@ def test_cv_is_the_documented_grid_and_survives_a_dump(experiment_of):
     spelt = experiment_of(
         TUNED, "bandwidth={cv: [0.25*median, 0.5*median, median, 2*median, 4*median]}"
     )
-    assert plan(short)[0].id == plan(spelt)[0].id != plan(experiment_of(TUNED))[0].id
+    assert (
+        plan_trials(short)[0].id
+        == plan_trials(spelt)[0].id
+        != plan_trials(experiment_of(TUNED))[0].id
+    )
     text = experiment_of(TUNED, "bandwidth={cv: log:0.1:10:3}")
     assert text.bandwidth.cv == [0.1, 1.0, 10.0]
     manifest = json.loads(json.dumps({"config": short.model_dump(mode="json")}))
     again = list_similar_trials({"dataset": "sphere", "trial": "0", "M": "4"}, manifest)
-    assert again[0].id == plan(short)[0].id
+    assert again[0].id == plan_trials(short)[0].id
 
 
 @pytest.mark.parametrize(
@@ -177,7 +181,7 @@ def test_cv_bandwidth_of_a_transformer_without_bandwidth_is_rejected(experiment_
 
 def test_method_without_bandwidth_is_not_searched(experiment_of, monkeypatch):
     monkeypatch.setattr("time.perf_counter", itertools.count().__next__)
-    trial = plan(experiment_of(TUNED, "samplers=swim"))[0]
-    twin = plan(experiment_of(TUNED, "samplers=swim", "bandwidth=1"))[0]
+    trial = plan_trials(experiment_of(TUNED, "samplers=swim"))[0]
+    twin = plan_trials(experiment_of(TUNED, "samplers=swim", "bandwidth=1"))[0]
     row, fixed = run_trial(trial, Context()), run_trial(twin, Context())
     assert (row["error"], row["t_train"]) == (fixed["error"], fixed["t_train"])

@@ -8,7 +8,7 @@ import pytest
 
 from rfbench import datasets
 from rfbench.experiment.context import Context
-from rfbench.experiment.plan import Job, draw_integer, group_into_jobs, plan
+from rfbench.experiment.plan import Job, draw_integer_seed, group_into_jobs, plan_trials
 from rfbench.experiment.trial import run_job, run_trial
 from rfbench.kernels import Gaussian
 from rfbench.samplers import RKS
@@ -31,7 +31,7 @@ def made(monkeypatch):
 
 
 def test_rows_of_a_job_are_prepared_once_and_released_after_it(experiment_of, made):
-    first, second, _ = group_into_jobs(plan(experiment_of(SMALL, "trials=3")))
+    first, second, _ = group_into_jobs(plan_trials(experiment_of(SMALL, "trials=3")))
     assert {row["status"] for row in run_job(first)} == {"ok"}
     assert len(made) == 1
     gc.collect()
@@ -41,7 +41,7 @@ def test_rows_of_a_job_are_prepared_once_and_released_after_it(experiment_of, ma
 
 
 def test_job_with_several_trials_gives_each_its_own_rows(experiment_of):
-    trials = plan(experiment_of(SMALL.replace("bandwidth: 1.0", "bandwidth: median")))
+    trials = plan_trials(experiment_of(SMALL.replace("bandwidth: 1.0", "bandwidth: median")))
     apart = [row for job in group_into_jobs(trials) for row in run_job(job)]
     mixed = list(run_job(Job(tuple(trials))))
     error = {row["trial_id"]: row["error"] for row in apart}
@@ -50,12 +50,12 @@ def test_job_with_several_trials_gives_each_its_own_rows(experiment_of):
 
 
 def test_first_of_two_row_draws_equals_the_single_draw(experiment_of):
-    two = plan(experiment_of(f"{SMALL}\nkernel_error_rows: 20\nkernel_error_draws: 2\n"))[0]
+    two = plan_trials(experiment_of(f"{SMALL}\nkernel_error_rows: 20\nkernel_error_draws: 2\n"))[0]
     context = Context()
     rows, exact = context.compute_exact_kernel(two, Gaussian(1.0), 20)
     assert rows.shape[0] == 40
     np.testing.assert_allclose(exact.matrix, Gaussian(1.0)(rows[:20], rows[20:]))
-    first, once = context.compute_exact_kernel(plan(experiment_of())[0], Gaussian(1.0), 20)
+    first, once = context.compute_exact_kernel(plan_trials(experiment_of())[0], Gaussian(1.0), 20)
     np.testing.assert_array_equal(first, rows[:20])
     assert once.matrix.shape == (20, 20)
     assert (rows[:20] != rows[20:]).any()
@@ -64,10 +64,10 @@ def test_first_of_two_row_draws_equals_the_single_draw(experiment_of):
 def test_kernel_errors_are_means_over_draws_of_features(experiment_of):
     """Of the first draw and of two more, by hand."""
     keys = "\nkernel_error_rows: 20\nkernel_error_draws: 2\nkernel_error_repeats: 3\n"
-    trial, context = plan(experiment_of(SMALL + keys))[0], Context()
+    trial, context = plan_trials(experiment_of(SMALL + keys))[0], Context()
     row = run_trial(trial, context)
     rows, exact = context.compute_exact_kernel(trial, Gaussian(row["bandwidth"]), 20)
-    first = draw_integer(trial.experiment.seed, "features", trial.number)
+    first = draw_integer_seed(trial.experiment.seed, "features", trial.number)
     more = [int(np.random.SeedSequence([first, i]).generate_state(1)[0]) for i in (1, 2)]
     errors = []
     for seed in (first, *more):
@@ -82,14 +82,14 @@ def test_kernel_errors_are_means_over_draws_of_features(experiment_of):
 def test_kernel_lambda_is_the_median_of_the_penalty_grid(experiment_of, convention, penalty):
     keys = "solver.alphas=[0.1, 0.5, 9]", f"solver.alpha_convention={convention}"
     _, exact = Context().compute_exact_kernel(
-        plan(experiment_of(SMALL, *keys))[0], Gaussian(1.0), 20
+        plan_trials(experiment_of(SMALL, *keys))[0], Gaussian(1.0), 20
     )
     shifted = exact.matrix + penalty * np.eye(20)
     np.testing.assert_allclose(exact.factor @ exact.factor.T, shifted, atol=1e-12)
 
 
 def test_kernel_of_a_job_is_computed_once_per_bandwidth(experiment_of):
-    trial, context = plan(experiment_of())[0], Context()
+    trial, context = plan_trials(experiment_of())[0], Context()
     rows, exact = context.compute_exact_kernel(trial, Gaussian(1.0), 20)
     np.testing.assert_allclose(
         exact.matrix, np.exp(-np.square(rows[:, None] - rows[None]).sum(axis=2) / 2), atol=1e-12

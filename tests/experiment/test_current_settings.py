@@ -19,8 +19,8 @@ from rfbench.results import Results
 from tests.support.frames import results
 
 NAME = "liu2020_table3_eeg.matched"
-RUN = config.from_document(
-    config.read_documents(shipped.locate("liu2020_table3"))[NAME], NAME
+RUN = config.build_experiment(
+    config.read_run_documents(shipped.locate_configuration("liu2020_table3"))[NAME], NAME
 )  # fmt: skip
 
 
@@ -46,9 +46,11 @@ def test_rows_of_the_current_plan_are_not_stale_and_need_no_data(
 ) -> None:
     monkeypatch.setenv("RFBENCH_DATA", str(tmp_path))
     one = read(rows())
-    assert current_settings.find_settings(one) == frozenset(one.rows["setting"])
+    assert current_settings.find_current_settings(one) == frozenset(one.rows["setting"])
     assert (
-        frame.build_collection([one], today=current_settings.find_settings_of_each).stale_counts
+        frame.build_collection(
+            [one], today=current_settings.find_current_settings_of_each
+        ).stale_row_counts
         == {}
     )
 
@@ -59,51 +61,55 @@ def test_rows_of_another_revision_are_stale_and_in_no_verdict(
     made = read(rows())
     cls = SAMPLERS.find("leverage-rff")
     monkeypatch.setattr(cls, "revision", cls.revision + 1, raising=False)
-    collection = frame.build_collection([made], today=current_settings.find_settings_of_each)
-    assert collection.stale_counts == {NAME: 6}
+    collection = frame.build_collection(
+        [made], today=current_settings.find_current_settings_of_each
+    )
+    assert collection.stale_row_counts == {NAME: 6}
     stale = collection.groups[collection.groups["stale"]]
     assert list(stale["method"]) == ["leverage-rff"]
-    bearing = Selection(collection).matching_lines
+    bearing = Selection(collection).matching_groups
     assert "leverage-rff" not in set(bearing["method"])
     assert "rks" in set(bearing["method"])
-    fresh = collection.without_stale(made)
+    fresh = collection.drop_stale_rows(made)
     assert len(fresh.rows) == len(made.rows) - 6
     assert "leverage-rff" not in set(fresh.rows["label"])
-    numbers = hold_against(Selection(collection)).own_numbers
+    numbers = hold_against(Selection(collection)).numbers_on_own_data
     measured = numbers[numbers["trials"] > 0]
     assert "leverage-rff" not in set(measured["method"])
 
 
 def test_user_results_are_never_stale() -> None:
     own = read([row | {"setting": "0123"} for row in rows()], "mine")
-    assert current_settings.find_settings(own) is None
+    assert current_settings.find_current_settings(own) is None
     assert (
-        frame.build_collection([own], today=current_settings.find_settings_of_each).stale_counts
+        frame.build_collection(
+            [own], today=current_settings.find_current_settings_of_each
+        ).stale_row_counts
         == {}
     )
     named = read([row | {"setting": "0123"} for row in rows()])
     assert frame.build_collection(
-        [named], today=current_settings.find_settings_of_each
-    ).stale_counts == {NAME: len(rows())}
-    assert frame.build_collection([named]).stale_counts == {}
+        [named], today=current_settings.find_current_settings_of_each
+    ).stale_row_counts == {NAME: len(rows())}
+    assert frame.build_collection([named]).stale_row_counts == {}
 
 
 def test_invalid_shipped_configuration_makes_no_row_stale(monkeypatch):
-    broken = config.read_documents(shipped.locate("liu2020_table3"))[NAME]
+    broken = config.read_run_documents(shipped.locate_configuration("liu2020_table3"))[NAME]
     broken = replace(broken, value={**broken.value, "trails": 3})
     monkeypatch.setattr(current_settings, "_documents", lambda path: {NAME: broken})
     monkeypatch.setattr(current_settings, "_read", current_settings._read.__wrapped__)
-    assert current_settings.find_settings(read(rows())) is None
+    assert current_settings.find_current_settings(read(rows())) is None
 
 
 def test_current_settings_are_computed_once(monkeypatch) -> None:
     """Of each folder of a report: no class is looked up again, and no configuration read again."""
     here = read(rows())
-    asked = current_settings.find_settings(here)
+    asked = current_settings.find_current_settings(here)
     looked_up, checked = [], []
     monkeypatch.setattr("pkgutil.resolve_name", looked_up.append)
-    monkeypatch.setattr(config, "from_document", lambda *words, **more: checked.append(words))
-    assert current_settings.find_settings(here) == asked
+    monkeypatch.setattr(config, "build_experiment", lambda *words, **more: checked.append(words))
+    assert current_settings.find_current_settings(here) == asked
     assert (looked_up, checked) == ([], [])
 
 
@@ -116,15 +122,15 @@ def cache(tmp_path, monkeypatch):
 def test_settings_of_the_cache_are_the_computed_settings_and_need_no_planning(cache, monkeypatch):
     several = [read(rows()), read(rows(), "mine")]
     assert not cache.exists()
-    asked = current_settings.find_settings_of_each(several)
+    asked = current_settings.find_current_settings_of_each(several)
     assert asked == [frozenset(several[0].rows["setting"]), None]
-    assert today_cache.find_stored_settings(several) == asked
+    assert today_cache.load_current_settings(several) == asked
 
     def plan(results):
         raise AssertionError(f"{results.name} was planned again")
 
-    monkeypatch.setattr(current_settings, "find_settings", plan)
-    assert today_cache.find_stored_settings(several) == asked
+    monkeypatch.setattr(current_settings, "find_current_settings", plan)
+    assert today_cache.load_current_settings(several) == asked
 
 
 @pytest.mark.parametrize(
@@ -134,7 +140,7 @@ def test_changed_code_configuration_or_data_are_planned_again(
     changed, cache, tmp_path, monkeypatch
 ):
     one = read(rows())
-    (asked,) = today_cache.find_stored_settings([one])
+    (asked,) = today_cache.load_current_settings([one])
     if changed == "code":
         monkeypatch.setattr(today_cache, "hash_code", lambda: "other")
     elif changed == "library":
@@ -145,7 +151,7 @@ def test_changed_code_configuration_or_data_are_planned_again(
         monkeypatch.setattr(today_cache, "PACKAGE", tmp_path)
     elif changed == "configuration":
         copy = tmp_path / "liu2020_table3.yaml"
-        copy.write_bytes(shipped.locate("liu2020_table3").read_bytes() + b"# more\n")
+        copy.write_bytes(shipped.locate_configuration("liu2020_table3").read_bytes() + b"# more\n")
         monkeypatch.setattr(shipped, "list_configurations", lambda: [copy])
     elif changed == "data":
         one = read(rows(data_hash="other"))
@@ -155,9 +161,9 @@ def test_changed_code_configuration_or_data_are_planned_again(
         cache.write_text(json.dumps({"code": today_cache._hash_shipped(), "settings": ["no dict"]}))
     planned = []
     monkeypatch.setattr(
-        current_settings, "find_settings", lambda results: planned.append(results) or asked
+        current_settings, "find_current_settings", lambda results: planned.append(results) or asked
     )
-    assert today_cache.find_stored_settings([one]) == [asked]
+    assert today_cache.load_current_settings([one]) == [asked]
     assert planned == [one]
 
 
@@ -165,7 +171,7 @@ def test_folder_that_cannot_be_written_is_no_error(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("RFBENCH_CACHE", str(tmp_path / "file" / "folder"))
     one = read(rows())
-    assert today_cache.find_stored_settings([one]) == [current_settings.find_settings(one)]
+    assert today_cache.load_current_settings([one]) == [current_settings.find_current_settings(one)]
 
 
 @pytest.mark.parametrize("files", ["code", "kernel", "data"])

@@ -33,9 +33,9 @@ def pids(cluster):
 
 
 def run(plan, cluster, **keywords):
-    workers, client = fanout.find(f"dask:{cluster.scheduler_address}")
+    workers, client = fanout.find_executor(f"dask:{cluster.scheduler_address}")
     assert workers == 2
-    return runner.run(plan, n_jobs=workers, client=client, **keywords)
+    return runner.run_plan(plan, n_jobs=workers, client=client, **keywords)
 
 
 def test_dask_rows_equal_local_rows_even_if_a_worker_is_killed(
@@ -61,19 +61,19 @@ def test_dask_rows_equal_local_rows_even_if_a_worker_is_killed(
 def test_worker_that_joins_late_runs_one_trial_at_a_time(
     experiment_of, tmp_path, monkeypatch, threads, jobs, late
 ):
-    ran_on, take = [], fanout.acquire_child
+    ran_on, take = [], fanout.acquire_worker
 
     def taken(code):
         ran_on.append(distributed.get_worker().address)  # ValueError if this is no worker
         return take(code)
 
-    monkeypatch.setattr(fanout, "acquire_child", taken)
+    monkeypatch.setattr(fanout, "acquire_worker", taken)
     plan = plan_run([experiment_of(SMALL, "trials=1")], tmp_path / "r")
     words = {"threads_per_worker": threads, "dashboard_address": ":0", "protocol": "tcp://"}
     with distributed.LocalCluster(processes=False, n_workers=int(not late), **words) as own:
-        workers, client = fanout.find(f"dask:{own.scheduler_address}", jobs)
+        workers, client = fanout.find_executor(f"dask:{own.scheduler_address}", jobs)
         own.scale(1)
-        summary = runner.run(plan, n_jobs=workers, client=client)
+        summary = runner.run_plan(plan, n_jobs=workers, client=client)
     assert workers == 1
     assert (summary.done, summary.failed, len(ran_on)) == (4, 0, 4)
 
@@ -84,9 +84,9 @@ def test_rows_of_workers_with_other_code_are_rejected(experiment_of, tmp_path, c
         from rfbench import source
         from rfbench.experiment import fanout
 
-        source.before, fanout.before = source.hash_code, fanout.run_remotely
+        source.before, fanout.before = source.hash_code, fanout.run_pickled_job
         if older:  # its code asks for no hash
-            fanout.run_remotely = lambda here, content: [{"trial_id": "1", "status": "ok"}]
+            fanout.run_pickled_job = lambda here, content: [{"trial_id": "1", "status": "ok"}]
         else:
             source.hash_code = lambda: "another hash"
 
@@ -94,7 +94,7 @@ def test_rows_of_workers_with_other_code_are_rejected(experiment_of, tmp_path, c
         from rfbench import source
         from rfbench.experiment import fanout
 
-        source.hash_code, fanout.run_remotely = source.before, fanout.before
+        source.hash_code, fanout.run_pickled_job = source.before, fanout.before
 
     plan = plan_run([experiment_of()], tmp_path / "r")
     with distributed.Client(cluster.scheduler_address, set_as_default=False) as client:

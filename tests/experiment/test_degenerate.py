@@ -46,7 +46,7 @@ def rows_of(experiment_of, monkeypatch):
     ],
     ids=["fewer rows than features", "constant columns", "twins", "huge", "huge, not scaled"],
 )
-def test_unusual_rows_give_finite_errors(rows_of, rows, y, overrides):
+def test_degenerate_rows_give_finite_errors(rows_of, rows, y, overrides):
     found = rows_of(rows, y, *overrides)
     assert {row["status"] for row in found} == {"ok"}, [row.get("message") for row in found]
     assert np.isfinite([row["error"] for row in found]).all()

@@ -6,7 +6,7 @@ import pytest
 
 from rfbench.experiment import extras, trial
 from rfbench.experiment.context import Context
-from rfbench.experiment.plan import plan
+from rfbench.experiment.plan import plan_trials
 from rfbench.experiment.trial import run_trial
 from rfbench.results import kept_features, predictions
 
@@ -34,7 +34,9 @@ def rows_of(experiment_of, monkeypatch):
     """Return a function that measures with keys added; every look at the clock is a second."""
 
     def rows(text, *keys):
-        own = plan(experiment_of(text + "".join(f"{key}\n" for key in keys), "trials=1", "M=8"))
+        own = plan_trials(
+            experiment_of(text + "".join(f"{key}\n" for key in keys), "trials=1", "M=8")
+        )
         measured = []
         for each in own:
             monkeypatch.setattr("time.perf_counter", itertools.count().__next__)
@@ -56,7 +58,7 @@ def test_extra_adds_its_columns_and_changes_no_other_column_or_time(rows_of, key
     assert added == ASKED[key]
 
 
-def test_all_extras_together_equal_each_extra_alone(rows_of):
+def test_all_extra_measurements_together_equal_each_one_alone(rows_of):
     together = rows_of(KEPT, *ASKED)
     for key, columns in ASKED.items():
         alone = rows_of(KEPT, key)
@@ -100,5 +102,5 @@ def test_extra_does_not_overwrite_measured_columns(experiment_of, monkeypatch):
         return {"error": -1.0, "train_error": 1.0}
 
     monkeypatch.setattr(trial, "EXTRAS", (*extras.EXTRAS, meddling))
-    row = run_trial(plan(experiment_of(SMALL))[0], Context())
+    row = run_trial(plan_trials(experiment_of(SMALL))[0], Context())
     assert (row["error"] >= 0, row["train_error"]) == (True, 1.0)

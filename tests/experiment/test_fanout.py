@@ -16,7 +16,7 @@ from rfbench.api import read_config
 from rfbench.errors import ConfigError, ExecutorError, WriteError
 from rfbench.experiment import fanout, runner, worker, worker_process
 from rfbench.experiment.fanout import FanOut
-from rfbench.experiment.plan import Job, describe
+from rfbench.experiment.plan import Job, list_known_columns
 from rfbench.experiment.run_plan import plan_run
 from rfbench.experiment.worker import Limits
 from rfbench.results.manifest import MEASURING
@@ -118,9 +118,9 @@ def test_each_row_is_recorded_before_the_next_trial_and_children_are_kept(run, t
 
 def test_three_runs_start_no_more_children_than_workers(run, trials):
     def instant(job, alone=False):
-        child = worker_process.acquire_child(job[0].code)
+        child = worker_process.acquire_worker(job[0].code)
         run.made.record({"trial_id": job[0].id})
-        worker_process.release_child(child)
+        worker_process.release_worker(child)
         return []
 
     run.patch.setattr(run.made, "run_job", instant)
@@ -211,7 +211,7 @@ def test_user_code_that_changes_known_columns_counts_as_crashed(run, experiment_
     own = SMALL.replace("- rks", f"- {{class: '{FAULTY}:Faulty', label: own}}")
     plan = plan_run([experiment_of(own, "trials=1", "M=4", allow_imports=True)], None)
     (trial,) = (t for t in plan.trials if t.code)
-    row = describe(trial) | {"status": "ok", "error": 1.5}
+    row = list_known_columns(trial) | {"status": "ok", "error": 1.5}
     run.acts(**{trial.id: f"row = {row!r}"})
     run.made.run([Job((trial,))])
     assert run.statuses == {trial.id: "ok"}
@@ -223,7 +223,7 @@ def test_user_code_that_changes_known_columns_counts_as_crashed(run, experiment_
 
 def test_child_that_ran_user_code_runs_nothing_else(run):
     def lent(code):
-        worker_process.release_child(child := worker_process.acquire_child(code))
+        worker_process.release_worker(child := worker_process.acquire_worker(code))
         return child
 
     first = lent("")
@@ -233,7 +233,7 @@ def test_child_that_ran_user_code_runs_nothing_else(run):
     assert len({first, other, ours}) == 3
     assert len(worker_process._idle) == 1  # there is one worker at a time
     os.kill(run.starts[-1].pid, signal.SIGKILL)
-    wait_until(lambda: not ours.is_sound())
+    wait_until(lambda: not ours.is_usable())
     assert lent("") is not ours  # an idle child that was killed costs nothing
 
 
@@ -252,7 +252,7 @@ def test_stopping_run_starts_no_trial_and_keeps_suspects(run, trials):
 
 @pytest.mark.parametrize("workers", [1, 2])
 @pytest.mark.parametrize("error", [WriteError("full"), KeyboardInterrupt()])
-def test_exception_while_recording_ends_the_run_and_its_children(run, trials, workers, error):
+def test_exception_while_recording_a_row_ends_the_run_and_its_workers(run, trials, workers, error):
     def fail(row):
         raise error
 
@@ -284,7 +284,7 @@ def test_trials_interrupted_in_the_last_run_come_last(run, trials, tmp_path):
     plan.folder.mkdir()
     (plan.folder / BEGUN).write_text(f"{trials[0].id}\n{trials[5].id}\nelsewhere\ncu")
     run.notes_what_begins()
-    summary = runner.run(plan)
+    summary = runner.run_plan(plan)
     assert (summary.done, summary.failed, summary.left) == (8, 0, 0)
     assert run.order()[-2:] == [trials[0].id, trials[5].id]
     assert not (plan.folder / BEGUN).exists()
@@ -303,7 +303,7 @@ def test_stopped_run_stores_suspects_for_the_next_run(run, trials, tmp_path):
     }
     run.acts(**{trials[0].id: f"row |= {failed!r}"})
     run.notes_what_begins()
-    summary = runner.run(plan, fail_fast=True)
+    summary = runner.run_plan(plan, fail_fast=True)
     assert (summary.done, summary.failed, summary.left) == (1, 1, 7)
     assert Store(plan.folder).read_started() == {trials[3].id}
 
@@ -343,7 +343,7 @@ def test_child_and_its_descendants_end_with_the_parent():
 def test_child_uses_the_current_folder_and_data_of_its_parent(trials, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("RFBENCH_ONE", "1")
-    there = worker.read_surroundings()
+    there = worker.read_folder_and_environment()
     monkeypatch.chdir("/")
     monkeypatch.delenv("RFBENCH_ONE")
     monkeypatch.setenv("RFBENCH_TWO", "2")
@@ -364,29 +364,29 @@ def test_child_uses_the_current_folder_and_data_of_its_parent(trials, tmp_path, 
 )
 def test_invalid_executor_is_rejected(text, error):
     with pytest.raises(error):
-        fanout.find(text)
+        fanout.find_executor(text)
 
 
 def test_worker_of_another_version_rejects_before_reading_the_job():
     for name in MEASURING:
         with pytest.raises(ExecutorError, match=f"{name} .* 0.0.0"):
-            fanout.run_remotely(fanout.collect_versions() | {name: "0.0.0"}, b"unreadable")
+            fanout.run_pickled_job(fanout.collect_versions() | {name: "0.0.0"}, b"unreadable")
 
 
 def test_worker_with_other_code_rejects_and_names_both_hashes_and_folders():
     here = fanout.collect_versions()
     with pytest.raises(ExecutorError) as refused:
-        fanout.run_remotely(here | {"code": "0000", "path": "/elsewhere"}, b"unreadable")
+        fanout.run_pickled_job(here | {"code": "0000", "path": "/elsewhere"}, b"unreadable")
     assert all(word in str(refused.value) for word in (here["code"], here["path"], "0000", "/else"))
 
 
 def test_idle_children_are_reused_unless_they_ended():
     end_idle()
-    made, other = worker_process.acquire_child(""), worker_process.acquire_child("")
+    made, other = worker_process.acquire_worker(""), worker_process.acquire_worker("")
     for each in (made, other):
-        worker_process.release_child(each)
+        worker_process.release_worker(each)
     other.kill()
-    wait_until(lambda: not other.is_sound())
-    assert worker_process.acquire_child("") is made
+    wait_until(lambda: not other.is_usable())
+    assert worker_process.acquire_worker("") is made
     assert worker_process._idle == []  # one that ended is let go of
     made.close()

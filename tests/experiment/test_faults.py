@@ -43,14 +43,14 @@ FAULTS = {
 }
 
 
-def test_fault_affects_only_its_own_trial(experiment_of, tmp_path):
+def test_failing_method_affects_only_its_own_trial(experiment_of, tmp_path):
     methods = "".join(
         f"  - {{class: '{FAULTY}:Faulty', label: {fault}, fault: {fault}}}\n" for fault in FAULTS
     )
     text = SMALL.replace("solver:", methods + "solver:")
     folder = tmp_path / "r"
     work = plan_run([experiment_of(text, "trials=1", allow_imports=True)], folder)
-    summary = runner.run(work, n_jobs=2, limits=Limits(2**30))
+    summary = runner.run_plan(work, n_jobs=2, limits=Limits(2**30))
     rows = {(row["label"], row["M"]): row for row in rows_of(folder)}
     assert len(rows) == 12
     assert {k: r["status"] for k, r in rows.items() if r["status"] != "ok"} == {
@@ -71,7 +71,7 @@ def test_row_of_a_timed_out_trial_names_the_place_in_the_code(experiment_of, tmp
     text = faulty("sleep").replace("  - eerf: {pool_size: 40, score_rows: 1.0}\n", "")
     experiment = experiment_of(text, "trials=1", "M=8", allow_imports=True)
     work = plan_run([experiment], tmp_path / "r")
-    assert runner.run(work, limits=Limits(timeout=0.5)).failed == 1
+    assert runner.run_plan(work, limits=Limits(timeout=0.5)).failed == 1
     (row,) = rows_of(work.folder)
     assert (row["status"], "exceeded its time limit" in row["message"]) == ("timeout", True)
     assert (work.folder / "failures" / f"{row['trial_id']}.txt").exists()
@@ -99,7 +99,7 @@ def test_no_row_is_lost_or_repeated_after_kills_at_fault_points(experiment_of, f
         assert now[: len(kept)] == kept
         kept = now
     assert 0 < len(kept) < 8
-    summary = runner.run(plan_run([experiment], folder), n_jobs=2)
+    summary = runner.run_plan(plan_run([experiment], folder), n_jobs=2)
     assert (summary.found, summary.done) == (len(kept), 8 - len(kept))
     assert (folder / TORN).exists()
     assert without_times(folder) == without_times(finished)
@@ -110,7 +110,7 @@ def test_no_row_is_lost_or_repeated_after_kills_at_random_moments(experiment_of,
     """Every other one is killed while rows come, the others also while processes start."""
     kills = 40
     experiment = experiment_of(LONG.replace("trials: 6", f"trials: {20 * kills}"), name="long")
-    runner.run(plan_run([experiment], tmp_path / "whole"), n_jobs=2)
+    runner.run_plan(plan_run([experiment], tmp_path / "whole"), n_jobs=2)
     expected = without_times(tmp_path / "whole")
     moments, kept = random.Random(0), []
     folder = tmp_path / "out" / "long"
@@ -136,7 +136,7 @@ def test_no_row_is_lost_or_repeated_after_kills_at_random_moments(experiment_of,
         assert now[: len(kept)] == kept
         kept = now
     assert kept
-    summary = runner.run(plan_run([experiment], folder), n_jobs=2)
+    summary = runner.run_plan(plan_run([experiment], folder), n_jobs=2)
     assert summary.done + summary.found == len(expected)
     assert without_times(folder) == expected
 
@@ -180,8 +180,8 @@ def test_second_signal_stops_immediately_and_records_interrupted_trials(experime
 def test_second_run_on_the_same_folder_is_rejected_and_names_the_first(experiment_of, folder):
     work = plan_run([experiment_of()], folder)
     with Store(folder).lock(), pytest.raises(ResultsError, match=f"process {os.getpid()}, since"):
-        runner.run(work)
-    assert runner.run(work).found == 8
+        runner.run_plan(work)
+    assert runner.run_plan(work).found == 8
 
 
 def test_trial_that_kills_the_run_affects_no_other_trial_in_the_next_run(experiment_of, tmp_path):
@@ -210,7 +210,7 @@ def test_full_disk_keeps_the_earlier_rows(experiment_of, tmp_path):
     assert "File too large" in found.stderr
     assert "Traceback" not in found.stderr
     kept = len(Store(folder).read_statuses())
-    summary = runner.run(plan_run([experiment], folder))
+    summary = runner.run_plan(plan_run([experiment], folder))
     assert summary.found == kept
     assert summary.found + summary.done == 8
     assert len({row["trial_id"] for row in rows_of(folder)}) == len(rows_of(folder)) == 8
@@ -260,7 +260,7 @@ def test_faulty_method_leaves_all_other_rows_unchanged(experiment_of, tmp_path):
         methods += f"  - {{class: '{FAULTY}:Witness', label: witness}}\n"
         text = SMALL.replace("solver:", methods + "solver:")
         plan = plan_run([experiment_of(text, "trials=1", allow_imports=True)], tmp_path / folder)
-        assert runner.run(plan).left == 0
+        assert runner.run_plan(plan).left == 0
         return {
             (row["label"], row["M"]): {
                 key: value for key, value in row.items() if not key.startswith(NOT_MEASURED)

@@ -9,7 +9,7 @@ from sklearn.datasets import load_digits
 from rfbench import clock, config, datasets
 from rfbench.datasets import Dataset
 from rfbench.experiment.context import Context
-from rfbench.experiment.plan import Job, draw_integer, plan
+from rfbench.experiment.plan import Job, draw_integer_seed, plan_trials
 from rfbench.experiment.trial import run_job, run_trial
 from rfbench.samplers import EERF, LKRF, RKS
 from rfbench.solvers import RidgeClassifier
@@ -23,12 +23,12 @@ EERF_40 = "eerf: {pool_size: 40, score_rows: 1.0}"
 
 
 def ids(experiment):
-    return {trial.id for trial in plan(experiment)}
+    return {trial.id for trial in plan_trials(experiment)}
 
 
 def by_label(experiment):
     found = {}
-    for trial in plan(experiment):
+    for trial in plan_trials(experiment):
         found.setdefault(trial.sampler.label, set()).add(trial.id)
     return found
 
@@ -63,17 +63,20 @@ def test_wider_grid_changes_identities_of_methods_with_a_bandwidth(experiment_of
 def test_manifest_of_an_earlier_version_means_features_fitted_once(experiment_of):
     experiment = experiment_of()
     dumped = experiment.model_dump(mode="json")
-    assert config.from_manifest(dumped, "tiny").model_dump() == experiment.model_dump()
+    assert (
+        config.build_experiment_from_manifest(dumped, "tiny").model_dump()
+        == experiment.model_dump()
+    )
     del dumped["features_in_folds"]
-    assert config.from_manifest(dumped, "tiny").features_in_folds == "once"
+    assert config.build_experiment_from_manifest(dumped, "tiny").features_in_folds == "once"
 
 
 def test_row_equals_refitting_features_without_each_fold(experiment_of):
     """M, and the bandwidth, are chosen by brute force over folds that nothing has seen."""
     experiment = experiment_of(SMALL, GRID, "M=8", "trials=1", f"samplers=[{EERF_40}]")
-    (trial,) = plan(experiment)
+    (trial,) = plan_trials(experiment)
     row, data = run_trial(trial, Context()), Context().prepare(trial)
-    seed, folds_seed = (draw_integer(0, role, 0) for role in ("features", "folds"))
+    seed, folds_seed = (draw_integer_seed(0, role, 0) for role in ("features", "folds"))
     folds = RidgeClassifier(random_state=folds_seed)._make_folds("cv5", len(data.y_train))
     loss = {}
     for sigma in (1.0, 0.5):
@@ -96,10 +99,10 @@ def test_number_of_features_is_chosen_without_the_fold(experiment_of):
     """Plain features, as many as lkrf keeps: in a fold, as it keeps without its rows."""
     lkrf = "lkrf: {pool_size: 60, rho: 5, estimator: all, score_rows: 1.0}"
     own = ("M={kept_by: lkrf}", f"samplers=[rks, {lkrf}]", "trials=1", "solver.alphas=1.0")
-    trial = plan(experiment_of(SMALL, *own))[0]
+    trial = plan_trials(experiment_of(SMALL, *own))[0]
     row, data = run_trial(trial, Context()), Context().prepare(trial)
     assert (row["sampler"], row["features_in_folds"]) == ("rks", "nested")
-    seed, folds_seed = (draw_integer(0, role, 0) for role in ("features", "folds"))
+    seed, folds_seed = (draw_integer_seed(0, role, 0) for role in ("features", "folds"))
     folds = RidgeClassifier(random_state=folds_seed)._make_folds("cv5", len(data.y_train))
     wrong, sizes = 0, []
     for g in range(5):
@@ -121,7 +124,7 @@ def test_fitting_features_in_folds_counts_as_training_time(experiment_of, monkey
     own = ("samplers=[rks, swim]", "M=8", "trials=1")
     times = {}
     for how in ("nested", "once"):
-        (job,) = [Job(tuple(plan(experiment_of(SMALL, *own, f"features_in_folds={how}"))))]
+        (job,) = [Job(tuple(plan_trials(experiment_of(SMALL, *own, f"features_in_folds={how}"))))]
         times[how] = {row["label"]: row for row in run_job(job)}
     nested, once = times["nested"]["swim"], times["once"]["swim"]
     assert nested["t_pp"] == once["t_pp"]
@@ -171,14 +174,14 @@ def test_folds_of_a_trial_do_not_split_groups(experiment_of, subjects):
     rows = measured(experiment_of(SMALL, *own))
     assert {row["status"] for row in rows} == {"ok"}
     assert min(row["selection_loss"] for row in rows) > 0.1  # with cut groups it is 0
-    trial = plan(experiment_of(SMALL, *own))[0]
+    trial = plan_trials(experiment_of(SMALL, *own))[0]
     np.testing.assert_array_equal(
         Context().prepare(trial).groups, subjects[Context().prepare(trial).train_rows]
     )
-    assert trial.has_folds_of_groups
-    assert not plan(experiment_of(SMALL, *own, "solver.selection=test"))[0].has_folds_of_groups
+    assert trial.has_group_folds
+    assert not plan_trials(experiment_of(SMALL, *own, "solver.selection=test"))[0].has_group_folds
     ridge = "solver={class: rfbench.solvers.RidgeClassifier, alphas: [0.01, 1.0]}"
-    assert plan(experiment_of(SMALL, *own, ridge, allow_imports=True))[0].has_folds_of_groups
+    assert plan_trials(experiment_of(SMALL, *own, ridge, allow_imports=True))[0].has_group_folds
     by_class = "samplers=[{class: rfbench.samplers.RKS}, {class: rfbench.samplers.EERF}]"
     two = [
         measured(experiment_of(SMALL, *own, samplers, allow_imports=True))
@@ -190,8 +193,8 @@ def test_folds_of_a_trial_do_not_split_groups(experiment_of, subjects):
     assert chosen[0] == chosen[1]
     boosting = "solver={class: sklearn.ensemble.HistGradientBoostingClassifier, early_stopping: %s}"
     for stops in ("true", "false"):
-        trial = plan(experiment_of(SMALL, *own, boosting % stops))[0]
-        assert trial.has_folds_of_groups is (stops == "true")
+        trial = plan_trials(experiment_of(SMALL, *own, boosting % stops))[0]
+        assert trial.has_group_folds is (stops == "true")
 
 
 def test_equal_rows_are_on_one_side_and_in_one_fold(experiment_of, monkeypatch):
@@ -202,12 +205,12 @@ def test_equal_rows_are_on_one_side_and_in_one_fold(experiment_of, monkeypatch):
     trials = []
     for together in (True, False):
         own = entry.model_copy(update={**known, "equal_rows_together": together})
-        monkeypatch.setattr(datasets.catalog, "read_entries", lambda own=own: {"digits": own})
-        trial = plan(experiment_of(SMALL, "dataset=digits", "split={test_size: 0.3}"))[0]
+        monkeypatch.setattr(datasets.catalog, "read_catalog", lambda own=own: {"digits": own})
+        trial = plan_trials(experiment_of(SMALL, "dataset=digits", "split={test_size: 0.3}"))[0]
         found = Context().prepare(trial)
         train, test = ([*map(bytes, X[rows])] for rows in (found.train_rows, found.test_rows))
         assert bool({*train} & {*test}) is not together
-        assert trial.has_folds_of_groups is together
+        assert trial.has_group_folds is together
         if together:
             pairs = {*zip(train, found.groups.tolist(), strict=True)}
             assert len(pairs) == len({*train}) == len({*found.groups}) < len(train)

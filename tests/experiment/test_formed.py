@@ -3,7 +3,7 @@
 import pytest
 
 from rfbench import memory
-from rfbench.experiment.plan import group_into_jobs, plan
+from rfbench.experiment.plan import group_into_jobs, plan_trials
 from rfbench.experiment.trial import run_job
 from rfbench.results.schema import METRICS
 from rfbench.samplers.feature_map import FeatureMap
@@ -36,7 +36,7 @@ def measured(experiment_of, monkeypatch):
 
         own = (f"samplers=[{sampler}]", f"feature_map={feature_map}", f"solver={solver}")
         (job,) = group_into_jobs(
-            plan(experiment_of(SMALL, *own, f"M={M}", "trials=1", "features_in_folds=once"))
+            plan_trials(experiment_of(SMALL, *own, f"M={M}", "trials=1", "features_in_folds=once"))
         )
         with monkeypatch.context() as patch:
             patch.setattr(memory, "MATRIX_BYTES", limit)
@@ -84,7 +84,7 @@ def test_each_solver_gives_the_same_result_from_stored_features(measured, sample
     assert_same(row, again)
 
 
-def test_scores_of_a_part_of_the_rows_store_no_features(measured):
+def test_scores_from_a_subset_of_rows_do_not_store_features(measured):
     sampler = "surrogate-leverage: {equation: 14, score_rows: 0.5}"
     row, taken = measured(sampler)
     again, more = measured(sampler, limit=0)

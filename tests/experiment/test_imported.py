@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from rfbench.config import from_manifest
+from rfbench.config import build_experiment_from_manifest
 from rfbench.errors import ConfigError
 from tests.support.nightly import at_night
 from tests.support.trials import measured
@@ -81,7 +81,7 @@ def test_solver_given_by_class_equals_the_registered_one(experiment_of):
 def test_running_a_foreign_manifest_needs_permission(experiment_of, tmp_path):
     content = experiment_of(TEXT, "samplers=[{class: rfbench.samplers.RKS}]", allow_imports=True)
     with pytest.raises(ConfigError, match="not imported"):
-        from_manifest(content.model_dump(mode="json"), "manifest.json")
+        build_experiment_from_manifest(content.model_dump(mode="json"), "manifest.json")
 
 
 def test_equal_samplers_under_two_labels_are_rejected(experiment_of):

@@ -8,12 +8,12 @@ from rfbench.api import read_config
 from rfbench.errors import ConfigError
 from rfbench.experiment import runner
 from rfbench.experiment.context import Context
-from rfbench.experiment.extras import make_lines
-from rfbench.experiment.plan import plan
+from rfbench.experiment.extras import make_kept_feature_rows
+from rfbench.experiment.plan import plan_trials
 from rfbench.experiment.run_plan import plan_run
 from rfbench.experiment.trial import run_trial
 from rfbench.results import kept_features
-from rfbench.results.merging import merge, read_whole_rows
+from rfbench.results.merging import merge, read_valid_rows
 from rfbench.samplers import LKRF
 
 KEEPING = """\
@@ -51,7 +51,7 @@ def in_order(folder):
 
 
 def trials_of(folder, sampler="lkrf"):
-    return {row["trial_id"]: row for row in read_whole_rows(folder) if row["sampler"] == sampler}
+    return {row["trial_id"]: row for row in read_valid_rows(folder) if row["sampler"] == sampler}
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +59,7 @@ def whole(tmp_path_factory):
     """Return the folder of a finished run."""
     top = tmp_path_factory.mktemp("kept")
     (top / "tiny.yaml").write_text(KEEPING)
-    runner.run(plan_run([read_config(top / "tiny.yaml")], top / "whole"))
+    runner.run_plan(plan_run([read_config(top / "tiny.yaml")], top / "whole"))
     return top / "whole"
 
 
@@ -68,7 +68,7 @@ def test_stored_lines_equal_the_features_of_the_fitted_map():
     y = np.sign(np.linalg.norm(X, axis=1) - 1.2)
     sampler = LKRF(7, pool_size=80, rho=4.0, estimator="all", bandwidth=1.0, random_state=3)
     features = sampler.fit(X, y).feature_map_
-    lines = make_lines(sampler, 5, 7)
+    lines = make_kept_feature_rows(sampler, 5, 7)
     assert len(lines) == sampler.kept_ < 80
     assert np.array_equal([[line["w1"], line["w2"]] for line in lines], features.frequencies.T)
     assert np.array_equal([line["b"] for line in lines], features.offsets)
@@ -78,12 +78,12 @@ def test_stored_lines_equal_the_features_of_the_fitted_map():
     for line in lines:
         assert sampler.pool_weights_[line["feature"]] == line["weight"]
     drawn = LKRF(7, pool_size=80, rho=4.0, estimator="draw", bandwidth=1.0, random_state=3)
-    assert make_lines(drawn.fit(X, y), 5, 7) == lines
+    assert make_kept_feature_rows(drawn.fit(X, y), 5, 7) == lines
 
 
 def test_coordinates_are_numbered_and_the_relevant_ones_have_most_weight(experiment_of, tmp_path):
     work = plan_run([experiment_of(LINEAR)], tmp_path / "r")
-    runner.run(work)
+    runner.run_plan(work)
     by_trial = kept_features.read_by_trial(tmp_path / "r")
     assert by_trial.keys() == trials_of(tmp_path / "r").keys()
     small, large = ([(line["feature"], line["weight"]) for line in v] for v in by_trial.values())
@@ -100,9 +100,9 @@ def test_each_trial_stores_its_kept_features_once(experiment_of, tmp_path, whole
     assert {trial_id: len(lines) for trial_id, lines in found.items()} == {
         trial_id: int(row["kept"]) for trial_id, row in trials_of(folder).items()
     }
-    assert runner.run(work).done == 0
+    assert runner.run_plan(work).done == 0
     assert (folder / kept_features.KEPT_FEATURES_FILE).read_bytes() == content
-    assert runner.run(work, retry=["ok"]).done == 6
+    assert runner.run_plan(work, retry=["ok"]).done == 6
     assert in_order(folder) == in_order(whole)
 
 
@@ -116,11 +116,11 @@ def test_no_line_is_lost_or_repeated_after_a_crash_before_the_row(
     with monkeypatch.context() as patch:
         patch.setattr(target, name, _die)
         with pytest.raises(KeyboardInterrupt):
-            runner.run(work)
+            runner.run_plan(work)
     assert not set(runner.Store(folder).read_statuses()) & trials_of(whole).keys()
-    runner.run(work)
+    runner.run_plan(work)
     assert in_order(folder) == in_order(whole)
-    assert len(read_whole_rows(folder)) == 6
+    assert len(read_valid_rows(folder)) == 6
 
 
 def _die(*arguments):
@@ -131,18 +131,20 @@ def test_merge_includes_the_kept_features(experiment_of, tmp_path, whole):
     first, second, third = (tmp_path / f"r{number}" for number in range(3))
     for number, folder in enumerate((first, second, third)):
         work = plan_run([experiment_of(KEEPING)], folder)
-        runner.run(work.select([f"trial={number}"]))
+        runner.run_plan(work.select([f"trial={number}"]))
     assert merge(first, [second, third, second]).added == 4
     assert in_order(first) == in_order(whole)
 
 
 def test_kept_features_key_reruns_trials_and_its_absence_keeps_identities(experiment_of):
     plain = KEEPING.replace("kept_features: true\n", "")
-    old = {trial.id for trial in plan(experiment_of(plain))}
-    assert old == {trial.id for trial in plan(experiment_of(plain + "kept_features: false\n"))}
-    assert not old & {trial.id for trial in plan(experiment_of(KEEPING))}
+    old = {trial.id for trial in plan_trials(experiment_of(plain))}
+    assert old == {
+        trial.id for trial in plan_trials(experiment_of(plain + "kept_features: false\n"))
+    }
+    assert not old & {trial.id for trial in plan_trials(experiment_of(KEEPING))}
     assert kept_features.KEPT_FEATURES_KEY not in run_trial(
-        plan(experiment_of(plain))[1], Context()
+        plan_trials(experiment_of(plain))[1], Context()
     )
 
 

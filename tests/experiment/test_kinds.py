@@ -10,15 +10,15 @@ from rfbench import api
 from rfbench.clock import Clock
 from rfbench.errors import ConfigError
 from rfbench.experiment import bandwidth_search, trial
-from rfbench.experiment.plan import plan
+from rfbench.experiment.plan import plan_trials
 from rfbench.kernels import Gaussian
 from rfbench.samplers import elsewhere
 from rfbench.samplers.elsewhere import (
     ForeignMap,
     Formula,
     Method,
-    is_scale_dependent,
-    measure_power,
+    has_scale_dependent_features,
+    measure_bandwidth_exponent,
 )
 from rfbench.solvers import Solver
 from tests.support import kinds
@@ -67,9 +67,7 @@ def assert_alike(row, other, but=()):
 
 @pytest.mark.parametrize("text", [CLASSES, NUMBERS], ids=["classes", "numbers"])
 @pytest.mark.parametrize("search", [GRID, "bandwidth=knn50"], ids=["searched", "by a rule"])
-def test_four_kinds_of_methods_get_the_same_bandwidth_penalty_and_errors(
-    experiment_of, text, search
-):
+def test_four_forms_of_a_method_get_equal_bandwidth_penalty_and_errors(experiment_of, text, search):
     wide = {**by_path("Transformer", gamma=2.0), "label": "wide"}
     found = rows_by_label(experiment_of, text, [*map(by_path, KINDS), wide], search)
     assert set(found) == {"rks", "wide", *KINDS}
@@ -164,7 +162,7 @@ def test_length_scale_is_measured_once_and_not_timed(experiment_of, monkeypatch)
 @pytest.mark.parametrize(
     "stated", [{"gamma": 0.5}, {"gamma": 2.0}, {"bandwidth_formula": "1/(2*s^2)"}]
 )
-def test_stated_parameter_is_searched_instead_of_scaling_rows(experiment_of, stated):
+def test_named_bandwidth_parameter_is_searched_instead_of_scaling_rows(experiment_of, stated):
     own = by_path("Transformer", bandwidth_parameter="gamma", **stated)
     found = rows_by_label(experiment_of, CLASSES, [own], GRID)
     for at, row in found["Transformer"].items():
@@ -218,15 +216,16 @@ def test_python_objects_are_measured_like_their_classes(tmp_path, monkeypatch):
     api.run(content, name="objects", n_jobs=1)
     assert (results.folder / "trials.csv").read_bytes() == before
     other = api.read_config({**content, "samplers": [kinds.Transformer(gamma=0.6)]})
-    assert plan(other)[0].id not in set(rows["trial_id"])
+    assert plan_trials(other)[0].id not in set(rows["trial_id"])
 
 
-def test_run_of_code_without_a_source_warns_that_it_cannot_resume(caplog):
+def test_run_of_a_function_without_source_code_warns_that_it_cannot_resume(caplog):
     written = {}
     exec("def odd(X, M, seed):\n    return X", written)
     content = {"dataset": "digits", "split": {"test_size": 0.3}, "M": 5, "trials": 1}
     first, second = (
-        plan(api.read_config({**content, "samplers": [written["odd"]]}))[0].id for _ in range(2)
+        plan_trials(api.read_config({**content, "samplers": [written["odd"]]}))[0].id
+        for _ in range(2)
     )
     assert first != second
     assert "another process cannot resume its rows" in caplog.text
@@ -273,7 +272,7 @@ def waves_of(M, seed):
 )
 def test_exponent_of_a_parameter_is_measured_for_any_value(power, value):
     method = Method(Kernels.of(power), "features", {})
-    assert measure_power(method, "width", value) == power
+    assert measure_bandwidth_exponent(method, "width", value) == power
 
 
 def dot_products(X, M, seed, gamma=1.0):
@@ -297,10 +296,10 @@ def no_effect(X, M, seed, gamma=1.0):
 )
 def test_unmeasurable_exponent_requires_a_formula(thing, value, why):
     with pytest.raises(ValueError, match=f"{why}.*bandwidth_formula"):
-        measure_power(Method(thing, "mine", {}), "gamma", value)
+        measure_bandwidth_exponent(Method(thing, "mine", {}), "gamma", value)
 
 
-def test_bandwidth_formula_is_a_power_of_s():
+def test_bandwidth_formula_has_to_be_a_power_of_s():
     values = {
         "s": 3.0, "2*s^2": 18.0, "1/s": 1 / 3, "1/(2*s^2)": 1 / 18, "0.5/s^2": 1 / 18,
         "1e-1 * s**0.5": 0.1 * 3**0.5,
@@ -319,8 +318,12 @@ def test_method_without_bandwidth_is_detected_by_its_inner_products():
 
     none = [kinds.Ranks, SAMPLERS["pairs"], SAMPLERS["swim"]]
     some = [*map(kinds.__dict__.get, KINDS), RBFSampler, Nystroem, SAMPLERS["rks"], SAMPLERS["elm"]]
-    assert [is_scale_dependent(Method(each, "x", {})) for each in none] == [False] * len(none)
-    assert [is_scale_dependent(Method(each, "x", {})) for each in some] == [True] * len(some)
+    assert [has_scale_dependent_features(Method(each, "x", {})) for each in none] == [False] * len(
+        none
+    )
+    assert [has_scale_dependent_features(Method(each, "x", {})) for each in some] == [True] * len(
+        some
+    )
 
 
 def test_kernel_of_a_transformer_has_the_given_bandwidth():

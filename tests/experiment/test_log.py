@@ -4,7 +4,7 @@ import datetime
 
 from rfbench.experiment import runner
 from rfbench.experiment.run_plan import plan_run
-from rfbench.results import find
+from rfbench.results import find_results_folders
 from rfbench.results.store import LOG
 from tests.support.methods import BAD
 
@@ -25,13 +25,13 @@ def test_run_and_its_resumption_are_logged(experiment_of, tmp_path):
     folder = tmp_path / "r"
     (tmp_path / "bad.py").write_text(BAD)
     work = plan_run([experiment_of(FAILS, allow_imports=True)], folder)
-    summary = runner.run(work)
+    summary = runner.run_plan(work)
     assert summary.failed == 4
     first = ["started", "to run", *["failed"] * summary.failed, "ended"]
     assert events(folder) == first
     text = (folder / LOG).read_text()
     assert all(message in text for message in summary.messages)
     assert "numpy" in text
-    runner.run(work)
+    runner.run_plan(work)
     assert events(folder) == [*first, "started", "to run", "ended"]
-    assert find([tmp_path]) == [folder]
+    assert find_results_folders([tmp_path]) == [folder]

@@ -6,9 +6,9 @@ import pytest
 
 from rfbench.experiment import runner
 from rfbench.experiment.run_plan import plan_run
-from rfbench.results import manifest, read
+from rfbench.results import manifest, read_results_folder
 from rfbench.results.manifest import hash_machine
-from rfbench.results.merging import merge, read_whole_rows
+from rfbench.results.merging import merge, read_valid_rows
 from rfbench.results.store import Store
 from tests.support.results import named, write_folder
 
@@ -60,19 +60,19 @@ def older(folder, **changes):
     return folder
 
 
-def test_older_rows_get_the_machine_of_their_manifest(tmp_path):
-    results = read(older(tmp_path / "r"))
+def test_rows_without_machine_column_get_the_machine_of_their_manifest(tmp_path):
+    results = read_results_folder(older(tmp_path / "r"))
     assert list(results.rows["machine"]) == [hash_machine(FACTS)]
     assert results.machine == FACTS
     assert results.notes == []
-    assert [one["machine"] for one in read_whole_rows(tmp_path / "r")] == [hash_machine(FACTS)]
+    assert [one["machine"] for one in read_valid_rows(tmp_path / "r")] == [hash_machine(FACTS)]
 
 
-def test_older_rows_without_a_manifest_have_no_machine(tmp_path):
+def test_rows_without_machine_column_and_manifest_have_no_machine(tmp_path):
     folder = older(tmp_path / "r")
     (folder / "manifest.json").unlink()
-    assert list(read(folder).rows["machine"]) == [""]
-    assert read(folder).machine == {}
+    assert list(read_results_folder(folder).rows["machine"]) == [""]
+    assert read_results_folder(folder).machine == {}
 
 
 def test_merged_rows_keep_their_machines(tmp_path):
@@ -80,7 +80,7 @@ def test_merged_rows_keep_their_machines(tmp_path):
     target = older(tmp_path / "t")
     other = write_folder(tmp_path / "o", [row("b")], GOOD | {"machine": elsewhere})
     assert merge(target, [other]).added == 1
-    results = read(target)
+    results = read_results_folder(target)
     assert list(results.rows["machine"]) == [hash_machine(FACTS), hash_machine(elsewhere)]
     assert results.machines == {hash_machine(each): each for each in (FACTS, elsewhere)}
     assert "2 machines" in results.notes[0]
@@ -88,16 +88,16 @@ def test_merged_rows_keep_their_machines(tmp_path):
 
 def test_run_resumed_elsewhere_reports_both_machines(experiment_of, tmp_path):
     folder = tmp_path / "tiny"
-    runner.run(plan_run([experiment_of(SMALL, "trials=1")], folder))
+    runner.run_plan(plan_run([experiment_of(SMALL, "trials=1")], folder))
     (here,) = json.loads((folder / "manifest.json").read_text())["machines"]
     content = manifest.read(folder)
     manifest.write(folder, content | {"machines": {"0" * 8: FACTS}})
-    lines = [one | {"machine": "0" * 8} for one in read_whole_rows(folder)]
+    lines = [one | {"machine": "0" * 8} for one in read_valid_rows(folder)]
     Store(folder).csv.unlink()
     for one in lines:
         Store(folder).append(one)
-    runner.run(plan_run([experiment_of(SMALL, "trials=2")], folder))
-    results = read(folder)
+    runner.run_plan(plan_run([experiment_of(SMALL, "trials=2")], folder))
+    results = read_results_folder(folder)
     assert "2 machines" in results.notes[0]
     assert list(results.rows.groupby("machine").size().items()) == sorted(
         [("0" * 8, len(lines)), (here, len(lines))]

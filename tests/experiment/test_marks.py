@@ -65,8 +65,8 @@ def test_processes_a_trial_starts_in_another_session_end_with_the_child(monkeypa
 
 def test_orphaned_worker_ends_the_marked_processes(sleeping):
     """Also those of a child of the child, and not those of another child."""
-    mark, variable = marks.make_mark()
-    other, inner = marks.make_mark()[0], marks.make_mark()[0]
+    mark, variable = marks.make_process_mark()
+    other, inner = marks.make_process_mark()[0], marks.make_process_mark()[0]
     own = [sleeping(**variable), sleeping(**{marks.MARK: f"{variable[marks.MARK]}:{inner}"})]
     stays = sleeping(**{marks.MARK: other})
     words = [str(os.getpid()), "2"]
@@ -83,16 +83,16 @@ def test_orphaned_worker_ends_the_marked_processes(sleeping):
 
 def test_grandchild_process_carries_both_marks(monkeypatch):
     monkeypatch.setenv(marks.MARK, "outer")
-    mark, variable = marks.make_mark()
+    mark, variable = marks.make_process_mark()
     assert variable == {marks.MARK: f"outer:{mark}"}
     assert not marks.MARK.startswith(
         ENVIRONMENT_PREFIX
     )  # such variables are those of the parent, in each trial
     monkeypatch.setenv(marks.MARK, variable[marks.MARK])
-    assert marks.read_own_mark() == mark
+    assert marks.read_mark_of_this_process() == mark
 
 
 def test_empty_mark_ends_no_process(sleeping):
     process = sleeping(**{marks.MARK: ""})
-    marks.end_marked("")
+    marks.kill_marked_processes("")
     assert process.poll() is None

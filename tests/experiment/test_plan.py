@@ -3,7 +3,7 @@ import dataclasses
 import pytest
 
 from rfbench import solvers
-from rfbench.experiment.plan import group_into_jobs, identify_sampler, plan
+from rfbench.experiment.plan import group_into_jobs, make_sampler_identity, plan_trials
 from rfbench.samplers import EERF
 
 from .conftest import SMALL
@@ -15,22 +15,23 @@ CODE = {
 
 
 def ids(experiment):
-    return {trial.id for trial in plan(experiment)}
+    return {trial.id for trial in plan_trials(experiment)}
 
 
 def test_plan_has_one_trial_per_sampler_size_and_number(experiment_of):
-    trials = plan(experiment_of())
+    trials = plan_trials(experiment_of())
     assert len(trials) == len({trial.id for trial in trials}) == 2 * 2 * 2
     assert [trial.number for trial in trials] == sorted(trial.number for trial in trials)
 
 
 def test_each_method_is_inspected_once_for_all_trials(experiment_of, monkeypatch):
     """What they say of themselves is the same for all: asking them takes a millisecond."""
-    asked, ask = [], identify_sampler
+    asked, ask = [], make_sampler_identity
     monkeypatch.setattr(
-        "rfbench.experiment.plan.identify_sampler", lambda spec: asked.append(spec) or ask(spec)
+        "rfbench.experiment.plan.make_sampler_identity",
+        lambda spec: asked.append(spec) or ask(spec),
     )
-    trials = plan(experiment_of(SMALL, "trials=20"))
+    trials = plan_trials(experiment_of(SMALL, "trials=20"))
     assert len({trial.id for trial in trials}) == len(trials) == 2 * 2 * 20
     assert len(asked) == 2 * 2
     monkeypatch.undo()
@@ -47,7 +48,7 @@ def test_more_trials_or_sizes_keep_the_existing_identities(experiment_of):
     assert old == ids(experiment_of(SMALL, "title=another", "protocol=tuned"))
 
 
-def test_change_of_the_measurement_changes_each_identity(experiment_of):
+def test_changed_measurement_setting_changes_all_trial_identities(experiment_of):
     old = ids(experiment_of())
     for override in (
         "seed=1",
@@ -77,7 +78,7 @@ def test_changed_default_is_part_of_the_identity(experiment_of):
 
 def test_new_revision_of_a_solver_changes_only_its_identities(experiment_of, monkeypatch):
     ridge, every = ids(experiment_of()), []
-    for revision in (1, solvers.get_revision("logistic"), 3):
+    for revision in (1, solvers.get_solver_revision("logistic"), 3):
         monkeypatch.setattr(solvers.LogisticClassifier, "revision", revision)
         every.append(ids(experiment_of(SMALL, "solver.name=logistic")))
     assert len(set.union(*every)) == 3 * len(ridge)
@@ -107,13 +108,13 @@ def test_code_of_an_imported_method_is_part_of_the_identity(
     assert planned(code) == first
 
 
-def test_label_is_not_part_of_the_identity(experiment_of):
+def test_sampler_label_is_not_part_of_the_trial_identity(experiment_of):
     labelled = SMALL.replace("pool_size: 40", "pool_size: 40, label: mine")
     assert ids(experiment_of()) == ids(experiment_of(labelled))
 
 
-def test_job_is_one_sampler_in_one_trial(experiment_of):
-    gathered = group_into_jobs(plan(experiment_of()))
+def test_job_contains_one_sampler_and_one_trial_number(experiment_of):
+    gathered = group_into_jobs(plan_trials(experiment_of()))
     assert len(gathered) == 4
     for job in gathered:
         assert len({(trial.sampler.label, trial.number) for trial in job}) == 1

@@ -46,7 +46,7 @@ def elsewhere(monkeypatch):
         monkeypatch.delattr(os, name, raising=False)
     for change in sitecustomize.CHANGED:
         monkeypatch.setattr(*change)
-    monkeypatch.setattr(platforms, "read", lambda path: "")
+    monkeypatch.setattr(platforms, "read_system_file", lambda path: "")
     platforms.can_limit_memory.cache_clear()
     environment.describe_machine_by_id.cache_clear()
     end_idle()
@@ -77,7 +77,7 @@ def test_killed_run_resumes_and_a_trial_times_out(
     all_end(workers)
     assert "does not enforce memory limits" in (tmp_path / "log").read_text()
     with caplog.at_level(logging.WARNING):
-        summary = runner.run(work, limits=Limits(memory=2**30, timeout=0.5))
+        summary = runner.run_plan(work, limits=Limits(memory=2**30, timeout=0.5))
     assert (summary.found, summary.done, summary.failed) == (5, 1, 1)
     assert caplog.messages.count(runner.NO_LIMIT) == 1
     *others, last = sorted(rows_of(work.folder), key=lambda row: row["status"])
@@ -117,7 +117,7 @@ def test_end_of_a_child_is_detected_without_a_process_descriptor(started, monkey
     threads = threading.active_count()
     monkeypatch.setattr(os, "pidfd_open", refuse, raising=False)
     sound = started("sys.stdin.read()")
-    assert sound.is_sound()
+    assert sound.is_usable()
     with pytest.raises(worker_process.WorkerDiedError, match="ended with exit code 7"):
         started("os._exit(7)").call("draw", ())
     with pytest.raises(worker_process.WorkerDiedError, match="ended by signal 9"):
@@ -126,9 +126,9 @@ def test_end_of_a_child_is_detected_without_a_process_descriptor(started, monkey
     held = "if os.fork() == 0: time.sleep(600)\nos._exit(6)"
     with pytest.raises(worker_process.WorkerDiedError, match="ended with exit code 6"):
         started(held).call("draw", ())
-    assert sound.is_sound()
+    assert sound.is_usable()
     sound.kill()
-    wait_until(lambda: not sound.is_sound())
+    wait_until(lambda: not sound.is_usable())
     sound.close()
     assert sound._process.returncode == -signal.SIGKILL
     wait_until(lambda: threading.active_count() == threads)
@@ -145,14 +145,14 @@ def test_ended_process_group_is_not_an_error(elsewhere, started):
 
 def test_memory_limits_apply_only_where_supported(elsewhere, monkeypatch):
     assert not platforms.can_limit_memory()
-    with memory.raise_beyond_limit():
+    with memory.limit_memory_to_free():
         pass
     platforms.limit_memory(1.0)
     with (
         memory.limit_temporarily(1.0),
         pytest.raises(MemoryLimitError),
     ):  # what is computed in advance
-        memory.check_fits(2.0, "A matrix", "Less.")
+        memory.check_memory_fits(2.0, "A matrix", "Less.")
     monkeypatch.undo()
     platforms.can_limit_memory.cache_clear()
     before = resource.getrlimit(resource.RLIMIT_DATA)
@@ -162,8 +162,8 @@ def test_memory_limits_apply_only_where_supported(elsewhere, monkeypatch):
 
 def test_machine_facts_have_fallbacks(elsewhere, monkeypatch):
     assert platforms.read_cpu_name()
-    assert usable.count_cores() >= 1
-    assert usable.measure_memory().total == psutil.virtual_memory().total
+    assert usable.count_usable_cores() >= 1
+    assert usable.measure_usable_memory().total == psutil.virtual_memory().total
     assert 10 < memory.count_free_bytes() / 2**20
     platforms.reset_peak_rss()
     there = platforms.read_peak_rss_mb()
@@ -191,6 +191,6 @@ def test_accelerate_threads_are_set_before_import_and_not_verified(monkeypatch):
     monkeypatch.setattr(numpy, "show_config", lambda mode: built)
     there = environment.describe_machine()
     assert there["blas_threads"] == "not verified"
-    monkeypatch.setattr(environment, "list_blas", list)
+    monkeypatch.setattr(environment, "list_blas_libraries", list)
     monkeypatch.undo()
     assert manifest.hash_machine(there) == manifest.hash_machine(here)

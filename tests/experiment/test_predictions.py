@@ -13,9 +13,9 @@ from rfbench.analysis import frame
 from rfbench.experiment import runner
 from rfbench.experiment.run_plan import plan_run
 from rfbench.experiment.worker import Limits
-from rfbench.metrics import compute_probabilistic
+from rfbench.metrics import compute_probability_metrics
 from rfbench.results import predictions
-from rfbench.solvers.probabilities import apply_link, calibrate
+from rfbench.solvers.probabilities import apply_link, calibrate_probabilities
 
 BASE = {
     "dataset": "digits",
@@ -99,7 +99,7 @@ def test_predictions_are_written_before_the_row(monkeypatch, tmp_path):
 
 def test_no_trial_starts_after_the_deadline(tmp_path):
     plan = plan_run([api.read_config(BASE)], tmp_path / "late")
-    summary = runner.run(plan, limits=Limits(deadline=time.monotonic() - 1))
+    summary = runner.run_plan(plan, limits=Limits(deadline=time.monotonic() - 1))
     assert (summary.done, summary.left) == (0, 2)
 
 
@@ -115,16 +115,18 @@ def test_trial_time_limit_is_the_time_left_until_the_deadline(monkeypatch):
     assert Limits(deadline=99.0).compute_time_limit() == 0.0
 
 
-def test_each_half_is_calibrated_on_the_other():
+def test_each_half_of_the_test_rows_is_calibrated_on_the_other_half():
     """Scores of classes drawn from a link: nearly the log-loss of the truth, on all rows."""
     random = np.random.default_rng(0)
     scores = random.standard_normal((4000, 1))
     truth = apply_link(scores, (1.5, 2.5))
     codes = (random.random(4000) < truth[:, 1]).astype(int)
-    made = compute_probabilistic(calibrate(scores, codes), codes, codes)["log_loss"]
+    made = compute_probability_metrics(calibrate_probabilities(scores, codes), codes, codes)[
+        "log_loss"
+    ]
     best = metrics.log_loss(codes, truth)
     assert best - 0.02 < made < best + 0.005
-    few = calibrate(scores[:3], codes[:3])
-    changed = calibrate(scores[:3], np.array([codes[0], 1 - codes[1], codes[2]]))
+    few = calibrate_probabilities(scores[:3], codes[:3])
+    changed = calibrate_probabilities(scores[:3], np.array([codes[0], 1 - codes[1], codes[2]]))
     np.testing.assert_array_equal(few[1], changed[1])  # a row's own class says nothing of it
     assert not np.array_equal(few[0], changed[0])

@@ -3,7 +3,7 @@
 import pytest
 
 from rfbench.experiment.context import Context
-from rfbench.experiment.plan import plan
+from rfbench.experiment.plan import plan_trials
 from rfbench.experiment.trial import run_trial
 from rfbench.solvers import Solver
 from tests.support.command_line import call
@@ -16,8 +16,10 @@ TUNED = SMALL.replace("bandwidth: 1.0", "bandwidth: {cv: [0.5, 1.0, 2.0]}") + "r
 
 @pytest.mark.parametrize("number", [0, 3])
 def test_refit_time_changes_no_other_number(experiment_of, number):
-    trial = plan(experiment_of(TUNED))[number]
-    plain = plan(experiment_of(TUNED.replace("refit_time: true", "refit_time: false")))[number]
+    trial = plan_trials(experiment_of(TUNED))[number]
+    plain = plan_trials(experiment_of(TUNED.replace("refit_time: true", "refit_time: false")))[
+        number
+    ]
     with_time, without = (run_trial(each, Context()) for each in (trial, plain))
     assert "t_refit" not in without
     assert 0 < with_time["t_refit"] < 10
@@ -35,7 +37,7 @@ def test_single_refit_uses_one_penalty_and_no_folds(experiment_of, monkeypatch):
         return fit(self, *rows, **words)
 
     monkeypatch.setattr(Solver, "fit", noted)
-    row = run_trial(plan(experiment_of(TUNED))[0], Context())
+    row = run_trial(plan_trials(experiment_of(TUNED))[0], Context())
     assert row["status"] == "ok", row["message"]
     assert [len(solver.alphas) for solver in fitted] == [2, 2, 2, 2, 1]
     assert fitted[-1].resolve_selection() == "fixed"
@@ -52,13 +54,13 @@ def test_first_trial_of_each_run_precedes_the_second_of_any(tmp_path, monkeypatc
                   for n, d in (("a", 2), ("b", 3)))
     )  # fmt: skip
     order = []
-    own = running.measure
+    own = running.run_missing_trials
 
     def measure(plan, options):
         order.append((plan.folder.name, sorted({trial.number for trial in plan.trials})))
         return own(plan, options)
 
-    monkeypatch.setattr(running, "measure", measure)
+    monkeypatch.setattr(running, "run_missing_trials", measure)
     words = ("run", tmp_path / "two.yaml", "--out", tmp_path / "out", "--jobs", 1)
     call(*words, "--trial-by-trial", "--quiet")
     assert order[:4] == [("two_a", [0]), ("two_b", [0]), ("two_a", [1]), ("two_b", [1])]

@@ -9,7 +9,7 @@ import pytest
 from rfbench import memory
 from rfbench.api import read_config as read
 from rfbench.experiment.context import Context
-from rfbench.experiment.plan import plan
+from rfbench.experiment.plan import plan_trials
 from rfbench.experiment.trial import run_trial
 from rfbench.rows import RowSource
 from tests.support.command_line import call
@@ -53,7 +53,7 @@ def configuration(dataset, text):
 def rows(folder, dataset, text):
     (folder / "c.yaml").write_text(configuration(dataset, text))
     context, found = Context(), []
-    for trial in plan(read(folder / "c.yaml")):
+    for trial in plan_trials(read(folder / "c.yaml")):
         row = run_trial(trial, context)
         assert row["status"] == "ok", row["message"]
         found.append({key: repr(row[key]) for key in SAME if key in row})
@@ -92,7 +92,7 @@ def test_trials_on_packed_rows_equal_those_in_memory(data, name, text):
 )
 def test_method_that_needs_all_rows_fails_with_an_explanation(data, text):
     (data / "c.yaml").write_text(configuration("{path: labels, task: classification}", text))
-    row = run_trial(plan(read(data / "c.yaml"))[0], Context())
+    row = run_trial(plan_trials(read(data / "c.yaml"))[0], Context())
     assert row["status"] == "failed"
     assert "Set `rows:` to a number of rows that fits into memory" in row["message"]
 
@@ -101,7 +101,7 @@ def test_method_that_needs_all_rows_fails_with_an_explanation(data, text):
 def test_feature_matrix_is_built_if_it_fits_in_memory(data, monkeypatch, text):
     text = text if "samplers" in text else f"samplers: [rks]\n{text}"
     (data / "c.yaml").write_text(configuration("{path: labels, task: classification}", text))
-    trial = plan(read(data / "c.yaml"))[0]
+    trial = plan_trials(read(data / "c.yaml"))[0]
     assert run_trial(trial, Context())["status"] == "ok"
     monkeypatch.setattr(memory, "count_free_bytes", lambda: 1000.0)
     assert run_trial(trial, Context())["status"] == "memory"

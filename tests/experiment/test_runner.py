@@ -21,7 +21,7 @@ from .conftest import SMALL
 
 def run(experiment, folder, **keywords):
     work = plan_run([experiment], folder)
-    return work, runner.run(work, **keywords)
+    return work, runner.run_plan(work, **keywords)
 
 
 def test_second_run_does_nothing_and_more_trials_add_only_new_rows(experiment_of, folder):
@@ -56,14 +56,18 @@ def test_row_equals_manual_computation_from_the_components(experiment_of):
     work = plan_run([experiment_of()], None)
     trial = next(t for t in work.trials if t.sampler.name == "eerf" and t.M == 8 and t.number == 1)
     row = run_trial(trial, Context())
-    from rfbench.experiment.plan import draw_integer
+    from rfbench.experiment.plan import draw_integer_seed
 
     prepared = Context().prepare(trial)
     sampler = EERF(
-        8, pool_size=40, score_rows=1.0, bandwidth=1.0, random_state=draw_integer(0, "features", 1)
+        8,
+        pool_size=40,
+        score_rows=1.0,
+        bandwidth=1.0,
+        random_state=draw_integer_seed(0, "features", 1),
     ).fit(prepared.X_train, prepared.y_train)
     solver = RidgeClassifier(
-        [0.01, 1.0], selection="cv5", random_state=draw_integer(0, "folds", 1)
+        [0.01, 1.0], selection="cv5", random_state=draw_integer_seed(0, "folds", 1)
     ).fit(prepared.X_train, prepared.y_train, features=sampler)
     predicted = solver.predict(prepared.X_test)
     assert row["error"] == pytest.approx(100 * np.mean(predicted != prepared.y_test))
@@ -92,8 +96,8 @@ def test_only_option_leaves_other_rows_in_the_results(experiment_of, folder):
     from rfbench import results
 
     work = plan_run([experiment_of()], folder)
-    assert runner.run(work.select(["sampler=rks"])).done == 0
-    assert len(results.read(folder).rows) == 8
+    assert runner.run_plan(work.select(["sampler=rks"])).done == 0
+    assert len(results.read_results_folder(folder).rows) == 8
 
 
 def test_kernel_errors_are_measured_without_a_solver(experiment_of):
@@ -135,7 +139,7 @@ def test_smoke_run_is_small_and_labeled(experiment_of):
 @pytest.fixture
 def started(monkeypatch):
     """Note, in order, what is started and read; no worker is idle before."""
-    events, start, read = [], worker_process.WorkerProcess.__init__, config.read_all
+    events, start, read = [], worker_process.WorkerProcess.__init__, config.read_runs
 
     def begin(child, **words):
         start(child, **words)
@@ -144,7 +148,7 @@ def started(monkeypatch):
     monkeypatch.setattr(worker_process, "_idle", [])
     monkeypatch.setattr(worker_process.WorkerProcess, "__init__", begin)
     monkeypatch.setattr(
-        config, "read_all", lambda *words, **more: events.append("read") or read(*words, **more)
+        config, "read_runs", lambda *words, **more: events.append("read") or read(*words, **more)
     )
     monkeypatch.setenv("LOKY_MAX_CPU_COUNT", "2")
     monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 1})

@@ -71,7 +71,7 @@ def test_library_of_an_imported_method_has_the_threads_of_the_trial(
     path.write_text(code.replace("{library!r}", repr(str(library))))
     experiment = experiment_of(TEXT, override.format(path=path), allow_imports=True)
     # The worker loads the library in its first trial, because no earlier trial needs the method.
-    runner.run(plan_run([experiment], tmp_path / "tiny"), n_jobs=1)
-    (row,) = reader.read(tmp_path / "tiny").rows.to_dict("records")
+    runner.run_plan(plan_run([experiment], tmp_path / "tiny"), n_jobs=1)
+    (row,) = reader.read_results_folder(tmp_path / "tiny").rows.to_dict("records")
     assert row["status"] == "ok", row["message"]
     assert "threads" not in row["message"]

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from rfbench.experiment.plan import group_into_jobs, plan
+from rfbench.experiment.plan import group_into_jobs, plan_trials
 from rfbench.experiment.trial import run_job
 from rfbench.samplers.metric import LearnedMetric
 
@@ -23,7 +23,7 @@ def ticking(monkeypatch):
 
 
 def rows_of(experiment):
-    rows = [row for job in group_into_jobs(plan(experiment)) for row in run_job(job)]
+    rows = [row for job in group_into_jobs(plan_trials(experiment)) for row in run_job(job)]
     assert {row["status"] for row in rows} == {"ok"}
     return rows
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from rfbench.experiment.context import Context
-from rfbench.experiment.plan import draw_integer, plan
+from rfbench.experiment.plan import draw_integer_seed, plan_trials
 from rfbench.experiment.trial import run_trial
 from rfbench.samplers import RKS
 from rfbench.solvers import RidgeClassifier
@@ -13,12 +13,12 @@ ASKED = SMALL + "train_error: true\n"
 
 
 def test_training_error_equals_manual_computation(experiment_of):
-    for trial in plan(experiment_of(ASKED)):
+    for trial in plan_trials(experiment_of(ASKED)):
         if trial.sampler.name != "rks":
             continue
         row = run_trial(trial, Context())
         prepared = Context().prepare(trial)
-        seed = draw_integer(0, "features", trial.number)
+        seed = draw_integer_seed(0, "features", trial.number)
         Z = RKS(trial.M, bandwidth=1.0, random_state=seed).fit_transform(prepared.X_train)
         solver = RidgeClassifier(row["alpha"]).fit(Z, prepared.y_train)
         wrong = np.mean(solver.predict(Z) != prepared.y_train)
@@ -26,9 +26,9 @@ def test_training_error_equals_manual_computation(experiment_of):
 
 
 def test_training_error_is_optional_and_changes_the_trial_identity(experiment_of):
-    asked, plain = plan(experiment_of(ASKED))[0], plan(experiment_of(SMALL))[0]
+    asked, plain = plan_trials(experiment_of(ASKED))[0], plan_trials(experiment_of(SMALL))[0]
     assert asked.id != plain.id
-    assert plain.id == plan(experiment_of(SMALL + "train_error: false\n"))[0].id
+    assert plain.id == plan_trials(experiment_of(SMALL + "train_error: false\n"))[0].id
     first, second = run_trial(asked, Context()), run_trial(plain, Context())
     assert "train_error" not in second
     assert first["error"] == second["error"]

@@ -14,7 +14,7 @@ GIB = 2**30
 def machine(monkeypatch):
     memory = type("Memory", (), {"total": 16 * GIB, "available": 8 * GIB})
     monkeypatch.setattr(psutil, "virtual_memory", lambda: memory)
-    monkeypatch.setattr(platforms, "read", lambda path: "")
+    monkeypatch.setattr(platforms, "read_system_file", lambda path: "")
 
 
 @pytest.mark.parametrize(

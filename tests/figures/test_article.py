@@ -8,7 +8,7 @@ import pytest
 from matplotlib.text import Text
 
 from rfbench.figures import CAPTIONS, iterate_figures, plot, style
-from rfbench.results import read
+from rfbench.results import read_results_folder
 from tests.support.command_line import call
 from tests.support.results import Write
 
@@ -35,7 +35,7 @@ def rows(*methods: str, sizes: int = 3, dataset: str = "digits") -> list[dict[st
 @pytest.mark.parametrize("count", [2, 12])
 def test_width_is_exact_and_all_text_has_8_points(write: Write, width: float, count: int) -> None:
     names = list(style.METHODS)[:count]
-    results = read(write(rows(*names) + rows(*names, dataset="eeg")))
+    results = read_results_folder(write(rows(*names) + rows(*names, dataset="eeg")))
     with style.apply_style("ggplot", article=True):
         every = list(iterate_figures(results, width))
         for _, figure in every:
@@ -52,7 +52,7 @@ def test_width_is_exact_and_all_text_has_8_points(write: Write, width: float, co
 def test_article_figure_has_no_title_and_explains_its_error_bars(
     write: Write, tmp_path: Path
 ) -> None:
-    results = read(write(rows("rks", "orf")))
+    results = read_results_folder(write(rows("rks", "orf")))
     *files, captions = plot(results, tmp_path, width=COLUMN)
     assert captions.name == CAPTIONS
     assert matplotlib.image.imread(files[0]).shape[1] == pytest.approx(300 * COLUMN, abs=1)
@@ -68,14 +68,16 @@ def test_article_figure_has_no_title_and_explains_its_error_bars(
 
 
 def test_smoke_run_is_still_labeled(write: Write) -> None:
-    results = read(write(rows("rks", "orf"), smoke=True))
+    results = read_results_folder(write(rows("rks", "orf"), smoke=True))
     assert next(iterate_figures(results, COLUMN))[1].get_suptitle() == "SMOKE RUN"
 
 
 @pytest.mark.parametrize("width", [None, COLUMN])
 def test_failed_method_is_named(write: Write, width: float | None) -> None:
     failed = {"status": "memory", "error": "", "t_pp": ""}
-    results = read(write(rows("rks", "orf") + [row | failed for row in rows("eerf")]))
+    results = read_results_folder(
+        write(rows("rks", "orf") + [row | failed for row in rows("eerf")])
+    )
     figure = next(iterate_figures(results, width))[1]
     (legend,) = figure.legends
     assert [text.get_text() for text in legend.get_texts()] == ["RKS", "ORF", "EERF (failed)"]

@@ -12,8 +12,8 @@ from rfbench.analysis import naming
 from rfbench.analysis.frame import has_kernel_estimate
 from rfbench.errors import WriteError
 from rfbench.figures import curves, iterate_figures, kept, panels, plot, style
-from rfbench.figures.measured import measure
-from rfbench.results import read
+from rfbench.figures.measured import summarize_for_figures
+from rfbench.results import read_results_folder
 from tests.support.nightly import nightly
 from tests.support.results import Write
 
@@ -30,7 +30,7 @@ def ours(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def every_figure(monkeypatch: pytest.MonkeyPatch) -> None:
     """Draw also what compares nothing, whose axes and words are tested."""
-    monkeypatch.setattr(curves, "find_nothing_to_show", lambda *_: "")
+    monkeypatch.setattr(curves, "explain_empty_figure", lambda *_: "")
 
 
 def sweep(**changes: Any) -> list[dict[str, Any]]:
@@ -45,7 +45,7 @@ def sweep(**changes: Any) -> list[dict[str, Any]]:
 def test_figures_are_saved_and_reproducible_byte_by_byte(
     write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    results, with_pyplot = read(write(sweep())), "matplotlib.pyplot" in sys.modules
+    results, with_pyplot = read_results_folder(write(sweep())), "matplotlib.pyplot" in sys.modules
     stems, kinds = ("error_vs_M", "error_vs_time", "time_vs_M"), ("png", "pdf", "svg")
     assert plot(results) == [results.folder / f"{stem}.png" for stem in stems]
     assert ("matplotlib.pyplot" in sys.modules) == with_pyplot
@@ -78,7 +78,7 @@ def test_figures_are_saved_and_reproducible_byte_by_byte(
 )
 @pytest.mark.usefixtures("every_figure")
 def test_each_kind_of_axis_is_drawn(write: Write, rows: list[dict[str, Any]], name: str) -> None:
-    (first, figure), *others = iterate_figures(read(write(rows)))
+    (first, figure), *others = iterate_figures(read_results_folder(write(rows)))
     assert first == name
     for made in (figure, *(other for _, other in others)):
         made.draw_without_rendering()
@@ -92,18 +92,18 @@ def test_failures_are_left_out_and_missing_times_give_no_time_figure(write: Writ
 
 
 def test_no_figure_without_successful_trials(write: Write) -> None:
-    assert plot(read(write([], name="a"))) == []
-    assert plot(read(write([{"status": "failed", "error": ""}], name="b"))) == []
+    assert plot(read_results_folder(write([], name="a"))) == []
+    assert plot(read_results_folder(write([{"status": "failed", "error": ""}], name="b"))) == []
 
 
 def drawn(folder: Path) -> dict[str, Any]:
     """Return the figures of a folder by the name of their file."""
-    return dict(iterate_figures(read(folder)))
+    return dict(iterate_figures(read_results_folder(folder)))
 
 
 def error_figure(folder: Path) -> Any:
     """Return the first figure of a folder, and draw no other."""
-    return next(iterate_figures(read(folder)))[1]
+    return next(iterate_figures(read_results_folder(folder)))[1]
 
 
 def points(figure: Any) -> dict[str, tuple[list[float], list[float]]]:
@@ -172,7 +172,7 @@ def test_kernel_estimating_features_are_recognized(parameters: str, estimates: b
 
 def test_methods_are_sorted_by_their_numbers() -> None:
     methods = ["eerf-10M", "eerf-5M", "eerf"]
-    assert sorted(methods, key=lambda name: naming.get_sort_key("eerf", name)) == [
+    assert sorted(methods, key=lambda name: naming.get_method_sort_key("eerf", name)) == [
         "eerf",
         "eerf-5M",
         "eerf-10M",
@@ -214,12 +214,12 @@ def test_no_axis_label_is_cut_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     """These rows have ticks that the layout itself changes: wider ones than it reckoned with."""
     monkeypatch.setattr(figures, "FIGURES", (curves.error,))
     rows = Path("results/published/leaderboard_regression_rank")
-    picture = matplotlib.image.imread(plot(read(rows), tmp_path)[0])
+    picture = matplotlib.image.imread(plot(read_results_folder(rows), tmp_path)[0])
     assert picture[:, 0, :3].min() == 1
 
 
 def test_figure_that_cannot_be_written_gives_a_message(write: Write) -> None:
-    results = read(write(sweep()))
+    results = read_results_folder(write(sweep()))
     with pytest.raises(WriteError, match="error_vs_M.png could not be written: Not a directory"):
         plot(results, results.folder / "trials.csv" / "figures")
 
@@ -306,7 +306,7 @@ def test_settings_that_do_not_fit_an_axis_give_no_figure(
     write: Write, count: int, letters: int, drawn: bool
 ) -> None:
     rows = [{"variant": f"kernel=k{k:0{letters - 8}d}"} for k in range(count)]
-    names = [name for name, _ in iterate_figures(read(write(rows)))]
+    names = [name for name, _ in iterate_figures(read_results_folder(write(rows)))]
     assert ("error_vs_variant" in names) == drawn
     assert "error_vs_time" in names
 
@@ -341,7 +341,7 @@ def test_many_data_sets_become_one_panel_of_medians_relative_to_baseline(write: 
         for trial in (0, 1)
         if (i, sampler, M) != (14, "eerf", 50)
     ]  # fmt: skip
-    drawn = dict(iterate_figures(read(write(rows))))
+    drawn = dict(iterate_figures(read_results_folder(write(rows))))
     assert list(drawn) == ["error_vs_M", "time_vs_M"]
     figure = drawn["error_vs_M"]
     (panel,) = figure.axes
@@ -356,11 +356,13 @@ def test_many_data_sets_become_one_panel_of_medians_relative_to_baseline(write: 
         "the mean over 2 trials is divided by the mean of RKS."
     )
     others = [row for row in rows if row["sampler"] != "rks"]
-    assert not dict(iterate_figures(read(write(others, "others"))))
+    assert not dict(iterate_figures(read_results_folder(write(others, "others"))))
 
 
 def results_of(write: Write, *rows: dict[str, Any]) -> Any:
-    measured = measure(read(write(list(rows), f"of {len(rows)} {rows[-1]['error']}")))
+    measured = summarize_for_figures(
+        read_results_folder(write(list(rows), f"of {len(rows)} {rows[-1]['error']}"))
+    )
     return [name for name, _ in iterate_figures(measured.results, None, measured)], measured
 
 
@@ -399,7 +401,9 @@ def test_figures_fit_a_page_and_text_has_at_least_7_points(write: Write, count: 
         for k in range(count)
     ]
     with style.apply_style():
-        for _, figure in iterate_figures(read(write(rows, title="A title of some forty letters"))):
+        for _, figure in iterate_figures(
+            read_results_folder(write(rows, title="A title of some forty letters"))
+        ):
             figure.draw_without_rendering()
             assert figure.get_figwidth() <= panels.PAGE_WIDTH
             texts = [text for text in figure.findobj(Text) if text.get_text()]

@@ -16,7 +16,7 @@ from PIL import Image
 from rfbench import figures, files
 from rfbench.figures.measured import Measured
 from rfbench.figures.panels import make_figure
-from rfbench.results import read
+from rfbench.results import read_results_folder
 from tests.support.command_line import call
 from tests.support.results import Write
 
@@ -31,7 +31,7 @@ def test_added_figure_needs_one_registered_function(
     write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(figures, "FIGURES", (figures.FIGURES[0], kept_vs_M))
-    results = read(write([{"M": m, "kept": m // 2} for m in (10, 50)]))
+    results = read_results_folder(write([{"M": m, "kept": m // 2} for m in (10, 50)]))
     *_, (name, figure) = figures.iterate_figures(results)
     assert name == "kept_vs_M"
     assert figure.axes[0].lines[0].get_xydata().tolist() == [[10, 5], [50, 25]]
@@ -56,7 +56,7 @@ def test_style_affects_only_the_figure_of_that_call(
     write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(figures, "FIGURES", figures.FIGURES[:1])
-    results = read(
+    results = read_results_folder(
         write([{"M": m, "sampler": s, "error": len(s)} for m in (10, 50) for s in ("rks", "eerf")])
     )
     before, styled, after = (
@@ -77,12 +77,14 @@ def test_unchanged_figures_are_not_redrawn(
 
     monkeypatch.setattr(figures, "FIGURES", (figures.FIGURES[0], counted))
     # Two of the figures are drawn by another test; twenty of them take seconds.
-    monkeypatch.setattr(figures, "save", lambda figure, file: files.replace(file, b"a figure"))
+    monkeypatch.setattr(
+        figures, "save_figure", lambda figure, file: files.replace(file, b"a figure")
+    )
     rows = [{"M": 10, "kept": 5}, {"M": 50, "kept": 25}]
     rows = [row | {"sampler": s, "error": len(s)} for row in rows for s in ("rks", "eerf")]
-    results = read(write(rows))
+    results = read_results_folder(write(rows))
     paths = figures.plot(results, tmp_path)
-    assert figures.plot(read(results.folder), tmp_path) == paths
+    assert figures.plot(read_results_folder(results.folder), tmp_path) == paths
     assert len(drawn) == 1
     before = [path.read_bytes() for path in paths]
     paths[0].write_bytes(b"another picture")
@@ -90,7 +92,7 @@ def test_unchanged_figures_are_not_redrawn(
     assert [path.read_bytes() for path in paths] == before
     paths[1].unlink()
     assert figures.plot(results, tmp_path) == paths
-    changed = read(write([*rows, {"M": 90, "kept": 45}], "changed"))
+    changed = read_results_folder(write([*rows, {"M": 90, "kept": 45}], "changed"))
     for other in ({}, {"style": "ggplot"}, {"formats": ("png", "svg")}, {"width": 3.3}):
         assert set(figures.plot(changed, tmp_path, **other)) >= set(paths)
     assert len(drawn) == 7

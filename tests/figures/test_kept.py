@@ -8,14 +8,14 @@ import pandas as pd
 import pytest
 
 from rfbench.figures.kept import features
-from rfbench.figures.measured import measure
+from rfbench.figures.measured import summarize_for_figures
 from rfbench.figures.style import apply_style
-from rfbench.results import read
+from rfbench.results import read_results_folder
 from tests.support.results import Write, named
 
 
 def figures_of(folder: Path) -> dict[str, Any]:
-    return dict(features(measure(read(folder))))
+    return dict(features(summarize_for_figures(read_results_folder(folder))))
 
 
 def folder_with(write: Write, lines: list[dict[str, Any]], **row: Any) -> Path:
@@ -89,7 +89,7 @@ def test_no_figure_without_kept_features(write: Write) -> None:
     assert figures_of(write([{}])) == {}
 
 
-def test_lines_are_visible_on_a_dark_background(write: Write) -> None:
+def test_kept_feature_lines_are_visible_on_a_dark_background(write: Write) -> None:
     with apply_style("dark_background"):
         figures = figures_of(folder_with(write, [line(0, 0.75, feature=1)], d=5, kernel="linear"))
     assert figures["kept_weights"].axes[0].lines[1].get_color() == "#ffffff"

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from rfbench.errors import ConfigError
 from rfbench.figures import iterate_figures, style
 from rfbench.registry import SAMPLERS
-from rfbench.results import read
+from rfbench.results import read_results_folder
 from tests.support.results import Write
 
 
@@ -69,7 +69,7 @@ def test_unreadable_style_is_reported(tmp_path: Path, content: bytes | None) -> 
 
 
 def test_black_becomes_the_text_colour_on_a_dark_background(write: Write) -> None:
-    results = read(write([{"sampler": s, "error": len(s)} for s in ("rks", "eerf")]))
+    results = read_results_folder(write([{"sampler": s, "error": len(s)} for s in ("rks", "eerf")]))
     with style.apply_style("dark_background"):
         (panel,) = next(iterate_figures(results))[1].axes
     assert panel.containers[0][0].get_color() == "#ffffff"

@@ -18,10 +18,10 @@ import numpy as np
 import pandas as pd
 
 from rfbench import datasets, samplers, solvers
-from rfbench.config import from_manifest
+from rfbench.config import build_experiment_from_manifest
 from rfbench.config.build import get_solver_properties
 from rfbench.config.schema import Experiment
-from rfbench.experiment.plan import Trial, plan
+from rfbench.experiment.plan import Trial, plan_trials
 from rfbench.registry import SAMPLERS, SOLVERS
 
 HERE = Path(__file__).parent
@@ -44,7 +44,9 @@ def identities() -> dict[str, str]:
 def _identities_of(folder: Path) -> str:
     manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
     configs = [manifest["config"], *manifest["variants"]]
-    ids = planned(folder, [from_manifest(config, folder.name) for config in configs])
+    ids = planned(
+        folder, [build_experiment_from_manifest(config, folder.name) for config in configs]
+    )
     return hashlib.sha256("\n".join(dict.fromkeys(ids)).encode()).hexdigest()
 
 
@@ -80,7 +82,7 @@ def trials(folder: Path, experiments: Sequence[Experiment]) -> list[Trial]:
         return hashes.get((name, (parameters or {}).get("d", -1)), alone.get(name, "not measured"))
 
     with mock.patch.object(datasets, "hash_data", known):
-        return [trial for experiment in experiments for trial in plan(experiment)]
+        return [trial for experiment in experiments for trial in plan_trials(experiment)]
 
 
 def features() -> dict[str, list[float]]:

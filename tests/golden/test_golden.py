@@ -23,7 +23,7 @@ def test_seeded_features_equal_the_stored_ones():
         assert np.isfinite(found[name]).all()
 
 
-def test_solutions_equal_the_stored_ones():
+def test_solver_solutions_equal_the_stored_ones():
     """Of iterative solvers, which end at a gap of 1e-4 or less: the digits beyond may move."""
     found, expected = numbers.solutions(), json.loads(numbers.SOLUTIONS.read_text())
     assert found.keys() >= expected.keys(), "a solver was taken away or renamed"

@@ -10,8 +10,8 @@ from rfbench.analysis.frame import build_collection
 from rfbench.leaderboard import answers
 from rfbench.leaderboard.answers import QUESTIONS, Answer, AnswerComparison, adjust_p_values
 from rfbench.leaderboard.facts import Ratio
-from rfbench.leaderboard.rows import summarize_ratio
-from rfbench.leaderboard.rule import p_value
+from rfbench.leaderboard.rows import summarize_error_ratios
+from rfbench.leaderboard.rule import compute_wilcoxon_p_value
 from tests.leaderboard.comparisons import rows
 from tests.support.frames import results
 
@@ -25,7 +25,7 @@ def folder(parts, name, M=400, n=5, **changes):
 
 
 def found(*folders):
-    return answers.gather(build_collection(folders))
+    return answers.gather_answers(build_collection(folders))
 
 
 def test_errors_are_compared_in_the_same_trials_over_data_sets():
@@ -62,9 +62,12 @@ def test_all_comparisons_of_a_question_use_the_same_data_sets():
     assert [each.ratio.datasets for each in every] == [3, 3]
 
 
-def test_without_rows_there_is_no_page():
+def test_answers_page_is_not_written_without_rows():
     assert found() == {}
-    assert answers.render_files(build_collection([])) == {answers.PAGE: None, answers.FIGURE: None}
+    assert answers.render_answers_files(build_collection([])) == {
+        answers.PAGE: None,
+        answers.FIGURE: None,
+    }
     assert found(folder({"rks": 1.0, "orf": 0.8}, "leaderboard_held_out_x")) == {}
 
 
@@ -108,10 +111,15 @@ def test_p_values_are_adjusted_over_options_and_questions():
     shifts = {"a": [0.9, 0.1, -0.8], "b": [0.7], "c": [0.0, 1.5], "d": [0.3, 0.4, 0.5, 0.6]}
     logs = {key: [generator.normal(s, 0.6, 11) for s in each] for key, each in shifts.items()}
     made = {
-        key: {str(i): AnswerComparison(summarize_ratio(x), p_value(x)) for i, x in enumerate(each)}
+        key: {
+            str(i): AnswerComparison(summarize_error_ratios(x), compute_wilcoxon_p_value(x))
+            for i, x in enumerate(each)
+        }
         for key, each in logs.items()
     }
-    within = {key: step_down(list(map(p_value, each))) for key, each in logs.items()}
+    within = {
+        key: step_down(list(map(compute_wilcoxon_p_value, each))) for key, each in logs.items()
+    }
     for alpha in (0.01, 0.05, 0.1, 0.2):
         shown, left = set(), dict(within)
         while left:  # the question with the smallest p, as long as one is rejected
@@ -134,7 +142,13 @@ def test_p_values_are_adjusted_over_options_and_questions():
 def test_answers_are_reversed_if_all_signs_are_reversed():
     logs = np.random.default_rng(0).normal(0.5, 0.3, 30)
     for sign, verdict in ((1, "higher"), (-1, "lower"), (0, "not shown")):
-        it = Answer({"a": AnswerComparison(summarize_ratio(sign * logs), p_value(sign * logs))})
+        it = Answer(
+            {
+                "a": AnswerComparison(
+                    summarize_error_ratios(sign * logs), compute_wilcoxon_p_value(sign * logs)
+                )
+            }
+        )
         assert it.verdict == verdict
 
 
@@ -164,7 +178,7 @@ def test_each_question_gets_a_sentence_for_any_result(median, p, words):
         key: Answer({f"{a} / {b}": AnswerComparison(ratio, p) for a, b in pairs})
         for key, pairs in QUESTIONS.items()
     }
-    text = answers.render_page(made)
+    text = answers.render_answers_page(made)
     parts = text.split("\n## ")[1:]
     assert len(parts) == len(QUESTIONS)
     for part in parts:
@@ -185,6 +199,6 @@ def test_published_page_answers_at_least_ten_questions():
 
 def test_same_rows_give_the_same_figure():
     own = folder({"rks": 1.0, "orf": 0.8}, "leaderboard_x")
-    made = answers.render_files(build_collection([own]))
+    made = answers.render_answers_files(build_collection([own]))
     assert made[answers.FIGURE].startswith(b"\x89PNG")
-    assert made == answers.render_files(build_collection([own]))
+    assert made == answers.render_answers_files(build_collection([own]))

@@ -9,15 +9,15 @@ import pytest
 from scipy.stats import rankdata
 
 from rfbench.analysis.frame import build_collection
-from rfbench.leaderboard.board import gather
-from rfbench.leaderboard.facts import collect_facts
-from rfbench.leaderboard.rows import _folders, summarize_ratio
+from rfbench.leaderboard.board import compute_leaderboard
+from rfbench.leaderboard.facts import collect_leaderboard_facts
+from rfbench.leaderboard.rows import _folders, summarize_error_ratios
 from rfbench.leaderboard.rule import (
     MIN_DATASETS,
     MIN_RATIOS,
-    find_differing,
-    median_interval,
-    p_value,
+    compute_median_interval,
+    compute_wilcoxon_p_value,
+    find_significant_differences,
 )
 from tests.leaderboard.comparisons import rows
 from tests.support.frames import results
@@ -29,7 +29,7 @@ from tests.support.nightly import at_night
 def test_median_interval_has_its_binomial_coverage(level):
     """Of n values the number below the median is binomial: the ends are the nearest that cover."""
     for n in range(MIN_RATIOS, 120):
-        low, high = median_interval(np.random.default_rng(n).permutation(n) * 1.0, level)
+        low, high = compute_median_interval(np.random.default_rng(n).permutation(n) * 1.0, level)
         below, above = int(low), n - 1 - int(high)
         assert below == above
 
@@ -42,11 +42,11 @@ def test_median_interval_has_its_binomial_coverage(level):
 def test_ratio_is_a_median_with_a_trimmed_mean():
     """Three tables of thirteen decide the mean; a table with equal errors is not a better one."""
     logs = np.array([*np.full(8, -0.02), 0.0, 0.01, -2.0, -3.0, 1.5])
-    made = summarize_ratio(logs)
+    made = summarize_error_ratios(logs)
     assert (made.median, made.better, made.datasets) == (pytest.approx(np.exp(-0.02)), 10, 13)
     assert made.mean == pytest.approx(np.exp(logs.sum() / 13))
     assert made.trimmed == pytest.approx(np.exp(-0.15 / 10))
-    few = summarize_ratio(logs[: MIN_RATIOS - 1])
+    few = summarize_error_ratios(logs[: MIN_RATIOS - 1])
     assert np.isnan([few.low, few.high, few.trimmed]).all()
     assert (few.median, few.datasets) == (pytest.approx(np.exp(-0.02)), MIN_RATIOS - 1)
 
@@ -63,9 +63,9 @@ def test_sign_flip_test_decides_whether_two_methods_differ():
         ranks = np.sign(d) * rankdata(np.abs(d))
         signed = np.array(list(itertools.product((-1.0, 1.0), repeat=10))) * ranks
         p = (np.abs(signed.sum(axis=1)) >= abs(ranks.sum()) - 1e-9).mean()
-        assert p_value(d) == pytest.approx(p)
+        assert compute_wilcoxon_p_value(d) == pytest.approx(p)
         assert abs(p - 0.05) > 0.02  # the draws tell such a p from 0.05
-        assert bool(find_differing(logs, draws=4000)[0, 1]) == (p <= 0.05)
+        assert bool(find_significant_differences(logs, draws=4000)[0, 1]) == (p <= 0.05)
 
 
 def test_difference_needs_agreement_of_ranks_and_mean():
@@ -74,21 +74,21 @@ def test_difference_needs_agreement_of_ranks_and_mean():
     d[:2] = 5.0
     logs = pd.DataFrame({"a": np.zeros(30), "b": d})
     assert d.mean() > 0
-    assert not find_differing(logs)[0, 1]
-    assert find_differing(logs.iloc[2:])[0, 1]
-    assert (p_value(d), p_value(np.zeros(30))) == (1.0, 1.0)
-    assert p_value(d[2:]) < 1e-6
+    assert not find_significant_differences(logs)[0, 1]
+    assert find_significant_differences(logs.iloc[2:])[0, 1]
+    assert (compute_wilcoxon_p_value(d), compute_wilcoxon_p_value(np.zeros(30))) == (1.0, 1.0)
+    assert compute_wilcoxon_p_value(d[2:]) < 1e-6
 
 
-def test_ties_are_no_evidence_for_a_difference():
+def test_ties_are_not_counted_as_evidence_for_a_difference():
     """Twenty ties and five gains are no difference; nor are ties but for rounding."""
     d = np.zeros(25)
     d[:5] = -0.5
     logs = pd.DataFrame({"a": np.zeros(25), "b": d})
-    assert not find_differing(logs)[0, 1]
+    assert not find_significant_differences(logs)[0, 1]
     d[5:] = -1e-15
-    assert not find_differing(logs.assign(b=d))[0, 1]
-    assert not find_differing(logs.assign(b=0.0)).any()
+    assert not find_significant_differences(logs.assign(b=d))[0, 1]
+    assert not find_significant_differences(logs.assign(b=0.0)).any()
 
 
 @pytest.mark.parametrize("noise", ["few", *at_night("normal", "heavy")])
@@ -100,7 +100,7 @@ def test_noise_has_a_best_method_in_at_most_5_percent(noise):
         n = 12 if noise == "few" else 25
         X = generator.standard_t(3, (n, 6)) if noise == "heavy" else generator.normal(size=(n, 6))
         X = X * generator.exponential(size=(n, 1)) if noise == "heavy" else X
-        apart = find_differing(pd.DataFrame(X), draws=300, seed=seed)
+        apart = find_significant_differences(pd.DataFrame(X), draws=300, seed=seed)
         best = X.mean(axis=0).argmin()
         any_pair += apart.any()
         leaders += apart[best].sum() == 5
@@ -109,7 +109,7 @@ def test_noise_has_a_best_method_in_at_most_5_percent(noise):
 
 
 def board_of(errors, name="leaderboard_x", *more, trials=3):
-    return gather(
+    return compute_leaderboard(
         build_collection([results(rows(errors, trials, scaling="standard"), name), *more])
     )
 
@@ -126,7 +126,7 @@ def errors_of(n, M=100, factor=0.5):
     return made
 
 
-def test_facts_equal_those_computed_from_the_rows():
+def test_leaderboard_facts_equal_values_computed_from_the_rows():
     errors = errors_of(MIN_DATASETS)
     size = board_of(errors).largest
     assert (size.best, size.leader, size.datasets) == ("orf", "orf", MIN_DATASETS)
@@ -144,11 +144,14 @@ def test_facts_equal_those_computed_from_the_rows():
     of = line.ratio
     assert of.mean == pytest.approx(np.exp(np.mean(quotients)))
     assert of.median == pytest.approx(np.exp(np.median(quotients)))
-    assert (of.low, of.high) == pytest.approx(np.exp(median_interval(np.array(quotients))))
+    assert (of.low, of.high) == pytest.approx(np.exp(compute_median_interval(np.array(quotients))))
     assert (of.better, of.datasets) == (sum(each < 0 for each in quotients), MIN_DATASETS)
     assert ("orf", "rks") in size.apart
     assert (size.find_verdict("orf", "rks"), size.find_verdict("rks", "orf")) == ("better", "worse")
-    assert (size.find_verdict("rks", "qmc"), size.list_undecided("rks")) == ("open", ["qmc"])
+    assert (size.find_verdict("rks", "qmc"), size.list_undecided_methods("rks")) == (
+        "open",
+        ["qmc"],
+    )
     assert board_of(errors).trials == (3, 3)
 
 
@@ -157,7 +160,7 @@ def test_best_method_needs_the_minimum_number_of_data_sets():
     assert (size.best, size.leader, size.has_enough_datasets) == ("orf", "", False)
 
 
-def test_baseline_alone_is_no_leader():
+def test_baseline_alone_is_not_a_leader():
     alone = {key: error for key, error in errors_of(30).items() if key[1] == "rks"}
     boosted = rows({(f"d{i}", "boosting", 1): 40.0 for i in range(30)}, 3, scaling="standard")
     size = board_of(alone, "leaderboard_x", results(boosted, "leaderboard_references_b")).largest
@@ -166,11 +169,11 @@ def test_baseline_alone_is_no_leader():
 
 def test_only_rows_of_the_leaderboard_configurations_count():
     other = results(rows(errors_of(4), 3, scaling="standard"), "mine")
-    assert gather(build_collection([other])) is None
+    assert compute_leaderboard(build_collection([other])) is None
     assert board_of(errors_of(20), "leaderboard_y", other).largest.datasets == 20
     smoke = results(rows(errors_of(3), 3, scaling="standard"), "leaderboard_z", smoke=True)
-    assert gather(build_collection([smoke])) is None
-    assert gather(build_collection([])) is None
+    assert compute_leaderboard(build_collection([smoke])) is None
+    assert compute_leaderboard(build_collection([])) is None
 
 
 def test_only_trials_of_both_methods_are_compared():
@@ -178,7 +181,7 @@ def test_only_trials_of_both_methods_are_compared():
     made = rows({("a", "rks", 50): 10.0, ("a", "orf", 50): 10.0, ("b", "rks", 50): 8.0,
                  ("b", "orf", 50): 4.0}, 2, scaling="standard")  # fmt: skip
     made = [r for r in made if not (r["sampler"] == "rks" and r["trial"] == 1)]
-    board = gather(build_collection([results(made, "leaderboard_a")]))
+    board = compute_leaderboard(build_collection([results(made, "leaderboard_a")]))
     line = next(each for each in board.largest.lines if each.method == "orf")
     expected = math.sqrt(1.0 * (3.75 / 7.75))
     assert line.ratio.mean == pytest.approx(expected)
@@ -214,20 +217,26 @@ def test_method_is_classified_by_its_role_not_by_name_sizes_or_words():
         results(single, "leaderboard_mine"),
         results(models, "leaderboard_models"),
     ]
-    board = gather(build_collection(folders))
+    board = compute_leaderboard(build_collection(folders))
     assert board.baseline == "plain"
     assert board.unlearnt == ()
     found = {size.M: {line.method: line for line in size.lines} for size in board.sizes}
     assert set(found[50]) == {"plain", "rks", "forest"}
     assert set(found[100]) == {"plain", "rks", "forest", "varpro"}
-    written = {line["method"]: line["role"] for line in collect_facts(board)["sizes"][-1]["lines"]}
+    written = {
+        line["method"]: line["role"]
+        for line in collect_leaderboard_facts(board)["sizes"][-1]["lines"]
+    }
     assert written == roles
     references = {name for lines in found.values() for name in lines if lines[name].role == "model"}
     assert references == {"forest"}
     assert (board.largest.best, board.largest.leader) == ("varpro", "varpro")
     for row in made:  # nobody says which one is the baseline: nothing is compared
         row["role"] = "method"
-    assert gather(build_collection([results(made, "leaderboard_x"), *folders[1:]])) is None
+    assert (
+        compute_leaderboard(build_collection([results(made, "leaderboard_x"), *folders[1:]]))
+        is None
+    )
 
 
 def test_data_sets_where_no_method_learns_are_not_compared():
@@ -240,7 +249,7 @@ def test_data_sets_where_no_method_learns_are_not_compared():
         row["r2"] = {"d2": 0.049, "d3": 0.051}.get(row["dataset"])
         if row["dataset"] == "d1" and row["sampler"] == "qmc" and row["trial"] == 1:
             row["at_chance"] = False
-    board = gather(build_collection([results(made, "leaderboard_x")]))
+    board = compute_leaderboard(build_collection([results(made, "leaderboard_x")]))
     assert (board.unlearnt, board.largest.datasets) == (("d0", "d2"), 4)
 
 
@@ -250,7 +259,7 @@ def test_versions_of_one_data_set_count_once():
     errors = {(d, "rks", 100): 40.0 if d == "iris" else 10.0 for d in names}
     errors |= {(d, "orf", 100): 40.0 if d == "iris" else 5.0 for d in names}
     made = rows(errors, 1, scaling="standard")
-    board = gather(build_collection([results(made, "leaderboard_x")]))
+    board = compute_leaderboard(build_collection([results(made, "leaderboard_x")]))
     line = next(each for each in board.largest.lines if each.method == "orf")
     assert line.ratio.mean == pytest.approx(math.sqrt(0.5))
     assert board.largest.datasets == 2
@@ -273,7 +282,7 @@ def test_costs_are_relative_and_from_trials_where_all_methods_were_timed():
         if row["sampler"] == "orf" and (dear or row["trial"] == 0):
             row["cpu_train"] = None
     folders = [results(made, "leaderboard_x"), results(boosted, "leaderboard_references_b")]
-    size = gather(build_collection(folders)).largest
+    size = compute_leaderboard(build_collection(folders)).largest
     assert (size.datasets, size.timed) == (6, 4)
     costs = {line.method: line.search for line in size.lines}
     assert costs == pytest.approx({"rks": 1.0, "qmc": 1.0, "orf": 2.0, "boosting": 3.0})
@@ -291,7 +300,7 @@ def test_held_out_data_sets_are_shown_but_not_used_for_selection():
     ]
     board = board_of(errors, "leaderboard_x", results(made, "leaderboard_held_out_r"))
     alone = board_of(errors)
-    assert collect_facts(board)["sizes"] == collect_facts(alone)["sizes"]
+    assert collect_leaderboard_facts(board)["sizes"] == collect_leaderboard_facts(alone)["sizes"]
     assert board.folders == alone.folders
     assert alone.held_out is None
     first = math.log((6 - 0.25) / (10 - 0.25))  # of the first trial, the only one of both
@@ -324,20 +333,26 @@ def test_configuration_of_any_name_counts_under_the_same_protocol():
     own = run_of(rows(errors, scaling="standard"), "leaderboard_x", PROTOCOL)
     asked = PROTOCOL | {"samplers": [{"name": "mine", "role": "method"}]}
     guest = rows(mine | again, scaling="standard")
-    board = gather(build_collection([own, run_of(guest, "any-name", asked)]))
+    board = compute_leaderboard(build_collection([own, run_of(guest, "any-name", asked)]))
     assert board.largest.best == "mine"
     assert board.largest.datasets == 20
     ratio = {line.method: line.ratio for line in board.largest.lines}
-    alone = {line.method: line.ratio for line in gather(build_collection([own])).largest.lines}
+    alone = {
+        line.method: line.ratio
+        for line in compute_leaderboard(build_collection([own])).largest.lines
+    }
     assert {name: ratio[name] for name in alone} == alone
     assert {name for name in ratio if name not in alone} == {"mine"}
     for change in ({"rows": 100}, {"feature_map": "paired"}, {"bandwidth": "median"}):
         other = run_of(guest, "any-name", asked | change)
-        assert collect_facts(gather(build_collection([own, other]))) == collect_facts(
-            gather(build_collection([own]))
-        )
+        assert collect_leaderboard_facts(
+            compute_leaderboard(build_collection([own, other]))
+        ) == collect_leaderboard_facts(compute_leaderboard(build_collection([own])))
     foreign = asked | {"bandwidth": "median", "samplers": [{"name": "m.py:M", "imported": True}]}
-    assert gather(build_collection([own, run_of(guest, "any", foreign)])).largest.best == "mine"
+    assert (
+        compute_leaderboard(build_collection([own, run_of(guest, "any", foreign)])).largest.best
+        == "mine"
+    )
 
 
 def test_any_manifest_content_is_selected_or_ignored_without_error(tmp_path):

@@ -22,7 +22,7 @@ def test_interval_that_contains_1_is_gray():
         "Two?": {"same": ratio(0.9, 0.8, 1.1)},
         "Kernel?": {"few": ratio(0.4, math.nan, math.nan)},
     }
-    panel, other = figure.draw_ratios(asked, ["Kernel?"]).axes
+    panel, other = figure.draw_error_ratios(asked, ["Kernel?"]).axes
     labels = [label.get_text() for label in panel.get_yticklabels()]
     assert labels == ["One?", "less", "more", "Two?", "same"]
     bold = [label.get_fontweight() == "bold" for label in panel.get_yticklabels()]
@@ -67,7 +67,7 @@ def points(panel):
 
 def test_methods_are_placed_by_time_and_error_relative_to_baseline():
     sizes = [size(*LINES), size(*LINES[:2], M=150), size(*LINES[:3], M=200)]
-    panels = figure.draw_costs(sizes).axes
+    panels = figure.draw_errors_against_costs(sizes).axes
     assert [panel.get_title() for panel in panels] == ["M = 100", "M = 200"]
     expected = {
         "RKS": (1.0, 1.0),
@@ -86,23 +86,27 @@ def test_methods_are_placed_by_time_and_error_relative_to_baseline():
 
 
 def test_user_method_is_a_star_or_a_line_if_its_time_is_unknown():
-    timed = figure.draw_costs([size(*LINES)], "mine").axes[0]
+    timed = figure.draw_errors_against_costs([size(*LINES)], "mine").axes[0]
     (star,) = [bar for bar in timed.containers if bar.get_label() == "mine"]
     assert star.lines[0].get_marker() == "*"
-    untimed = figure.draw_costs([size(*LINES[:3], line("mine", 0.7, math.nan))], "mine").axes[0]
+    untimed = figure.draw_errors_against_costs(
+        [size(*LINES[:3], line("mine", 0.7, math.nan))], "mine"
+    ).axes[0]
     assert "mine" not in points(untimed)
     labels = {each.get_label(): each for each in untimed.lines}
     assert list(labels["mine (time not compared)"].get_ydata()) == [0.7, 0.7]
 
 
 def test_cost_figure_has_column_width_in_both_formats():
-    assert figure.draw_costs([size(*LINES)]).get_figwidth() == 3.3
-    assert figure.render_costs([size(*LINES)], form="pdf").startswith(b"%PDF")
-    assert figure.render_costs([size(*LINES)]) == figure.render_costs([size(*LINES)])
+    assert figure.draw_errors_against_costs([size(*LINES)]).get_figwidth() == 3.3
+    assert figure.render_errors_against_costs([size(*LINES)], form="pdf").startswith(b"%PDF")
+    assert figure.render_errors_against_costs([size(*LINES)]) == figure.render_errors_against_costs(
+        [size(*LINES)]
+    )
 
 
 def test_families_have_colors_and_the_frontier_has_names():
-    drawn = figure.draw_costs([size(*LINES), size(*LINES, M=200)])
+    drawn = figure.draw_errors_against_costs([size(*LINES), size(*LINES, M=200)])
     panel = drawn.axes[0]
     colors = {bar.get_label(): bar.lines[0].get_color() for bar in panel.containers}
     assert (colors["RKS"], colors["ORF"]) == (BLACK, BLUE)
@@ -116,7 +120,7 @@ def test_families_have_colors_and_the_frontier_has_names():
 
 def test_median_far_above_the_others_is_printed_at_the_edge():
     far = line("linear", 1.9, 0.1, "model")
-    panel = figure.draw_costs([size(*LINES, far)]).axes[0]
+    panel = figure.draw_errors_against_costs([size(*LINES, far)]).axes[0]
     assert panel.get_ylim()[1] < 1.9
     assert "linear: error 1.90, time 0.1 ↑" in [text.get_text() for text in panel.texts]
 
@@ -132,7 +136,7 @@ def crowd(M):
 @pytest.mark.parametrize("sizes", [[crowd(100)], [crowd(100), crowd(200)]])
 def test_names_overlap_no_name_and_no_marker_and_stay_within_the_panel(sizes):
     with apply_style(article=len(sizes) == 1):
-        drawn = figure.draw_costs(sizes)
+        drawn = figure.draw_errors_against_costs(sizes)
         drawn.draw_without_rendering()
         for panel in drawn.axes:
             names = [text for text in panel.texts if text.arrow_patch is None]
@@ -152,7 +156,7 @@ def test_names_overlap_no_name_and_no_marker_and_stay_within_the_panel(sizes):
 
 
 def test_panels_share_times_and_a_method_beyond_the_errors_does_not_stretch_them():
-    panels = figure.draw_costs([size(*LINES), crowd(200)]).axes
+    panels = figure.draw_errors_against_costs([size(*LINES), crowd(200)]).axes
     assert panels[0].get_xlim() == panels[1].get_xlim()
     assert panels[0].get_xlim()[0] > 0.001
     assert "linear: error 1.90, time 0.001 ↑" in [text.get_text() for text in panels[1].texts]
@@ -162,7 +166,8 @@ def test_text_has_7_points_and_figures_have_page_width():
     asked = {"One?": {"less": ratio(0.5, 0.4, 0.6)}}
     with apply_style():
         figures = [
-            figure.draw_costs([size(*LINES), size(*LINES, M=200)]), figure.draw_ratios(asked)
+            figure.draw_errors_against_costs([size(*LINES), size(*LINES, M=200)]),
+            figure.draw_error_ratios(asked)
         ]  # fmt: skip
         for each in figures:
             assert each.get_figwidth() <= PAGE_WIDTH

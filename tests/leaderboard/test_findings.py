@@ -9,11 +9,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from rfbench.analysis.frame import collect
+from rfbench.analysis.frame import collect_results
 from rfbench.datasets import catalog
 from rfbench.errors import ResultsError
 from rfbench.leaderboard import board as boards
-from rfbench.pages.findings import render_statements, render_text
+from rfbench.pages.findings import render_finding_text, render_statements
 
 PUBLISHED = Path(__file__).parents[2] / "results" / "published"
 PARTS = ("{}", "references_exact_{}", "references_exact_{}_folds")
@@ -37,8 +37,8 @@ def published():
                     wrong = row["error"] and max(float(row["error"]), half_a_row)
                     key = row["dataset"].partition("[")[0], row["trial"], row["label"], row["M"]
                     errors[key] = wrong or float(row["relative_rmse"])
-    board = boards.gather(collect([PUBLISHED / name for name in FOLDERS]))
-    apart = {*board.unlearnt, *catalog.set_aside()}
+    board = boards.compute_leaderboard(collect_results([PUBLISHED / name for name in FOLDERS]))
+    apart = {*board.unlearnt, *catalog.list_excluded_data_sets()}
     errors = {key: error for key, error in errors.items() if key[0] not in apart}
     every = {finding.key: finding for finding in boards.list_findings(board)}
     return SimpleNamespace(errors=errors, board=board, every=every)
@@ -76,8 +76,8 @@ def test_each_finding_has_a_sentence_an_axis_a_figure_and_values(published):
     for statement in every:
         finding = statement.finding
         assert statement.sentence.endswith(".")
-        printed = render_text(every, statement.key, 200)
+        printed = render_finding_text(every, statement.key, 200)
         assert statement.sentence[:60] in printed
         assert all(f"{bar.value:.3g}" in printed for bar in finding.bars)
     with pytest.raises(ResultsError, match="methods"):
-        render_text(every, "method")
+        render_finding_text(every, "method")

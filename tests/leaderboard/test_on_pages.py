@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from rfbench.pages.report import publish
+from rfbench.pages.report import publish_pages
 from tests.leaderboard.comparisons import rows
 from tests.support.command_line import call
 from tests.support.papers import tuned
@@ -34,7 +34,7 @@ def compared() -> None:
 
 
 def written() -> set[str]:
-    return FILES & {file.name for file in publish(["results"], "pages")}
+    return FILES & {file.name for file in publish_pages(["results"], "pages")}
 
 
 @pytest.mark.usefixtures("no_pictures")

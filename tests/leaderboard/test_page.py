@@ -10,7 +10,7 @@ import numpy as np
 from rfbench.analysis.frame import build_collection
 from rfbench.datasets import catalog
 from rfbench.leaderboard import page as which_method
-from rfbench.leaderboard.board import gather
+from rfbench.leaderboard.board import compute_leaderboard
 from rfbench.leaderboard.facts import Leaderboard
 from rfbench.leaderboard.rule import MIN_DATASETS
 from rfbench.registry import find_displayed_name
@@ -43,7 +43,7 @@ def boosting(n: int) -> Results:
 
 
 def board(*folders: Results) -> Leaderboard:
-    made = gather(build_collection(folders))
+    made = compute_leaderboard(build_collection(folders))
     assert made is not None
     return made
 
@@ -92,7 +92,7 @@ def test_recommendation_is_tested_on_held_out_data_sets() -> None:
     assert "held out** ORF" not in page(folder(30, 0.5), results(other, "leaderboard_held_out_x"))
 
 
-def test_tie_is_reported() -> None:
+def test_tie_between_best_methods_is_reported() -> None:
     text = page(folder(30, 1.0))
     assert "**There is no clear winner at M = 100.**" in text
     assert "is the best method" not in text
@@ -117,11 +117,11 @@ def test_each_published_method_and_each_exclusion_is_explained() -> None:
         name = find_displayed_name(line["method"])
         assert [said for method, said in tables if method == name and said.strip().endswith(".")]
     rows = dict(tables)
-    for name, why in catalog.set_aside().items():
+    for name, why in catalog.list_excluded_data_sets().items():
         assert rows[name].split("|")[0].strip() == why
 
 
-def test_rule_is_a_list_of_numbered_sentences() -> None:
+def test_selection_rule_on_the_page_is_a_numbered_list() -> None:
     rule = page(folder(30, 0.5)).split("\n## The rule\n")[1].split("\n## ")[0].strip()
     lines = rule.splitlines()
     assert [line.partition(".")[0] for line in lines] == [str(i + 1) for i in range(len(lines))]

@@ -26,12 +26,12 @@ from rfbench.leaderboard.rank import (
     NOT_SEARCHED,
     SEARCHED,
     RankTarget,
+    compare_with_published_rows,
     extract_scale_notes,
-    find_place,
     make_experiments,
     read_published_rows,
 )
-from rfbench.leaderboard.ranking import find_target
+from rfbench.leaderboard.ranking import find_method_to_rank
 from rfbench.leaderboard.rows import compute_log_ratios, read_trials
 from rfbench.leaderboard.rule import MIN_DATASETS
 from rfbench.registry import SAMPLERS
@@ -71,7 +71,7 @@ def own(factors, *more, **changes):
 
 def test_ranked_method_gets_its_rank_ratios_and_verdicts():
     factors = np.geomspace(0.6, 0.9, 12)
-    found = find_place(others(), own(factors), "mine", 100)
+    found = compare_with_published_rows(others(), own(factors), "mine", 100)
     median = float(np.exp(np.median(np.log(factors))))
     assert (found.place, len(found.size.methods), found.rival) == (2, 4, "orf")
     assert found.plain.median == pytest.approx(median)
@@ -87,7 +87,7 @@ def test_ranked_method_gets_its_rank_ratios_and_verdicts():
 
 
 def test_tie_with_the_baseline_has_ratio_1_and_no_difference():
-    found = find_place(others(), own([1.0] * 12), "mine", 100)
+    found = compare_with_published_rows(others(), own([1.0] * 12), "mine", 100)
     assert (found.plain.median, found.plain.low, found.plain.high) == (1.0, 1.0, 1.0)
     assert "rks" in found.list_methods("open")
 
@@ -95,24 +95,24 @@ def test_tie_with_the_baseline_has_ratio_1_and_no_difference():
 def test_trials_without_a_length_scale_are_counted():
     note = "the method's parameters are assumed to be for bandwidth 1: The method uses the target."
     one = rows({("d11", "mine", 100): 9.0}, 1, scaling="standard", message=f"7 tried; {note}")
-    found = find_place(others(), own([0.7] * 11, *one), "mine", 100)
+    found = compare_with_published_rows(others(), own([0.7] * 11, *one), "mine", 100)
     assert found.unknown_scales == (note,)
 
 
 def test_only_selected_data_sets_are_compared():
     """Of four tables of twelve; the others' means over all twelve do not count."""
-    found = find_place(others(), own([0.7] * 4), "mine", 100)
+    found = compare_with_published_rows(others(), own([0.7] * 4), "mine", 100)
     assert (found.size.datasets, found.plain.datasets) == (4, 4)
 
 
 def test_failed_trials_and_changed_data_are_left_out_and_counted():
     failed = rows({("d11", "mine", 100): 1.0}, 1, scaling="standard", status="failed")
     other = rows({("d10", "mine", 100): 1.0}, 1, scaling="standard", data_hash="other")
-    found = find_place(others(), own([0.7] * 10, *failed, *other), "mine", 100)
+    found = compare_with_published_rows(others(), own([0.7] * 10, *failed, *other), "mine", 100)
     assert (found.left_out, found.plain.datasets) == (2, 10)
     assert found.plain.median == pytest.approx(0.7)
     with pytest.raises(ResultsError, match="no rows to compare"):
-        find_place(others(), own([0.7] * 3, data_hash="other"), "mine", 100)
+        compare_with_published_rows(others(), own([0.7] * 3, data_hash="other"), "mine", 100)
 
 
 def test_times_are_compared_only_within_one_run():
@@ -122,7 +122,7 @@ def test_times_are_compared_only_within_one_run():
         cpu_pp=0.0, cpu_features=0.1, cpu_train=0.1,
     )  # fmt: skip
     mine = own([0.7] * 12, *baseline, cpu_train=0.4)
-    found = find_place(others(), mine, "mine", 100)
+    found = compare_with_published_rows(others(), mine, "mine", 100)
     assert found.own.search == pytest.approx(3.0)
     assert found.plain.median == pytest.approx(0.7)
 
@@ -212,7 +212,7 @@ def test_trials_of_a_registered_sampler_equal_the_published_ones():
 @functools.cache
 def _published_rows():
     runs = ("regression", "classification", "small_regression", "small_classification")
-    return pd.concat([reader.read(ROWS / f"leaderboard_{run}").rows for run in runs])
+    return pd.concat([reader.read_results_folder(ROWS / f"leaderboard_{run}").rows for run in runs])
 
 
 def _hashes():
@@ -375,8 +375,10 @@ def board(measured_board, tmp_path, monkeypatch):
     """Go to a copy of it, which is the leaderboard that there is."""
     shutil.copytree(measured_board, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(shipped, "locate", lambda named: tmp_path / "leaderboard.yaml")
-    monkeypatch.setattr(shipped, "find_published", lambda: None)
+    monkeypatch.setattr(
+        shipped, "locate_configuration", lambda named: tmp_path / "leaderboard.yaml"
+    )
+    monkeypatch.setattr(shipped, "find_published_folder", lambda: None)
 
 
 SAMPLER = """
@@ -488,10 +490,10 @@ SEARCH = [
 def test_external_map_gets_the_same_rows_folds_and_grid(board):
     from sklearn.kernel_approximation import Nystroem, RBFSampler
 
-    published = reader.read(Path("results/published/leaderboard_invented")).rows
+    published = reader.read_results_folder(Path("results/published/leaderboard_invented")).rows
     ours = published.query("label == 'rks' and M == 10")[SEARCH]
     for thing in (RBFSampler(gamma=0.5), Nystroem(gamma=0.5)):
-        theirs = reader.read(rfbench.rank(thing, M=10, n_jobs=1).folder).rows
+        theirs = reader.read_results_folder(rfbench.rank(thing, M=10, n_jobs=1).folder).rows
         pd.testing.assert_frame_equal(theirs[SEARCH], ours.reset_index(drop=True))
 
 
@@ -504,12 +506,12 @@ def test_displayed_names_are_accepted_as_input():
         ("qmc", "qmc", {}),
         ("laplacian", "laplacian", {}),
     ):
-        found = find_target(name, {}, None, False)
+        found = find_method_to_rank(name, {}, None, False)
         assert (found.path, found.parameters) == (own, parameters)
     with pytest.raises(MethodError, match=r"no sampler or kernel 'matern32'.* gaussian-unhalved"):
-        find_target("matern32", {}, None, False)
+        find_method_to_rank("matern32", {}, None, False)
     with pytest.raises(MethodError, match="Did you mean 'SLS-RFF'"):
-        find_target("SLS-RF", {}, None, False)
+        find_method_to_rank("SLS-RF", {}, None, False)
 
 
 @pytest.mark.parametrize("text", [UNKNOWN_SCALE, EARLIER_UNKNOWN_SCALE])

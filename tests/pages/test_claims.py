@@ -11,13 +11,13 @@ from rfbench import papers
 from rfbench.analysis.comparisons import ClaimComparison
 from rfbench.analysis.outcomes import Outcome
 from rfbench.pages.claims import (
-    find_unit,
+    find_effect_unit,
     format_comparison,
     format_verdict,
     group_by_claim,
-    lay_out_claims,
-    select_worst,
-    write_comparisons,
+    make_claims_grid,
+    render_comparisons_csv,
+    select_worst_comparisons,
 )
 from rfbench.papers.models import Claim
 from tests.support.claims import rows
@@ -42,8 +42,10 @@ def claim(name: str) -> Claim:
         ("T1", 0, "", "times"),
     ],
 )
-def test_effects_have_their_unit(name: str, part: int, joint: str, expected: str) -> None:
-    assert find_unit(claim(name).parts[part], joint) == expected
+def test_effects_of_claims_are_shown_with_their_unit(
+    name: str, part: int, joint: str, expected: str
+) -> None:
+    assert find_effect_unit(claim(name).parts[part], joint) == expected
 
 
 def test_claim_has_a_line_per_protocol_with_the_decisive_comparison() -> None:
@@ -55,23 +57,23 @@ def test_claim_has_a_line_per_protocol_with_the_decisive_comparison() -> None:
     assert len(every) == len(papers.list_claims())
     assert every["E1"] == []
     (one,) = every["S5"]
-    assert (one.verdict, one.n_outside) == ("fails", 5)
+    assert (one.verdict, one.n_outside_bounds) == ("fails", 5)
     assert one.part == claim("S5").parts[0]
     assert list(one.missing) == ["cod-RNA", "covtype", "magic04"]
-    (compared, effect) = format_comparison(one, select_worst(one)[0])
+    (compared, effect) = format_comparison(one, select_worst_comparisons(one)[0])
     assert format_verdict(one).startswith("fails (5 of 5, at worst by ")
     assert float(format_verdict(one).split()[-2]) == pytest.approx(one.effect - 1.5, abs=0.05)
     assert compared.startswith("accuracy, SLS-RFF - LS-RFF, eeg, M = ")
     assert effect.endswith(" points")
     assert float(effect.split()[0]) == pytest.approx(one.effect, abs=0.01)
-    assert len(select_worst(one)) == 2
+    assert len(select_worst_comparisons(one)) == 2
 
 
 def test_file_contains_each_comparison_of_an_unjudged_claim() -> None:
     each = ClaimComparison(np.zeros(2))
     outcome = Outcome(claim("L4"), "printed", "shown", (each,) * 3)
-    file = pd.read_csv(io.StringIO(str(write_comparisons([outcome]))))
-    assert (len(select_worst(outcome)), len(file)) == (2, 3)
+    file = pd.read_csv(io.StringIO(str(render_comparisons_csv([outcome]))))
+    assert (len(select_worst_comparisons(outcome)), len(file)) == (2, 3)
     assert set(file["side"]) == {"not judged"}
 
 
@@ -79,7 +81,7 @@ def test_each_claim_has_a_line_with_verdict_and_worst_comparison() -> None:
     made = eeg(rks=68.5, qmc=69.2, leverage_rff=60.0, surrogate_leverage=69.0)
     held = verification(results(made, "a", **PAPER))
     own = [outcome for outcome in held.outcomes if outcome.claim.paper == "liu2020"]
-    grid = lay_out_claims(own)
+    grid = make_claims_grid(own)
     assert grid.head == [
         "claim", "test", "form set", "tuned to match", "least favorable comparison",
     ]  # fmt: skip
@@ -97,5 +99,5 @@ def test_least_favourable_comparison_names_its_settings_if_there_are_several() -
     held = verification(results(made, "a", **PAPER))
     own = [outcome for outcome in held.outcomes if outcome.claim.id == "S5" and outcome.comparisons]
     other = [replace(outcome, protocol="printed") for outcome in own]
-    (row,) = lay_out_claims([*own, *other]).rows
+    (row,) = make_claims_grid([*own, *other]).rows
     assert row[-1].startswith("tuned to match: accuracy, SLS-RFF - LS-RFF, eeg, M = 14: +9 ")

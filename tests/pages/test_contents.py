@@ -10,7 +10,7 @@ from rfbench import papers
 from rfbench.analysis.contents import Coverage, compute_coverage
 from rfbench.analysis.verification import Verification
 from rfbench.experiment.current_settings import read_paper_configurations
-from rfbench.pages.totals import make_contents_grid
+from rfbench.pages.totals import make_coverage_grid
 from tests.support.frames import results, verification
 from tests.support.papers import PAPER, read_from, trials
 
@@ -67,7 +67,7 @@ def test_missing_row_substitutes_and_runs_without_rows_are_named() -> None:
     assert (first.measured, first.absent, first.short) == (["First"], [], {"run_a": (1, 11)})
     assert (second.measured, second.replaced, second.absent) == ([], {}, ["Second"])
     assert not any(each.is_complete for each in (table, first, second, drawing))
-    lines = make_contents_grid([table, first, second, drawing]).rows
+    lines = make_coverage_grid([table, first, second, drawing]).rows
     assert len({tuple(line[2:]) for line in lines}) == 4
     assert [line[2] for line in lines] == ["in part", "in part", "–", "nothing to measure"]
     assert lines[0][-1] == "run_a (1 of 11), run_d (all)"
@@ -80,7 +80,7 @@ def test_table_with_a_number_without_rows_is_partial() -> None:
         verification(results(trials(70.0), "a", dataset=[{"name": "eeg"}], **PAPER)), {}
     )
     (table,) = [each for each in every if (each.paper, each.item) == ("liu2020", "table3")]
-    numbers = [n for n in papers.find_folder("liu2020").published if n.item == "table3"]
+    numbers = [n for n in papers.find_paper_files("liu2020").published if n.item == "table3"]
     percent = [number for number in numbers if number.unit != "s"]
     assert table.measured == ["EEG"]
     assert table.numbers == (len(percent) - 1, len(percent))
@@ -118,12 +118,14 @@ def test_published_lines_match_rows_and_configurations(held: Verification) -> No
     assert len(short) > 5
     for key, name in short.items():
         assert key not in lines or name in lines[key].short
-    own = held.own_numbers[(held.own_numbers["unit"] != "s") & (held.own_numbers["trials"] > 0)]
+    own = held.numbers_on_own_data[
+        (held.numbers_on_own_data["unit"] != "s") & (held.numbers_on_own_data["trials"] > 0)
+    ]
     for key, each in lines.items():
         here = own[(own["paper"] == key[0]) & (own["item"] == key[1])]
         assert set(here["dataset"]) <= set(each.measured), key
         if each.nothing:
-            assert not [n for n in papers.find_folder(key[0]).published if n.item == key[1]]
+            assert not [n for n in papers.find_paper_files(key[0]).published if n.item == key[1]]
     (figure1,) = [lines["liu2020", "figure1"]]
     assert figure1.is_complete
     assert lines["lkrf2016", "table1"].absent == ["buzz"]

@@ -9,7 +9,7 @@ import pytest
 
 from rfbench import papers
 from rfbench.analysis import verdicts
-from rfbench.analysis.contents import count_missing
+from rfbench.analysis.contents import count_missing_trials
 from rfbench.analysis.verdict_counts import CLASS_LABELS, Count
 from rfbench.pages import index_page
 from rfbench.pages.index_page import format_machine, gather_totals
@@ -35,7 +35,9 @@ def test_totals_equal_those_of_the_ledger() -> None:
         ["of the papers", "committed before the first rows", "tuned to match", "matched"],
         ["ours", "set or changed after the first rows", "ours", "tuned"],
     ]
-    percent = [one for one in papers.list_published() if one.unit != "s" and not one.same_as]
+    percent = [
+        one for one in papers.list_published_numbers() if one.unit != "s" and not one.same_as
+    ]
     assert sum(sum(by.values()) for by in said["printed"].values()) == len(percent)
     assert said["holding"] == {}
 
@@ -180,13 +182,16 @@ def test_headline_of_a_paper_includes_the_excluded_numbers() -> None:
 
 def test_unfinished_run_is_shown_with_its_machine() -> None:
     one = results(trials(1, n=2))
-    assert (count_missing(one), format_machine(one)) == ((0, 0), "")
+    assert (count_missing_trials(one), format_machine(one)) == ((0, 0), "")
     one.manifest["trials"] = ["0", "1", "2"]
     one.manifest.update(
         machine={"cpu": "C", "cores": 2, "memory_gib": 4, "system": "S", "blas": None},
         versions={"numpy": "2"},
     )
-    assert (count_missing(one), format_machine(one)) == ((1, 3), "C, 2 cores, 4 GiB, S, numpy 2")
+    assert (count_missing_trials(one), format_machine(one)) == (
+        (1, 3),
+        "C, 2 cores, 4 GiB, S, numpy 2",
+    )
     one.manifest["machine"]["blas"] = "openblas"
     assert format_machine(one).endswith("numpy 2")
     one.manifest["machine"] = "laptop"

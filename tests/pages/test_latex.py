@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from rfbench.pages.grids import Grid
-from rfbench.pages.latex import PREAMBLE, render_float
-from rfbench.pages.summary_table import render
+from rfbench.pages.latex import PREAMBLE, render_latex_table
+from rfbench.pages.summary_table import render_summary_tables
 from tests.support.frames import results
 
 ARTICLE = r"""\documentclass[twocolumn]{article}
@@ -26,7 +26,7 @@ def grid(columns: int, cell: str = "17.37 ± 0.12", name: str = "rks") -> Grid:
 
 
 def test_numbers_are_aligned_with_errors_in_units_of_the_last_digits() -> None:
-    text = render_float(
+    text = render_latex_table(
         Grid(["method", "a", "b"], [["x", "17.37 ± 0.12", "-3.5"], ["y", "5 ± –", "n/a"]])
     )
     assert "S[table-format=2.2(2)]" in text
@@ -36,7 +36,7 @@ def test_numbers_are_aligned_with_errors_in_units_of_the_last_digits() -> None:
 
 
 def test_wider_tables_use_two_columns_then_a_second_block() -> None:
-    few, more, many = (render_float(grid(count)) for count in (3, 8, 24))
+    few, more, many = (render_latex_table(grid(count)) for count in (3, 8, 24))
     assert r"\begin{table}" in few
     assert r"\begin{table*}" in more
     assert more.count(r"\begin{tabular}") == 1
@@ -50,7 +50,7 @@ def test_best_cells_are_bold_and_parts_have_headings() -> None:
         ["method", "50"], [["digits", ""], ["rks", "1.0"], ["orf", "2.0"]],
         best=frozenset({(1, 1)}), parts=frozenset({0}), over=("", "M"),
     )  # fmt: skip
-    text = render_float(grid, "A caption 5 %.", "tab:a", "A note.")
+    text = render_latex_table(grid, "A caption 5 %.", "tab:a", "A note.")
     heading = r"\multicolumn{2}{@{}l@{}}{\itshape digits} \\"
     rows = [heading, r"rks & \bfseries 1.0 \\", r"orf & 2.0 \\", r"\bottomrule"]
     assert "{method} & {50} \\\\\n\\midrule\n" + "\n".join(rows) in text
@@ -61,12 +61,14 @@ def test_best_cells_are_bold_and_parts_have_headings() -> None:
 
 def test_parts_of_a_table_of_several_data_sets_are_separated_by_space() -> None:
     rows = [["a", ""], ["rks", "1.0"], ["b", ""], ["rks", "2.0"]]
-    text = render_float(Grid(["method", "50"], rows, parts=frozenset({0, 2})))
+    text = render_latex_table(Grid(["method", "50"], rows, parts=frozenset({0, 2})))
     assert text.count(r"\addlinespace") == 1
     heading = r"\multicolumn{2}{@{}l@{}}{\itshape b} \\"
     assert "rks & 1.0 \\\\\n\\addlinespace\n" + heading + "\nrks & 2.0" in text
     long = [["A title that is wider than a column of an article, by far", ""], *rows[1:]]
-    assert r"\begin{table*}" in render_float(Grid(["method", "50"], long, parts=frozenset({0})))
+    assert r"\begin{table*}" in render_latex_table(
+        Grid(["method", "50"], long, parts=frozenset({0}))
+    )
 
 
 def measured(errors: dict[str, float], dataset: str = "letter[3000 rows]") -> list[dict[str, Any]]:
@@ -80,19 +82,19 @@ def measured(errors: dict[str, float], dataset: str = "letter[3000 rows]") -> li
 
 
 def test_without_differences_nothing_is_bold_and_the_title_is_shown() -> None:
-    alike = render(results(measured({"rks": 10.0, "orf": 10.0})), "latex")
+    alike = render_summary_tables(results(measured({"rks": 10.0, "orf": 10.0})), "latex")
     assert r"\bfseries" not in alike
     assert "Bold" not in alike
     assert "Letter recognition, 3,000 rows" in alike
     assert "letter[" not in alike
-    text = render(results(measured({"rks": 10.0, "orf": 20.0})), "latex")
+    text = render_summary_tables(results(measured({"rks": 10.0, "orf": 20.0})), "latex")
     assert text.count(r"\bfseries") == 1
 
 
 def test_several_data_sets_become_one_table_with_titles() -> None:
     names = ("letter[3000 rows]", "digits", "eeg", "magic04")
     rows = [row for name in names for row in measured({"rks": 10.0, "orf": 20.0}, name)]
-    text = render(results(rows), "latex")
+    text = render_summary_tables(results(rows), "latex")
     assert text.count(r"\begin{tabular}") == 1
     assert r"{\itshape MAGIC gamma telescope} \\" in text
     assert "on 4 data sets" in text
@@ -114,7 +116,7 @@ def test_seven_methods_fit_a_two_column_article(tmp_path: Path, sizes: int, data
         for m in range(1, sizes + 1)
         for t in range(3)
     ]
-    text = render(results(rows), "latex")
+    text = render_summary_tables(results(rows), "latex")
     assert text.startswith(PREAMBLE)
     (tmp_path / "table.tex").write_text(text, encoding="utf-8")
     (tmp_path / "article.tex").write_text(ARTICLE, encoding="utf-8")

@@ -65,7 +65,7 @@ def test_each_judged_number_is_in_the_csv_of_the_page(
     name: str, every_published: Verification
 ) -> None:
     """With its interval and its verdict, as the ledger counts it."""
-    entries = verdict_counts.list_numbers(every_published)
+    entries = verdict_counts.list_published_numbers(every_published)
     own = entries[(entries["paper"] == name) & entries["verdict"].isin(verdicts.COMPARED)]
     if own.empty:
         assert name in {"rfrboost2025", "simrf2023", "tefm2015"}
@@ -91,7 +91,7 @@ def test_each_judged_number_is_in_the_csv_of_the_page(
 
 @named
 def test_each_published_number_has_a_line_in_the_csv(name: str) -> None:
-    numbers = [n for n in papers.list_published() if n.paper == name]
+    numbers = [n for n in papers.list_published_numbers() if n.paper == name]
     if numbers:
         file = read_csv(f"{name}_numbers.csv").astype({"M": str})
         lines = set(
@@ -115,7 +115,7 @@ def test_all_runs_of_the_authors_are_in_the_csv(every_published: Verification) -
 def test_totals_of_a_page_equal_those_of_the_ledger(
     name: str, every_published: Verification
 ) -> None:
-    entries = verdict_counts.list_numbers(every_published)
+    entries = verdict_counts.list_published_numbers(every_published)
     counts = [
         each
         for paper, each in verdict_counts.count_by_paper(entries, verdict_counts.OF_NUMBERS)
@@ -125,12 +125,17 @@ def test_totals_of_a_page_equal_those_of_the_ledger(
     rows = read_table(page, "our settings") if counts else []
     assert len(rows) == len(counts)
     for (label, *cells), each in zip(rows, counts, strict=True):
-        assert label.startswith(paper_numbers.find_label(each.of[1]))
+        assert label.startswith(paper_numbers.find_settings_label(each.of[1]))
         of = each.decidable_count
-        wanted = [each.n_compared, *(each[v] for v in verdicts.COMPARED), of.n_compared, of.n_near]
+        wanted = [
+            each.n_compared,
+            *(each[v] for v in verdicts.COMPARED),
+            of.n_compared,
+            of.n_agreeing_or_close,
+        ]
         wanted += [of["undecided"], of["differs"], each.unspread]
         assert list(map(int, cells)) == wanted
-        assert f"**{each.n_near} of {each.n_compared}**" in page.splitlines()[2]
+        assert f"**{each.n_agreeing_or_close} of {each.n_compared}**" in page.splitlines()[2]
 
 
 @named
@@ -144,12 +149,12 @@ def test_each_claim_has_a_line_with_its_verdicts(name: str, every_published: Ver
             line = " ".join(rows[outcome.claim.id])
             if outcome.verdict != verdicts.SHOWN:
                 assert format_verdict(outcome) in line
-                counted = f"{outcome.n_inside} inside, {outcome.n_outside} outside"
+                counted = f"{outcome.n_inside_bounds} inside, {outcome.n_outside_bounds} outside"
                 assert counted in line
     (summary,) = re.findall(r"^\*\*Claims\.\*\* .*", page, re.M)
     entries = verdict_counts.list_judged_claims(outcomes)
     for each in verdict_counts.count_claims(outcomes):
-        assert paper_numbers.find_label(each.of[2]) in summary
+        assert paper_numbers.find_settings_label(each.of[2]) in summary
     ran = entries[entries["verdict"] != verdicts.NOT_RUN]
     counted = [int(n) for n in re.findall(r"(?:: |; )(\d+) ", summary.partition("Counted")[0])]
     assert sum(counted) == len(ran)
@@ -164,7 +169,10 @@ def test_each_comparison_of_a_claim_is_in_the_csv(name: str, every_published: Ve
         assert len(here) == len(outcome.comparisons)
         if outcome.claim.is_judged:
             sides = Counter(here["side"])
-            assert (sides["inside"], sides["outside"]) == (outcome.n_inside, outcome.n_outside)
+            assert (sides["inside"], sides["outside"]) == (
+                outcome.n_inside_bounds,
+                outcome.n_outside_bounds,
+            )
             assert set(here["verdict"]) <= {outcome.label}
 
 
@@ -195,19 +203,21 @@ def test_many_numbers_share_lines_and_substitutes_are_excluded() -> None:
     sizes = (14, 28, 56, 112, 224, 448)
     made = of_sizes(*sizes, rks=68.6, qmc=75.0, leverage_rff=69.0, surrogate_leverage=69.0)
     other = results(trials(60.0, n_test=9), "part", **PAPER)
-    page = paper.render_page(verification(results(made, "a", **PAPER), other), "liu2020", Path())
+    page = paper.render_paper_page(
+        verification(results(made, "a", **PAPER), other), "liu2020", Path()
+    )
     rows = read_table(page, "data set, M")
     assert [row[0] for row in rows] == [f"EEG, {M}" for M in sizes]
     assert rows[0][1:3] == ["68.45 → **68.60**", "67.83 → 75.00"]
     assert "60.00" not in page
 
 
-def test_sizes_at_chance_share_a_line() -> None:
+def test_sizes_at_chance_level_share_one_line() -> None:
     made = of_sizes(14, 28, rks=55.2, qmc=56.0) + of_sizes(1792, rks=79.6, qmc=79.4)
     every = ("leverage_rff", "surrogate_leverage")
     sizes = (14, 28, 56, 112, 224, 448)
     made += of_sizes(*sizes, **dict.fromkeys(every, 55.0)) + of_sizes(56, 112, rks=55.0, qmc=55.0)
-    page = paper.render_page(verification(results(made, **PAPER)), "liu2020", Path())
+    page = paper.render_paper_page(verification(results(made, **PAPER)), "liu2020", Path())
     rows = read_table(page, "data set, M")
     assert [row[0] for row in rows] == ["EEG, 14 to 448: at chance", "EEG, 1792"]
     assert rows[0][1] == "68.45–76.96 → 55.00–55.20"

@@ -10,7 +10,7 @@ import pytest
 from matplotlib.text import Text
 
 from rfbench.analysis.verdicts import COMPARED
-from rfbench.analysis.verification import verify
+from rfbench.analysis.verification import verify_results
 from rfbench.figures.panels import PAGE_WIDTH
 from rfbench.figures.style import SMALLEST_POINTS, apply_style
 from rfbench.pages import paper, paper_figure
@@ -21,7 +21,7 @@ PUBLISHED = Path(__file__).parents[2] / "results" / "published"
 @pytest.fixture(scope="module")
 def held():
     folders = ("eerf2018_table3_adult.printed", "eerf2018_table3_adult.tuned")
-    return verify([PUBLISHED / name for name in folders])
+    return verify_results([PUBLISHED / name for name in folders])
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def test_each_compared_number_is_drawn(held, figures, tables):
         own.assign(item=f"table{n}", number=own["number"] + 1000 * n) for n in range(tables)
     )
     own = replace(held, numbers=numbers)
-    paper_figure.render_png(own)
+    paper_figure.render_numbers_png(own)
     measured = numbers[
         (numbers["trials"] > 0) & (numbers["unit"] != "s") & (numbers["same_as"] == "")
     ]
@@ -63,9 +63,11 @@ def test_each_compared_number_is_drawn(held, figures, tables):
 
 
 def test_row_per_published_number_has_differences_with_intervals(held, figures):
-    paper.render_figure(held, "eerf2018")
+    paper.render_paper_figure(held, "eerf2018")
     (panel,) = figures[0].axes
-    numbers = held.own_numbers[(held.own_numbers["trials"] > 0) & (held.own_numbers["unit"] != "s")]
+    numbers = held.numbers_on_own_data[
+        (held.numbers_on_own_data["trials"] > 0) & (held.numbers_on_own_data["unit"] != "s")
+    ]
     numbers = numbers[(numbers["protocol"] == "printed") & (numbers["same_as"] == "")]
     labels = [label.get_text() for label in panel.get_yticklabels()]
     assert labels == ["Table 3, adult", "EERF, M = 100", "RKS, M = 100", "Table 5, adult",
@@ -87,10 +89,10 @@ def test_accuracies_become_errors_and_uncompared_numbers_are_hollow(held, figure
         metric="accuracy", at_chance=held.numbers["method"] == "rks", decidable=True
     )
     changed = replace(held, numbers=numbers)
-    paper.render_figure(changed, "eerf2018")
+    paper.render_paper_figure(changed, "eerf2018")
     (panel,) = figures[0].axes
     names = [label.get_text().partition(",")[0].lower() for label in panel.get_yticklabels()]
-    shown = paper_figure.select_pictured(changed.select_papers("eerf2018"))
+    shown = paper_figure.select_drawn_numbers(changed.select_papers("eerf2018"))
     difference = dict(zip(shown["method"], shown["difference"], strict=True))
     for x, y, mark in points(panel):
         name = names[round(y)]
@@ -102,7 +104,7 @@ def test_accuracies_become_errors_and_uncompared_numbers_are_hollow(held, figure
 def test_hollow_mark_far_from_the_band_is_at_the_edge_with_its_value(held, figures):
     numbers = held.numbers.assign(decidable=False)
     numbers["difference"] = numbers["difference"].where(numbers["method"] != "eerf", 31.5)
-    paper.render_figure(replace(held, numbers=numbers), "eerf2018")
+    paper.render_paper_figure(replace(held, numbers=numbers), "eerf2018")
     (panel,) = figures[0].axes
     edge = panel.get_xlim()[1]
     assert edge < 31.5
@@ -112,8 +114,8 @@ def test_hollow_mark_far_from_the_band_is_at_the_edge_with_its_value(held, figur
 
 def test_text_has_7_points_at_page_width(held):
     with apply_style():
-        figure = paper_figure.draw_numbers(
-            paper_figure.select_pictured(held.select_papers("eerf2018"))
+        figure = paper_figure.draw_published_numbers(
+            paper_figure.select_drawn_numbers(held.select_papers("eerf2018"))
         )
         assert figure.get_figwidth() <= PAGE_WIDTH
         texts = [text for text in figure.findobj(Text) if text.get_text()]
@@ -130,7 +132,7 @@ def test_panels_of_one_unit_have_the_same_axis(held, figures):
         )
         for n in range(40)
     )
-    paper_figure.render_png(replace(held, numbers=numbers[numbers["item"] == "table3"]))
+    paper_figure.render_numbers_png(replace(held, numbers=numbers[numbers["item"] == "table3"]))
     first, second = figures[0].axes
     assert first.get_xlim() == second.get_xlim()
 
@@ -142,7 +144,7 @@ SETTINGS = [kind for kind in paper_figure.SETTINGS_MARKS if kind not in ("text",
 def test_texts_overlap_no_text_and_the_legend_is_within_the_figure(held, tables):
     """All settings have the largest legend, and two values at one edge are the closest texts."""
     own = held.select_papers("eerf2018")
-    one = paper_figure.select_pictured(own)
+    one = paper_figure.select_drawn_numbers(own)
     numbers = pd.concat(
         one.assign(
             item=f"table{n}",
@@ -156,7 +158,7 @@ def test_texts_overlap_no_text_and_the_legend_is_within_the_figure(held, tables)
         for kind in SETTINGS
     )
     with apply_style():
-        figure = paper_figure.draw_numbers(numbers)
+        figure = paper_figure.draw_published_numbers(numbers)
         figure.draw_without_rendering()
         legend = figure.legends[0].get_window_extent()
         assert figure.bbox.x0 <= legend.x0
@@ -176,5 +178,7 @@ def test_texts_overlap_no_text_and_the_legend_is_within_the_figure(held, tables)
 
 
 def test_figure_is_reproducible_byte_by_byte_and_absent_without_numbers(held):
-    assert paper.render_figure(held, "eerf2018") == paper.render_figure(held, "eerf2018")
-    assert paper.render_figure(held, "tefm2015") is None
+    assert paper.render_paper_figure(held, "eerf2018") == paper.render_paper_figure(
+        held, "eerf2018"
+    )
+    assert paper.render_paper_figure(held, "tefm2015") is None

@@ -12,8 +12,8 @@ import pytest
 from rfbench import papers, results
 from rfbench.errors import ResultsError, WriteError
 from rfbench.pages import paper
-from rfbench.pages.report import publish as write
-from rfbench.pages.scoreboard import make_anchor
+from rfbench.pages.report import publish_pages as write
+from rfbench.pages.scoreboard import make_heading_anchor
 from tests.support.command_line import call
 from tests.support.frames import results as results_of
 from tests.support.frames import verification
@@ -79,7 +79,7 @@ def test_each_link_has_a_target(whole: Any, monkeypatch: pytest.MonkeyPatch) -> 
             assert there.exists(), target
             if place:
                 heads = re.findall(r"^#+ (.*)$", there.read_text(encoding="utf-8"), re.M)
-                assert place in map(make_anchor, heads)
+                assert place in map(make_heading_anchor, heads)
     assert links > 15
 
 
@@ -87,7 +87,7 @@ def test_page_of_a_paper_names_the_added_trials() -> None:
     (name,) = papers.find_paper("eerf2018").provenance.trials
     rows = [{"M": M, "trial": t} for M, n in ((100, 10), (450, 12)) for t in range(n)]
     held = verification(results_of(rows, name, paper="eerf2018"))
-    page = paper.render_page(held, "eerf2018", Path())
+    page = paper.render_paper_page(held, "eerf2018", Path())
     (line,) = re.findall("^- Some trials were added after .*", page, re.M)
     assert line.endswith(f": 2 of rks at M = 450 in {name}.")
 
@@ -98,7 +98,7 @@ def test_page_reports_that_the_text_of_the_paper_is_unavailable() -> None:
     said = {
         n
         for n in papers.list_papers()
-        if "Not checked against" in paper.render_page(held, n, Path())
+        if "Not checked against" in paper.render_paper_page(held, n, Path())
     }
     assert said == unread == {"quadrature2018", "simrf2023", "rfrboost2025"}
 

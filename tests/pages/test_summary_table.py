@@ -16,8 +16,8 @@ from rfbench.analysis.summary import summarize
 from rfbench.errors import ResultsError
 from rfbench.pages.formatting import format_spread
 from rfbench.pages.grids import Grid, render_markdown
-from rfbench.pages.summary_table import TABLE_FORMATS, TEMPLATE, render
-from rfbench.pages.templates import render_lines
+from rfbench.pages.summary_table import TABLE_FORMATS, TEMPLATE, render_summary_tables
+from rfbench.pages.templates import render_macro_lines
 from rfbench.results.reader import EXACT
 from tests.support.frames import results
 
@@ -50,7 +50,7 @@ def test_table_has_pivot_and_heading() -> None:
         for m in (100, 200)
         for t in (0, 1, 2)
     ]
-    text = render(results(rows, title="Two methods"), width=200)
+    text = render_summary_tables(results(rows, title="Two methods"), width=200)
     lines = [re.split(r"\s{2,}", line) for line in text.splitlines()]
     assert ["M", "rks", "eerf"] in lines
     assert ["100", "12.00 ± 0.58", "7.00 ± 0.58"] in lines
@@ -69,11 +69,11 @@ def test_table_has_pivot_and_heading() -> None:
 
 def test_differing_setting_is_reported_with_its_methods() -> None:
     rows = [{}, {"sampler": "lkrf", "kernel": "linear"}]
-    assert "kernel gaussian (rks); linear (lkrf)" in render(results(rows), width=200)
+    assert "kernel gaussian (rks); linear (lkrf)" in render_summary_tables(results(rows), width=200)
 
 
 def test_single_axis_value_gives_one_row_per_method() -> None:
-    text = render(results(many(8, 1)), "markdown")
+    text = render_summary_tables(results(many(8, 1)), "markdown")
     assert cells(text)[0][:4] == ["at M = 100", "test error (%)", "columns", "t_pp (s)"]
     assert sum(row[0].startswith("method-") for row in cells(text)) == 8
 
@@ -81,7 +81,7 @@ def test_single_axis_value_gives_one_row_per_method() -> None:
 @pytest.mark.parametrize(("width", "blocks"), [(80, 2), (200, 1)])
 def test_numbers_are_never_broken_across_lines(width: int, blocks: int) -> None:
     found = results(many(8, 20))
-    text = render(found, width=width)
+    text = render_summary_tables(found, width=width)
     assert max(map(len, text.splitlines())) <= width
     for line in summarize(found).to_dict("records"):
         assert text.count(format_spread(line["mean"], line["se"], 3)) >= 1
@@ -91,7 +91,7 @@ def test_numbers_are_never_broken_across_lines(width: int, blocks: int) -> None:
 def test_short_times_are_in_milliseconds() -> None:
     row = {"t_pp": 0.002, "t_features": 0.001}
     rows = [row | {"t_train": t / 500, "trial": t} for t in (0, 1)]
-    head, _, line = cells(render(results(rows), "markdown"))
+    head, _, line = cells(render_summary_tables(results(rows), "markdown"))
     assert head[3:6] == ["t_pp (ms)", "t_features (ms)", "t_train (ms)"]
     assert line[3:6] == ["2 ± 0", "1 ± 0", "1.0 ± 1.0"]
 
@@ -103,7 +103,7 @@ def test_failed_trials_are_shown() -> None:
         row | failed if row["M"] == 200 and row["sampler"] == "method-0" else row for row in rows
     ]
     rows = [row | failed if (row["M"], row["trial"]) == (100, 2) else row for row in rows]
-    text = render(results(rows), width=80)
+    text = render_summary_tables(results(rows), width=80)
     assert "failed (3)" in text
     assert text.count("(n = 2)") == 2
     assert "fewer where n = is given" in " ".join(text.split())
@@ -118,7 +118,7 @@ def test_kept_features_and_checks_are_in_the_table() -> None:
         for t in (0, 1)
     ]
     checks = [{"column": "kept", "sampler": "lkrf", "below": 250}]
-    text = render(results(rows, M={"follow": "lkrf"}, checks=checks), width=80)
+    text = render_summary_tables(results(rows, M={"follow": "lkrf"}, checks=checks), width=80)
     assert re.search(r"^2 .* 170\N{EN DASH}171$", text, re.M)
     assert "M as many as another method keeps (170\N{EN DASH}171)" in " ".join(text.split())
     assert "- kept of lkrf below 250: holds; observed 170\N{EN DASH}171, 4 rows." in text
@@ -126,14 +126,14 @@ def test_kept_features_and_checks_are_in_the_table() -> None:
 
 def test_settings_that_vary_between_trials_are_not_an_axis() -> None:
     rows = [{"sampler": "rks", "trial": t, "M": 170 + t} for t in (0, 1)]
-    text = render(results(rows, M={"follow": "lkrf"}), "markdown")
+    text = render_summary_tables(results(rows, M={"follow": "lkrf"}), "markdown")
     assert "variant" not in text
     assert cells(text)[0][0] == "method"
 
 
 @pytest.mark.parametrize("format", TABLE_FORMATS)
 def test_each_format_reports_smoke_run_spread_trials_and_protocol(format: str) -> None:
-    text = render(results(many(2, 2), smoke=True), format, width=80)
+    text = render_summary_tables(results(many(2, 2), smoke=True), format, width=80)
     assert "SMOKE RUN" in text
     assert "trials" in text
     for word in ("own", "protocol", "se") if format != "latex" else ():
@@ -142,13 +142,13 @@ def test_each_format_reports_smoke_run_spread_trials_and_protocol(format: str) -
 
 @pytest.mark.parametrize("format", ["text", "markdown", "latex"])
 def test_penalty_chosen_on_test_rows_is_reported(format: str) -> None:
-    text = render(results([{"selection": "test"}]), format, width=200)
+    text = render_summary_tables(results([{"selection": "test"}]), format, width=200)
     assert "penalty selected on the test rows, which is optimistic" in text
 
 
 def test_csv_can_be_parsed_back() -> None:
     first, second = results(many(2, 2), name="a"), results(many(1, 1), name="b")
-    back = pd.read_csv(io.StringIO(render([first, second], "csv")), **EXACT)
+    back = pd.read_csv(io.StringIO(render_summary_tables([first, second], "csv")), **EXACT)
     assert list(back["experiment"]) == ["a"] * 4 + ["b"]
     assert list(back["mean"][:4]) == list(summarize(first)["mean"])
     assert list(back["se"][:4]) == list(summarize(first)["se"])
@@ -156,7 +156,7 @@ def test_csv_can_be_parsed_back() -> None:
 
 def test_latex_is_escaped() -> None:
     rows = [{"label": r"50%_a&b #$~^{}\<", "M": m} for m in (1, 2)]
-    text = render(results(rows, title="90 % & more_"), "latex")
+    text = render_summary_tables(results(rows, title="90 % & more_"), "latex")
     named = r"50\%\_a\&b \#\$\textasciitilde \textasciicircum \{\}\textbackslash \textless{}"
     assert text.count(named) == 1
     assert r"& 10 $\pm$ -- " in text
@@ -167,14 +167,16 @@ def test_latex_is_escaped() -> None:
 
 @pytest.mark.parametrize("format", TABLE_FORMATS)
 def test_table_without_trials_shows_the_notes(format: str) -> None:
-    text = render(replace(results([]), notes=["trials.csv has no trials yet"]), format)
+    text = render_summary_tables(
+        replace(results([]), notes=["trials.csv has no trials yet"]), format
+    )
     assert format == "csv" or "no trials yet" in text
 
 
 def test_times_are_those_of_the_last_axis_value_with_times() -> None:
     failed = {"status": "memory", "error": "", "t_pp": ""}
     rows = [{"M": 10}, {"M": 20}, failed | {"M": 30}, failed | {"M": "", "trial": 1}]
-    text = render(results(rows), width=80)
+    text = render_summary_tables(results(rows), width=80)
     assert "at M = 20" in text
     assert "failed (1)" in text
 
@@ -183,7 +185,7 @@ def test_times_are_those_of_the_last_axis_value_with_times() -> None:
 def test_table_with_only_failures_shows_their_number(format: str) -> None:
     rows = [{"status": "failed", "error": "", "t_pp": "", "columns": "", "n_train": "", "d": ""}]
     rows += [rows[0] | {"M": 200}, rows[0] | {"dataset": "eeg", "M": ""}]
-    text = render(results(rows), format, width=100)
+    text = render_summary_tables(results(rows), format, width=100)
     assert format == "csv" or "failed (1)" in text
 
 
@@ -192,7 +194,7 @@ def test_each_kind_of_fault_has_a_sentence(count: int) -> None:
     kinds = re.findall(r'DataIssue\(\s*"([a-z ]+)"', inspect.getsource(data_issues))
     assert len(kinds) >= 6
     every = [DataIssue(kind, count, "rks", "timeout", "two\nlines") for kind in kinds]
-    said = render_lines(TEMPLATE, "notes", read=[], faults=every, checks=[])
+    said = render_macro_lines(TEMPLATE, "notes", read=[], faults=every, checks=[])
     assert len(set(said)) == len(kinds)
     assert not any("Fault(" in line for line in said)
 
@@ -205,7 +207,7 @@ def test_latex_table_has_methods_as_rows_and_data_sets_as_parts() -> None:
         for d in ("eeg", "digits")
         for t in (0, 1, 2)
     ]
-    text = render(results(rows), "latex")
+    text = render_summary_tables(results(rows), "latex")
     lines_of_cells = [line.split(" & ") for line in text.splitlines() if line.count(" & ") == 2]
     assert [line[0] for line in lines_of_cells] == ["{method}", "RKS", "ORF", "RKS", "ORF"]
     assert lines_of_cells[0] == ["{method}", "{50}", r"{100} \\"]
@@ -221,15 +223,15 @@ def test_latex_table_has_methods_as_rows_and_data_sets_as_parts() -> None:
 
 def test_selected_methods_keep_the_given_order() -> None:
     read = results(many(3, 2))
-    text = render(read, "markdown", methods=["method-2", "method-0"])
+    text = render_summary_tables(read, "markdown", methods=["method-2", "method-0"])
     assert cells(text)[0] == ["M", "method-2", "method-0"]
     with pytest.raises(ResultsError, match="no method 'method_0'.*Did you mean 'method-0'"):
-        render(read, methods=["method_0"])
+        render_summary_tables(read, methods=["method_0"])
 
 
 def test_unknown_format_raises_error_with_a_suggestion() -> None:
     with pytest.raises(ResultsError, match=r"no table format 'latx'.*Did you mean 'latex'"):
-        render(results([{}]), "latx")
+        render_summary_tables(results([{}]), "latx")
 
 
 def test_words_are_left_aligned_and_numbers_right_aligned() -> None:

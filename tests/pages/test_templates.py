@@ -35,13 +35,15 @@ def everything() -> Verification:
 
 
 @pytest.mark.parametrize("what", ["everything", "nothing"])
-def test_each_template_renders_cleanly(everything: Verification, what: str, tmp_path: Path) -> None:
+def test_each_template_renders_without_placeholders_or_blank_lines(
+    everything: Verification, what: str, tmp_path: Path
+) -> None:
     found = everything if what == "everything" else verification()
     for page in (
-        paper.render_page(found, "liu2020", tmp_path),
-        index_page.render_page(found, [tmp_path], tmp_path, ["liu2020"]),
-        verify.render_text(found, width=100),
-        verify.render_text(found, claims_only=True, width=40),
+        paper.render_paper_page(found, "liu2020", tmp_path),
+        index_page.render_index_page(found, [tmp_path], tmp_path, ["liu2020"]),
+        verify.render_verification(found, width=100),
+        verify.render_verification(found, claims_only=True, width=40),
     ):
         assert "{" not in page
         assert "None" not in page
@@ -76,5 +78,5 @@ def test_rules_name_each_verdict() -> None:
 
 
 def test_terminal_output_is_never_too_wide(everything: Verification) -> None:
-    lines = verify.render_text(everything, width=60).splitlines()
+    lines = verify.render_verification(everything, width=60).splitlines()
     assert max(map(len, lines)) <= 60

@@ -12,9 +12,9 @@ from rfbench import papers
 from rfbench.analysis import verification
 from rfbench.analysis.published import PUBLISHED_COLUMNS
 from rfbench.cli import main
-from rfbench.experiment.current_settings import find_settings_of_each as today
+from rfbench.experiment.current_settings import find_current_settings_of_each as today
 from rfbench.pages.claims import group_by_claim
-from rfbench.pages.verify import render_claim as explained
+from rfbench.pages.verify import render_claim_verdicts as explained
 from rfbench.results import reader
 from tests.support.claims import rows
 from tests.support.nightly import at_night
@@ -49,7 +49,7 @@ def test_verify_returns_the_documented_exit_codes(words: list[str], code: int) -
     assert verify(*words).exit_code == code
 
 
-def test_csv_contains_numbers_or_claims() -> None:
+def test_verify_csv_contains_numbers_or_claims() -> None:
     numbers = pd.read_csv(io.StringIO(verify("differs", "--format", "csv").stdout))
     assert list(numbers.columns) == PUBLISHED_COLUMNS
     assert set(numbers["verdict"]) <= set(NUMBER_VERDICTS)
@@ -109,7 +109,9 @@ def test_single_claim_is_explained_by_its_decisive_comparisons(
 )
 def test_explanation_of_each_claim_fits_one_screen(paper: str) -> None:
     """On the published rows: 40 lines of 80 columns."""
-    held = verification.verify([*PUBLISHED.glob(f"{paper}_*"), PUBLISHED / "audits"], paper, today)
+    held = verification.verify_results(
+        [*PUBLISHED.glob(f"{paper}_*"), PUBLISHED / "audits"], paper, today
+    )
     for _, every in group_by_claim(held.outcomes):
         if every:
             lines = explained(every, 80).splitlines()

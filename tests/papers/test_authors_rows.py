@@ -15,7 +15,7 @@ from rfbench import papers
 from rfbench.analysis import authors_rows
 from rfbench.api import read_config
 from rfbench.errors import ConfigError
-from rfbench.experiment.plan import Job, Trial, plan
+from rfbench.experiment.plan import Job, Trial, plan_trials
 from rfbench.experiment.trial import run_job
 from rfbench.pages import paper
 from tests.support.frames import results, selection, verification
@@ -81,12 +81,12 @@ def test_each_fold_is_measured_again_with_its_own_settings(tmp_path: Path) -> No
     ]
     (tmp_path / "folds.yaml").write_text(CONFIG)
     with read_from(write(tmp_path / "papers", "".join(lines))):
-        trials = plan(read_config(tmp_path / "folds.yaml"))
+        trials = plan_trials(read_config(tmp_path / "folds.yaml"))
         rows = [row for trial in trials for row in run_job(Job((trial,)))]
         named = {"paper": "doe2030", "item": "folds", "settings_from": "doe2030"}
         checked = verification(results(rows, **named))
         (line,) = checked.authors
-        page = paper.render_page(checked, "doe2030", tmp_path)
+        page = paper.render_paper_page(checked, "doe2030", tmp_path)
     assert (line.equal, line.near, line.folds, line.draws) == (equal, 3 - equal, 3, 1)
     (group,) = checked.selection.collection.groups.to_dict("records")
     assert (group["trials"], group["parameters"]) == (3, "{}")
@@ -124,7 +124,7 @@ def test_trial_uses_the_settings_of_its_fold(tmp_path: Path) -> None:
     (tmp_path / "folds.yaml").write_text(text)
     with read_from(write(tmp_path / "papers", SETTINGS)):
         experiment = read_config(tmp_path / "folds.yaml")
-        trials = plan(experiment)
+        trials = plan_trials(experiment)
         assert [trial.M for trial in trials] == [5, 9, 5]
         assert [trial.experiment.solver.alphas for trial in trials] == [[0.5], [0.25], [0.5]]
         assert [trial.sampler.parameters["penalty_divisor"] for trial in trials] == [2, 3, 2]
@@ -135,7 +135,7 @@ def test_trial_uses_the_settings_of_its_fold(tmp_path: Path) -> None:
         assert first.with_number(1).id == trials[1].id
         settings = first.setting
     with read_from(write(tmp_path / "others", SETTINGS.replace("0.25", "0.75"))):
-        assert plan(experiment)[0].setting != settings
+        assert plan_trials(experiment)[0].setting != settings
     (tmp_path / "folds.yaml").write_text(text.replace("folds: 2", "folds: 3"))
     with (
         read_from(tmp_path / "papers"),
@@ -158,7 +158,9 @@ def lines_of(
         for trial, value in enumerate(values.ravel())
     ]
     with read_from(write(root, "".join(rows), PAPER.replace("REASON", reason))):
-        lines = authors_rows.compare(selection(results(measured, paper="doe2030", item="folds")))
+        lines = authors_rows.compare_with_authors_rows(
+            selection(results(measured, paper="doe2030", item="folds"))
+        )
     assert len(lines) == len(theirs)
     return lines
 
@@ -170,7 +172,7 @@ def test_different_rows_get_a_welch_interval(tmp_path: Path) -> None:
     test = stats.ttest_ind(ours[0].mean(axis=0), theirs[0], equal_var=False)
     low, high = test.confidence_interval(0.9)
     assert line.difference == pytest.approx(50 * (low + high))
-    # Half a unit of the last printed digit is added, see `verdicts.compute_half_widths`.
+    # Half a unit of the last printed digit is added, see `verdicts.compute_interval_half_widths`.
     assert line.half_width == pytest.approx(50 * (high - low) + 0.005)
     assert (line.same_rows, line.draws) == (False, 2)
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from rfbench.experiment import runner
-from rfbench.papers import list_published, read_library
-from rfbench.papers.cells import find_cell
-from rfbench.results import read
+from rfbench.papers import list_published_numbers, read_known_papers
+from rfbench.papers.cells import find_published_cell
+from rfbench.results import read_results_folder
 from tests.support.command_line import call
 from tests.support.invented import write
 
@@ -40,8 +40,10 @@ def cell(*words: object, code: int = 0, name: str = CELL) -> str:
     return " ".join(said.split())
 
 
-def test_number_is_named_as_in_its_paper() -> None:
-    wanted = [n for n in list_published() if (n.item, n.dataset, n.M) == ("table3", "EEG", "224")]
+def test_published_number_is_found_by_the_names_of_its_paper() -> None:
+    wanted = [
+        n for n in list_published_numbers() if (n.item, n.dataset, n.M) == ("table3", "EEG", "224")
+    ]
     wanted = [n for n in wanted if n.method == "surrogate-leverage"]
     for table, data, method in (
         ("Table 3", "EEG", "SLS-RFF"),
@@ -49,7 +51,7 @@ def test_number_is_named_as_in_its_paper() -> None:
         ("TABLE 3", "EEG", "Ours"),
     ):
         named = f"liu2020, {table}, {data}, {method}, 224"
-        assert find_cell(named, read_library()) == wanted
+        assert find_published_cell(named, read_known_papers()) == wanted
 
 
 @pytest.mark.parametrize(
@@ -79,13 +81,13 @@ def test_only_missing_trials_are_measured() -> None:
     assert "t_total: measured" in said
     assert "rfbench run theirs/doe2030/a.yaml" not in said
     assert re.search(r"rfbench run \S*/doe2030/a.yaml --only dataset=digits --only label=rks", said)
-    rows = read("results/cells/a_digits_rks_40").rows
+    rows = read_results_folder("results/cells/a_digits_rks_40").rows
     assert set(zip(rows["label"], rows["M"], strict=True)) == {("rks", 40)}
     again = cell("--trials", "2")
     assert "trials to run" not in again
     assert again in said, "nothing is measured, and the same is printed"
     assert "1 trials to run, expected time" in cell("--trials", "3")
-    assert len(read("results/cells/a_digits_rks_40").rows) == 3
+    assert len(read_results_folder("results/cells/a_digits_rks_40").rows) == 3
 
 
 def test_number_without_unit_or_size_is_found() -> None:
@@ -139,7 +141,7 @@ def test_measuring_stops_at_the_budget_and_resumes_later() -> None:
 def test_interrupted_run_reports_existing_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     cell("--trials", "2")
     stopped = runner.Summary(Path(), interrupted=True)
-    monkeypatch.setattr(runner, "run", lambda *_, **__: stopped)
+    monkeypatch.setattr(runner, "run_plan", lambda *_, **__: stopped)
     said = cell("--trials", "3", code=1)
     assert ", 2 trials; measured minus" in said
     assert "1 trial is missing" in said
@@ -154,7 +156,7 @@ def test_each_protocol_is_measured_and_missing_data_are_named(
     assert "matched: 1 trials" in said
     assert "Settings: tuned to match" in said
     assert "one has its table" not in said
-    monkeypatch.setattr("rfbench.shipped.find_published", lambda: None)
+    monkeypatch.setattr("rfbench.shipped.find_published_folder", lambda: None)
     said = " ".join(call("verify", "--cell", "liu2020, Table 3, EEG, RFF, 14").split())
     assert (
         said.count(

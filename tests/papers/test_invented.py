@@ -12,9 +12,9 @@ from scipy.stats import t
 import rfbench
 from rfbench import papers
 from rfbench.analysis import verdict_counts
-from rfbench.analysis.verification import verify
+from rfbench.analysis.verification import verify_results
 from rfbench.errors import ConfigError
-from rfbench.results import find, read
+from rfbench.results import find_results_folders, read_results_folder
 from tests.support.command_line import call
 from tests.support.frames import results, verification
 from tests.support.invented import CLAIMS, FILES, PAPER, PUBLISHED, write
@@ -77,7 +77,12 @@ def test_numbers_without_unit_are_judged_by_their_ratio(
     Path("doe2030_table7_digits.printed.yaml").write_text(CONFIG)
     with read_from(write(tmp_path / "first")):
         call("run", "doe2030_table7_digits.printed.yaml", "--jobs", "1")
-    errors = read(find(["results"])[0]).rows["error"].astype(float).to_numpy()
+    errors = (
+        read_results_folder(find_results_folders(["results"])[0])
+        .rows["error"]
+        .astype(float)
+        .to_numpy()
+    )
     mean, sd = float(errors.mean()), float(errors.std(ddof=1))
     lines = [
         f"table7,Digits,rks,40,{name},{value!r},{sd!r},sd,1,,{cell},1000 trials"
@@ -86,9 +91,13 @@ def test_numbers_without_unit_are_judged_by_their_ratio(
     printed = "\n".join([PUBLISHED.splitlines()[0].replace("note", "cell,note"), *lines])
     paper = PAPER.replace("t_total: t_all", "error: error, loss: error")
     with read_from(write(tmp_path / "papers", published=printed, paper=paper)):
-        assert [number.half_digit for number in papers.list_published()][1] == pytest.approx(0.005)
-        found = verify(["results"])
-        same, half = found.own_numbers[found.own_numbers["protocol"] == "printed"].itertuples()
+        assert [number.half_digit for number in papers.list_published_numbers()][
+            1
+        ] == pytest.approx(0.005)
+        found = verify_results(["results"])
+        same, half = found.numbers_on_own_data[
+            found.numbers_on_own_data["protocol"] == "printed"
+        ].itertuples()
         assert same.difference == pytest.approx(0)
         assert half.difference == pytest.approx(mean - 2.5)
         error = sd / 6**0.5
@@ -100,7 +109,7 @@ def test_numbers_without_unit_are_judged_by_their_ratio(
         width = t.ppf(0.95, freedom) * np.hypot(*relative) + 0.005 / 2.5
         assert half.half_width == pytest.approx(width * mean, rel=1e-6)
         assert half.verdict == "differs"
-        assert verdict_counts.count_published(["doe2030"]) == {"table": {"doe2030": 2}}
+        assert verdict_counts.count_published_by_source(["doe2030"]) == {"table": {"doe2030": 2}}
         text = call("verify", "results")
         assert f"{mean:.2f} ± {error:.2f}" in text
         away = 50 * abs(mean / 2.5 - 1)
@@ -119,7 +128,7 @@ def test_paper_without_numbers_is_valid_and_newest_is_first(tmp_path: Path) -> N
     (tmp_path / "no_paper").mkdir()
     with read_from(tmp_path):
         assert papers.list_papers() == ["new2031", "doe2030"]
-        assert {number.paper for number in papers.list_published()} == {"doe2030"}
+        assert {number.paper for number in papers.list_published_numbers()} == {"doe2030"}
 
 
 @pytest.mark.parametrize(
@@ -169,7 +178,7 @@ def test_csv_in_another_encoding_is_reported(tmp_path: Path) -> None:
     file = tmp_path / "doe2030" / "published.csv"
     file.write_bytes(b"\xef\xbb\xbf" + PUBLISHED.replace("\n", "\r\n").encode())
     with read_from(tmp_path):  # as a spreadsheet saves it
-        assert [number.value for number in papers.list_published()] == [99.5, 12.5]
+        assert [number.value for number in papers.list_published_numbers()] == [99.5, 12.5]
     file.write_bytes(PUBLISHED.encode() + "table7,é".encode("latin-1"))
     with pytest.raises(ConfigError, match=r"doe2030/published\.csv"), read_from(tmp_path):
         pass

@@ -45,19 +45,19 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_paper_is_known_only_while_it_is_included() -> None:
     shipped = papers.list_papers()
     names = [papers.format_claim_name(claim) for claim in papers.list_claims()]
-    with papers.include([Path("theirs")]) as problems:
+    with papers.include_external_papers([Path("theirs")]) as problems:
         assert problems == []
-        assert (papers.list_papers(), papers.list_outside()) == (shipped, ["doe2030"])
+        assert (papers.list_papers(), papers.list_external_papers()) == (shipped, ["doe2030"])
         assert papers.find_paper("doe2030").year == 2030
-        assert list(papers.read_library())[-1] == "doe2030"
+        assert list(papers.read_known_papers())[-1] == "doe2030"
         ours = [claim for claim in papers.list_claims() if claim.paper in shipped]
         assert [papers.format_claim_name(claim) for claim in ours] == names
-    with papers.include([Path("theirs/doe2030"), Path("theirs")]) as problems:
-        assert (problems, papers.list_outside()) == ([], ["doe2030"]), "once, named twice"
-    assert papers.list_outside() == []
+    with papers.include_external_papers([Path("theirs/doe2030"), Path("theirs")]) as problems:
+        assert (problems, papers.list_external_papers()) == ([], ["doe2030"]), "once, named twice"
+    assert papers.list_external_papers() == []
     with (
         pytest.raises(ResultsError, match=r"no paper in results"),
-        papers.include([Path("results")]),
+        papers.include_external_papers([Path("results")]),
     ):
         pass
 
@@ -79,8 +79,8 @@ def test_broken_folder_does_not_stop_the_others(
     name: str, changes: dict[str, str], message: str
 ) -> None:
     write(Path("theirs"), name, **changes)
-    with papers.include([Path("theirs")]) as problems:
-        assert papers.list_outside() == ["doe2030"]
+    with papers.include_external_papers([Path("theirs")]) as problems:
+        assert papers.list_external_papers() == ["doe2030"]
         (problem,) = problems
         assert re.search(message, problem)
     assert "99.50" in call("verify", "results", "--papers", "theirs")
@@ -103,8 +103,8 @@ def test_entry_point_names_a_folder_without_importing_it(
     ]
     (about / "entry_points.txt").write_text("\n".join(["[rfbench.papers]", *points]))
     monkeypatch.syspath_prepend(str(tmp_path / "site"))
-    with papers.include([]) as problems:
-        assert papers.list_outside() == ["doe2030"]
+    with papers.include_external_papers([]) as problems:
+        assert papers.list_external_papers() == ["doe2030"]
         assert [problem.partition(": ")[2] for problem in problems] == [
             "The folder does not contain the file paper.yaml. An entry point names this folder."
         ] * 2
@@ -289,7 +289,7 @@ def test_user_run_is_shown_alone_before_the_published_rows(
 ) -> None:
     published = tmp_path / "results" / "published"
     write_folder(published / "ours", trials(80.0), {"config": {"name": "ours", **OURS}})
-    monkeypatch.setattr("rfbench.shipped.find_published", lambda: published)
+    monkeypatch.setattr("rfbench.shipped.find_published_folder", lambda: published)
     said = call("verify", "results", "--papers", "theirs")
     assert "99.50" in said
     assert "liu2020" not in said

@@ -29,13 +29,13 @@ def number(**changes: str) -> Published:
 
 def test_published_numbers_are_plausible() -> None:
     check_numbers()
-    assert sum(n.mark == "significant" for n in papers.list_published()) == 12 + 15 + 6
+    assert sum(n.mark == "significant" for n in papers.list_published_numbers()) == 12 + 15 + 6
 
 
-def test_each_number_cites_its_cell() -> None:
+def test_each_published_number_quotes_its_printed_cell() -> None:
     """The numbers that quote one cell are all the numbers of that cell, in its order."""
     cells: dict[tuple[str, ...], tuple[str, list[float]]] = {}
-    for n in (n for n in papers.list_published() if n.paper in FOUR):
+    for n in (n for n in papers.list_published_numbers() if n.paper in FOUR):
         assert n.checked == "text"
         assert (n.page is None) == (n.paper == "liu2020")
         place = (n.paper, n.item, n.row, n.column)
@@ -67,10 +67,15 @@ def test_standard_error_of_a_published_mean_is_computed() -> None:
 
 def test_data_set_names_are_in_the_catalogue() -> None:
     names = {
-        source.dataset for named in papers.list_sources().values() for source in named.values()
+        source.dataset
+        for named in papers.list_data_sets_of_papers().values()
+        for source in named.values()
     }
     stand_ins = {
-        s for named in papers.list_sources().values() for x in named.values() for s in x.stand_ins
+        s
+        for named in papers.list_data_sets_of_papers().values()
+        for x in named.values()
+        for s in x.stand_ins
     }
     assert list_unknown_datasets() == {"aptamers", "cifar", "gisette", "usps of quffka"}
     assert stand_ins <= set(datasets.list_names())
@@ -109,14 +114,14 @@ def test_judged_claims_of_a_paper_have_its_strongest_answer() -> None:
 
 def test_unknown_paper_is_reported_with_known_names() -> None:
     with pytest.raises(ResultsError, match="liu2020"):
-        papers.check_paper("liu2002")
+        papers.check_paper_name("liu2002")
 
 
 def test_open_choice_of_a_paper_is_not_listed_twice() -> None:
     for name in papers.list_papers():
-        left_open = papers.list_gaps(name)
+        left_open = papers.list_unstated_settings(name)
         assert len(left_open) == len(set(left_open)), name
-        assert set(papers.list_gaps(name, apart=True)) <= set(left_open)
+        assert set(papers.list_unstated_settings(name, apart=True)) <= set(left_open)
 
 
 @pytest.mark.parametrize("settings", ["text", "readings"])

@@ -46,8 +46,8 @@ def test_result_of_the_template_names_its_claims() -> None:
 
 
 def test_configuration_of_the_template_names_its_paper_and_tables(template: Path) -> None:
-    (run,) = config.read_documents(template / f"{NAME}_table1.yaml").values()
-    items = {number.item for number in papers.find_folder(NAME).published}
+    (run,) = config.read_run_documents(template / f"{NAME}_table1.yaml").values()
+    items = {number.item for number in papers.find_paper_files(NAME).published}
     assert (run.value["paper"], {run.value["item"]}) == (NAME, items)
 
 
@@ -63,7 +63,7 @@ def test_page_of_the_template_is_short_and_begins_with_the_result() -> None:
         )
     ]  # fmt: skip
     held = verification(results(rows, f"{NAME}_table1", paper=NAME, item="table1"))
-    lines = paper.render_page(held, NAME, Path()).splitlines()
+    lines = paper.render_paper_page(held, NAME, Path()).splitlines()
     assert len(lines) <= 120
     assert lines[2].startswith("**Result.** ")
     page = " ".join(lines)

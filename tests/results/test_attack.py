@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from rfbench.cli import main
 from rfbench.errors import ResultsError
-from rfbench.results import kept_features, manifest, read
+from rfbench.results import kept_features, manifest, read_results_folder
 from rfbench.results.reader import TRIALS
 from tests.support.results import write_folder
 
@@ -52,7 +52,7 @@ def changed(content: bytes, rng: random.Random) -> bytes:
 
 def facts(folder):
     """Return all that a reader takes from a folder, and whether it was told that some is wrong."""
-    results = read(folder)
+    results = read_results_folder(folder)
     notes = list(results.notes)
     kept = kept_features.read_frame(folder, notes).drop(columns="check", errors="ignore")
     rows = results.rows.drop(columns="check").astype(object)
@@ -71,7 +71,7 @@ def only_lines_went(now, expected):
 
 
 @pytest.mark.parametrize("name", [TRIALS, manifest.MANIFEST, kept_features.KEPT_FEATURES_FILE])
-def test_each_change_of_a_file_is_detected_without_a_traceback(folder, name):
+def test_each_corrupted_result_file_is_detected_without_a_traceback(folder, name):
     file = folder / name
     whole, rng = file.read_bytes(), random.Random(name)
     expected, noted = facts(folder)

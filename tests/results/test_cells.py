@@ -19,7 +19,7 @@ def write(path, *rows):
     return path
 
 
-def test_cells_are_read_as_written(tmp_path):
+def test_cells_file_is_read_as_written(tmp_path):
     path = write(
         tmp_path / "cells.csv",
         (CELL, "a folder", 20, 0.25, 0.125, 5, 0.5, 0.0625),
@@ -54,7 +54,7 @@ def test_hash_depends_on_each_part_of_the_configuration():
     assert len({CELL.id, *(other.id for other in others)}) == 1 + len(Cell._fields)
 
 
-def test_changed_configuration_is_refused(tmp_path):
+def test_cell_with_changed_configuration_is_rejected(tmp_path):
     path = write(
         tmp_path / "cells.csv",
         (CELL, "a", 2, 1.0, 1.0, *[math.nan] * 3),

@@ -6,7 +6,7 @@ from rfbench import shipped
 from rfbench.analysis import contents, data_issues
 from rfbench.errors import ResultsError
 from rfbench.pages import index_page
-from rfbench.results import manifest, read, reader
+from rfbench.results import manifest, read_results_folder, reader
 from tests.support.manifests import read_damaged
 from tests.support.results import write_folder
 
@@ -43,7 +43,7 @@ def test_bad_manifest_is_rejected_or_noted_if_not_needed(tmp_path, what):
     (folder / "manifest.json").write_bytes(text if isinstance(text, bytes) else text.encode())
     with pytest.raises(ResultsError, match=r"manifest\.json cannot be read"):
         manifest.read(folder)
-    results = read(folder)
+    results = read_results_folder(folder)
     assert (results.name, results.config, results.is_smoke_run) == ("quickstart", {}, False)
     assert len(results.rows) == len(results.notes) == 1
 
@@ -58,7 +58,7 @@ def test_changed_manifest_is_detected(tmp_path):
     file.write_text(text.replace('"s"', '"z"'))
     with pytest.raises(ResultsError, match="does not match its checksum"):
         manifest.read(folder)
-    assert "checksum" in read(folder).notes[0]
+    assert "checksum" in read_results_folder(folder).notes[0]
 
 
 def test_manifest_of_an_earlier_version_has_no_checksum(tmp_path):
@@ -71,7 +71,7 @@ def test_missing_manifest_is_reported(tmp_path):
     (folder / "manifest.json").unlink()
     with pytest.raises(ResultsError):
         manifest.read(folder)
-    assert "There is no manifest" in read(folder).notes[0]
+    assert "There is no manifest" in read_results_folder(folder).notes[0]
 
 
 @pytest.mark.parametrize("key", ["config", "settings", "trials"])
@@ -98,7 +98,7 @@ def test_data_are_keyed_by_name_and_parameters():
     )
 
 
-PUBLISHED = shipped.find_folder().parent / "results" / "published"
+PUBLISHED = shipped.find_configurations_folder().parent / "results" / "published"
 
 
 def test_readers_accept_any_content_of_a_manifest(tmp_path):
@@ -107,7 +107,7 @@ def test_readers_accept_any_content_of_a_manifest(tmp_path):
         reader._of_the_last_configuration(results.rows, results.manifest, [])
         manifest.find_machine_of_older_rows(results.manifest)
         index_page.format_machine(results)
-        contents.count_missing(results)
+        contents.count_missing_trials(results)
         data_issues.evaluate_checks(results)
 
     read_damaged(read_all, tmp_path)

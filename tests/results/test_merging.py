@@ -1,9 +1,9 @@
 import pytest
 
 from rfbench.errors import ResultsError
-from rfbench.results import manifest, read
+from rfbench.results import manifest, read_results_folder
 from rfbench.results.manifest import make_data_key
-from rfbench.results.merging import merge, read_whole_rows
+from rfbench.results.merging import merge, read_valid_rows
 from rfbench.results.store import Store
 from tests.support.command_line import call
 from tests.support.results import named, with_cell, write_folder
@@ -31,11 +31,11 @@ def test_merge_adds_missing_and_locally_failed_trials(tmp_path):
         tmp_path / "o", row("a"), row("b"), row("c", status="failed"), row("d", error=0.1 + 0.2)
     )
     assert merge(target, [other]).added == 2
-    found = {one["trial_id"]: one for one in read_whole_rows(target)}
+    found = {one["trial_id"]: one for one in read_valid_rows(target)}
     assert {name: one["status"] for name, one in found.items()} == dict.fromkeys(
         map(named, "abcd"), "ok"
     )
-    assert found[named("d")] in read_whole_rows(other)
+    assert found[named("d")] in read_valid_rows(other)
     assert merge(target, [other]).added == 0
     assert "0 rows added" in call("merge", target, other)
 
@@ -46,7 +46,7 @@ def test_merge_rejects_itself_and_another_experiment(tmp_path):
         merge(target, [target])
     with pytest.raises(ResultsError, match="differ in seed"):
         merge(target, [folder_of(tmp_path / "o", row("b"), config={"seed": 1}, settings=["z"])])
-    assert len(read_whole_rows(target)) == 1
+    assert len(read_valid_rows(target)) == 1
 
 
 @pytest.mark.parametrize("sphere", list(SPHERES)[::13])
@@ -55,7 +55,7 @@ def test_merge_compares_data_of_each_name_and_parameters(tmp_path, sphere):
     other = folder_of(tmp_path / "o", row("b"), data=SPHERES | {sphere: "f" * 64})
     with pytest.raises(ResultsError, match="different data"):
         merge(target, [other])
-    assert len(read_whole_rows(target)) == 1
+    assert len(read_valid_rows(target)) == 1
 
 
 def test_merge_skips_a_damaged_row_of_the_other_folder(tmp_path):
@@ -64,7 +64,7 @@ def test_merge_skips_a_damaged_row_of_the_other_folder(tmp_path):
     csv.write_bytes(csv.read_bytes().replace(b",10.0,", b",10.1,", 1) + b"torn")
     with pytest.raises(ResultsError, match="does not contain trials"):
         merge(target, [other])
-    assert len(read(target).rows) == 1
+    assert len(read_results_folder(target).rows) == 1
 
 
 def test_merge_rejects_a_column_of_another_version(tmp_path):
@@ -75,7 +75,7 @@ def test_merge_rejects_a_column_of_another_version(tmp_path):
     csv.write_bytes(header.replace(b"status,", b"colour,status,") + b"\n" + line + b"\n")
     with pytest.raises(ResultsError, match="column colour"):
         merge(target, [other])
-    assert [each["status"] for each in read_whole_rows(target)] == ["ok"]
+    assert [each["status"] for each in read_valid_rows(target)] == ["ok"]
 
 
 def test_merge_compares_trials_present_in_both(tmp_path):
@@ -107,18 +107,18 @@ def test_merge_rejects_rows_that_the_target_does_not_plan(tmp_path, change, why)
     assert "1 rows added" in (output := call("merge", target, other, code=1))
     assert "1 rows refused" in output
     assert why in output
-    assert [one["trial_id"] for one in read_whole_rows(target)] == [*map(named, "ab")]
+    assert [one["trial_id"] for one in read_valid_rows(target)] == [*map(named, "ab")]
 
 
 def test_merge_rejects_other_versions_of_measuring_code(tmp_path):
     target = folder_of(tmp_path / "t", row("a"), versions={"numpy": "2.4.0", "pandas": "1"})
     other = folder_of(tmp_path / "o", row("b"), versions={"numpy": "2.4.1", "pandas": "2"})
     assert "numpy 2.4.1" in call("merge", target, other, code=2)
-    assert len(read_whole_rows(target)) == 1
+    assert len(read_valid_rows(target)) == 1
 
 
 @pytest.mark.parametrize("named", ["p{n}/quickstart", "p{n}"])
-def test_merge_finds_parts_in_any_location(tmp_path, named):
+def test_merge_finds_results_folders_in_any_location(tmp_path, named):
     for n, name in ((1, "a"), (2, "b")):
         folder_of(tmp_path / f"p{n}" / "quickstart", row(name))
         folder_of(tmp_path / f"p{n}" / "other", row(name, setting="z"), settings=["z"])
@@ -127,7 +127,7 @@ def test_merge_finds_parts_in_any_location(tmp_path, named):
     assert merge(target, parts).added == 2
     if "quickstart" in named:  # then a target that is not there yet knows what it is
         assert merge(tmp_path / "new", parts).added == 2
-        assert read(tmp_path / "new").manifest["trials"] == MANIFEST["trials"]
+        assert read_results_folder(tmp_path / "new").manifest["trials"] == MANIFEST["trials"]
 
 
 def test_merge_extends_the_plan_by_the_merged_trials(tmp_path):
@@ -135,11 +135,11 @@ def test_merge_extends_the_plan_by_the_merged_trials(tmp_path):
     more = [*MANIFEST["trials"], named("e")]
     other = folder_of(tmp_path / "o", row("e"), trials=more)
     assert merge(target, [other]).added == 1
-    assert read(target).manifest["trials"] == more
+    assert read_results_folder(target).manifest["trials"] == more
 
 
 @pytest.mark.parametrize("path", ["../../outside/x", "../outside/x", "/outside/x", "A" * 16, ""])
-def test_merge_never_accesses_paths_taken_from_an_identity(tmp_path, path):
+def test_merge_does_not_access_paths_in_trial_identities(tmp_path, path):
     """A row whose identity is a path, in a plan that has it, with predictions and features."""
     target, other = folder_of(tmp_path / "t", row("a")), folder_of(tmp_path / "o", row("b"))
     csv = Store(other).csv
@@ -156,7 +156,7 @@ def test_merge_never_accesses_paths_taken_from_an_identity(tmp_path, path):
     assert [file for file in sorted(tmp_path.rglob("*")) if file not in before] == [
         tmp_path / "t" / ".lock"
     ]
-    assert f"Column trial_id has the value '{path}'" in read(other).notes[0]
+    assert f"Column trial_id has the value '{path}'" in read_results_folder(other).notes[0]
 
 
 def test_merge_of_a_folder_without_rows_is_rejected(tmp_path):

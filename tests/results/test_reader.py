@@ -6,8 +6,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rfbench.errors import ResultsError
-from rfbench.results import find, read, read_all, reader
-from rfbench.results.lines import compute_check
+from rfbench.results import find_results_folders, read_results_folder, read_results_folders, reader
+from rfbench.results.lines import compute_checksum
 from rfbench.results.schema import SCHEMA
 from tests.support.results import line, with_cell, write_folder
 
@@ -35,20 +35,20 @@ def with_cell_in_second_row(folder: Path, old: bytes, new: bytes) -> Path:
 
 def test_find_returns_unique_sorted_folders_at_any_depth(tmp_path):
     b, a = folder_of(tmp_path, {}, name="deep/b"), folder_of(tmp_path, {}, name="a")
-    assert find([tmp_path]) == [a, b]
-    assert find([b, b / "trials.csv", str(tmp_path / "deep")]) == [b]
+    assert find_results_folders([tmp_path]) == [a, b]
+    assert find_results_folders([b, b / "trials.csv", str(tmp_path / "deep")]) == [b]
 
 
 def test_find_reports_what_is_missing(tmp_path):
     with pytest.raises(ResultsError, match=r"There is no .*nowhere"):
-        find([tmp_path / "nowhere"])
+        find_results_folders([tmp_path / "nowhere"])
     with pytest.raises(ResultsError, match=r"does not contain results\. .*trials\.csv"):
-        find([tmp_path])
+        find_results_folders([tmp_path])
 
 
 def test_columns_have_their_types(tmp_path):
     cells = {"kept": "", "columns": "200", "rmse": None, "seed": "007", "intercept": False}
-    rows = read(folder_of(tmp_path, cells)).rows
+    rows = read_results_folder(folder_of(tmp_path, cells)).rows
     dtypes = {"text": "str", "integer": "Int64", "number": "float64", "boolean": "boolean"}
     assert {name: str(rows[name].dtype) for name in rows} == {
         name: dtypes[column.kind] for name, column in SCHEMA.items()
@@ -63,7 +63,7 @@ def test_columns_have_their_types(tmp_path):
 
 def test_commas_quotes_and_line_feeds_in_cells_are_preserved(tmp_path):
     parameters = '{"pool_size": 2000, "rule": "a,b"}'
-    rows = read(
+    rows = read_results_folder(
         folder_of(tmp_path, {"parameters": parameters, "message": 'a "b"\nc'}, {"trial": 1})
     ).rows
     assert rows["parameters"].iloc[0] == parameters
@@ -73,18 +73,18 @@ def test_commas_quotes_and_line_feeds_in_cells_are_preserved(tmp_path):
 
 def test_foreign_line_ends_and_byte_order_marks_are_accepted(tmp_path):
     folder = folder_of(tmp_path, {}, {"trial": 1})
-    expected = read(folder).rows
+    expected = read_results_folder(folder).rows
     rewrite(folder, b"\xef\xbb\xbf" + content(folder).replace(b"\n", b"\r\n"))
-    pd.testing.assert_frame_equal(read(folder).rows, expected)
+    pd.testing.assert_frame_equal(read_results_folder(folder).rows, expected)
 
 
 def test_unknown_columns_are_kept_and_missing_ones_filled(tmp_path):
     header = b"trial_id,protocol,dataset,d,sampler,M,trial,status,colour,check"
     text = b"0123456789abcdef,own,digits,64,rks,100,0,ok,blue"
     (tmp_path / "trials.csv").write_bytes(
-        header + b"\n" + text + b"," + compute_check(text) + b"\n"
+        header + b"\n" + text + b"," + compute_checksum(text) + b"\n"
     )
-    rows = read(tmp_path).rows
+    rows = read_results_folder(tmp_path).rows
     assert rows["colour"].iloc[0] == "blue"
     assert rows["label"].iloc[0] == "rks"
     assert pd.isna(rows["error"].iloc[0])
@@ -103,7 +103,7 @@ def test_unknown_columns_are_kept_and_missing_ones_filled(tmp_path):
 def test_foreign_header_is_rejected(tmp_path, old, new, why):
     folder = folder_of(tmp_path, {})
     with pytest.raises(ResultsError, match=why):
-        read(rewrite(folder, content(folder).replace(old, new, 1)))
+        read_results_folder(rewrite(folder, content(folder).replace(old, new, 1)))
 
 
 @given(cut=st.integers(1, 200))
@@ -111,7 +111,7 @@ def test_foreign_header_is_rejected(tmp_path, old, new, why):
 def test_truncated_last_row_is_left_out_with_its_line(tmp_path_factory, cut):
     folder = folder_of(tmp_path_factory.mktemp("cut"), *({"trial": t} for t in range(3)))
     rewrite(folder, content(folder)[:-cut])
-    results = read(folder)
+    results = read_results_folder(folder)
     assert list(results.rows["trial"]) == [0, 1]
     assert "line 4" in results.notes[0]
 
@@ -124,7 +124,7 @@ def test_modified_row_is_left_out_with_its_line(tmp_path, old, new):
     folder = folder_of(tmp_path, {}, {"trial": 1}, {"trial": 2})
     lines = content(folder).split(b"\n")
     lines[2] = lines[2].replace(old, new, 1)
-    results = read(rewrite(folder, b"\n".join(lines)))
+    results = read_results_folder(rewrite(folder, b"\n".join(lines)))
     assert list(results.rows["trial"]) == [0, 2]
     assert "line 3" in results.notes[0]
 
@@ -146,7 +146,7 @@ def test_modified_row_is_left_out_with_its_line(tmp_path, old, new):
 )
 def test_cell_of_another_type_is_named_and_its_row_left_out(tmp_path, old, new, column):
     folder = folder_of(tmp_path, {}, {"trial": 1}, {"trial": 2})
-    results = read(with_cell_in_second_row(folder, old, new))
+    results = read_results_folder(with_cell_in_second_row(folder, old, new))
     assert list(results.rows["trial"]) == [0, 2]
     assert f"line 3: Column {column} has the value" in results.notes[0]
 
@@ -156,25 +156,25 @@ def test_cell_of_another_type_is_named_and_its_row_left_out(tmp_path, old, new, 
 )
 def test_row_with_wrong_number_of_cells_is_left_out(tmp_path, old, new):
     folder = folder_of(tmp_path, {}, {"trial": 1}, {"trial": 2})
-    results = read(with_cell_in_second_row(folder, old, new))
+    results = read_results_folder(with_cell_in_second_row(folder, old, new))
     assert {0, 2} <= set(results.rows["trial"])
 
 
 def test_empty_missing_and_header_only_files_are_handled(tmp_path):
     folder = folder_of(tmp_path)
-    results = read(folder)
+    results = read_results_folder(folder)
     assert results.rows.empty
     assert results.notes == ["trials.csv has a header but no trials yet."]
     with pytest.raises(ResultsError, match=r"trials\.csv is empty"):
-        read(rewrite(folder, b"\n"))
+        read_results_folder(rewrite(folder, b"\n"))
     with pytest.raises(ResultsError, match=r"cannot be read\. .*nowhere does not exist"):
-        read(tmp_path / "nowhere")
+        read_results_folder(tmp_path / "nowhere")
     with pytest.raises(ResultsError, match=r"trials\.csv cannot be read\. No such file"):
-        read(tmp_path)
+        read_results_folder(tmp_path)
 
 
 def test_last_row_of_a_trial_id_is_used(tmp_path):
-    results = read(folder_of(tmp_path, line(error=1), line(error=2)))
+    results = read_results_folder(folder_of(tmp_path, line(error=1), line(error=2)))
     assert list(results.rows["error"]) == [2]
     assert "1 rows have the trial_id of an earlier row" in results.notes[0]
 
@@ -182,7 +182,7 @@ def test_last_row_of_a_trial_id_is_used(tmp_path):
 def test_rows_of_other_configurations_are_left_out(tmp_path):
     rows = [{"setting": "a"}, {"setting": "b", "trial": 1}]
     manifest = {"config": {"protocol": "tuned"}, "settings": ["b"]}
-    results = read(write_folder(tmp_path / "r", rows, manifest))
+    results = read_results_folder(write_folder(tmp_path / "r", rows, manifest))
     assert list(results.rows["setting"]) == ["b"]
     assert list(results.rows["protocol"]) == ["tuned"]
     assert results.name == "r"
@@ -193,19 +193,19 @@ def test_long_file_read_in_chunks_equals_a_single_read(tmp_path, monkeypatch):
     lines = [{"trial": t, "error": 1 / (t + 1), "message": "é" * (t % 7)} for t in range(50)]
     folder = folder_of(tmp_path, *lines)
     changed = content(folder).replace(b",own,", b",0wn,", 3).replace(b",0wn,", b",own,", 2)
-    whole = read(rewrite(folder, changed + b"torn"))
+    whole = read_results_folder(rewrite(folder, changed + b"torn"))
     assert len(whole.rows) == 49
     assert ["line 4" in whole.notes[0], "line 52" in whole.notes[1]] == [True, True]
     for size in (1, 100, 1000, 4096):
         monkeypatch.setattr(reader, "PIECE", size)
-        part = read(folder)
+        part = read_results_folder(folder)
         pd.testing.assert_frame_equal(part.rows, whole.rows)
         assert part.notes == whole.notes
 
 
 def test_rows_wider_than_the_header_are_reported(tmp_path):
     folder = folder_of(tmp_path, {}, {"trial": 1})
-    results = read(rewrite(folder, content(folder).replace(b",version,", b",", 1)))
+    results = read_results_folder(rewrite(folder, content(folder).replace(b",version,", b",", 1)))
     assert results.rows.empty
     assert "cells, but the header" in results.notes[0]
 
@@ -234,11 +234,13 @@ def test_folders_read_together_equal_folders_read_separately(tmp_path, monkeypat
     alone = []
     for folder in folders:
         try:
-            alone.append(read(folder))
+            alone.append(read_results_folder(folder))
         except ResultsError as error:
             alone.append(str(error))
     monkeypatch.setattr(reader, "PIECE", piece)
-    together = [str(x) if isinstance(x, ResultsError) else x for x in reader.read_each(folders)]
+    together = [
+        str(x) if isinstance(x, ResultsError) else x for x in reader.read_each_folder(folders)
+    ]
     for one, other in zip(alone, together, strict=True):
         assert type(one) is type(other)
         if isinstance(one, str):
@@ -249,9 +251,9 @@ def test_folders_read_together_equal_folders_read_separately(tmp_path, monkeypat
             assert (one.manifest, one.notes) == (other.manifest, other.notes)
     if "" in (odd.replace("empty", ""), odd.replace("foreign", "")):
         with pytest.raises(ResultsError):
-            read_all(folders)
+            read_results_folders(folders)
     else:
-        assert len(read_all(folders)) == 4
+        assert len(read_results_folders(folders)) == 4
 
 
 def test_small_files_with_the_same_columns_are_parsed_together(tmp_path, monkeypatch):
@@ -262,5 +264,5 @@ def test_small_files_with_the_same_columns_are_parsed_together(tmp_path, monkeyp
         "_values",
         lambda header, lines, **more: parsed.append(len(lines)) or parse(header, lines, **more),
     )
-    assert [len(each.rows) for each in read_all(folders)] == [2] * 20
+    assert [len(each.rows) for each in read_results_folders(folders)] == [2] * 20
     assert parsed == [40]

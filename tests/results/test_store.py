@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from rfbench.errors import ResultsError
 from rfbench.results import manifest, reader
-from rfbench.results.lines import with_check
+from rfbench.results.lines import with_checksum
 from rfbench.results.schema import COLUMNS, SCHEMA
 from rfbench.results.store import TORN, Store, encode_row
 
@@ -71,7 +71,7 @@ def test_last_row_of_a_trial_is_used(tmp_path):
 
 
 def test_traceback_that_is_not_text_is_stored(tmp_path):
-    Store(tmp_path).keep_traceback("x", "ValueError: \udc80")
+    Store(tmp_path).save_traceback("x", "ValueError: \udc80")
     assert (tmp_path / "failures" / "x.txt").read_text() == "ValueError: \\udc80"
 
 
@@ -186,7 +186,7 @@ def test_unwritable_folder_raises_error(tmp_path):
         manifest.write(store.folder, {})
 
 
-def test_row_is_synced_to_disk_before_it_counts(tmp_path, monkeypatch):
+def test_row_is_synced_to_disk_before_append_returns(tmp_path, monkeypatch):
     forced = []
 
     def fsync(descriptor):
@@ -242,7 +242,7 @@ NUMBERS = st.floats(allow_nan=False).map(repr) | st.integers(-(2**60), 2**60).ma
 @example(name="intercept", cell="true")
 def test_accepted_cell_is_read_back_exactly(name, cell):
     if SCHEMA[name].is_valid(cell):
-        values = reader._values([name, "check"], [with_check([cell])], looked_at=True)[name]
+        values = reader._values([name, "check"], [with_checksum([cell])], looked_at=True)[name]
         expected = {"": pd.NA, "true": True, "false": False}
         value = expected[cell] if cell in expected else float(cell)
         assert pd.isna(values[0]) if value is pd.NA else values[0] == value

@@ -19,9 +19,9 @@ from rfbench.checking.samplers import (
     MAPS,
     NEW_ROWS,
     FeatureMapUnderTest,
-    expect,
-    expect_finite,
-    expect_same,
+    expect_equal,
+    expect_finite_columns,
+    expect_true,
 )
 from rfbench.errors import MethodError
 from rfbench.rows import RowSource
@@ -49,7 +49,7 @@ def passes_the_checks_of_scikit_learn(subject: FeatureMapUnderTest) -> None:
     failed = failed_of_scikit_learn(small(subject), FEWEST_CHECKS, {})
     refused = REFUSED.get(subject.thing.__name__)
     for name, why in failed.items():
-        expect(refused and refused in why, f"{name}: {why}")
+        expect_true(refused and refused in why, f"{name}: {why}")
 
 
 def works_in_a_pipeline_with_frames_and_a_grid(subject: FeatureMapUnderTest) -> None:
@@ -63,9 +63,9 @@ def works_in_a_pipeline_with_frames_and_a_grid(subject: FeatureMapUnderTest) -> 
     search = GridSearchCV(Pipeline(steps), grid, cv=3, error_score="raise").fit(frame, CHECK_TARGET)
     fitted = search.best_estimator_[0]
     features = fitted.transform(frame)
-    expect_same(features.columns, fitted.get_feature_names_out(), "the names of the columns")
-    expect_same(features.index, frame.index, "the index of the features")
-    expect_finite(search.predict(frame)[:, None])
+    expect_equal(features.columns, fitted.get_feature_names_out(), "the names of the columns")
+    expect_equal(features.index, frame.index, "the index of the features")
+    expect_finite_columns(search.predict(frame)[:, None])
 
 
 def rows_on_disk_give_the_same_features(subject: FeatureMapUnderTest, feature_map: str) -> None:
@@ -80,7 +80,7 @@ def rows_on_disk_give_the_same_features(subject: FeatureMapUnderTest, feature_ma
         np.save(file, CHECK_ROWS)
         rows = RowSource(file, CHECK_ROWS.shape[1], np.arange(len(CHECK_ROWS)))
         features = subject.fit(sampler, rows).transform(NEW_ROWS)
-    expect_same(features, subject.compute_features(feature_map=feature_map), "the features")
+    expect_equal(features, subject.compute_features(feature_map=feature_map), "the features")
 
 
 def fits_a_single_row(subject: FeatureMapUnderTest, feature_map: str) -> None:
@@ -91,8 +91,8 @@ def fits_a_single_row(subject: FeatureMapUnderTest, feature_map: str) -> None:
     sampler = subject.fit(subject.make(feature_map=feature_map), CHECK_ROWS[:1], CHECK_TARGET[:1])
     features = sampler.transform(NEW_ROWS)
     usual = subject.compute_features(feature_map=feature_map).shape
-    expect(features.shape == usual, f"the shape is {features.shape} in place of {usual}")
-    expect_finite(features)
+    expect_true(features.shape == usual, f"the shape is {features.shape} in place of {usual}")
+    expect_finite_columns(features)
 
 
 def wrong_parameters_are_refused_by_fit_too(subject: FeatureMapUnderTest) -> None:

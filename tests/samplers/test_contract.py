@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from rfbench.checking import samplers as checks
-from rfbench.checking.bias import CheckFailedError, measure
-from rfbench.checking.run import describe_answer, list_causes
+from rfbench.checking.bias import CheckFailedError, measure_bias
+from rfbench.checking.run import describe_kernel_result, list_causes_of_bias
 from rfbench.registry import KERNELS, SAMPLERS
 from rfbench.samplers.base import RandomFeatures
 from rfbench.samplers.declaration import DOT_PRODUCTS, GAUSSIAN, CheckCase, sampler
@@ -24,7 +24,7 @@ def subjects(registry):
         for form in declared.forms:
             name = "-".join((cls.__name__, *map(str, form.options.values())))
             assert name not in found, f"two forms of {cls.__name__} have one name"
-            found[name] = checks.make_subject(
+            found[name] = checks.make_map_under_test(
                 cls, form.options, kernels_served=declared.kernels, **form.contract
             )
     return found
@@ -65,9 +65,9 @@ def test_sampler_passes_the_contract_checks(subject, check):
 def combinations():
     """Yield the name of each sampler, kernel and map that is said to be without bias."""
     for name, subject in SUBJECTS.items():
-        if subject.reason_without_claims:
+        if subject.reason_for_no_claims:
             continue
-        for number, claim in enumerate(subject.list_claims()):
+        for number, claim in enumerate(subject.list_kernel_claims()):
             by_day = claim.kernel.name == subject.kernels_served[0]
             label = f"{name}-{claim.kernel.name}-{claim.name}"
             yield pytest.param(subject, number, id=label, marks=() if by_day else nightly)
@@ -79,10 +79,10 @@ assert len(COMBINATIONS) >= 99
 
 @pytest.mark.parametrize(("subject", "number"), COMBINATIONS)
 def test_sampler_has_its_declared_kernel(subject, number):
-    claim = subject.list_claims()[number]
-    found = measure(claim, most=None if NIGHTLY else DAY_SEEDS)
-    assert not found.biased, [describe_answer(claim, found), *list_causes(found)]
-    assert found.is_decreasing, describe_answer(claim, found)
+    claim = subject.list_kernel_claims()[number]
+    found = measure_bias(claim, most=None if NIGHTLY else DAY_SEEDS)
+    assert not found.biased, [describe_kernel_result(claim, found), *list_causes_of_bias(found)]
+    assert found.is_error_decreasing, describe_kernel_result(claim, found)
 
 
 @sampler(
@@ -103,9 +103,9 @@ def test_checks_are_those_named_by_the_decorator():
     assert (plain.kernels_served, plain.options, wide.options) == (GAUSSIAN, {}, {"bandwidth": 3.0})
     assert (plain.float32_tolerance, wide.float32_tolerance) == (1e-3, 1e-2)
     checks.serves_its_kernels_with_the_columns_asked_for(plain)
-    assert "are biased" in plain.reason_without_claims
-    assert replace(plain, unbiased=True).reason_without_claims == ""
-    assert [claim.name for claim in plain.list_claims()] == ["offset", "paired"] * 2
+    assert "are biased" in plain.reason_for_no_claims
+    assert replace(plain, unbiased=True).reason_for_no_claims == ""
+    assert [claim.name for claim in plain.list_kernel_claims()] == ["offset", "paired"] * 2
 
 
 def test_declaration_limits_the_registered_kernels():

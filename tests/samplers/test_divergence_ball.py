@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from rfbench.errors import MethodError
-from rfbench.samplers.lkrf import chi_square_weights, penalized_weights
+from rfbench.samplers.lkrf import compute_chi_square_weights, compute_penalized_weights
 from tests.support.nightly import NIGHTLY
 
 RADII = (1e-3, 0.1, 0.5, 2.0, 10.0)
@@ -62,11 +62,11 @@ def test_nearly_tied_scores_do_not_cancel(offset, step, rho):
     for seed in range(5):
         v = offset + step * scores(30, seed)
         assert len(np.unique(v)) > 10
-        assert_allclose(chi_square_weights(v, rho), in_sixty_digits(v, rho), atol=1e-12)
+        assert_allclose(compute_chi_square_weights(v, rho), in_sixty_digits(v, rho), atol=1e-12)
 
 
 def test_degenerate_inputs_give_their_limits_or_raise_error():
-    solve = chi_square_weights
+    solve = compute_chi_square_weights
     v = np.array([3.0, 1.0, 3.0, 2.0])
     for rho in (0.0, -1.0):
         assert_array_equal(solve(v, rho), np.full(4, 0.25))
@@ -88,7 +88,7 @@ vectors = st.lists(st.floats(-1e6, 1e6, allow_subnormal=False), min_size=1, max_
 @given(vectors, st.floats(1e-6, 50.0))
 def test_solution_satisfies_the_kkt_conditions(values, rho):
     v = np.array(values)
-    q, n = chi_square_weights(v, rho), len(v)
+    q, n = compute_chi_square_weights(v, rho), len(v)
     assert q.shape == (n,)
     assert (q >= 0).all()
     assert_allclose(q.sum(), 1.0, rtol=1e-12)
@@ -110,9 +110,9 @@ def test_solution_satisfies_the_kkt_conditions(values, rho):
 @pytest.mark.parametrize("penalty", [1e-5, 1e-2, 0.3, 1.0, 10.0, 1e5])
 def test_penalised_solution_is_the_best_distribution(penalty):
     v = scores(12)
-    q = penalized_weights(v, penalty)
+    q = compute_penalized_weights(v, penalty)
     assert_allclose(q.sum(), 1.0, rtol=1e-12)
-    assert_allclose(penalized_weights(7.0 * v, penalty), q, atol=1e-9)
+    assert_allclose(compute_penalized_weights(7.0 * v, penalty), q, atol=1e-9)
     assert_allclose(q, simplex(1 / 12 + v / v.max() / (2 * penalty * 12)), atol=1e-9)
 
     def value(p):
@@ -125,4 +125,4 @@ def test_penalised_solution_is_the_best_distribution(penalty):
         assert value(q) >= value(nearby) - 1e-9 * penalty
     # The ball that touches this distribution has the same solution.
     if 1e-6 < divergence(q) and np.count_nonzero(q) > 1:
-        assert_allclose(chi_square_weights(v, divergence(q)), q, atol=1e-7)
+        assert_allclose(compute_chi_square_weights(v, divergence(q)), q, atol=1e-7)

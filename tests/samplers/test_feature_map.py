@@ -67,7 +67,7 @@ def test_map_of_a_subset_of_frequencies_has_their_columns(parted: Any) -> None:
         assert_allclose(taken.transform(NEW_ROWS), expected, atol=EXACT)
 
 
-def test_pieces_of_a_feature_map_are_consecutive_frequencies(parted: Any) -> None:
+def test_split_feature_map_has_consecutive_frequencies(parted: Any) -> None:
     whole, total = parted.transform(NEW_ROWS), parted.n_frequencies
     pieces = list(parted.split(4))
     assert [piece.n_frequencies for piece in pieces] == [4] * (total // 4) + [total % 4]
@@ -76,7 +76,7 @@ def test_pieces_of_a_feature_map_are_consecutive_frequencies(parted: Any) -> Non
         assert_allclose(piece.transform(NEW_ROWS), whole[:, own], atol=EXACT)
 
 
-def test_weights_multiply_the_columns(parted: Any) -> None:
+def test_frequency_weights_multiply_the_feature_columns(parted: Any) -> None:
     whole, weights = parted.transform(NEW_ROWS), 1.0 + np.arange(parted.n_frequencies)
     each = np.tile(weights, parted.n_columns // parted.n_frequencies)
     changed = parted.times(3.0).with_weights(weights).with_weights(weights)

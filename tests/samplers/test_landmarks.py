@@ -27,7 +27,8 @@ def fitted(X: Any, m: int, found: str, seed: int = 0, **words: Any) -> Nystroem:
 
 def trace_error(X: Any, sampler: Nystroem) -> float:
     return float(
-        landmarks.compute_diagonal(sampler.kernel_, X).sum() - np.sum(sampler.transform(X) ** 2)
+        landmarks.compute_kernel_diagonal(sampler.kernel_, X).sum()
+        - np.sum(sampler.transform(X) ** 2)
     )
 
 
@@ -134,7 +135,7 @@ def test_pivots_are_chosen_on_a_sample_if_the_factor_is_too_large(
 
 def test_recursive_leverage_equals_the_reference_implementation() -> None:
     """Stored numbers of axelv/recursive-nystrom@4e50162 (MIT), with this generator."""
-    chosen, scores = landmarks.recursive_leverage(
+    chosen, scores = landmarks.draw_by_recursive_leverage(
         GAUSSIAN, REFERENCE_ROWS, 20, np.random.RandomState(1)
     )
     expected = [197, 185, 179, 91, 274, 209, 204, 292, 182, 141]
@@ -155,6 +156,6 @@ def test_recursive_leverage_is_close_to_the_definition() -> None:
     m = 100
     k = int(np.ceil(m / (4 * np.log(m))))
     exact = np.diag(K @ np.linalg.inv(K + values[:-k].sum() / k * np.eye(800)))
-    _, scores = landmarks.recursive_leverage(kernel, rows, m, np.random.default_rng(7))
+    _, scores = landmarks.draw_by_recursive_leverage(kernel, rows, m, np.random.default_rng(7))
     assert np.corrcoef(exact, scores)[0, 1] > 0.9
     assert 0.5 < np.median(scores / exact) < 2.0

@@ -182,14 +182,14 @@ def test_measurement_is_deterministic_and_keeps_global_random_state():
 def test_number_of_map_evaluations_is_bounded(monkeypatch):
     """As many as the docstring says, few if its products do not vary with the seed."""
     count = 0
-    compute = length_scale.compute_products
+    compute = length_scale.compute_feature_products
 
     def counted(*given):
         nonlocal count
         count += 1
         return compute(*given)
 
-    monkeypatch.setattr(length_scale, "compute_products", counted)
+    monkeypatch.setattr(length_scale, "compute_feature_products", counted)
     for thing, most in ((Nystroem, 48), (RBFSampler, 300)):
         count = 0
         measured(thing, 1, gamma=1.0)

@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 from rfbench import kernels
 from rfbench.checking.samplers import CHECK_ROWS, CHECK_TARGET, NEW_ROWS
 from rfbench.samplers import LeverageRFF, SurrogateLeverage
-from rfbench.samplers.leverage import ridge_leverage
+from rfbench.samplers.leverage import compute_ridge_leverage
 from tests.support.nightly import at_night
 
 from .unbiased import assert_mean, points
@@ -55,9 +55,9 @@ def test_leverage_scores_equal_the_definition(alpha: float) -> None:
 def test_leverage_of_a_singular_gram_matrix_uses_eigenvalues() -> None:
     Z = CHECK_ROWS[:, :2]
     gram = np.hstack([Z, Z]).T @ np.hstack([Z, Z])
-    assert_allclose(ridge_leverage(gram, 1e-30), 0.5, rtol=1e-9)
-    assert_allclose(ridge_leverage(gram, 1e-3 * gram[0, 0]), 0.5, rtol=2e-3)
-    assert_allclose(ridge_leverage(np.diag([4.0, 1.0]), 1.0), [0.8, 0.5])
+    assert_allclose(compute_ridge_leverage(gram, 1e-30), 0.5, rtol=1e-9)
+    assert_allclose(compute_ridge_leverage(gram, 1e-3 * gram[0, 0]), 0.5, rtol=2e-3)
+    assert_allclose(compute_ridge_leverage(np.diag([4.0, 1.0]), 1.0), [0.8, 0.5])
 
 
 @pytest.mark.parametrize("target", ["binary", "classes"])

@@ -7,7 +7,7 @@ from rfbench.checking.samplers import CHECK_ROWS, CHECK_TARGET, MAPS, NEW_ROWS
 from rfbench.errors import MethodError
 from rfbench.samplers import EERF, LKRF, RKS
 from rfbench.samplers.base import make_streams
-from rfbench.samplers.lkrf import chi_square_weights, penalized_weights
+from rfbench.samplers.lkrf import compute_chi_square_weights, compute_penalized_weights
 
 from .candidates import LABELS, candidates, frequencies
 
@@ -25,8 +25,8 @@ def make(**words):
 def test_distribution_is_optimal_for_the_alignments(feature_map):
     v = alignment(feature_map, CHECK_TARGET[:, None])
     cases = [
-        ({"rho": 3.0}, chi_square_weights(v, 3.0)),
-        ({"penalty": 0.2}, penalized_weights(v, 0.2)),
+        ({"rho": 3.0}, compute_chi_square_weights(v, 3.0)),
+        ({"penalty": 0.2}, compute_penalized_weights(v, 0.2)),
     ]
     for words, q in cases:
         sampler = make(n_components=5, feature_map=feature_map, **words).fit(
@@ -39,7 +39,7 @@ def test_distribution_is_optimal_for_the_alignments(feature_map):
 @pytest.mark.parametrize("feature_map", MAPS)
 @pytest.mark.parametrize("weighted", [True, False])
 @pytest.mark.parametrize("estimator", ["top", "all"])
-def test_top_and_all_select_columns_of_the_pool(feature_map, weighted, estimator):
+def test_selection_top_or_all_returns_columns_of_the_pool(feature_map, weighted, estimator):
     """Against the pool written out, to 1e-12."""
     words = {"rho": 3.0, "feature_map": feature_map, "weighted": weighted, "estimator": estimator}
     sampler = make(n_components=5, **words).fit(CHECK_ROWS, CHECK_TARGET)
@@ -105,7 +105,7 @@ def brute_force_errors(rows, target, words, generator, scoring):
     v = (columns[used].T @ scored) ** 2
     errors = {}
     for power in range(-5, 6):
-        q = penalized_weights(v, 10.0**power)
+        q = compute_penalized_weights(v, 10.0**power)
         generator.bit_generator.state = state
         if words["estimator"] == "draw":
             chosen = generator.choice(40, size=12, p=q)
@@ -159,7 +159,7 @@ def test_several_classes_are_centred_one_hot_columns():
         (centred, {"center_target": True}),
         (one_hot, {"center_target": False}),
     ):
-        q = chi_square_weights(alignment("offset", columns), 3.0)
+        q = compute_chi_square_weights(alignment("offset", columns), 3.0)
         sampler = make(n_components=4, rho=3.0, **words).fit(CHECK_ROWS, LABELS)
         assert_allclose(sampler.pool_weights_, q, atol=1e-10)
 
@@ -168,7 +168,7 @@ def test_linear_kernel_weights_each_coordinate_once():
     target = CHECK_ROWS @ np.array([0.1, 3.0, 0.0, -2.0, 1.0])
     words = {"kernel": "linear", "rho": 0.5}
     sampler = make(estimator="all", **words).fit(CHECK_ROWS, target)
-    q = chi_square_weights((CHECK_ROWS.T @ target) ** 2, 0.5)
+    q = compute_chi_square_weights((CHECK_ROWS.T @ target) ** 2, 0.5)
     assert_allclose(sampler.pool_weights_, q)
     order = np.argsort(-q)[: np.count_nonzero(q)]
     assert_allclose(sampler.transform(NEW_ROWS), NEW_ROWS[:, order] * np.sqrt(q[order]))

@@ -22,8 +22,8 @@ from rfbench.samplers.metric import (
     SMOOTH_BANDWIDTHS,
     LearnedMetric,
     apply_metric,
+    compute_gradient_outer_product,
     compute_metric,
-    gradient_outer_product,
 )
 
 KINDS = ("diagonal", "full")
@@ -50,9 +50,9 @@ def test_outer_product_equals_finite_differences(name):
         landmarks, rows = X[:9] @ root, X[20:]
         expected = by_differences(lambda x, S=landmarks, L=root: kernel(x @ L, S) @ coef, rows)
         inside = kernel, rows @ root, landmarks, coef
-        G = gradient_outer_product(*inside, root, diagonal=False)
+        G = compute_gradient_outer_product(*inside, root, diagonal=False)
         assert_allclose(G, expected, rtol=1e-5, atol=1e-7)
-    weights = gradient_outer_product(*inside, np.diag(root), diagonal=True)
+    weights = compute_gradient_outer_product(*inside, np.diag(root), diagonal=True)
     assert_allclose(weights, np.diag(expected), rtol=1e-5, atol=1e-7)
 
 
@@ -72,7 +72,9 @@ def test_three_outer_products_equal_those_of_xrfm(name, kind):
     for outer in map(np.array, expected):
         kernel, inside = kernels.make(name, bandwidth), apply_metric(root, rows)
         coef = np.linalg.solve(kernel(inside, inside) + 0.1 * np.eye(60), targets)
-        G = gradient_outer_product(kernel, inside, inside, coef, root, diagonal=kind == "diagonal")
+        G = compute_gradient_outer_product(
+            kernel, inside, inside, coef, root, diagonal=kind == "diagonal"
+        )
         assert_allclose(G, outer, rtol=1e-6, atol=1e-6)
         _, root = compute_metric(G, rows)
         power = 0.25 if kind == "full" else 0.5
@@ -160,7 +162,7 @@ def test_constant_target_leaves_the_rows_unchanged(target):
     assert_array_equal(apply_metric(metric.root_, X), X)
 
 
-def test_metric_too_large_for_memory_is_rejected():
+def test_metric_matrix_too_large_for_memory_is_rejected():
     wide = sparse.random_array((40, 200_000), density=1e-4, format="csr", rng=0)
     with (
         limit_temporarily(2**29),
@@ -180,12 +182,14 @@ def test_metric_too_large_for_memory_is_rejected():
         ([1.0, 0.5, 0.45, 0.44, 0.3], 3),
     ],
 )
-def test_rounds_stop_early(monkeypatch, losses, rounds):
+def test_metric_learning_stops_early(monkeypatch, losses, rounds):
     random = np.random.default_rng(0)
     X = random.standard_normal((200, 4))
-    made, left = metric.fit_best, iter(losses)
+    made, left = metric.fit_best_kernel_ridge, iter(losses)
     monkeypatch.setattr(
-        metric, "fit_best", lambda *args: (lambda fit: (next(left), *fit[1:]))(made(*args))
+        metric,
+        "fit_best_kernel_ridge",
+        lambda *args: (lambda fit: (next(left), *fit[1:]))(made(*args)),
     )
     keys = {"n_landmarks": 25, "random_state": 0, "rounds": len(losses) - 1}
     fitted = LearnedMetric(**keys, early_stopping=True).fit(X, np.sin(2 * X[:, 0]))

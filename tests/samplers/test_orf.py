@@ -7,7 +7,7 @@ from rfbench import kernels
 from rfbench.checking.samplers import CHECK_ROWS, NEW_ROWS
 from rfbench.samplers import ORF, ROM, SORF, ColumnORF, SimRF
 from rfbench.samplers.base import make_streams
-from rfbench.samplers.orf import haar_rows
+from rfbench.samplers.orf import draw_haar_rows
 from tests.support.nightly import NIGHTLY
 
 from .unbiased import assert_mean, estimates, points
@@ -60,7 +60,7 @@ def test_orthogonal_columns_have_gaussian_rows():
 def test_signs_are_fixed_so_that_the_matrix_is_haar_distributed():
     """Without the signs, LAPACK's Q has a diagonal of one sign and a mean that is not 0."""
     generator = np.random.default_rng(0)
-    drawn = np.array([haar_rows(generator, 4, 4) for _ in range(4000)])
+    drawn = np.array([draw_haar_rows(generator, 4, 4) for _ in range(4000)])
     products = np.einsum("sij,skj->sik", drawn, drawn)
     assert_allclose(products, np.broadcast_to(np.eye(4), products.shape), atol=1e-12)
     assert np.abs(drawn.mean(axis=0)).max() * np.sqrt(4000 * 4) < 4.0

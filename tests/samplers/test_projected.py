@@ -39,7 +39,7 @@ def error(cls: Any, rows: Any, reference: Any, seed: int = 0, **options: Any) ->
 
 @pytest.mark.parametrize(("cls", "options"), [*BY_MATRIX, (Nystroem, {})], ids=str)
 @pytest.mark.parametrize(("dtype", "k", "by_row"), [(float, 2, 0), (float, 7, 1), ("f4", 2, 1)])
-def test_projection_is_folded_into_few_coefficients(
+def test_projection_is_merged_into_the_coefficients(
     cls: Any, options: Any, dtype: Any, k: int, by_row: int, monkeypatch: Any
 ) -> None:
     """A row is then never projected; the products are the same."""

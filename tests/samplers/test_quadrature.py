@@ -11,7 +11,7 @@ from rfbench.checking.samplers import CHECK_ROWS, MAPS, NEW_ROWS
 from rfbench.errors import MethodError
 from rfbench.samplers import SSR, GaussianQuadrature
 from rfbench.samplers.declaration import GAUSSIAN
-from rfbench.samplers.quadrature import QuadratureMap, simplex_vertices
+from rfbench.samplers.quadrature import QuadratureMap, compute_simplex_vertices
 from tests.support.nightly import at_night
 
 from .unbiased import assert_mean, estimates, points
@@ -102,7 +102,7 @@ def test_estimate_for_given_radii_equals_that_of_the_authors() -> None:
     """What `kernel` of maremun/quffka@2d935b4 gives at gamma 1/8 with Q = I and these radii."""
     radii = np.array([1.5, 2.0, 2.5, 3.0, 1.25, 2.25, 2.75, 1.75, 3.25, 2.0])
     rows = np.array([[0.3, -0.2, 0.5, 0.1], [-0.4, 0.7, 0.2, 0.0], [1.0, 0.5, -0.5, -1.0]])
-    frequencies = np.tile(simplex_vertices(4), (2, 1)) * radii[:, None] / 2.0
+    frequencies = np.tile(compute_simplex_vertices(4), (2, 1)) * radii[:, None] / 2.0
     weights = np.tile(2.0 / radii, 2)
     fitted = QuadratureMap("wave", "paired", frequencies.T, None, 10**-0.5, weights)
     features = fitted.transform(rows)

@@ -12,8 +12,8 @@ from rfbench.errors import MethodError
 from rfbench.samplers import MaclaurinFeatures, PolynomialSketch, PowerSketch
 from rfbench.samplers.allocation import (
     MomentsOfPairs,
-    allocate,
-    compute_moments_of_pairs,
+    allocate_features_to_degrees,
+    compute_pair_moments,
     tabulate_variances,
 )
 from rfbench.samplers.sketches import (
@@ -78,7 +78,7 @@ def test_variance_of_one_degree_is_its_closed_form(projection, is_complex):
     way, degree, D = Way(projection, is_complex), 2, 6
     drawn = np.array([product(features_of(way, degree, D, ROWS, seed)) for seed in range(6000)])
     squared = np.abs(drawn - (x @ y) ** degree) ** 2
-    moments = compute_moments_of_pairs(
+    moments = compute_pair_moments(
         ROWS, np.ones(degree + 1), lambda g: g, projection, is_complex=is_complex
     )
     V, C = moments.variance[degree - 1], moments.covariance[degree - 1]
@@ -86,7 +86,7 @@ def test_variance_of_one_degree_is_its_closed_form(projection, is_complex):
     assert abs(squared.mean() - expected) < 4 * squared.std() / 6000**0.5
 
 
-def test_variances_have_the_cases_of_the_authors():
+def test_variances_of_incomplete_blocks_equal_closed_form():
     """Incomplete blocks count exactly up to d features, unless features correlate positively."""
     moments = MomentsOfPairs(np.array([2.0, 2.0]), np.array([-0.5, 0.5]), np.zeros(2))
     negative, positive = tabulate_variances(moments, 4, 6)
@@ -99,7 +99,7 @@ def test_variance_of_a_count_sketch_is_below_the_bound_of_the_authors():
     """The exact variance of a product of count sketches is at most (N^n + g^2n) / D."""
     way = Way("countsketch")
     drawn = [product(features_of(way, 2, 6, ROWS, seed)) for seed in range(2000)]
-    moments = compute_moments_of_pairs(ROWS, np.ones(3), lambda g: g, "countsketch")
+    moments = compute_pair_moments(ROWS, np.ones(3), lambda g: g, "countsketch")
     assert np.var(drawn) < 1.5 * tabulate_variances(moments, 4, 6)[1, 5]
     g, N = x @ y, (x @ x) * (y @ y)
     assert_allclose(moments.variance, [N + g**2, N**2 + g**4])
@@ -107,7 +107,7 @@ def test_variance_of_a_count_sketch_is_below_the_bound_of_the_authors():
 
 def test_truncation_is_the_mean_over_all_pairs_with_the_decay():
     a = 1.0 / np.cumprod([1.0, 1, 2, 3])
-    moments = compute_moments_of_pairs(ROWS, a, np.exp, "rademacher", decays=True)
+    moments = compute_pair_moments(ROWS, a, np.exp, "rademacher", decays=True)
     g = ROWS @ ROWS.T
     decay = np.exp(-np.add.outer(*[np.sum(ROWS**2, axis=1)] * 2) / 2)
     for m in (1, 2, 3):
@@ -133,7 +133,7 @@ def test_allocation_equals_the_best_of_all_for_independent_features():
         V, T = generator.uniform(0.1, 3, 3), np.sort(generator.uniform(0, 0.4, 3))[::-1]
         moments = MomentsOfPairs(V, np.zeros(3), T)
         a = generator.uniform(0.2, 1, 4)
-        found = allocate(moments, a, 4, [4, 9, 5], 2)
+        found = allocate_features_to_degrees(moments, a, 4, [4, 9, 5], 2)
         for total, counts in found.items():
             weighted = tabulate_variances(moments, 4, total) * a[1:, None] ** 2
             score, _ = brute_force_allocation(weighted, T, total, 2)
@@ -142,17 +142,17 @@ def test_allocation_equals_the_best_of_all_for_independent_features():
             assert_allclose(own, score, rtol=1e-12)
 
 
-def test_a_linear_term_without_error_gets_one_feature_per_column():
+def test_exact_linear_term_gets_one_feature_per_column():
     """With TensorSRHT the variance of the linear term is 0 with d features."""
     rows = np.random.default_rng(0).standard_normal((30, 4))
     a = kernels.make("softmax").coefficients(4)
-    moments = compute_moments_of_pairs(rows, a, np.exp, "srht")
+    moments = compute_pair_moments(rows, a, np.exp, "srht")
     assert abs(tabulate_variances(moments, 4, 9)[0, 3]) < 1e-10
-    assert allocate(moments, a, 4, [200])[200][0] >= 4
+    assert allocate_features_to_degrees(moments, a, 4, [200])[200][0] >= 4
 
 
 @pytest.mark.parametrize("total", [0, 1, 2])
-def test_few_features_are_all_used(total):
+def test_all_requested_features_are_used_if_there_are_few(total):
     M = total + 1
     sampler = MaclaurinFeatures(M, bandwidth=2.0, random_state=0).fit(points(3))
     assert sum(sampler.degrees_) == total
@@ -205,7 +205,7 @@ def test_compression_keeps_products_if_nothing_is_left_out():
     ],
     ids=str,
 )
-def test_mean_is_the_polynomial_kernel(options):
+def test_mean_of_sketch_estimates_equals_the_polynomial_kernel(options):
     name = "polynomial[degree=3, bias=0.5]"
     rows = 0.7 * points(3)
 
@@ -228,7 +228,7 @@ def test_random_degrees_have_the_mean_of_the_kernel(kernel):
     assert_mean(estimates(make, rows), kernels.make(kernel, 2.0)(rows, rows))
 
 
-def test_other_kernels_are_replaced_by_a_power():
+def test_power_sketch_approximates_other_kernels_by_one_power():
     rows = 0.7 * points(3)
     squares = np.sum(rows**2, axis=1)
     expected = (1 + rows @ rows.T / 12) ** 3 * np.exp(-np.add.outer(squares, squares) / 8)

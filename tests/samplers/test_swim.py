@@ -8,7 +8,7 @@ from scipy import stats
 
 from rfbench.checking.samplers import CHECK_ROWS, CHECK_TARGET
 from rfbench.samplers import SWIM, DataPairs
-from rfbench.samplers.swim import pair_weights
+from rfbench.samplers.swim import compute_pair_weights
 
 # swimnetworks 0.0.2 (MIT): Dense(layer_width=4, parameter_sampler="tanh", activation="tanh",
 # is_classifier=True, random_seed=5) on X with the classes 0, 1, 2, 0, 1, 2; and its
@@ -42,7 +42,7 @@ THEIR_PROBABILITIES = [
 
 def test_weights_and_probabilities_equal_those_of_swimnetworks() -> None:
     """Stored values of swimnetworks 0.0.2 (MIT, tanh), to 1e-12 relative."""
-    weights, offsets = pair_weights(X, THEIR_PAIRS)
+    weights, offsets = compute_pair_weights(X, THEIR_PAIRS)
     assert_allclose(weights, THEIR_WEIGHTS, rtol=1e-12)
     assert_allclose(offsets, THEIR_OFFSETS, rtol=1e-12)
     distances = np.linalg.norm(X[PAIRS[:, 1]] - X[PAIRS[:, 0]], axis=1)

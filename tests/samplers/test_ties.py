@@ -40,7 +40,7 @@ def test_long_series_of_close_scores_is_not_one_tie():
     ("dtype", "center"), [(np.float64, True), (np.float64, False), (np.float32, False)]
 )
 @pytest.mark.parametrize("classes", [2, 3])
-def test_steps_are_ranked_as_in_exact_arithmetic(dtype, center, classes):
+def test_scores_are_ranked_as_in_exact_arithmetic(dtype, center, classes):
     rows = X[:60].astype(dtype)
     labels = np.arange(60) * 7 % 11 % classes
     target = np.where(labels == 1, 1, -1)[:, None]

@@ -93,7 +93,7 @@ def test_covtype_runs_in_its_own_process():
     assert case.case.startswith("generated rows")
 
 
-def test_bars_are_evaluated():
+def test_speed_requirements_are_evaluated():
     case = Case("a", 2.0, 1, 2, 3, "b", 10.0, 1.5)
     assert case.reaches(Bar(1, "ratio", least=5))
     assert not case.reaches(Bar(1, "ratio", least=5.1))
@@ -102,7 +102,7 @@ def test_bars_are_evaluated():
     assert not Case("a", 1.0, sound=False).reaches(Bar(6, "seconds", most=2))
 
 
-def test_report_contains_all_cases_and_bars(tmp_path):
+def test_benchmark_report_contains_all_cases_and_requirements(tmp_path):
     bars = (Bar(1, "ratio", least=25), Bar(2, "limit_ratio", most=1.3))
     cases = [Case("rks, ridge", 2.0, 100, 2, 3, "Ridge", 60.0, 1.0, bars=bars)]
     report.write(cases, tmp_path)
@@ -121,7 +121,7 @@ def test_constant_is_restored_after_the_doubled_value_was_measured(monkeypatch):
     assert seen == [fits.BLOCK_VALUES, fits.BLOCK_VALUES // 2, fits.BLOCK_VALUES * 2]
 
 
-def test_quick_lines_have_both_numbers_of_threads(tmp_path, monkeypatch):
+def test_quick_benchmark_lines_show_one_and_two_threads(tmp_path, monkeypatch):
     monkeypatch.setattr(quick, "MULTIPLICATIONS", 40 * 8**2)
     lines = [
         *quick.ridge_lines(60, 3, 8, quick.KINDS, time.process_time, seconds=0.0),
@@ -150,7 +150,7 @@ def test_logistic_objective_is_minimal_at_the_solution(classes):
     assert solvers.compute_logistic_objective(loose, Z, y, 0.1) > least * (1 + 1e-6)
 
 
-def test_quick_sides_run_in_turn_with_one_and_two_threads():
+def test_quick_benchmark_alternates_between_one_and_two_threads():
     seen = []
 
     def note(name):

@@ -207,7 +207,7 @@ def _load_or_skip(source):
     return np.asarray(loaded.X, np.float64), loaded.n_given_train
 
 
-def test_cells_of_the_authors_qualify(tmp_path):
+def test_only_qualifying_cells_of_the_authors_are_read(tmp_path):
     line = {
         **{"role": "main", "dataset": "Boston", "method": "poly_sketch", "tree_code": "ahle2024"},
         **{"flag": "", "centering": "standardised", "kernel": "polynomial", "degree": 3},
@@ -279,7 +279,7 @@ def test_ratio_of_two_maps_is_the_mean_over_data_sets():
     assert_allclose(equal, np.log([1.0] * 3), atol=1e-9)
 
 
-def test_a_claim_holds_if_its_whole_interval_is_on_one_side():
+def test_claim_holds_if_its_whole_interval_is_on_one_side():
     """The half width for -1.1, -1, -0.9 is 4.303 * 0.1 / sqrt(3)."""
     logs = pd.Series([-1.1, -1.0, -0.9])
     mean, low, high = np.exp([-1, -1.2484, -0.7516])
@@ -303,7 +303,7 @@ def test_each_statement_selects_cells_or_has_a_reason():
     assert papers == {"W1", "W2", "W3"}
 
 
-def test_marks_of_groups():
+def test_groups_are_marked_by_their_ratio():
     assert page.mark_ratio(0.99, 2.0, 0.1, 9) == ""
     assert page.mark_ratio(0.9, 0.99, 0.01, 3) == "*"
     assert page.mark_ratio(0.9, 0.97, 0.01, 3) == "?"

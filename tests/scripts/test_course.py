@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from rfbench import papers
-from rfbench.checking.bias import KernelClaim, measure
+from rfbench.checking.bias import KernelClaim, measure_bias
 from rfbench.kernels import Gaussian
 from scripts.examples.course import exercises, solutions
 from scripts.examples.course.npfl129 import assignment
@@ -22,12 +22,12 @@ COURSE = Path(exercises.__file__).parent
 @pytest.mark.parametrize("name", solutions.FAULTS)
 def test_exercise_has_a_bias_and_its_solution_has_none(name):
     found, corrected = (
-        measure(KernelClaim("", getattr(module, name), Gaussian(1.0)), most=600)
+        measure_bias(KernelClaim("", getattr(module, name), Gaussian(1.0)), most=600)
         for module in (exercises, solutions)
     )
     assert found.biased
     assert not corrected.biased
-    assert corrected.is_decreasing
+    assert corrected.is_error_decreasing
 
 
 @pytest.mark.parametrize(
@@ -42,9 +42,9 @@ def test_features_of_the_assignment_approximate_the_kernel(features, error, monk
 
 
 def test_each_printed_accuracy_is_measured_to_the_last_digit():
-    with papers.include([COURSE / "npfl129"]) as problems:
+    with papers.include_external_papers([COURSE / "npfl129"]) as problems:
         assert problems == []
-        ours = [each for each in papers.list_published() if each.paper == "npfl129"]
+        ours = [each for each in papers.list_published_numbers() if each.paper == "npfl129"]
     printed = {(each.method, each.M): each.value for each in ours}
     found = pd.read_csv(COURSE / "npfl129_verdicts.csv", dtype={"M": str}, keep_default_na=False)
     assert set(found["verdict"]) == {"agrees"}

@@ -31,7 +31,7 @@ def by_key(paper: str, lines: list[Committed]) -> dict[tuple[str, ...], Committe
     }
 
 
-def test_files_list_the_commits_of_git(history: History) -> None:
+def test_history_files_list_the_commits_of_git(history: History) -> None:
     """A form that the newest commit changed may have no commit in the file yet."""
     found: dict[tuple[str, ...], Committed] = {}
     for lines in (history.of_papers(), history.of_settings()):
@@ -39,7 +39,7 @@ def test_files_list_the_commits_of_git(history: History) -> None:
             found |= by_key(paper, [line])
     written: dict[tuple[str, ...], Committed] = {}
     for paper in papers.list_papers():
-        written |= by_key(paper, list(papers.find_folder(paper).history))
+        written |= by_key(paper, list(papers.find_paper_files(paper).history))
     assert written.keys() == found.keys()
     for key, line in found.items():
         assert (written[key].order, written[key].rows) == (line.order, line.rows), key
@@ -66,7 +66,9 @@ def test_first_commit_of_a_claim_equals_a_plain_search(history: History) -> None
             if part != last:
                 last, since = part, commit
     (line,) = [
-        x for x in papers.find_folder("lkrf2016").history if (x.kind, x.name) == ("claim", "L1")
+        x
+        for x in papers.find_paper_files("lkrf2016").history
+        if (x.kind, x.name) == ("claim", "L1")
     ]
     assert since.startswith(line.form)
     assert line.order == "after"
@@ -157,9 +159,9 @@ def recorded_verdicts(change: Change) -> dict[str, str]:
     return dict(re.findall(r"^\| *(printed|matched|tuned) *\| *([a-z ]+?) *[(|]", section, re.M))
 
 
-def test_first_verdicts_equal_those_of_their_commits(history: History) -> None:
+def test_first_verdicts_equal_verdicts_in_the_recorded_commits(history: History) -> None:
     for paper in papers.list_papers():
-        for change in papers.find_folder(paper).changes:
+        for change in papers.find_paper_files(paper).changes:
             found = recorded_verdicts(change)
             named = {p: said for p, said in found.items() if p in change.first_verdicts}
             assert named == change.first_verdicts, (paper, change.id)
@@ -170,7 +172,7 @@ def test_each_changed_or_withdrawn_claim_is_listed(history: History) -> None:
     written = {
         (paper, c.id): c
         for paper in papers.list_papers()
-        for c in papers.find_folder(paper).changes
+        for c in papers.find_paper_files(paper).changes
     }
     present = history.forms[""]
     ever = {key for forms_of_one in history.forms.values() for key in forms_of_one}
@@ -178,7 +180,7 @@ def test_each_changed_or_withdrawn_claim_is_listed(history: History) -> None:
         if kind == "claim":
             assert written[paper, name].withdrawn, (paper, name)
     for paper in papers.list_papers():
-        for line in papers.find_folder(paper).history:
+        for line in papers.find_paper_files(paper).history:
             several = {f.get(("claim", paper, line.name)) for f in history.forms.values()} - {None}
             if line.kind == "claim" and line.order == "after" and len(several) > 1:
                 assert (paper, line.name) in written
@@ -187,7 +189,7 @@ def test_each_changed_or_withdrawn_claim_is_listed(history: History) -> None:
 
 
 def test_papers_with_forms_that_no_commit_has_are_named() -> None:
-    line = papers.find_folder("lkrf2016").history[0]
+    line = papers.find_paper_files("lkrf2016").history[0]
     added = line.model_copy(update={"form": "", "form_date": ""})
     (said,) = list_uncommitted({"old": [line], "new": [line, added, added]})
     assert said.startswith("new: 2 lines have no commit yet.")

@@ -93,7 +93,7 @@ def test_each_requirement_has_a_minimum_version() -> None:
         assert all(part.isdecimal() for part in version.split(".")), name
 
 
-def test_workflow_runs_the_same_steps_as_the_scripts() -> None:
+def test_ci_workflow_runs_the_same_steps_as_the_scripts() -> None:
     jobs = yaml.safe_load((ROOT / ".github" / "workflows" / "test.yml").read_text())["jobs"]
     lines = [step["run"] for job in jobs.values() for step in job["steps"] if "run" in step]
     scripts = {line.removeprefix("PYTHON=python ").split()[0] for line in lines}

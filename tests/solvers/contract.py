@@ -13,7 +13,7 @@ import sklearn
 from scipy import sparse
 from sklearn.base import is_classifier
 
-from rfbench.checking.samplers import expect, expect_same
+from rfbench.checking.samplers import expect_equal, expect_true
 from rfbench.clock import Clock
 from rfbench.errors import MethodError
 from rfbench.samplers import RKS
@@ -88,7 +88,7 @@ class SolverSubject:
     ) -> None:
         """Compare two ways to the same decision values."""
         scale = np.abs(expected).max()
-        expect_same(result, expected, what, (tolerance or self.tolerance) * scale)
+        expect_equal(result, expected, what, (tolerance or self.tolerance) * scale)
 
     def fitted(self, X: Any = ROWS, y: Any = None, *, values: Any = None, **kwargs: Any) -> Any:
         """Build the solver and fit it."""
@@ -119,7 +119,7 @@ def passes_the_checks_of_scikit_learn(subject: SolverSubject) -> None:
     """
     failed = failed_of_scikit_learn(subject.thing(), FEWEST_CHECKS, subject.exceptions)
     for name, why in failed.items():
-        expect(False, f"{name}: {why}")
+        expect_true(False, f"{name}: {why}")
 
 
 def predictions_look_like_the_target_and_follow_it(subject: SolverSubject) -> None:
@@ -137,21 +137,25 @@ def predictions_look_like_the_target_and_follow_it(subject: SolverSubject) -> No
             ("decisions", decisions.shape, (len(ROWS), columns)),
             ("predictions", solver.predict(NEW_ROWS).shape, (len(NEW_ROWS), *y.shape[1:])),
         ):
-            expect(shape == expected, f"the shape of the {what} is {shape}, not {expected}")
+            expect_true(shape == expected, f"the shape of the {what} is {shape}, not {expected}")
         seen = 30 if subject.thing.uses_features else len(ROWS)
-        expect(solver.n_columns_ == seen, f"n_columns_ is {solver.n_columns_}, not {seen}")
+        expect_true(solver.n_columns_ == seen, f"n_columns_ is {solver.n_columns_}, not {seen}")
         notes = all(isinstance(note, str) for note in solver.notes_)
-        expect(notes, f"notes_ has what is no text: {solver.notes_}")
+        expect_true(notes, f"notes_ has what is no text: {solver.notes_}")
         if is_classifier(solver):
             strange = sorted(set(predicted.tolist()) - set(y.tolist()))
-            expect(not strange, f"labels that the target does not have are predicted: {strange}")
+            expect_true(
+                not strange, f"labels that the target does not have are predicted: {strange}"
+            )
             labels = solver.classes_[solver.predict_codes(decisions)]
-            expect_same(labels, predicted, "classes_ at predict_codes, and what is predicted")
+            expect_equal(labels, predicted, "classes_ at predict_codes, and what is predicted")
             right = np.mean(predicted == y)
-            expect(right > 0.7, f"of an easy problem's training rows {right:.0%} are right")
+            expect_true(right > 0.7, f"of an easy problem's training rows {right:.0%} are right")
         else:
             error = np.mean((predicted - y) ** 2) / np.mean((y - y.mean(axis=0)) ** 2)
-            expect(error < 0.5, f"of an easy problem {error:.0%} of the variance is not learnt")
+            expect_true(
+                error < 0.5, f"of an easy problem {error:.0%} of the variance is not learnt"
+            )
             if y.ndim == 2:
                 first, second = predicted.T
                 subject.expect_same(second, -first, "predictions of a target and its negative")
@@ -166,7 +170,7 @@ def a_second_fit_forgets_the_first(subject: SolverSubject) -> None:
     solver = subject.fitted(y=first, features=FEATURES)
     again = solver.fit(ROWS[:, :3], last).compute_decisions(NEW_ROWS[:, :3])
     only = subject.fitted(ROWS[:, :3], last).compute_decisions(NEW_ROWS[:, :3])
-    expect_same(again, only, "the decisions of a second fit and of a first one")
+    expect_equal(again, only, "the decisions of a second fit and of a first one")
 
 
 def rows_in_float32(subject: SolverSubject) -> None:
@@ -231,20 +235,20 @@ def a_grid_ends_in_the_fit_of_the_chosen_value(subject: SolverSubject, selection
     """
     grid = [0.01, 0.1, 1.0]
     clock, solver = Clock(), subject.make(grid, selection=selection)
-    expect(sorted(solver.make_grid()) == grid, f"grid() is {solver.make_grid()}, not {grid}")
+    expect_true(sorted(solver.make_grid()) == grid, f"grid() is {solver.make_grid()}, not {grid}")
     y = subject.targets[-1]
     held = (ROWS[:9], y[:9]) if selection == "test" else None
     solver.fit(ROWS, y, features=FEATURES, evaluation=held, clock=clock)
     value = solver.alpha_
-    expect(value in grid, "alpha_ is no value of the grid")
+    expect_true(value in grid, "alpha_ is no value of the grid")
     alone = subject.fitted(y=y, values=value, features=FEATURES)
     # Two fits that have not converged differ; the notes say so.
     what = f"the decisions for {value} (notes_: {solver.notes_}, and alone {alone.notes_})"
     subject.expect_same(solver.compute_decisions(NEW_ROWS), alone.compute_decisions(NEW_ROWS), what)
     for part in ("features", "train"):
-        expect(clock.wall[part] > 0, f"no time is counted to {part}")
+        expect_true(clock.wall[part] > 0, f"no time is counted to {part}")
     counted = clock.wall["test"] > 0
-    expect(counted == (selection == "test"), f"time is counted to test: {counted}")
+    expect_true(counted == (selection == "test"), f"time is counted to test: {counted}")
     if held is not None:
         decisions = solver.compute_decisions(ROWS[:9])
         subject.expect_same(solver.evaluation_decisions_, decisions, "evaluation_decisions_")
@@ -265,7 +269,7 @@ def scaled_features_need_a_scaled_penalty(subject: SolverSubject) -> None:
     decisions = scaled.compute_decisions(times * NEW_ROWS)
     what = "the decisions of scaled features"
     subject.expect_same(decisions, plain.compute_decisions(NEW_ROWS), what, 1e-4)
-    expect_same(scaled.alpha_scale_free_, plain.alpha_scale_free_, "alpha_scale_free_", 1e-12)
+    expect_equal(scaled.alpha_scale_free_, plain.alpha_scale_free_, "alpha_scale_free_", 1e-12)
 
 
 def a_choice_needs_something_to_choose_by(subject: SolverSubject) -> None:
@@ -287,7 +291,7 @@ def more_columns_than_rows(subject: SolverSubject) -> None:
     """
     X, y = FEATURES.transform(ROWS)[::8], subject.targets[0][::8]
     decisions = subject.fitted(X, y).compute_decisions(X)
-    expect(np.isfinite(decisions).all(), "decisions are NaN or infinite")
+    expect_true(np.isfinite(decisions).all(), "decisions are NaN or infinite")
 
 
 def a_single_class_is_refused(subject: SolverSubject) -> None:

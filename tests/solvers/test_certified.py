@@ -6,7 +6,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
 from rfbench import solvers
-from rfbench.solvers.fits import LinearPath, join_columns
+from rfbench.solvers.fits import LinearPath, join_paths
 from tests.support.nightly import at_night
 
 
@@ -82,7 +82,7 @@ def test_each_decision_column_must_converge():
             zeros, intercepts=zeros[:, 0], notes=[[]] * a, converged=np.array(converged)
         )
 
-    joined = join_columns([path(True, True, False), None, path(True, False, False)])
+    joined = join_paths([path(True, True, False), None, path(True, False, False)])
     assert joined.converged.tolist() == [True, False, False]
 
 

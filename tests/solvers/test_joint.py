@@ -6,9 +6,9 @@ from sklearn.svm import SVC
 from rfbench import memory
 from rfbench.errors import MethodError
 from rfbench.samplers import RKS
-from rfbench.samplers.lkrf import chi_square_weights
+from rfbench.samplers.lkrf import compute_chi_square_weights
 from rfbench.solvers import JointClassifier
-from rfbench.solvers.joint import compute_lower_bound, find_best_constant, solve_saddle
+from rfbench.solvers.joint import compute_lower_bound, find_best_intercept, solve_saddle
 
 
 def sphere(n, N, d=5, seed=0):
@@ -60,7 +60,7 @@ def test_value_equals_that_of_a_general_convex_solver(rho):
 
     def slope(a):
         g = A.T @ a
-        return A @ (chi_square_weights(g**2, rho) * g) - 1
+        return A @ (compute_chi_square_weights(g**2, rho) * g) - 1
 
     general = minimize(
         negative,
@@ -76,7 +76,7 @@ def test_value_equals_that_of_a_general_convex_solver(rho):
 
 def test_best_constant_minimises_the_hinge_loss(rng):
     values, y = rng.standard_normal(31), np.where(rng.random(31) < 0.3, 1.0, -1.0)
-    b = find_best_constant(values, y, 0.0)
+    b = find_best_intercept(values, y, 0.0)
 
     def hinge(b):
         return np.maximum(0, 1 - y * (values + b)).sum()
@@ -84,7 +84,7 @@ def test_best_constant_minimises_the_hinge_loss(rng):
     assert hinge(b) <= min(hinge(t) for t in np.linspace(-5, 5, 2001)) + 1e-12
 
 
-def test_tiny_ball_gives_the_svm_of_the_uniform_kernel():
+def test_tiny_divergence_ball_gives_the_svm_with_uniform_weights():
     phi, y = sphere(80, 40)
     found = solve(phi, y, 1.0, 1e-9, tol=1e-7)
     machine = SVC(C=1.0, kernel="precomputed", tol=1e-10).fit(phi @ phi.T / 40, y)

@@ -60,7 +60,7 @@ EVERY = itertools.product(SHAPES, ["absolute", "per-sample"], [True, False])
     ],
     ids=str,
 )
-def test_row_form_equals_column_form(kind, options, shape, selection, convention, intercept):
+def test_dual_ridge_equals_primal_ridge(kind, options, shape, selection, convention, intercept):
     X, y = problem(*shape, kind)
     cls = RidgeRegressor if kind in ("real", "several") else RidgeClassifier
     words = {"intercept": intercept, "alpha_convention": convention, "random_state": 0, **options}

@@ -54,7 +54,7 @@ def test_refitted_saved_model_describes_the_new_fit():
     assert not [name for name in vars(model) if name in FACTS["ridge"]]
 
 
-def test_fitted_attribute_is_missing_before_the_fit():
+def test_fitted_attributes_do_not_exist_before_the_fit():
     model = clone(saved()["ridge"])
     assert not hasattr(model, "alpha_")
     assert not hasattr(model, "notes_")

@@ -11,7 +11,7 @@ from rfbench.solvers import RidgeClassifier, RidgeRegressor, make
 CLASSIFIERS = [name for name, tasks in SOLVERS.items() if "classification" in tasks]
 
 
-def test_ties_prefer_the_largest_penalty(rng):
+def test_largest_of_tied_penalties_is_selected(rng):
     X = np.concatenate([rng.uniform(1, 2, (20, 1)), rng.uniform(-2, -1, (20, 1))])
     y = np.repeat([1, 0], 20)
     alphas = [1e-3, 1e-1, 1e1]

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import pytest
 from sklearn.utils.estimator_checks import check_estimator
 
-from rfbench.checking.samplers import Check, expect
+from rfbench.checking.samplers import Check, expect_true
 from tests.support.nightly import nightly
 
 
@@ -79,7 +79,7 @@ def failed_of_scikit_learn(
     results = check_estimator(
         estimator, expected_failed_checks=dict(exceptions), on_skip=None, on_fail=None
     )
-    expect(len(results) >= fewest, f"only {len(results)} checks of scikit-learn were run")
+    expect_true(len(results) >= fewest, f"only {len(results)} checks of scikit-learn were run")
     failed = {c["check_name"] for c in results if c["status"] == "xfail"}
-    expect(failed == set(exceptions), f"these pass now: {sorted(set(exceptions) - failed)}")
+    expect_true(failed == set(exceptions), f"these pass now: {sorted(set(exceptions) - failed)}")
     return {c["check_name"]: str(c["exception"]) for c in results if c["status"] == "failed"}

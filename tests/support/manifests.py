@@ -12,7 +12,7 @@ from typing import Any
 
 from rfbench import shipped
 from rfbench.errors import ResultsError
-from rfbench.results import Results, manifest, read
+from rfbench.results import Results, manifest, read_results_folder
 from tests.support.results import write_folder
 
 OTHERS = (True, 1, "x", None, [[1]], ["x"], {}, {"a": [1]})
@@ -30,13 +30,13 @@ def places(value: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]
 def read_damaged(reader: Callable[[Results], Any], folder: Path) -> None:
     """Put every part in the place of every other kind: it is read as a manifest, or not at all."""
     folder = write_folder(folder / "a", [{"setting": "s"}], {})
-    published = shipped.find_published()
+    published = shipped.find_published_folder()
     assert published is not None
     whole = json.loads((published / "quickstart" / "manifest.json").read_text())
     del whole["check"]
     whole |= {"settings": ["s"], "trials": whole["trials"][:2]}
     whole["config"]["checks"] = [{"column": "M", "below": 200.0}]
-    base = read(folder)
+    base = read_results_folder(folder)
     for place in places(whole):
         for other in OTHERS:
             content = json.loads(json.dumps(whole))
@@ -44,7 +44,7 @@ def read_damaged(reader: Callable[[Results], Any], folder: Path) -> None:
             part[place[-1]] = other
             (folder / "manifest.json").write_text(json.dumps(content))
             try:
-                reader(replace(base, manifest=manifest.read_if_sound(folder, [])))
+                reader(replace(base, manifest=manifest.read_if_valid(folder, [])))
             except ResultsError:
                 pass
             except Exception as error:

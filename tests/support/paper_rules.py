@@ -16,13 +16,13 @@ from rfbench.results.schema import METRICS, ROW_TIMES
 def check_numbers() -> None:
     """Check the units, methods and metrics of all published numbers."""
     seen: Counter[tuple[str, ...]] = Counter()
-    for n in papers.list_published():
+    for n in papers.list_published_numbers():
         seen[n.paper, n.item, n.dataset, n.method, n.M, n.metric] += 1
         assert n.unit in (("s",) if n.metric.startswith("t_") else ("%", "1"))
         assert 0 < n.value < 300
         assert n.unit != "%" or n.value < 100
         assert (n.spread is None) == (n.spread_kind == "")
-        assert n.dataset in papers.list_sources()[n.paper]
+        assert n.dataset in papers.list_data_sets_of_papers()[n.paper]
         assert n.method in {*SAMPLERS, *papers.find_paper(n.paper).methods, "joint"}
         known = {**METRICS, **dict.fromkeys(ROW_TIMES)}
         assert papers.find_paper(n.paper).measured_as.get(n.metric, n.metric) in {*known, *SUMS}
@@ -31,7 +31,9 @@ def check_numbers() -> None:
 
 def list_unknown_datasets() -> set[str]:
     """Return the names of data sets of all papers that are not in the catalog."""
-    sources = [source for named in papers.list_sources().values() for source in named.values()]
+    sources = [
+        source for named in papers.list_data_sets_of_papers().values() for source in named.values()
+    ]
     return {source.dataset for source in sources} - {*datasets.list_names()}
 
 
@@ -53,7 +55,7 @@ def check_parts(claim: Claim) -> None:
         paper = papers.find_paper(claim.paper)
         labels = {*paper.added.methods, *paper.methods}
         assert {part.method, *part.against} <= {*SAMPLERS, "joint", *labels}
-        assert set(part.datasets) <= set(papers.list_sources()[claim.paper])
+        assert set(part.datasets) <= set(papers.list_data_sets_of_papers()[claim.paper])
         if part.scale == "ratio":
             assert all(bound is None or bound > 0 for bound in (part.low, part.high))
 

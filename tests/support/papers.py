@@ -11,7 +11,7 @@ from unittest import mock
 import numpy as np
 
 from rfbench import papers
-from rfbench.papers.reader import read_all
+from rfbench.papers.reader import read_papers
 
 EEG = {"dataset": "eeg", "n_train": 7490, "n_test": 7490, "protocol": "matched", "M": 14}
 A9A = {"dataset": "a9a", "n_train": 32561, "n_test": 16281, "protocol": "printed"}
@@ -21,7 +21,7 @@ PAPER = {"paper": "liu2020", "item": "table3, figure1"}
 @contextmanager
 def read_from(root: Path) -> Iterator[None]:
     """Let the papers be those whose folders lie in `root`, for the time of a ``with``."""
-    with mock.patch.object(papers, "read_library", return_value=read_all(root)):
+    with mock.patch.object(papers, "read_known_papers", return_value=read_papers(root)):
         yield
 
 

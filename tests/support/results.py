@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from rfbench.results.lines import compute_check
+from rfbench.results.lines import compute_checksum
 from rfbench.results.schema import COLUMNS, TRIAL_ID
 from rfbench.results.store import Store
 
@@ -82,7 +82,7 @@ def write_folder(folder: Path, rows: Iterable[dict[str, Any]], manifest: dict[st
 def with_cell(line: bytes, old: bytes, new: bytes) -> bytes:
     """Change a line of a CSV file, and give it the right checksum, as another program may."""
     text = line.rpartition(b",")[0].replace(old, new, 1)
-    return text + b"," + compute_check(text)
+    return text + b"," + compute_checksum(text)
 
 
 HEADER = ",".join(COLUMNS).encode() + b"\n"

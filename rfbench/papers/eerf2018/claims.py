@@ -10,7 +10,7 @@ from rfbench.analysis.paired import Curve, Pairing, Quantity, compare_at_equal_t
 def over_own_fit(pairing: Pairing, curve: Curve, other: Curve | None) -> list[Quantity]:
     """Return a time divided by the fitting time of the same method, at the largest size."""
     size = max(curve)
-    values = pairing.tabulate(pairing.part.metric) - pairing.tabulate("t_fit")
+    values = pairing.tabulate_metric(pairing.part.metric) - pairing.tabulate_metric("t_fit")
     quotients = [values[:, column] for column in curve[size]]
     most = max(quotients, key=lambda quotient: int(np.isfinite(quotient).sum()))
     return [Quantity(most, size, joint=f"over t_fit, M = {size}")]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rfbench import papers
-from rfbench.analysis.paired import Curve, Pairing, Quantity, Values, compute_change
+from rfbench.analysis.paired import Curve, Pairing, Quantity, Values, compute_change_along_axis
 
 
 def at_the_marked_sizes(pairing: Pairing, curve: Curve, other: Curve | None) -> list[Quantity]:
@@ -13,7 +13,7 @@ def at_the_marked_sizes(pairing: Pairing, curve: Curve, other: Curve | None) -> 
     compared = (pairing.paper, pairing.target, pairing.part.method, pairing.part.metric)
     marked = {
         number.size
-        for number in papers.list_published()
+        for number in papers.list_published_numbers()
         if number.mark and (number.paper, number.dataset, number.method, number.metric) == compared
     }
     steps = pairing.compute_steps(curve, other)
@@ -22,7 +22,9 @@ def at_the_marked_sizes(pairing: Pairing, curve: Curve, other: Curve | None) -> 
 
 def growth(pairing: Pairing, curve: Curve, other: Curve | None) -> list[Quantity]:
     """Return the difference at the largest size minus the difference at the smallest size."""
-    return compute_change(list(pairing.compute_steps(curve, other).values()), "growth over M")
+    return compute_change_along_axis(
+        list(pairing.compute_steps(curve, other).values()), "growth over M"
+    )
 
 
 def mean_over_sizes(pairing: Pairing, curve: Curve, other: Curve | None) -> list[Quantity]:

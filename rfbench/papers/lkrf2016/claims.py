@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from rfbench.analysis.kept import is_near_corners, is_near_offsets
-from rfbench.analysis.paired import Curve, Pairing, Quantity, Values, compute_change
+from rfbench.analysis.kept import mask_frequencies_near_corners, mask_offsets_near_multiples
+from rfbench.analysis.paired import Curve, Pairing, Quantity, Values, compute_change_along_axis
 from rfbench.results import kept_features
 
 # The paper keeps fewer than 250 features for 2 <= d <= 15: nnz(q) < 250 (section 4.1, footnote 1).
@@ -37,7 +37,7 @@ def _over_d(pairing: Pairing, curve: Curve, other: Curve | None) -> pd.DataFrame
     Each d has its own data, so trials of different d are matched without the hash of the data.
     """
     names = ["trial", "seed", "split", "n_train"]
-    trials = pairing.trials.collection.pair_columns[names].iloc[pairing.trials.pairs]
+    trials = pairing.trials.collection.trial_pair_keys[names].iloc[pairing.trials.pairs]
     table = pd.DataFrame(
         pairing.compute_steps(curve, other), index=pd.MultiIndex.from_frame(trials)
     )
@@ -46,7 +46,10 @@ def _over_d(pairing: Pairing, curve: Curve, other: Curve | None) -> pd.DataFrame
 
 def share_of_the_weight(pairing: Pairing, curve: Curve, other: Curve | None) -> list[Quantity]:
     """Return the share of the weight near the locations marked in Figure 1a, for d = 2."""
-    near = {"kept_near_corners": is_near_corners, "kept_near_offsets": is_near_offsets}
+    near = {
+        "kept_near_corners": mask_frequencies_near_corners,
+        "kept_near_offsets": mask_offsets_near_multiples,
+    }
     collection, groups = pairing.trials.collection, pairing.trials.facts["group"]
     shares: list[pd.Series[float]] = []
     for group in groups[curve.get(2, [])]:
@@ -65,13 +68,13 @@ def plateau(pairing: Pairing, curve: Curve, other: Curve | None) -> list[Quantit
 
     The number of kept features at a size is the largest number over the trials at this size.
     """
-    kept = {x: pairing.trials.tabulate("kept")[:, columns] for x, columns in curve.items()}
+    kept = {x: pairing.trials.tabulate_metric("kept")[:, columns] for x, columns in curve.items()}
     steps = [
         values
         for x, values in pairing.compute_steps(curve, other).items()
         if np.isfinite(kept[x]).any() and np.nanmax(kept[x]) <= x
     ]
-    return compute_change(steps[-2:], "change between the two largest M")
+    return compute_change_along_axis(steps[-2:], "change between the two largest M")
 
 
 CLAIMS = {"L1": reached, "L2": slope, "L3": share_of_the_weight, "L7": plateau}

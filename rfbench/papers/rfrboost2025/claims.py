@@ -18,8 +18,8 @@ def by_fold(pairing: Pairing, curve: Curve, other: Curve | None) -> list[Quantit
     Trials of one fold share their rows, so they count as one value.
     """
     collection, pairs = pairing.trials.collection, pairing.trials.pairs
-    folds = collection.pair_columns["trial"].iloc[pairs].to_numpy(dtype=int) % N_FOLDS
-    table = pd.DataFrame(pairing.tabulate(pairing.part.metric)).groupby(folds).mean()
+    folds = collection.trial_pair_keys["trial"].iloc[pairs].to_numpy(dtype=int) % N_FOLDS
+    table = pd.DataFrame(pairing.tabulate_metric(pairing.part.metric)).groupby(folds).mean()
     means = [
         table[list(itertools.chain(*columns.values()))].mean(axis=1).to_numpy()
         for columns in (curve, other or {})
