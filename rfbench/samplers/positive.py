@@ -117,4 +117,4 @@ def compute_mean(X: Rows) -> Array:
     total = np.zeros(d)
     for block in iterate_row_blocks(n, d):
         total += np.asarray(X[block].astype(np.float64).sum(axis=0)).ravel()
-    return total / n
+    return np.asarray(total / n)

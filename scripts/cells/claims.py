@@ -44,8 +44,8 @@ def judge(log_ratios: pd.Series[float], side: str) -> tuple[str, str]:
     """
     if len(log_ratios) < LEAST_SETS:
         return ", ".join(f"{ratio:.2f}" for ratio in np.exp(log_ratios)), verdicts.CANNOT
-    mean = log_ratios.mean()
-    half = stdtrit(len(log_ratios) - 1, 1 - verdicts.ALPHA / 2) * log_ratios.sem()
+    mean, error = float(log_ratios.mean()), float(np.asarray(log_ratios.sem()))
+    half = float(stdtrit(len(log_ratios) - 1, 1 - verdicts.ALPHA / 2)) * error
     low, high = mean - half, mean + half
     text = f"{np.exp(mean):.2f} ({np.exp(low):.2f} to {np.exp(high):.2f})"
     if side == "shown":

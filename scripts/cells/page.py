@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -63,7 +64,8 @@ def mark_ratio(ratio: float, precise: float, error: float, cells: int) -> str:
 
 
 def _format_methods(groups: pd.DataFrame, marks: list[str]) -> str:
-    lines = []
+    lines: list[Any] = []
+    each: Any
     for mark, each in zip(marks, groups.itertuples(), strict=True):
         words = [each.method, each.projection, each.features]
         words += [name for name in ("full_cov", "tree", "expanded") if getattr(each, name)]
