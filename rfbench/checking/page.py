@@ -279,7 +279,8 @@ def _apart_grid(rows: pd.DataFrame) -> Grid:
 def _own_tests_grid(file: Path) -> Grid:
     """Return the table of packages with a patch: their own tests and our test, before and after."""
     lines = []
-    for row in pd.read_csv(file, dtype={"version": str, "note": STRING}).to_dict("records"):
+    types: Any = {"version": str, "note": STRING}
+    for row in pd.read_csv(file, dtype=types).to_dict("records"):
         own = [row["note"], DASH]
         if not pd.isna(row["passed_before"]):
             own = [

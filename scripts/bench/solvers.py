@@ -102,7 +102,7 @@ def compute_logistic_objective(model: Any, Z: Array, y: Array, alpha: float) -> 
     """Return the objective of a fitted logistic regression, for the classes 0 to k - 1."""
     coefficients = np.atleast_2d(model.coef_)
     decisions = Z @ coefficients.T + np.ravel(model.intercept_)
-    codes = y.astype(np.intp)
+    codes: Any = y.astype(np.intp)
     signed = len(coefficients) == 1
     loss: Any = TwoClasses(2.0 * codes[:, None] - 1) if signed else Multinomial(codes)
     return float(loss.compute_value(decisions) + alpha / 2 * np.sum(coefficients**2))

@@ -28,7 +28,7 @@ from scripts.cells import authors, compare, page
 from scripts.cells.measure import FEWER_ROWS, SOURCES, TEST_ROWS, is_slow, measure
 
 CELLS = Path(__file__).parents[2] / "results" / "published" / "dotproduct2022" / "cells.csv"
-KEPT = CELLS.with_name("trials.csv")
+KEPT = CELLS.with_name("kept_trials.csv")
 # Number of trials of a cell. The matrices of MNIST are the largest. The first two data sets have
 # more trials, because the errors of small test parts vary most.
 TRIALS, MNIST_TRIALS, SMALL_TRIALS = 5, 3, 10

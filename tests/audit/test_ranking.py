@@ -64,7 +64,7 @@ def test_combination_with_missing_trials_is_not_ranked(invented, tmp_path):
         assert len(table) == 6 - incomplete
         assert "2" not in list(table["bandwidth"])
     with pytest.raises(
-        ResultsError, match="No combination of settings has results for all numbers"
+        ResultsError, match="No combination of settings has results for all published numbers"
     ):
         page.save_audit(audit, table, tmp_path)
 

@@ -350,3 +350,8 @@ def test_mean_of_few_skewed_errors_is_too_small_in_most_cells():
     few, many = (np.log(errors.reshape(-1, n).mean(axis=1)).mean() for n in (5, 20))
     assert few < many - 0.05
     assert many < np.log(errors.mean())
+
+
+def test_folder_of_cells_has_no_file_that_results_would_read():
+    assert command.KEPT.exists()
+    assert not command.CELLS.with_name("trials.csv").exists()
