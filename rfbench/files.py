@@ -138,7 +138,7 @@ def replace(file: Path, content: bytes, top: Path | None = None) -> None:
     content : bytes
         The new content.
     top : Path, optional
-        Folder of rfbench that contains the file, see `check`.
+        Folder of rfbench that contains the file, see `check_regular_file`.
 
     Raises
     ------
@@ -176,8 +176,8 @@ def remove(file: Path, top: Path | None = None) -> None:
 def remove_folder(folder: Path, top: Path | None = None) -> None:
     """Remove a folder and its content if it exists; links in it are not followed.
 
-    `top` is the folder of rfbench that contains the folder, see `check`. Raises OSError if the
-    folder cannot be removed.
+    `top` is the folder of rfbench that contains the folder, see `check_regular_file`. Raises
+    OSError if the folder cannot be removed.
     """
     _check_inside(folder / "any", top or folder.parent)
     if folder.exists():

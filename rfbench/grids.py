@@ -33,8 +33,10 @@ def expand_grid_text(text: str) -> list[Any]:
     ends are integers, the values are rounded to integers. Text without ``:`` and ``,`` is a single
     value.
 
-    >>> expand("50:1000")[:3], expand("2:5"), expand("log:1e-2:1e2:5"), expand("eerf")
-    ([50, 100, 150], [2, 3, 4, 5], [0.01, 0.1, 1.0, 10.0, 100.0], ['eerf'])
+    >>> expand_grid_text("50:1000")[:3], expand_grid_text("2:5"), expand_grid_text("eerf")
+    ([50, 100, 150], [2, 3, 4, 5], ['eerf'])
+    >>> expand_grid_text("log:1e-2:1e2:5")
+    [0.01, 0.1, 1.0, 10.0, 100.0]
     """
     text = text.strip()
     if "," in text:

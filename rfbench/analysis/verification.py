@@ -27,7 +27,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Verification:
-    """Result of `verify`: compared numbers, and verdicts on claims."""
+    """Result of `verify_results`: compared numbers, and verdicts on claims."""
 
     selection: Selection
     numbers: pd.DataFrame

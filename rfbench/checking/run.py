@@ -120,7 +120,7 @@ def check_feature_map(
 
 
 def check_map(feature_map: Any, *args: Any, **kwargs: Any) -> None:
-    """Check a feature map in a test of your own; see `check` for the arguments.
+    """Check a feature map in a test of your own; see `check_feature_map` for the arguments.
 
     Raises
     ------

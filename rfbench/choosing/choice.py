@@ -78,7 +78,7 @@ class Choice(NamedTuple):
     """The model that `choose` selected for a table, and its measurements."""
 
     folder: Path
-    model: Model  # the selected model, as fitted by `fit_last`
+    model: Model  # the selected model, fitted by `fit_on_all_rows`
     others: Mapping[str, Model]  # best model of each family, fitted on the training rows only
     card: Mapping[str, Any]  # content of model.json, described in `choose`
 

@@ -89,7 +89,7 @@ def compute_interval_half_widths(residuals: Array) -> dict[float, float]:
 def save_model(model: Model, folder: Path, **facts: Any) -> dict[str, Any]:
     """Write a model file and its card; return the content of the card.
 
-    The hash of the model is stored, so that `load` recognizes models of this user. Raises
+    The hash of the model is stored, so that `load_model` recognizes models of this user. Raises
     WriteError if a file cannot be written.
     """
     widths = {str(level): width for level, width in model.half_widths_.items()}

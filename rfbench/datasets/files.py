@@ -199,8 +199,8 @@ def read_table(
     """Read a file for training. Return its `Table`, the `ReadOptions`, and all columns.
 
     If `dense` is True, sparse rows become a table. `special` are the keys of
-    `rfbench.datasets.columns.choose_columns`. Further options are passed to `read`. The table has
-    notes on assumptions. Raise DataError if the file cannot be read.
+    `rfbench.datasets.columns.choose_columns`. Further options are passed to `read_data_file`. The
+    table has notes on assumptions. Raise DataError if the file cannot be read.
     """
     X, y, how, notes, queries = read_data_file(path, target=special.get("target"), **options)
     X = columns.to_dense_table(X) if dense else X

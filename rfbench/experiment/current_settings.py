@@ -49,7 +49,7 @@ def find_current_settings(results: Results) -> frozenset[str] | None:
 def find_current_settings_of_each(
     several_results: Sequence[Results],
 ) -> list[frozenset[str] | None]:
-    """Return the result of `find_settings` for each of several results."""
+    """Return the result of `find_current_settings` for each of several results."""
     return [find_current_settings(results) for results in several_results]
 
 

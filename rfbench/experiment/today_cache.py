@@ -23,7 +23,7 @@ FILE = "settings.json"
 
 
 def load_current_settings(several_results: Sequence[Results]) -> list[frozenset[str] | None]:
-    """Return the current settings of several results, from the cache where it has them.
+    """Return the current settings of several results, read from the cache if possible.
 
     See `rfbench.experiment.current_settings.find_current_settings`.
 

@@ -3,7 +3,7 @@
 The error of a method on a data set is divided by the error of the baseline in the same trial and at
 the same number of features. The methods are ordered by the median of these quotients over data
 sets. Two methods differ significantly if a joint test of all pairs rejects their equality, see
-`find_significant_differences`. `p_value` tests a single pair.
+`find_significant_differences`. `compute_wilcoxon_p_value` tests a single pair.
 """
 
 from __future__ import annotations

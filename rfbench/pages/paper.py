@@ -48,7 +48,8 @@ def render_paper_page(
 ) -> str:
     """Return the page of a paper as Markdown, for the folder `out`.
 
-    `added` is Markdown from `gather_slice_texts`, and `picture` is the PNG from `render_figure`.
+    `added` is Markdown from `gather_slice_texts`, and `picture` is the PNG from
+    `render_paper_figure`.
     """
     own, pictured = verification.select_papers(name), picture is not None
     sentences = _write_counts(own, link(out.parent / "glossary.md", out, "compared"))

@@ -1,7 +1,7 @@
 """The papers, one folder each: published numbers, claims, and settings that are not stated.
 
 Each folder next to this file that contains a paper.yaml is a paper. README.md explains how to add a
-paper. `include` adds papers from other folders.
+paper. `include_external_papers` adds papers from other folders.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def list_papers() -> list[str]:
 
 
 def list_external_papers() -> list[str]:
-    """Return the short names of the papers that `include` has added to the papers of rfbench."""
+    """Return the short names of the papers that `include_external_papers` has added."""
     return [name for name, folder in read_known_papers().items() if folder.is_external]
 
 

@@ -189,7 +189,7 @@ def read_results_folder(folder: str | Path) -> Results:
 
 
 def read_each_folder(folders: Iterable[Path]) -> Iterator[Results | ResultsError]:
-    """Yield for each folder the result of `read` or its error, in the order of the folders.
+    """Yield for each folder the result of `read_results_folder` or its error, in the given order.
 
     Small files with the same columns are parsed together. Otherwise each of 80 columns would need a
     call of pandas per file.
@@ -214,7 +214,7 @@ def read_each_folder(folders: Iterable[Path]) -> Iterator[Results | ResultsError
 
 
 def read_results_folders(folders: Iterable[Path]) -> list[Results]:
-    """Return the results of `read` for all folders. Raise the first ResultsError."""
+    """Return the results of `read_results_folder` for all folders. Raise the first ResultsError."""
     results = []
     for each in read_each_folder(folders):
         if isinstance(each, ResultsError):
@@ -276,7 +276,7 @@ def _read_together(several: list[_Lines]) -> dict[Path, Results | ResultsError]:
 def _make_results(
     folder: Path, rows: pd.DataFrame, broken: Mapping[int, tuple[bytes, str]]
 ) -> Results:
-    """Return the results of a folder, given all rows of its file, as `read` returns them."""
+    """Return the results of a folder, like `read_results_folder`, given all rows of its file."""
     notes = describe_invalid_lines(broken)
     rows = _settle_rows(rows, notes)
     manifest = manifests.read_if_valid(folder, notes)

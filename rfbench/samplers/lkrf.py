@@ -58,8 +58,8 @@ class LKRF(PooledFeatures):
 
     Candidate m of the pool gets the score :math:`v_m = (\sum_i y_i \phi(x_i, w_m))^2`. The
     distribution q maximizes :math:`q^\top v` within the ball :math:`N_w |q|^2 - 1 \le \rho`
-    (problem 4, see `chi_square_weights`). If a `penalty` lambda is given, lambda times the
-    divergence is subtracted instead (see `penalized_weights`).
+    (problem 4, see `compute_chi_square_weights`). If a `penalty` lambda is given, lambda times the
+    divergence is subtracted instead (see `compute_penalized_weights`).
 
     Parameters
     ----------
