@@ -31,6 +31,8 @@ def make_page(cells: pd.DataFrame) -> str:
     """Return the page in Markdown."""
     table = compare.tabulate(cells)
     several = table[table["published_n"] > 1]
+    # The cells of MNIST that the page names as unexplained, with the share of all other cells.
+    doubtful = (several["dataset"] == "MNIST") & (several["scaling"] == "standardized")
     counts, missing = table["verdict"].value_counts(), cells[cells["n"].isna()]["dataset"]
     groups = compare.group_ratios(table, compare.MAP)
     columns = ("ratio", "precise_ratio", "precise_se", "precise_cells")
@@ -45,6 +47,9 @@ def make_page(cells: pd.DataFrame) -> str:
         **{each: f"{counts.get(each, 0):,}" for each in verdicts.COMPARED},
         within=(several["z"].abs() < compare.FAR).mean(),
         sd=several["z"].std(),
+        doubtful=int(doubtful.sum()),
+        doubtful_ratio=np.exp(several[doubtful]["log_ratio"].mean()),
+        rest=(several[~doubtful]["z"].abs() < compare.FAR).mean(),
         groups=len(groups),
         beyond=len(marks) - marks.count(""),
         unexplained=marks.count("?"),
