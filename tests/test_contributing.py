@@ -60,7 +60,7 @@ def test_each_decorator_in_the_guide_exists_and_is_used():
         ("sampler", RandomFeatures, {"_draw", "kernels_served"}),
         ("solver", Solver, {"_fits", "positive_alphas", "penalty_degree"}),
         ("solver", fits, {"fit_from_matrix", "fit_from_gram", "Fits", "LinearPath"}),
-        ("solver", fits.LinearPath, {"make_blank", "record_gap", "mark_unconverged"}),
+        ("solver", fits.LinearPath, {"make_zero_path", "record_gap", "mark_unconverged"}),
         ("column of `trials.csv`", schema, {"_WHAT", "_METRICS", "_TIMES", "_REFIT", "_HOW"}),
     ],
 )

@@ -27,6 +27,7 @@ FILES = [
     for file in sorted(ROOT.glob(pattern))
     if file.suffix in {".py", ".md", ".j2", ".yaml", ".txt"}
     and file.name not in {"CHANGELOG.md", "errata.md", "changed_claims.md", "changes.yaml"}
+    and file != ROOT / "scripts" / "foreign" / "sources.yaml"  # it names files of other packages
 ]
 # Configurations of the reader's in examples, and a file of numba's.
 EXAMPLES = {"flats", "mine", "prices", "new", "higgs", "bench", ".numba_config"}

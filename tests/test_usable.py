@@ -93,7 +93,7 @@ def test_variables_lower_the_limit_and_a_wrong_one_is_rejected(monkeypatch):
     assert fanout.find_executor(n_jobs=5) == (5, None)
     for wrong in ("0", "-1", "two", "1.5"):
         monkeypatch.setenv("SLURM_CPUS_PER_TASK", wrong)
-        with pytest.raises(ConfigError, match=f"SLURM_CPUS_PER_TASK={wrong} is not a number"):
+        with pytest.raises(ConfigError, match=f"SLURM_CPUS_PER_TASK={wrong} is not a valid number"):
             usable.count_usable_cores()
 
 

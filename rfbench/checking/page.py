@@ -225,7 +225,7 @@ def _name(row: Mapping[Any, Any]) -> str:
 
 
 def _bias_cells(row: Mapping[Any, Any]) -> list[str]:
-    """Return the bias in percent of the kernel, and the pair of rows where it was measured."""
+    """Return the bias in percent of the kernel, and the pair of rows with the largest bias."""
     percent = 100 * row["bias"] / row["exact"] if abs(row["exact"]) > 1e-9 else 0.0
     exact, mean = row["exact"], row["exact"] + row["bias"]
     becomes = f"{format_number(mean, 2)} instead of {format_number(exact, 2)}"
@@ -292,7 +292,7 @@ def _own_tests_grid(file: Path) -> Grid:
         applied = "yes" if row["applies"] else "no"
         lines.append([row["code"], row["version"], applied, *own, *biased])
     head = ["package", "version", "patch applies", "own tests before", "own tests after",
-            "biased maps before", "biased maps after"]  # fmt: skip
+            "biased feature maps before", "biased feature maps after"]  # fmt: skip
     return Grid(head, lines)
 
 

@@ -44,7 +44,7 @@ from rfbench.choosing.screen import (
 from rfbench.choosing.table import (
     LEAST_ROWS,
     LabeledTable,
-    make_labelled_table,
+    make_labeled_table,
     remove_row_values,
     split_without_rare_classes,
 )
@@ -128,7 +128,7 @@ def choose(
         only a few different integers. The sentence names the task that is assumed (classification
         or regression) and the option for the other task.
     **told : Any
-        Information about the table, see `rfbench.choosing.table.make_labelled_table`: `target`,
+        Information about the table, see `rfbench.choosing.table.make_labeled_table`: `target`,
         `task`, `drop`, `groups`, `time`, and options for reading a file.
 
     Returns
@@ -145,9 +145,9 @@ def choose(
     started, folder = started or monotonic(), Path(out or "results/choose")
     with workplace.make_working_folder(folder, allow_rows=allow_rows) as place:
         table = (
-            make_labelled_table(X, y, **told)
+            make_labeled_table(X, y, **told)
             if allow_rows
-            else remove_row_values(make_labelled_table(X, y, **told))
+            else remove_row_values(make_labeled_table(X, y, **told))
         )
         if table.assumed and on_assumption is not None:
             on_assumption(table.assumed)

@@ -269,7 +269,7 @@ def shuffle_within_classes(codes: Index, seed: int) -> Index:
     return order.groupby(codes).rank().to_numpy(dtype=np.int64) - 1
 
 
-def make_labelled_table(
+def make_labeled_table(
     X: Any,
     y: Any = None,
     *,

@@ -273,7 +273,7 @@ class RankResult:
         return [name for name in others if self.size.find_verdict(self.own.method, name) == verdict]
 
 
-def extract_scale_notes(messages: pd.Series[str]) -> pd.Series[str]:
+def find_scale_notes(messages: pd.Series[str]) -> pd.Series[str]:
     """Return the notes on an unknown length scale, in the wording of this or an earlier version."""
     pattern = rf"(?:^|; )((?:{UNKNOWN_SCALE}|{EARLIER_UNKNOWN_SCALE}).*)"
     return messages.str.extract(pattern)[0].dropna()
@@ -293,7 +293,7 @@ def compare_with_published_rows(
     paired = rows[rows["method"] == label].merge(pairs, on=pair)
     measured = own.rows[(own.rows["label"] == label) & (own.rows["M"] == M)]
     asked = len(measured)
-    notes = extract_scale_notes(measured["message"])
+    notes = find_scale_notes(measured["message"])
     # Times from different machines cannot be compared. Ratios to the baseline on the same machine
     # can be compared.
     untimed = paired.assign(search=math.nan)

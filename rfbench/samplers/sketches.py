@@ -36,8 +36,8 @@ PROJECTIONS = ("gaussian", "rademacher", "srht", "countsketch")
 COUNTSKETCH = PROJECTIONS[-1]
 SERVED = (*GAUSSIAN, *DOT_PRODUCTS)
 # Up to this number of columns, multiplying by the matrix of a Hadamard factor takes less time than
-# the fast transform. The value is from `structured.DENSE_COLUMNS`, which was measured.
-DENSE_COLUMNS = 128
+# the fast transform. The value is from the measured times of `structured.DENSE_COLUMNS`.
+MOST_DENSE_COLUMNS = 128
 # Number of training rows on which the numbers of features per degree are based. Chosen without a
 # measurement. The authors use at most 5,000 rows. With twice the value, the time is four times as
 # long, and the numbers of features change by a few percent.
@@ -140,7 +140,7 @@ class Way(NamedTuple):
             orders = [b * p + generator.permutation(p) for b in range(count)]
             chosen = np.concatenate(orders)[:D]
         rows = HadamardRows(signs, chosen)
-        return Dense(rows.project(np.eye(p))) if p <= DENSE_COLUMNS else rows
+        return Dense(rows.project(np.eye(p))) if p <= MOST_DENSE_COLUMNS else rows
 
     def _signs(self, generator: np.random.Generator, shape: tuple[int, int]) -> NDArray[Any]:
         choices = np.array([1, -1, 1j, -1j]) if self.is_complex else np.array([1.0, -1.0])

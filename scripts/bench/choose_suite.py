@@ -35,7 +35,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostin
 from rfbench import datasets
 from rfbench.choosing.choice import choose
 from rfbench.choosing.losses import compute_loss
-from rfbench.choosing.table import LabeledTable, make_labelled_table
+from rfbench.choosing.table import LabeledTable, make_labeled_table
 from scripts.bench.tables import SuiteTable, append_line, list_tables
 
 NUMBER_MODELS = HistGradientBoostingRegressor, DummyRegressor
@@ -151,7 +151,7 @@ def main() -> None:
         if (table.file, seed, args.budget) not in done:
             python, data = make_environment(args.environment), datasets.load(table.name)
             y = data.y if data.task != "regression" else data.y.astype(float)
-            whole = make_labelled_table(pd.DataFrame(np.asarray(data.X)).add_prefix("x"), y)
+            whole = make_labeled_table(pd.DataFrame(np.asarray(data.X)).add_prefix("x"), y)
             line = measure(whole, args.budget, seed, args.jobs, python)
             line |= {"table": table.file, "seed": seed, "budget": args.budget}
             append_line(args.out, {key: line.get(key) for key in COLUMNS})

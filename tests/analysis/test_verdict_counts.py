@@ -36,7 +36,7 @@ def test_verdicts_of_two_provenance_classes_cannot_be_summed() -> None:
     assert (counted.n_compared, counted.n_agreeing_or_close, counted[verdicts.CLOSE]) == (2, 1, 0)
     for other in (("repository", "readings"), ("table", "matched")):
         more = entries((*other, verdicts.AGREES))
-        with pytest.raises(ResultsError, match="different provenance"):
+        with pytest.raises(ResultsError, match="different sources or settings"):
             verdict_counts.count_by_verdict(pd.concat([one, more]), verdict_counts.OF_NUMBERS)
     with pytest.raises(ResultsError, match="none"):
         verdict_counts.count_by_verdict(one[:0], verdict_counts.OF_NUMBERS)

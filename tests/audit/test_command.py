@@ -84,7 +84,7 @@ def test_interrupted_audit_is_not_ranked(here, monkeypatch):
         (["--set", "paper=''"], "not a configuration of invented2026"),
         (["--set", "samplers=[qmc]"], "does not measure any method"),
         (["--set", "M=7"], "M = 10, 40. The configuration has 7"),
-        (["--set", "seed=1", "--vary", "seed=1,2"], "set and varied"),
+        (["--set", "seed=1", "--vary", "seed=1,2"], "both fixed (--set) and varied (--vary)"),
         (["--vary", "samplers.control.bandwidth=1,2"], "any measured sampler"),
         (["--vary", "scaling=none,sideways"], "'sideways'"),
         (["--vary", "M=10,7"], "has a published number in"),

@@ -10,7 +10,7 @@ import rfbench
 from rfbench.choosing import choice as choosing
 from rfbench.choosing import rounds
 from rfbench.choosing.choice import choose
-from rfbench.choosing.table import make_labelled_table
+from rfbench.choosing.table import make_labeled_table
 from rfbench.errors import ConfigError, DataError
 from rfbench.pages.templates import render_template
 from tests.choosing.conftest import FOREVER, shortened, towns
@@ -197,9 +197,9 @@ def test_text_classes_with_groups_are_learned(short, tmp_path):
     rows = np.load(tmp_path / "rows.npz")
     assert not set(group[rows["train"]]) & set(group[rows["test"]])
     assert choice.card["take"]["error"] < 20
-    shares = choice.model.predict_proba(make_labelled_table(X, y).X)
+    shares = choice.model.predict_proba(make_labeled_table(X, y).X)
     np.testing.assert_allclose(shares.sum(axis=1), 1)
-    assert np.mean(choice.model.predict(make_labelled_table(X, y).X) != y) < 0.15
+    assert np.mean(choice.model.predict(make_labeled_table(X, y).X) != y) < 0.15
 
 
 def drifting(n=120):
@@ -246,7 +246,7 @@ def test_invalid_time_column_is_rejected(tmp_path, keys, error, message):
         choose(tmp_path / "rows.csv", target="y", out=tmp_path / "out", **keys)
 
 
-@pytest.mark.parametrize("step", ["fit_on_all_rows", *at_night("decide")])
+@pytest.mark.parametrize("step", ["fit_on_all_rows", *at_night("choose_final_candidate")])
 def test_interrupt_during_the_last_evaluation_leaves_no_rows(short, tmp_path, monkeypatch, step):
     def interrupted(*_):
         raise KeyboardInterrupt

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from rfbench.choosing.rounds import FEATURES, Candidate, Rounds
-from rfbench.choosing.table import make_labelled_table, split_without_rare_classes
+from rfbench.choosing.table import make_labeled_table, split_without_rare_classes
 from rfbench.datasets.preparation import Preparation
 from tests.support.generated_tables import KINDS, generated, near_constant
 from tests.support.nightly import at_night
@@ -13,7 +13,7 @@ from tests.support.nightly import at_night
 
 def rounds_of(X, y, folder, **changes):
     table, splits, *_ = split_without_rare_classes(
-        make_labelled_table(X, y, groups="none", time="none"), 60.0
+        make_labeled_table(X, y, groups="none", time="none"), 60.0
     )
     return Rounds(table, splits, np.inf, folder, **changes)
 

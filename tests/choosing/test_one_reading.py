@@ -11,7 +11,7 @@ from sklearn.dummy import DummyRegressor
 
 from rfbench.api import read_config
 from rfbench.choosing.model import Model
-from rfbench.choosing.table import infer_split, make_labelled_table, read_new_rows
+from rfbench.choosing.table import infer_split, make_labeled_table, read_new_rows
 from rfbench.datasets import columns, files, user_data
 from rfbench.datasets.preparation import Preparation, describe_column_treatments
 from rfbench.errors import DataError
@@ -63,7 +63,7 @@ def seen(path, target="y", task=None, **reading):
     parameters = {"file": path.name, "task": task, "target": target, **reading}
     parameters = {key: value for key, value in parameters.items() if value is not None}
     entry, parsed, _ = user_data.read_user_data("d", parameters, path.parent)
-    table = make_labelled_table(path, target=target, task=task, groups="none", **reading)
+    table = make_labeled_table(path, target=target, task=task, groups="none", **reading)
     assert entry.rows == len(table.y) == len(parsed.y)
     if table.n_classes:
         assert sorted(entry.classes) == sorted(map(str, table.classes))
@@ -227,7 +227,7 @@ class TestArrays:
         parsed = columns.parse_data("d", *columns.to_table("d", values, y))
         assert list(parsed.about["classes"].items()) == [(str(2**60), 36), (str(2**60 + 1), 35)]
         assert np.flatnonzero(parsed.X[0].isna() if 0 in parsed.X else parsed.X["0"].isna()) == [4]
-        table = make_labelled_table(values, y)
+        table = make_labeled_table(values, y)
         assert (len(table.y), table.X.isna().sum().sum()) == (N - 1, 1)
 
     @pytest.mark.parametrize("cell", [[1, 2], {"k": 1}, b"ab"])
@@ -237,7 +237,7 @@ class TestArrays:
         assert list(found.table.X) == ["u", "v"]
         assert "These columns contain lists or bytes and are left out: odd." in found.said
         with pytest.raises(DataError, match="constant"):
-            make_labelled_table(tmp_path / "a.parquet", target="odd")
+            make_labeled_table(tmp_path / "a.parquet", target="odd")
 
     def test_time_differences_are_numbers(self, tmp_path):
         wait = pd.to_timedelta(np.arange(N) * 90, "s")
@@ -330,7 +330,7 @@ class TestNames:
         else:
             written(table, path)
         for read in (
-            lambda: make_labelled_table(path, target="y"),
+            lambda: make_labeled_table(path, target="y"),
             lambda: user_data.read_user_data("d", {"file": path.name, "target": "y"}, tmp_path),
             lambda: files.read_data_file(path),
         ):
@@ -339,7 +339,7 @@ class TestNames:
 
     def test_unused_training_columns_are_not_reported_as_new(self, tmp_path):
         path = written(frame(w=LETTERS, z=1.5 * np.arange(N)), tmp_path / "a.csv")
-        table = make_labelled_table(path, target="y", drop=["z"], groups="w")
+        table = make_labeled_table(path, target="y", drop=["z"], groups="w")
         rows, _ = read_new_rows(path, fitted(table))
         assert list(rows) == ["u", "v"]
 
@@ -458,13 +458,13 @@ class TestSvmlight:
         lines = [f"{i % 5 + 0.5} qid:{i // 4} 1:{i % 7} 2:{i * 3 % 11}\n" for i in range(80)]
         (tmp_path / "a.svm").write_text("".join(lines))
         _, parsed, _ = user_data.read_user_data("d", {"file": "a.svm"}, tmp_path)
-        table = make_labelled_table(tmp_path / "a.svm")
+        table = make_labeled_table(tmp_path / "a.svm")
         assert_array_equal(parsed.groups, np.arange(80) // 4)
         assert_array_equal(table.groups, parsed.groups)
         assert "held out together. There are 20 queries" in " ".join(table.notes)
         call("new", tmp_path / "a.svm", "--out", "a.yaml")
         assert read_config(tmp_path / "a.yaml").split == {"leave_groups": 0.25}
-        assert make_labelled_table(tmp_path / "a.svm", groups="none").groups is None
+        assert make_labeled_table(tmp_path / "a.svm", groups="none").groups is None
 
     def test_nonnumeric_values_are_gaps_for_all_commands(self, tmp_path):
         lines = [f"{i % 5 + 0.5} 1:{i % 7 if i % 9 else 'nan'} 3:{i * 3 % 11}\n" for i in range(45)]

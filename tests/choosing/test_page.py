@@ -67,7 +67,8 @@ def test_page_names_everything_that_was_left_out(folder, tmp_path):
     write_page([tmp_path], tmp_path / "page.html")
     html = (tmp_path / "page.html").read_text()
     for fact in (
-        "Class rarer: its 2 rows", "z1", "was not sufficient: extra trees, setting 3", "no memory",
+        "Class rarer, because its 2 rows", "z1",
+        "was not sufficient: extra trees, setting 3", "no memory",
         "800 of 1000 rows", reason, "true class and predicted class", "share of right predictions",
         '<td class="short number">24</td>',
     ):  # fmt: skip

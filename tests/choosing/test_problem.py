@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from rfbench.choosing.table import LabeledTable, make_labelled_table, split_without_rare_classes
+from rfbench.choosing.table import LabeledTable, make_labeled_table, split_without_rare_classes
 from rfbench.errors import ConfigError, MemoryLimitError
 
 
@@ -90,4 +90,4 @@ def test_sparse_matrix_too_large_to_densify_is_rejected(monkeypatch):
     monkeypatch.setattr("rfbench.memory.count_free_bytes", lambda: 1000.0)
     X, y = sparse.csr_array((30, 9)), np.arange(30.0)
     with pytest.raises(MemoryLimitError, match="The table with its zeros needs about"):
-        make_labelled_table(X, y)
+        make_labeled_table(X, y)

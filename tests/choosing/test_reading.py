@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from sklearn.linear_model import Ridge
 
 from rfbench.choosing.model import Model, compute_interval_half_widths, load_model, save_model
-from rfbench.choosing.table import make_labelled_table
+from rfbench.choosing.table import make_labeled_table
 from rfbench.cli import main
 from rfbench.datasets import user_data
 from rfbench.datasets.preparation import Preparation
@@ -27,7 +27,7 @@ def home(tmp_path, monkeypatch):
 
 def fitted(file, target="y", **reading):
     """Fit a model on a file, and write it as `choose` does."""
-    table = make_labelled_table(file, target=target, **reading)
+    table = make_labeled_table(file, target=target, **reading)
     assert not table.n_classes
     model = Model([("prepare", Preparation()), ("predict", Ridge(1e-6))]).fit(table.X, table.y)
     model.half_widths_, model.reading_ = compute_interval_half_widths(np.zeros(150)), table.how
@@ -115,7 +115,7 @@ def test_ambiguous_separators_are_guessed_by_choose_but_not_by_run(tmp_path, con
     head, *rows = content.split()
     path = put(tmp_path / "a.csv", head + "\n" + "\n".join(rows * 15) + "\n")
     made = [
-        make_labelled_table(path, target="y", **how)
+        make_labeled_table(path, target="y", **how)
         for how in ({}, {"decimal": "."}, {"decimal": ","})
     ]
     read = [Preparation().fit_transform(table.X)[1, 0] for table in made]
@@ -125,7 +125,7 @@ def test_ambiguous_separators_are_guessed_by_choose_but_not_by_run(tmp_path, con
     with pytest.raises(DataError, match="`rfbench run` does not.*`decimal`"):
         user_data.read_user_data("d", {"file": "a.csv", "target": "y"}, tmp_path)
     far = put(path, path.read_text() + "7;3\n" * 120 + "0.5;3\n")  # beyond the first lines
-    clear = make_labelled_table(far, target="y", task="regression")
+    clear = make_labeled_table(far, target="y", task="regression")
     assert clear.assumed == ""
     assert Preparation().fit_transform(clear.X)[-1, 0] == 0.5
 
@@ -171,7 +171,7 @@ def test_labels_like_formulas_are_escaped_only_for_spreadsheets(tmp_path):
 
     table = pd.DataFrame({"a": np.arange(40.0), "y": ["=cmd()", "+1 up"] * 20})
     table.to_csv(tmp_path / "a.csv", index=False)
-    read = make_labelled_table(tmp_path / "a.csv", target="y")
+    read = make_labeled_table(tmp_path / "a.csv", target="y")
     model = Model([("prepare", Preparation()), ("predict", LogisticRegression())])
     model.fit(read.X, read.labels)
     model.half_widths_, model.reading_ = {}, read.how

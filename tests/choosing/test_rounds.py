@@ -24,9 +24,9 @@ SHIPPED = rounds.CONTENDERS
 def test_page_shows_the_numbers_of_the_rounds():
     page = " ".join(resources.files("rfbench.choosing").joinpath("README.md").read_text().split())
     for fact in (
-        f"On {SHIPPED['rows']['few']:,} rows",
+        f"on {SHIPPED['rows']['few']:,} rows",
         f"with {SHIPPED['sizes']['few']} landmarks",
-        f"at {SHIPPED['sizes']['middle']:,} landmarks on {SHIPPED['rows']['middle']:,} rows",
+        f"with {SHIPPED['sizes']['middle']:,} landmarks on {SHIPPED['rows']['middle']:,} rows",
         f"up to {table.FOLDED_ROWS:,} rows",
         f"{table.ROWS_PER_SECOND} rows per second of the budget, at most {table.MOST_ROWS:,}",
         f"a quarter of the rows, at most {table.MOST_HELD_OUT:,}",

@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from rfbench.choosing.choice import choose
-from rfbench.choosing.table import LEAST_ROWS, make_labelled_table, remove_row_values
+from rfbench.choosing.table import LEAST_ROWS, make_labeled_table, remove_row_values
 from rfbench.datasets.preparation import Preparation
 from rfbench.datasets.scaling import RankScaler, SmoothClipScaler
 from rfbench.solvers.kernel_model import KernelRegressor
@@ -35,25 +35,25 @@ class TestHeldOut:
         X = towns(100).sort_values("day", ignore_index=True)
         y = X.pop("price")
         for rows in (X, X[::-1], X.assign(day=X["day"].dt.strftime("%d.%m.%Y"))):
-            table = make_labelled_table(rows, y.to_numpy())
+            table = make_labeled_table(rows, y.to_numpy())
             assert table.time is not None
             assert table.notes[0].startswith("The rows are sorted by day")
             assert "--time none" in table.notes[0]
             assert "day" in table.X
-        assert make_labelled_table(X, y.to_numpy(), time="none").time is None
+        assert make_labeled_table(X, y.to_numpy(), time="none").time is None
         times = np.r_[np.arange(99.0), np.nan]
-        assert len(make_labelled_table(X, y.to_numpy(), time=times).y) == 99
-        assert make_labelled_table(X.sample(frac=1, random_state=0), y.to_numpy()).time is None
-        assert make_labelled_table(X.assign(day=X["day"].iloc[0]), y.to_numpy()).time is None
+        assert len(make_labeled_table(X, y.to_numpy(), time=times).y) == 99
+        assert make_labeled_table(X.sample(frac=1, random_state=0), y.to_numpy()).time is None
+        assert make_labeled_table(X.assign(day=X["day"].iloc[0]), y.to_numpy()).time is None
 
     def test_rows_with_a_repeated_id_are_held_out_together(self, tmp_path):
         visits().to_csv(tmp_path / "v.csv", index=False)
-        table = make_labelled_table(tmp_path / "v.csv", target="y")
+        table = make_labeled_table(tmp_path / "v.csv", target="y")
         assert len(np.unique(table.groups)) == 267
         assert "patient" not in table.X
         assert "267 different values in 700 rows" in table.notes[0]
         assert "--groups none" in table.notes[0]
-        at_random = make_labelled_table(tmp_path / "v.csv", target="y", groups="none")
+        at_random = make_labeled_table(tmp_path / "v.csv", target="y", groups="none")
         assert at_random.groups is None
         assert "patient" in at_random.X
 
@@ -74,7 +74,7 @@ class TestHeldOut:
         if groups == 190:
             X[name] = [f"{chr(65 + i % 19)}. {i % 38}" for i in range(200)]
             groups = X[name].nunique()
-        table = make_labelled_table(X, np.random.default_rng(1).random(200))
+        table = make_labeled_table(X, np.random.default_rng(1).random(200))
         assert (table.groups is None) == (groups is None)
         if groups:
             assert len(np.unique(table.groups)) == groups
@@ -82,21 +82,21 @@ class TestHeldOut:
     def test_exact_duplicates_are_held_out_together(self):
         random = np.random.default_rng(0)
         X, y = np.tile(random.random((60, 3)), (4, 1)), np.tile(random.random(60), 4)
-        table = make_labelled_table(X, y)
+        table = make_labeled_table(X, y)
         assert len(np.unique(table.groups)) == 60
         assert (np.unique(table.groups, return_counts=True)[1] == 4).all()
         assert "180 rows are exact duplicates" in table.notes[0]
         assert "determines" not in said(table)
-        assert make_labelled_table(X, y, groups="none").groups is None
+        assert make_labeled_table(X, y, groups="none").groups is None
         few = np.r_[np.arange(600), 0, 1, 2] / 7  # three of 603 are too few to count
-        assert make_labelled_table(few[:, None], few).groups is None
+        assert make_labeled_table(few[:, None], few).groups is None
 
     def test_equal_rows_of_few_categories_are_not_treated_as_duplicates(self):
         random = np.random.default_rng(0)
         X = pd.DataFrame(
             {"sex": random.choice(["f", "m"], 300), "class": random.choice(list("abc"), 300)}
         )
-        assert make_labelled_table(X, random.choice(["yes", "no"], 300)).groups is None
+        assert make_labeled_table(X, random.choice(["yes", "no"], 300)).groups is None
 
     def test_class_with_one_group_is_reported_and_left_out(self, tmp_path):
         random = np.random.default_rng(0)
@@ -140,7 +140,7 @@ class TestTells:
         random = np.random.default_rng(0)
         y = random.standard_normal(120)
         X = pd.DataFrame({"a": random.random(120), "leak": column(y, random)})
-        table = make_labelled_table(X, y)
+        table = make_labeled_table(X, y)
         assert ("Column leak determines the target" in table.notes[0]) == told
         assert not told or "--drop leak" in table.notes[0]
         assert "leak" in table.X
@@ -159,14 +159,14 @@ class TestTells:
         random = np.random.default_rng(0)
         y = random.choice(["a", "b", "c"], 90, p=[0.6, 0.2, 0.2])
         X = pd.DataFrame({"a": random.random(90), "leak": column(y)})
-        assert ("Column leak determines" in said(make_labelled_table(X, y))) == told
+        assert ("Column leak determines" in said(make_labeled_table(X, y))) == told
 
     def test_column_that_agrees_with_the_target_within_groups_is_not_a_leak(self):
         random = np.random.default_rng(0)
         age, ill = random.random(40).round(3), random.choice(["yes", "no"], 40)
         patient = np.repeat(np.arange(40), 5)
         X = pd.DataFrame({"a": random.random(200), "age": age[patient], "patient": patient})
-        table = make_labelled_table(X, ill[patient])
+        table = make_labeled_table(X, ill[patient])
         assert len(np.unique(table.groups)) == 40
         assert "determines" not in said(table)
 
@@ -175,13 +175,13 @@ class TestTells:
         random = np.random.default_rng(0)
         y = np.where(np.arange(60) < 2, "rare", "usual")
         X = {f"c{i}": random.permutation(np.repeat(np.arange(30), 2)) for i in range(200)}
-        assert "determines" not in said(make_labelled_table(pd.DataFrame(X), y))
+        assert "determines" not in said(make_labeled_table(pd.DataFrame(X), y))
 
 
 class TestTarget:
     def read(self, tmp_path, text, **options):
         (tmp_path / "t.csv").write_text(text)
-        return make_labelled_table(tmp_path / "t.csv", target="y", **options)
+        return make_labeled_table(tmp_path / "t.csv", target="y", **options)
 
     def test_na_and_none_are_classes_and_empty_fields_are_missing_values(self, tmp_path):
         rows = [f"{i},{word}" for i, word in enumerate(["NA", "None", "EU", "EU", ""] * 8)]
@@ -303,7 +303,7 @@ class TestWithoutRows:
     def test_no_part_of_a_model_contains_a_value_of_a_row(self, scaler, model):
         table = secrets()
         read = remove_row_values(
-            make_labelled_table(table.drop(columns="y"), table["y"].to_numpy(), groups="none")
+            make_labeled_table(table.drop(columns="y"), table["y"].to_numpy(), groups="none")
         )
         fitted = make_pipeline(Preparation(LEAST_ROWS), scaler, model).fit(read.X, read.y)
         assert not held(pickle.dumps(fitted), table)

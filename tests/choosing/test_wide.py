@@ -42,7 +42,7 @@ def numbers(d, n=60):
 @pytest.mark.parametrize(
     ("work", "most"),
     [
-        (lambda X: table.make_labelled_table(X, np.arange(len(X)) * 1.0), 25),
+        (lambda X: table.make_labeled_table(X, np.arange(len(X)) * 1.0), 25),
         (lambda X: Preparation().fit(X), 25),
         (lambda X: Preparation().fit(X).transform(X), 25),
         (lambda X: Preparation().fit(X).find_schema_changes(X.fillna(0.0)), 25),
@@ -99,7 +99,7 @@ def test_wide_table_uses_some_columns_and_the_page_names_them(classes, short, tm
 def test_validation_rows_do_not_affect_the_selected_columns(tmp_path):
     """Of noise alone: by all rows, some columns would agree with the target by chance."""
     random = np.random.default_rng(0)
-    rows = table.make_labelled_table(random.standard_normal((60, 2000)), random.standard_normal(60))
+    rows = table.make_labeled_table(random.standard_normal((60, 2000)), random.standard_normal(60))
     by = Rounds(rows, rows.make_splits(60.0), np.inf, tmp_path, n_columns=20)
     assert by.uses_column_screening
     for fold, (fit, held) in enumerate(by.splits):

@@ -45,9 +45,7 @@ def test_other_files_remain_when_choose_fails(tmp_path, allow_rows):
 
 @pytest.mark.parametrize("name", workplace.NAMED[2:])
 def test_rows_of_another_command_are_rejected_before_measuring(tmp_path, monkeypatch, name):
-    monkeypatch.setattr(
-        choosing, "make_labelled_table", lambda *_, **__: pytest.fail("it was read")
-    )
+    monkeypatch.setattr(choosing, "make_labeled_table", lambda *_, **__: pytest.fail("it was read"))
     out = filled(tmp_path / "out", {name: "{}"})
     with pytest.raises(ResultsError, match="output of another command would be overwritten"):
         choose(*table_and_target(60), out=out, allow_rows=False)

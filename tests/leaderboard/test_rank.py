@@ -27,7 +27,7 @@ from rfbench.leaderboard.rank import (
     SEARCHED,
     RankTarget,
     compare_with_published_rows,
-    extract_scale_notes,
+    find_scale_notes,
     make_experiments,
     read_published_rows,
 )
@@ -518,4 +518,4 @@ def test_displayed_names_are_accepted_as_input():
 def test_notes_on_an_unknown_scale_are_found_in_old_and_new_rows(text):
     """Rows keep the wording of the version that wrote them."""
     messages = pd.Series([f"5 bandwidths tried; {text}: why", f"{text}: why", "", "no note"])
-    assert list(extract_scale_notes(messages)) == [f"{text}: why"] * 2
+    assert list(find_scale_notes(messages)) == [f"{text}: why"] * 2

@@ -95,8 +95,8 @@ def test_each_fold_is_measured_again_with_its_own_settings(tmp_path: Path) -> No
     assert line.half_width == pytest.approx(half_width)
     assert line.verdict == "undecided"
     assert (
-        f"**{equal} of 3 folds** that its authors published agree to four digits, and {3 - equal} m"
-        in page
+        f"**{equal} of 3 folds** that its authors published agree with ours to four digits, "
+        f"and {3 - equal} m" in page
     )
     assert "doe/folds, commit aaaaaaa, save/, license MIT" in page
 
@@ -139,7 +139,7 @@ def test_trial_uses_the_settings_of_its_fold(tmp_path: Path) -> None:
     (tmp_path / "folds.yaml").write_text(text.replace("folds: 2", "folds: 3"))
     with (
         read_from(tmp_path / "papers"),
-        pytest.raises(ConfigError, match="rows for 2 folds of rks on digits"),
+        pytest.raises(ConfigError, match="settings for 2 folds of the method rks"),
     ):
         read_config(tmp_path / "folds.yaml")
 

@@ -156,7 +156,7 @@ def test_external_paper_has_a_page_but_is_in_no_total() -> None:
     pages = [Path(each, "README.md").read_text() for each in ("alone", "pages")]
     added = set(pages[1].splitlines()) - set(pages[0].splitlines())
     assert [line for line in added if "doe2030" in line.replace("\\", "")] == [
-        "- Not part of rfbench, and in no total: "
+        "- A paper that is not part of rfbench, and is not included in any total: "
         "[doe2030](papers/doe2030.md), Doe & Roe, JOKE 2030."
     ]
     call("report", "results/ours", "--papers", "theirs", "--out", "pages")

@@ -97,7 +97,7 @@ def test_merge_compares_trials_present_in_both(tmp_path):
     [
         ({"version": "0.0.9"}, "version 0.0.9"),
         ({"data_hash": "f" * 64}, "a different hash"),
-        ({"trial_id": "z"}, "not in a plan"),
+        ({"trial_id": "z"}, "not planned by the configuration"),
     ],
 )
 def test_merge_rejects_rows_that_the_target_does_not_plan(tmp_path, change, why):
@@ -105,7 +105,7 @@ def test_merge_rejects_rows_that_the_target_does_not_plan(tmp_path, change, why)
     target = folder_of(tmp_path / "t", row("a"), **versions)
     other = folder_of(tmp_path / "o", row("b"), row("c") | change, **versions)
     assert "1 rows added" in (output := call("merge", target, other, code=1))
-    assert "1 rows refused" in output
+    assert "1 rows were not added" in output
     assert why in output
     assert [one["trial_id"] for one in read_valid_rows(target)] == [*map(named, "ab")]
 

@@ -36,7 +36,7 @@ def test_constant_target_leaves_the_features_as_drawn(value):
     assert_allclose(
         sampler.transform(NEW_ROWS), drawn("offset", 12).transform(NEW_ROWS), atol=1e-12
     )
-    assert "do not vary" in sampler.notes_[0]
+    assert "are constant" in sampler.notes_[0]
 
 
 def test_search_learns_the_metric_of_given_rows_once(monkeypatch):

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rfbench.choosing.table import make_labelled_table
+from rfbench.choosing.table import make_labeled_table
 from scripts.bench import choose_portfolio, choose_suite
 from scripts.bench.tables import APART, DEVELOPED, TWINS, SuiteTable, list_tables
 
@@ -87,7 +87,7 @@ def test_every_method_is_measured_on_the_same_unseen_rows(monkeypatch):
 
     monkeypatch.setattr(choose_suite, "choose", chosen)
     monkeypatch.setattr(choose_suite, "fit_flaml", flaml)
-    line = choose_suite.measure(make_labelled_table(X, y), 1.0, 0, 1, None)
+    line = choose_suite.measure(make_labeled_table(X, y), 1.0, 0, 1, None)
     assert {*line, "table", "seed", "budget"} == {*choose_suite.COLUMNS}
     assert (line["n_test"], line["choose_wrong"], line["flaml"]) == (50, 0.0, 0.0)
     assert line["choose"] == pytest.approx(-np.log(0.9))
