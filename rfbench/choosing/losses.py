@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import optimize, special, stats
+from scipy import optimize, stats
 
 from rfbench.arrays import Array
 from rfbench.metrics import SMALLEST
@@ -24,9 +24,6 @@ NUMBER_METRICS = ("rmse", "mae")
 # comparisons at the level 5 %. For half as many values it is 0.03, which is not significant after
 # a correction.
 LEAST_RANKED = 12
-# Largest number of rows or groups with the exact null distribution of signed ranks, as in
-# `scipy.stats.wilcoxon`. With twice as many, p-values of 0.05 change by up to 3e-4.
-MOST_EXACT = 50
 # The usual coverage of a confidence interval. If the probability outside the interval is halved,
 # the interval is a fifth wider.
 HELD_OUT_LEVEL = 0.95
@@ -147,39 +144,6 @@ def compare_losses(first: Loss, second: Loss, metric: str) -> Difference:
     return Difference(value, float(p), float(low), float(high), float(center), verdict)
 
 
-def compute_null_distribution(n: int) -> Array:
-    """Return the probability of each sum of positive ranks of n values, shape (n (n + 1) / 2 + 1,).
-
-    Each rank is in the sum with probability 1/2.
-    """
-    shares = np.ones(1)
-    for rank in range(1, n + 1):
-        zeros = np.zeros(rank)
-        shares = (np.append(shares, zeros) + np.append(zeros, shares)) / 2
-    return shares
-
-
-def compute_signed_rank_p(values: Array, null: Array | None) -> float:
-    """Return the two-sided p-value of Wilcoxon's signed-rank test that values have median 0.
-
-    It equals the p-value of `scipy.stats.wilcoxon`, which needs five times as long for 300 values.
-    `null` is the null distribution of the exact test. The normal approximation is used if `null` is
-    None, and if there are zeros or ties.
-    """
-    values = values[values != 0]
-    ranks = stats.rankdata(abs(values))
-    positive, n = float(ranks[values > 0].sum()), len(values)
-    times = np.unique(ranks, return_counts=True)[1]
-    if null is not None and len(null) == n * (n + 1) // 2 + 1 and len(times) == n:
-        above, below = null[int(positive) :].sum(), null[: int(positive) + 1].sum()
-        return min(1.0, 2 * float(min(above, below)))
-    # Ties reduce the variance of the sum (Lehmann, Nonparametrics, 1975, appendix 2).
-    variance = n * (n + 1) * (2 * n + 1) / 24 - float((times**3 - times).sum()) / 48
-    if not variance:
-        return 1.0
-    return float(special.erfc(abs(positive - n * (n + 1) / 4) / np.sqrt(2 * variance)))
-
-
 def _compare_ranks(differences: Array) -> tuple[float, float, float, float]:
     """Return the p-value of the signed-rank test, and the ends and the center of the interval.
 
@@ -188,7 +152,8 @@ def _compare_ranks(differences: Array) -> tuple[float, float, float, float]:
     """
 
     def test_shift(shift: float) -> float:
-        return compute_signed_rank_p(differences - shift, null)
+        method = "approx" if tied else "auto"
+        return float(stats.wilcoxon(differences - shift, method=method).pvalue)
 
     def compute_balance(shift: float) -> float:
         shifted = differences - shift
@@ -197,10 +162,7 @@ def _compare_ranks(differences: Array) -> tuple[float, float, float, float]:
     def exceed(shift: float) -> float:
         return test_shift(shift) - (1 - HELD_OUT_LEVEL)
 
-    # The root finder tests some 100 shifts, for all of which the null distribution is the same.
     tied = len(np.unique(abs(differences))) < len(differences)
-    exact = not tied and len(differences) <= MOST_EXACT
-    null = compute_null_distribution(len(differences)) if exact else None
     least, most = differences.min(), differences.max()
     # A shift at the level of rounding errors, smaller than any difference between losses.
     tiny = 1e-9 * min(abs(differences[differences != 0]))

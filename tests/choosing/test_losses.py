@@ -5,15 +5,7 @@ import pytest
 from scipy import stats
 from sklearn import metrics
 
-from rfbench.choosing.losses import (
-    CLASS_METRICS,
-    MOST_EXACT,
-    NUMBER_METRICS,
-    compare_losses,
-    compute_loss,
-    compute_null_distribution,
-    compute_signed_rank_p,
-)
+from rfbench.choosing.losses import CLASS_METRICS, NUMBER_METRICS, compare_losses, compute_loss
 from tests.support.nightly import at_night, nightly
 
 METRICS = (*CLASS_METRICS, *NUMBER_METRICS)
@@ -104,16 +96,6 @@ def test_signed_rank_interval_equals_sorted_pairwise_means(n):
     assert (apart.low, apart.high) == pytest.approx(compute_walsh_interval(rows), abs=1e-9)
     middle = [stats.wilcoxon(rows - end).pvalue for end in (apart.low, apart.center, apart.high)]
     assert middle[1] > 0.9 > 0.1 > max(middle[::2])
-
-
-@pytest.mark.parametrize("n", [1, 12, 13, MOST_EXACT, MOST_EXACT + 1])
-@pytest.mark.parametrize("digits", [17, 1], ids=["different", "ties and zeros"])
-def test_signed_rank_p_equals_scipy(n, digits):
-    values = np.round(0.2 + np.random.default_rng(n).standard_normal(n), digits)
-    exact = digits == 17 and n <= MOST_EXACT
-    p = compute_signed_rank_p(values, compute_null_distribution(n) if exact else None)
-    method = "exact" if exact else "approx"
-    assert p == pytest.approx(stats.wilcoxon(values, method=method).pvalue, rel=1e-12)
 
 
 def test_differences_of_rmse_are_in_the_unit_of_rmse():
