@@ -39,16 +39,21 @@ trials: 1
 """
 
 
-def test_search_is_timed_once_for_each_learned_metric(experiment_of, ticking, monkeypatch):
-    """One of all rows and three of folds, for three bandwidths; and that of the features again."""
+@pytest.fixture
+def slow_metric(monkeypatch):
+    """Let the fit of a metric take 1,000 readings of the clock."""
     learn = LearnedMetric.fit
 
-    def slow(metric, *rows):
+    def fit(metric, *rows):
         for _ in range(1000):
             time.perf_counter()
         return learn(metric, *rows)
 
-    monkeypatch.setattr(LearnedMetric, "fit", slow)
+    monkeypatch.setattr(LearnedMetric, "fit", fit)
+
+
+def test_search_is_timed_once_for_each_learned_metric(experiment_of, ticking, slow_metric):
+    """One of all rows and three of folds, for three bandwidths; and that of the features again."""
     (row,) = rows_of(experiment_of(METRICS))
     assert 1000 <= row["t_pp"] < 2000
     assert 4000 <= row["t_train"] < 5000
@@ -74,7 +79,7 @@ class Keeper(RFMFeatures):
 
 
 def test_reference_of_kept_by_does_not_learn_the_metric_of_the_timed_sampler(
-    experiment_of, ticking, monkeypatch, tmp_path
+    experiment_of, ticking, slow_metric, tmp_path
 ):
     """The reference is fitted outside of the clock. Its metric would cost the next fit no time."""
     (tmp_path / "keeper.py").write_text(KEEPER)
@@ -87,14 +92,6 @@ def test_reference_of_kept_by_does_not_learn_the_metric_of_the_timed_sampler(
             "label: reference}]",
         )
     )
-    learn = LearnedMetric.fit
-
-    def slow(metric, *rows):
-        for _ in range(1000):
-            time.perf_counter()
-        return learn(metric, *rows)
-
-    monkeypatch.setattr(LearnedMetric, "fit", slow)
     row, _ = rows_of(experiment_of(text, allow_imports=True))
     assert row["label"] == "rfm-rff"
     assert row["M"] == 4
