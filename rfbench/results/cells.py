@@ -93,7 +93,12 @@ def read_cells(path: Path) -> pd.DataFrame:
         If a line does not have the hash of its configuration.
     """
     text = BytesIO(files.read(path))
-    table = pd.read_csv(text, dtype=TYPES, keep_default_na=False, na_values=["", "nan"])
+    table = pd.read_csv(
+        text,
+        dtype={**TYPES, "id": str, "folder": str},
+        keep_default_na=False,
+        na_values=["", "nan"],
+    )
     for line, (given, cell) in enumerate(zip(table["id"], list_cells(table), strict=True), 2):
         if given != cell.id:
             raise DataError(
@@ -113,5 +118,9 @@ def write_cells(path: Path, table: pd.DataFrame) -> None:
     table : DataFrame
         Its lines, with the columns `COLUMNS_OF_CELLS`.
     """
-    text = table[COLUMNS_OF_CELLS].to_csv(index=False, float_format="%.6g", lineterminator="\n")
-    files.replace(path, text.encode())
+    # The bias is not rounded, because the id is a hash that contains it.
+    table = table[COLUMNS_OF_CELLS].copy()
+    for name in table.select_dtypes("float"):
+        form = "{:.17g}" if name == "bias" else "{:.6g}"
+        table[name] = table[name].map(form.format, na_action="ignore")
+    files.replace(path, table.to_csv(index=False, lineterminator="\n").encode())

@@ -19,7 +19,7 @@ NO_CONVOLUTION = "product of count sketches"
 EXPANDED = 32_768
 
 
-def read_cells_that_qualify(path: Path) -> pd.DataFrame:
+def read_cells_that_qualify(path: Path) -> tuple[pd.DataFrame, dict[str, int]]:
     """Return the authors' cells with whole data sets, defined methods and no trained parameters.
 
     Parameters
@@ -31,11 +31,16 @@ def read_cells_that_qualify(path: Path) -> pd.DataFrame:
     -------
     DataFrame
         The cells, with the columns `COLUMNS_OF_CELLS`.
+    dict
+        Number of cells by data set, for the data sets that are not in `SOURCES`.
     """
     table = pd.read_csv(path)
-    table = table[(table["role"] == "main") & table["dataset"].isin(list(SOURCES))]
+    table = table[table["role"] == "main"]
     table = table[(table["method"] != "srf") & ~table["tree_code"].isin(UNDEFINED_TREES)]
     table = table[~table["flag"].fillna("").str.startswith(NO_CONVOLUTION)]
+    whole = table["dataset"].isin(list(SOURCES))
+    others = table.loc[~whole, "dataset"].value_counts().to_dict()
+    table = table[whole]
     # The rows of the Gaussian kernel record parameters that it does not have.
     table.loc[table["kernel"] == "gaussian", ["degree", "bias"]] = 0
     parts = [table["complex_to_real"] == 1, table["complex"] == 1]
@@ -52,4 +57,4 @@ def read_cells_that_qualify(path: Path) -> pd.DataFrame:
     errors = {"n_k": "n", "k_rel_frob_error_mean": "mean", "k_rel_frob_error_sd": "sd"}
     table = table.assign(id=[cell.id for cell in list_cells(table)])
     published = {f"published_{new}": table[name] for name, new in errors.items()}
-    return table.assign(**published)[COLUMNS_OF_CELLS]
+    return table.assign(**published)[COLUMNS_OF_CELLS], others

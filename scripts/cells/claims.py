@@ -17,7 +17,8 @@ STATEMENTS: list[dict[str, Any]] = yamlfile.load_yaml(
     Path(__file__).with_name("claims.yaml")
 ).value["statements"]
 UNIT = ["dataset", "scaling", "kernel", "degree", "bias", "n_seeds"]
-# Fewest data sets for an interval over data sets. With two, it would be 12.7 standard errors wide.
+# Fewest data sets for an interval over data sets. With two, its half width would be 12.7 standard
+# errors.
 LEAST_SETS = 3
 HEAD = ("id", "whose", "statement on the kernel error", "data sets", "ours", "authors'", "verdict")
 

@@ -26,9 +26,11 @@ from rfbench.samplers.sketches import ALLOCATION_ROWS, Way, allocate_features
 SOURCES = {"Boston": "housing", "Concrete": "concrete", "Energy": "energy", "Yacht": "yacht"}
 SOURCES |= {"kin8nm": "kin8nm", "Powerplant": "powerplant", "EEG": "eeg", "Letter": "letter"}
 SOURCES |= {"Magic": "magic04", "MNIST": "mnist"}
+# Names of two scalings. The second one has one mean and one deviation for all columns.
+STANDARDIZED, POOLED = "standardized", "pooled"
 # Protocol of the authors: the largest number of test rows, and the part of the rows for training.
 TEST_ROWS, TRAINING_PART = 5000, 0.9
-# Number of test rows for the slow cells of MNIST, which need half to a quarter of the time with it.
+# Number of test rows for the slow cells of MNIST, which reduces their time to a half or a quarter.
 # `compute_relative_error` gives the diagonal the weight that it has with TEST_ROWS rows.
 FEWER_ROWS, MOST_FEATURES = 2500, 1024
 # Number of training rows for the median distance. The authors use 5,000; the median of 2,000 rows
@@ -103,7 +105,8 @@ def _scale(training: Array, test: Array, scaling: str) -> tuple[Array, Array]:
     if scaling == "minimum":
         least = training.min(axis=0)
         return training - least, test - least
-    mean, sd = training.mean(axis=0), training.std(axis=0, ddof=1)
+    axis = None if scaling == POOLED else 0
+    mean, sd = training.mean(axis=axis), np.atleast_1d(training.std(axis=axis, ddof=1))
     sd[sd == 0] = 1.0
     return (training - mean) / sd, (test - mean) / sd
 
@@ -130,7 +133,8 @@ def compute_relative_error(
     modulus : bool
         The imaginary part of ZZ^H counts as an error.
     n_rows : int, optional
-        Number of rows for which the error is estimated, of which the n rows are a random part.
+        Number of all rows. The n rows are a random part of them, and the error of all rows is
+        estimated.
         The squares of the diagonal count n_rows / n times, and the squares of the pairs of
         different rows n_rows (n_rows - 1) / (n (n - 1)) times.
 

@@ -14,6 +14,7 @@ from rfbench.analysis import verdicts
 from rfbench.pages.grids import Grid, render_markdown
 from rfbench.plotting import import_matplotlib
 from scripts.cells import claims, compare
+from scripts.cells.measure import STANDARDIZED
 
 # Largest quotient in the figure, the last tick. Fewer than one cell in a hundred is beyond.
 LARGEST = 5.0
@@ -31,8 +32,9 @@ def make_page(cells: pd.DataFrame) -> str:
     """Return the page in Markdown."""
     table = compare.tabulate(cells)
     several = table[table["published_n"] > 1]
-    # The cells of MNIST that the page names as unexplained, with the share of all other cells.
-    doubtful = (several["dataset"] == "MNIST") & (several["scaling"] == "standardized")
+    # The cells of MNIST that the page names as unexplained, and the measured cells of one kind.
+    doubtful = (several["dataset"] == "MNIST") & (several["scaling"] == STANDARDIZED)
+    by_folder = np.exp(several[doubtful].groupby("folder")["log_ratio"].mean())
     counts, missing = table["verdict"].value_counts(), cells[cells["n"].isna()]["dataset"]
     groups = compare.group_ratios(table, compare.MAP)
     columns = ("ratio", "precise_ratio", "precise_se", "precise_cells")
@@ -48,7 +50,8 @@ def make_page(cells: pd.DataFrame) -> str:
         within=(several["z"].abs() < compare.FAR).mean(),
         sd=several["z"].std(),
         doubtful=int(doubtful.sum()),
-        doubtful_ratio=np.exp(several[doubtful]["log_ratio"].mean()),
+        by_folder=", ".join(f"`{name}` {ratio:.2f}" for name, ratio in by_folder.items()),
+        expanded=(cells["n"].isna() & (cells["expanded"] > 0)).sum(),
         rest=(several[~doubtful]["z"].abs() < compare.FAR).mean(),
         groups=len(groups),
         beyond=len(marks) - marks.count(""),
@@ -74,13 +77,16 @@ def _format_methods(groups: pd.DataFrame, marks: list[str]) -> str:
     for mark, each in zip(marks, groups.itertuples(), strict=True):
         words = [each.method, each.projection, each.features]
         words += [name for name in ("full_cov", "tree", "expanded") if getattr(each, name)]
-        mean = f"{each.ratio:.3f} ± {each.se:.3f}"
-        precise = f"{each.precise_ratio:.3f} ± {each.precise_se:.3f}"
+        mean = _format_mean(each.ratio, each.se)
+        precise = _format_mean(each.precise_ratio, each.precise_se)
         shown = (f"{each.cells}", mean, f"{each.within:.3f}", f"{each.precise_cells}", precise)
         lines.append((each.kernel, " ".join(words), *shown, mark))
-    return (
-        str(render_markdown(Grid(HEAD, lines))).replace(" ± nan", " " * 6).replace("nan", " " * 3)
-    )
+    return str(render_markdown(Grid(HEAD, lines)))
+
+
+def _format_mean(mean: float, error: float) -> str:
+    parts = [f"{each:.3f}" for each in (mean, error) if not np.isnan(each)]
+    return " ± ".join(parts)
 
 
 def draw_ratios(table: pd.DataFrame) -> bytes:

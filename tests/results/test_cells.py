@@ -49,6 +49,17 @@ def test_cells_file_is_read_as_written(tmp_path):
     assert path.read_bytes() == before
 
 
+def test_cells_with_ids_of_digits_and_long_fractions_are_read_as_written(tmp_path):
+    """The id of the first cell looks like a number, and the hash contains the exact bias."""
+    digits = next(
+        cell for D in range(10**5) if (cell := CELL._replace(D=D)).id.replace("e", "0", 1).isdigit()
+    )
+    third = CELL._replace(bias=1 / 3)
+    for cell in (digits, third):
+        path = write(tmp_path / f"{cell.id}.csv", (cell, "7", 20, 0.25, 0.125, 5, 0.5, 0.0625))
+        assert list_cells(read_cells(path)) == [cell]
+
+
 def test_hash_depends_on_each_part_of_the_configuration():
     others = [CELL._replace(**{name: "x"}) for name in Cell._fields]
     assert len({CELL.id, *(other.id for other in others)}) == 1 + len(Cell._fields)

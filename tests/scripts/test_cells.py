@@ -9,7 +9,6 @@ import pytest
 from numpy.testing import assert_allclose
 
 from rfbench import kernels
-from rfbench.datasets import dataset
 from rfbench.errors import DataError
 from rfbench.results.cells import COLUMNS_OF_CELLS, Cell, list_cells, read_cells, write_cells
 from scripts.cells import __main__ as command
@@ -171,6 +170,9 @@ def test_run_continues_and_its_rows_are_summarized(table, tmp_path):
     for rest in (f"{CELL.id},4,0.", f"{CELL.id},", CELL.id[:5]):
         file.write_text("".join(first.splitlines(keepends=True)[:-1]) + rest)
         assert command.summarize(rows, file)["n"].isna().all()
+        command.run(rows[:1], file)
+        assert command.summarize(rows, file)["n"][0] == 5
+    file.write_text(f"{CELL.id},")
     kept = rows.assign(n=3.0)
     assert_allclose(command.summarize(kept, file)["n"], 3)
 
@@ -189,22 +191,41 @@ def test_kept_trials_are_drawn_and_repeated(table, monkeypatch):
     assert len(command.replay(rows[:0], kept)) == 2
 
 
+def test_mnist_is_measured_with_pooled_scaling(monkeypatch):
+    """A deviation of all pixels; the folder's ratio is the geometric mean of the drawn cells."""
+    mnist = CELL._replace(dataset="MNIST", D=16)
+    rows = frame(*((mnist._replace(D=D), "b", (20, 0.5, 0.1), (3, 1.0, 0.1)) for D in (16, 32)))
+    seen = []
+
+    def measured(cells, done, most):
+        seen.extend(cells)
+        return ((cell, 0, 0.5 * cell.D / 16, 0.0) for cell in cells)
+
+    monkeypatch.setattr(command, "measure_missing", measured)
+    found = command.compare_pooled(rows, size=2)
+    assert {cell.scaling for cell in seen} == {measure.POOLED}
+    assert_allclose(found.loc["b"], [2.0, 2**0.5])
+    training, _ = measure._scale(np.array([[1.0, 5], [3, 7]]), np.eye(2), measure.POOLED)
+    assert_allclose([training.mean(), training.std(ddof=1)], [0, 1], atol=1e-12)
+    assert_allclose(training, training[0, 0] + (np.array([[1, 5], [3, 7]]) - 1) / (20 / 3) ** 0.5)
+
+
 def test_published_kept_trials_are_drawn_cells_and_repeat(monkeypatch):
-    """The two smallest of them that need no file of data are measured again."""
+    """The first two of Yacht are measured again, if the data set is here."""
     kept, cells = pd.read_csv(command.KEPT), read_cells(command.CELLS)
     assert set(kept["id"]) == {cell.id for cell in command.draw_kept(cells)}
     assert len(kept) == 300
-    monkeypatch.setattr(measure, "_load", _load_or_skip)
+    load = measure._load
+
+    def load_or_skip(source):
+        try:
+            return load(source)
+        except DataError:
+            pytest.skip(f"{source} is not here")
+
+    monkeypatch.setattr(measure, "_load", load_or_skip)
     some = kept[kept["dataset"] == "Yacht"].head(2)
     assert command.replay(cells, some).empty
-
-
-def _load_or_skip(source):
-    try:
-        loaded = dataset.load(source)
-    except DataError:
-        pytest.skip(f"{source} is not here")
-    return np.asarray(loaded.X, np.float64), loaded.n_given_train
 
 
 def test_only_qualifying_cells_of_the_authors_are_read(tmp_path):
@@ -225,7 +246,8 @@ def test_only_qualifying_cells_of_the_authors_are_read(tmp_path):
     ]
     table = pd.DataFrame([line, *({**line, **other} for other in left_out)])
     table.to_csv(tmp_path / "cells.csv")
-    found = authors.read_cells_that_qualify(tmp_path / "cells.csv")
+    found, others = authors.read_cells_that_qualify(tmp_path / "cells.csv")
+    assert others == {"Adult": 1}
     (row,) = found.to_dict("records")
     assert [row[f"published_{name}"] for name in ("n", "mean", "sd")] == [19, 0.5, 0.1]
     assert list(found.columns) == COLUMNS_OF_CELLS
@@ -315,7 +337,7 @@ def test_page_has_the_counts_and_the_claims(tmp_path):
     page.write_page(frame(*rows), tmp_path)
     text = (tmp_path / "README.md").read_text()
     assert "12 of 13 cells of 3 data sets are measured" in text
-    assert "Cells without our mean: 1 of Yacht." in text
+    assert "Cells without our mean: 1 of Yacht; 0 of them" in text
     assert "0.50 (0.50 to 0.50)" in text
     assert len(text.splitlines()) <= 120
     assert (tmp_path / "ratios.png").read_bytes().startswith(b"\x89PNG")
