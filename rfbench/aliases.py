@@ -6,7 +6,9 @@ and manifests contain the key.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
 
 from rfbench.errors import ConfigError
 from rfbench.yamlfile import Document
@@ -14,57 +16,54 @@ from rfbench.yamlfile import Document
 CONFIGURATION, PAPER = "configuration", "paper.yaml"
 Path = tuple[Any, ...]
 
-
-class Alias(NamedTuple):
-    """A second name of a key, or of a text that is the value of a key."""
-
-    file: str  # kind of file
-    place: str  # path of the mapping with the key, or of the text; `*` is any part of a path
-    alias: str
-    key: str  # name that is stored
-
-
-ALIASES = (
-    Alias(CONFIGURATION, "", "max_train_rows", "rows"),
-    Alias(CONFIGURATION, "", "max_test_rows", "test_rows"),
-    Alias(CONFIGURATION, "", "save_selected_features", "kept_features"),
-    Alias(CONFIGURATION, "", "assertions", "checks"),
-    Alias(CONFIGURATION, "protocol", "custom", "own"),
-    Alias(CONFIGURATION, "bandwidth", "extend_grid", "widen"),
-    Alias(CONFIGURATION, "split", "fixed_test_size", "held_out"),
-    Alias(CONFIGURATION, "split", "group_test_size", "leave_groups"),
-    Alias(CONFIGURATION, "split", "n_blocks", "blocks"),
-    Alias(PAPER, "", "inconsistencies", "doubts"),
-    Alias(PAPER, "", "displayed_with", "beside"),
-    Alias(PAPER, "datasets.*", "substitutes", "stand_ins"),
-    Alias(PAPER, "rows_source", "license", "licence"),
-)
+# The keys by alias, for each kind of file and each mapping; `*` is any part of a path.
+KEYS: dict[str, dict[Path, dict[str, str]]] = {
+    CONFIGURATION: {
+        (): {
+            "max_train_rows": "rows",
+            "max_test_rows": "test_rows",
+            "save_selected_features": "kept_features",
+            "assertions": "checks",
+        },
+        ("bandwidth",): {"extend_grid": "widen"},
+        ("split",): {
+            "fixed_test_size": "held_out",
+            "group_test_size": "leave_groups",
+            "n_blocks": "blocks",
+        },
+    },
+    PAPER: {
+        (): {"inconsistencies": "doubts", "displayed_with": "beside"},
+        ("datasets", "*"): {"substitutes": "stand_ins"},
+        ("rows_source",): {"license": "licence"},
+    },
+}
+# The names of protocols by alias.
+PROTOCOL_NAMES = {"custom": "own"}
 
 
 def resolve_document(document: Document, file: str, entries: tuple[str, ...] = ()) -> Document:
     """Return a document in which each alias is replaced by its key; line numbers are kept.
 
     `file` is the kind of file. Each key in `entries` has a mapping of names to mappings whose keys
-    are paths, such as ``split.test_size``. Raises ConfigError if a mapping has an alias and its
-    key.
+    are paths, such as ``split.test_size``. The last part of such a name may be a protocol. Raises
+    ConfigError if a mapping has an alias and its key.
     """
     renamed: dict[Path, str] = {}
-
-    def replace(value: Any, path: Path, place: Path) -> Any:
-        return _replace(value, file, path, place, document, renamed)
-
-    top = {key: part for key, part in document.value.items() if key not in entries}
-    value = replace(top, (), ())
+    replace = partial(_replace, file=file, document=document, renamed=renamed)
+    value = replace({k: part for k, part in document.value.items() if k not in entries})
     for axis in entries:
-        if axis in document.value:
-            part = document.value[axis]
-            value[axis] = (
-                {name: replace(entry, (axis, name), ()) for name, entry in part.items()}
-                if isinstance(part, dict)
-                else part
-            )
+        part = document.value.get(axis)
+        if isinstance(part, dict):
+            find_name = str if axis == "datasets" else _resolve_run
+            names = _rename_keys(part, find_name, (axis,), document, renamed)
+            value[axis] = {name: replace(entry, path=path) for name, path, entry in names}
+        elif axis in document.value:
+            value[axis] = part
     places = {
-        tuple(renamed.get(path[: i + 1], part) for i, part in enumerate(path)): line
+        tuple(renamed.get(path[: i + 1], part) for i, part in enumerate(path)): (
+            f"{line} ('{path[-1]}')" if path in renamed else line
+        )
         for path, line in document.places.items()
     }
     return Document(value, document.source, places)
@@ -77,59 +76,53 @@ def resolve_setting(key: str, value: Any, source: str) -> tuple[str, Any]:
     and its key.
     """
     key = resolve_path(key)
+    place = tuple(key.split("."))
     document = Document({}, source)
-    return key, _replace(value, CONFIGURATION, (), tuple(key.split(".")), document, {})
+    return key, _replace(value, file=CONFIGURATION, document=document, renamed={}, place=place)
 
 
-def resolve_path(key: str) -> str:
-    """Return a path of a configuration, such as ``split.test_size``, with no alias."""
-    return _resolve_path(key, CONFIGURATION, ())
-
-
-def resolve_text(text: str, key: str) -> str:
-    """Return the text that is stored as the value of a key of a configuration."""
-    return _find_names(CONFIGURATION, (key,)).get(text, text)
-
-
-def list_aliases(file: str) -> list[str]:
-    """Return the aliases of the keys of a file that are not inside of another key."""
-    return [*_find_names(file, ())]
-
-
-def _find_names(file: str, place: Path) -> dict[str, str]:
-    """Return the keys of the aliases at a place."""
-    found = {}
-    for alias in ALIASES:
-        parts = alias.place.split(".") if alias.place else []
-        same = len(parts) == len(place) and all(
-            wanted in ("*", part) for wanted, part in zip(parts, place, strict=True)
-        )
-        if alias.file == file and same:
-            found[alias.alias] = alias.key
-    return found
-
-
-def _resolve_path(key: str, file: str, place: Path) -> str:
+def resolve_path(key: str, file: str = CONFIGURATION, place: Path = ()) -> str:
+    """Return a path such as ``split.test_size``, below the path `place`, with no alias."""
     parts: list[str] = []
     for part in key.split("."):
         parts.append(_find_names(file, (*place, *parts)).get(part, part))
     return ".".join(parts)
 
 
-def _replace(
-    value: Any, file: str, path: Path, place: Path, document: Document, renamed: dict[Path, str]
-) -> Any:
-    """Return a value without aliases, and add the renamed paths of the document to `renamed`."""
-    if isinstance(value, str):
-        return _find_names(file, place).get(value, value)
-    if not isinstance(value, dict):
-        return value
-    result: dict[Any, Any] = {}
+def resolve_text(text: str, key: str) -> str:
+    """Return the text that is stored as the value of a key of a configuration."""
+    return PROTOCOL_NAMES.get(text, text) if key == "protocol" else text
+
+
+def list_aliases(file: str) -> list[str]:
+    """Return the aliases of the keys of a file that are not inside of another key."""
+    return [*KEYS[file][()]]
+
+
+def _find_names(file: str, place: Path) -> dict[str, str]:
+    """Return the keys of the aliases at a place."""
+    names = KEYS[file]
+    return names.get(place) or names.get((*place[:-1], "*"), {})
+
+
+def _resolve_run(name: str) -> str:
+    """Return the name of a protocol, or of a data set and a protocol, with no alias."""
+    dataset, dot, protocol = name.rpartition(".")
+    return f"{dataset}{dot}{resolve_text(protocol, 'protocol')}"
+
+
+def _rename_keys(
+    mapping: dict[Any, Any],
+    find_key: Callable[[str], str],
+    path: Path,
+    document: Document,
+    renamed: dict[Path, str],
+) -> Iterator[tuple[Any, Path, Any]]:
+    """Yield each key with no alias, the path as given, and the value."""
     given: dict[Any, Any] = {}
-    for name, part in value.items():
-        key = _resolve_path(name, file, place) if isinstance(name, str) else name
-        inside = (*path, name)
-        if key in result:
+    for name, part in mapping.items():
+        key, inside = find_key(name) if isinstance(name, str) else name, (*path, name)
+        if key in given:
             line = document.find_location(inside)
             raise ConfigError(
                 f"{document.source}{', ' * bool(line)}{line}: '{given[key]}' and '{name}' are two "
@@ -138,7 +131,27 @@ def _replace(
             )
         if key != name:
             renamed[inside] = key
-        below = (*place, *key.split(".")) if isinstance(key, str) else (*place, key)
-        result[key] = _replace(part, file, inside, below, document, renamed)
         given[key] = name
-    return result
+        yield key, inside, part
+
+
+def _replace(
+    value: Any,
+    *,
+    file: str,
+    document: Document,
+    renamed: dict[Path, str],
+    path: Path = (),
+    place: Path = (),
+) -> Any:
+    """Return a value with no alias, and add the renamed paths of the document to `renamed`."""
+    if isinstance(value, str) and place == ("protocol",) and file == CONFIGURATION:
+        return resolve_text(value, "protocol")
+    if not isinstance(value, dict):
+        return value
+    replace = partial(_replace, file=file, document=document, renamed=renamed)
+    find_key = partial(resolve_path, file=file, place=place)
+    return {
+        key: replace(part, path=inside, place=(*place, *str(key).split(".")))
+        for key, inside, part in _rename_keys(value, find_key, path, document, renamed)
+    }

@@ -4,16 +4,35 @@ import csv
 import json
 import re
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
 from rfbench import aliases, config, papers, shipped
-from rfbench.aliases import ALIASES, CONFIGURATION, PAPER, Alias
+from rfbench.aliases import CONFIGURATION, KEYS, PAPER, PROTOCOL_NAMES
 from rfbench.api import read_config
 from rfbench.errors import ConfigError
 from rfbench.experiment.plan import list_known_columns
 from rfbench.experiment.run_plan import filter_trials, make_manifest, plan_run
 from tests.support.command_line import call
+
+
+class Alias(NamedTuple):
+    """An alias, and the key of the mapping that contains it."""
+
+    place: str
+    alias: str
+    key: str
+
+
+def list_all(file: str) -> list[Alias]:
+    """Return the aliases of the keys of a file."""
+    return [
+        Alias(".".join(place), alias, key)
+        for place, keys in KEYS[file].items()
+        for alias, key in keys.items()
+    ]
+
 
 BASE = """\
 dataset: {sklearn: iris}
@@ -34,8 +53,8 @@ LINES = {
     "group_test_size": "split: {%s: 0.3}",
     "n_blocks": "split: {%s: 10, test_size: 0.3}",
 }
-OF_CONFIGURATIONS = [alias for alias in ALIASES if alias.file == CONFIGURATION]
-OF_KEYS = [alias for alias in OF_CONFIGURATIONS if alias.place != "protocol"]
+OF_KEYS, OF_PAPERS = list_all(CONFIGURATION), list_all(PAPER)
+OF_CONFIGURATIONS = [*OF_KEYS, *(Alias("protocol", *names) for names in PROTOCOL_NAMES.items())]
 each_key = pytest.mark.parametrize("alias", OF_KEYS, ids=lambda alias: alias.alias)
 each_alias = pytest.mark.parametrize("alias", OF_CONFIGURATIONS, ids=lambda alias: alias.alias)
 
@@ -121,7 +140,7 @@ def test_alias_in_an_entry_of_a_protocol(tmp_path: Path) -> None:
     text = f"{BASE}rows: 100\nprotocols:\n  custom: {{max_train_rows: 30}}\n  printed:\n"
     path.write_text(text)
     custom, printed = config.read_runs(path)
-    assert (custom.name, custom.protocol, custom.rows) == ("table1.custom", "own", 30)
+    assert (custom.name, custom.protocol, custom.rows) == ("table1.own", "own", 30)
     assert (printed.protocol, printed.rows) == ("printed", 100)
     path.write_text(
         f"{BASE}protocols:\n  printed:\n    split.fixed_test_size: 0.3\n    split.x: 1\n"
@@ -136,10 +155,29 @@ def test_alias_in_an_entry_of_a_protocol(tmp_path: Path) -> None:
 def test_error_in_the_value_of_an_alias_names_its_line(tmp_path: Path) -> None:
     path = tmp_path / "try.yaml"
     path.write_text(f"{BASE}max_train_rows: -1\n")
-    with pytest.raises(ConfigError, match="line 6: rows is -1"):
+    with pytest.raises(ConfigError, match=r"line 6 \('max_train_rows'\): rows is -1"):
         read_config(path)
     path.write_text(f"{BASE}max_train_row: 10\n")
     with pytest.raises(ConfigError, match="Did you mean 'max_train_rows'"):
+        read_config(path)
+
+
+def test_alias_of_a_protocol_with_its_name_is_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "table1.yaml"
+    path.write_text(f"{BASE}protocols:\n  own: {{rows: 20}}\n  custom: {{rows: 30}}\n")
+    with pytest.raises(ConfigError, match="line 8: 'own' and 'custom' are two names"):
+        config.read_runs(path)
+    text = "datasets:\n  iris: {dataset: {sklearn: iris}}\nprotocols:\n  custom:\n"
+    base = BASE.replace("dataset: {sklearn: iris}\n", "")
+    path.write_text(f"{base}{text}exceptions:\n  iris.custom: {{rows: 30}}\n")
+    (run,) = config.read_runs(path)
+    assert (run.name, run.protocol, run.rows) == ("table1_iris.own", "own", 30)
+
+
+def test_alias_of_a_key_is_not_replaced_in_a_text(tmp_path: Path) -> None:
+    path = tmp_path / "try.yaml"
+    path.write_text(BASE.replace("{test_size: 0.3}", "n_blocks"))
+    with pytest.raises(ConfigError, match="'n_blocks'"):
         read_config(path)
 
 
@@ -160,14 +198,15 @@ def test_sweep_over_an_alias_has_the_folder_of_its_key(tmp_path: Path, monkeypat
         rows = list(csv.DictReader(file))
     assert len(rows) == 4  # two samplers and two values, each measured once
     assert {row["variant"] for row in rows} == {"rows=60", "rows=80"}
+    call("sweep", "quickstart", "--M", "4", "--set", "protocol=custom", "--trials", "1")
+    assert (tmp_path / "results" / "quickstart-sweep-M=4_protocol=own").is_dir()
 
 
 def test_page_lists_each_alias_once() -> None:
     page = (shipped.find_configurations_folder() / "README.md").read_text(encoding="utf-8")
     lines = re.findall(r"^\| `(\w+)` \| `(\w+)` \| (?:the configuration|`(\w+)`) \|$", page, re.M)
-    assert [Alias(CONFIGURATION, place, alias, key) for alias, key, place in lines] == [
-        *OF_CONFIGURATIONS
-    ]
+    assert {Alias(place, alias, key) for alias, key, place in lines} == {*OF_CONFIGURATIONS}
+    assert len(lines) == len(OF_CONFIGURATIONS)
     for alias in OF_CONFIGURATIONS:
         assert page.count(f"`{alias.alias}`") == 1
 
@@ -187,9 +226,7 @@ def paper(tmp_path: Path) -> Path:
     return folder
 
 
-@pytest.mark.parametrize(
-    "alias", [alias for alias in ALIASES if alias.file == PAPER], ids=lambda alias: alias.alias
-)
+@pytest.mark.parametrize("alias", OF_PAPERS, ids=lambda alias: alias.alias)
 def test_alias_in_a_paper(alias: Alias, paper: Path) -> None:
     expected = papers.reader.read_paper_folder(paper)
     file = paper / "paper.yaml"
@@ -211,9 +248,8 @@ def test_alias_in_a_paper(alias: Alias, paper: Path) -> None:
 
 
 def test_no_alias_is_a_key_or_hides_one() -> None:
-    names = [(alias.file, alias.place, alias.alias) for alias in ALIASES]
-    assert len(set(names)) == len(names)
-    keys = {(alias.file, alias.place, alias.key) for alias in ALIASES}
-    assert not keys & set(names)
+    for every in (OF_CONFIGURATIONS, OF_PAPERS):
+        names = {(alias.place, alias.alias) for alias in every}
+        assert not {(alias.place, alias.key) for alias in every} & names
     assert aliases.resolve_path("split.n_blocks") == "split.blocks"
     assert aliases.resolve_path("samplers.rks.rows") == "samplers.rks.rows"

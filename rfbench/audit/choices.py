@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from rfbench import grids, papers
+from rfbench import aliases, grids, papers
 from rfbench.audit.target import Target
 from rfbench.config.sweeps import Choices, Options
 from rfbench.errors import ConfigError
@@ -30,7 +30,7 @@ def parse_choice(text: str, named: Choices) -> tuple[str, Options]:
     are returned. Raises ConfigError if the key or the values are missing.
     """
     key, sign, values = text.partition("=")
-    key = key.strip()
+    key = aliases.resolve_path(key.strip())
     if not sign or not key or not values.strip():
         raise ConfigError(
             f"--vary {text} does not have the form KEY.PATH=VALUES.",

@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from rfbench import config
+from rfbench import aliases, config
 from rfbench.analysis.frame import JOINT
 from rfbench.audit.choices import drop_options_of_other_samplers, list_choice_options, parse_choice
 from rfbench.audit.target import Target
@@ -270,7 +270,7 @@ def _check(experiment: Experiment, specs: Sequence[SamplerSpec], target: Target)
 def _open(asked: AuditRequest, vary: Choices, samplers: Sequence[str], target: Target) -> Choices:
     """Return the choices to vary: not fixed by ``--set``, and relevant for a measured sampler."""
     # Settings that the user fixes with ``--set`` are not varied.
-    fixed = {text.partition("=")[0].strip() for text in asked.overrides}
+    fixed = {aliases.resolve_path(text.partition("=")[0].strip()) for text in asked.overrides}
     choices: Choices = {}
     for name, options in (list_choice_options(asked.target, asked.gaps) | vary).items():
         left = drop_options_of_other_samplers(options, samplers)

@@ -220,6 +220,7 @@ def sweep(
     for text in settings:
         key, sign, values = text.partition("=")
         key = aliases.resolve_path(key)
+        values = ",".join(aliases.resolve_text(value, key) for value in values.split(","))
         if not sign or key in axes:
             what = (
                 "sets a key for the second time"

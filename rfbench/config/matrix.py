@@ -107,7 +107,7 @@ def _run(
     )
     for axis, name, word in ((DATASETS, dataset, "dataset"), (PROTOCOLS, protocol, "protocol")):
         if name:
-            run.value[word] = aliases.resolve_text(name, word)
+            run.value[word] = name
             run.set_locations((word,), document.find_locations_below((axis, name)))
     entries = []
     for axis, name in ((PROTOCOLS, protocol), (DATASETS, dataset), (EXCEPTIONS, key)):

@@ -85,6 +85,8 @@ def test_interrupted_audit_is_not_ranked(here, monkeypatch):
         (["--set", "samplers=[qmc]"], "does not measure any method"),
         (["--set", "M=7"], "M = 10, 40. The configuration has 7"),
         (["--set", "seed=1", "--vary", "seed=1,2"], "both fixed (--set) and varied (--vary)"),
+        (["--set", "rows=9", "--vary", "max_train_rows=8,9"], "The key rows is both fixed"),
+        (["--set", "max_train_rows=9", "--vary", "rows=8,9"], "The key rows is both fixed"),
         (["--vary", "samplers.control.bandwidth=1,2"], "any measured sampler"),
         (["--vary", "scaling=none,sideways"], "'sideways'"),
         (["--vary", "M=10,7"], "has a published number in"),
