@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import blas
 from sklearn.kernel_approximation import RBFSampler
-from sklearn.linear_model import LogisticRegression, RidgeCV
+from sklearn.linear_model import RidgeCV
 from threadpoolctl import threadpool_limits
 
 from rfbench import samplers
@@ -231,21 +231,16 @@ def logistic_lines(
     def ours(tol: float) -> LogisticClassifier:
         return LogisticClassifier(0.1, tol=tol).fit(Z, y)
 
-    def theirs(tol: float) -> LogisticRegression:
-        return LogisticRegression(C=10.0, tol=tol, max_iter=10_000).fit(Z, y)
-
+    theirs = functools.partial(solvers.fit_reference, Z, y)
     least = solvers.compute_logistic_objective(ours(1e-10), Z, y, 0.1)
 
     def find_gap(model: Any) -> float:
         return solvers.compute_logistic_objective(model, Z, y, 0.1) / least - 1
 
-    def find_equal(fit: Callable[[float], Any], tolerances: Sequence[float], gap: float) -> float:
-        return next((tol for tol in tolerances if find_gap(fit(tol)) <= gap), tolerances[-1])
-
     default = find_gap(theirs(TOLERANCE))
-    loose = find_equal(ours, LOOSE, default)
+    loose = solvers.find_tolerance(lambda tol: find_gap(ours(tol)), LOOSE, default)
     gap = find_gap(ours(TOLERANCE))
-    tight = find_equal(theirs, list(solvers.TOLERANCES), gap)
+    tight = solvers.find_tolerance(lambda tol: find_gap(theirs(tol)), solvers.TOLERANCES, gap)
     medians = in_rounds(
         {
             "loose": lambda: ours(loose),

@@ -108,24 +108,36 @@ def compute_logistic_objective(model: Any, Z: Array, y: Array, alpha: float) -> 
     return float(loss.compute_value(decisions) + alpha / 2 * np.sum(coefficients**2))
 
 
+def fit_reference(Z: Array, y: Array, tol: float) -> LogisticRegression:
+    """Return scikit-learn's fit of the objective with the penalty 0.1."""
+    return LogisticRegression(C=10.0, tol=tol, max_iter=10_000).fit(Z, y)
+
+
+def find_tolerance(find_gap: Callable[[float], float], tolerances: Any, gap: float) -> float:
+    """Return the first tolerance with at most the gap; raise ValueError if there is none."""
+    for tol in tolerances:
+        if find_gap(tol) <= gap:
+            return float(tol)
+    raise ValueError(f"No tolerance has a gap of at most {gap:.1g}.")
+
+
 def logistic_case(n: int, p: int, classes: int, gap: float) -> Case:
     """Time one penalty, compared with LogisticRegression at an equally accurate tolerance."""
     Z, y = rows(n, p, classes)
     model = LogisticClassifier(0.1, tol=gap)
     loss = TwoClasses(2 * y[:, None] - 1) if classes == 2 else Multinomial(y.astype(np.intp))
 
-    def theirs(tol: float) -> LogisticRegression:
-        return LogisticRegression(C=10.0, tol=tol, max_iter=10_000).fit(Z, y)
-
     def proven(tol: float) -> float:
-        fitted = theirs(tol)
+        fitted = fit_reference(Z, y, tol)
         theta = np.vstack([fitted.coef_.T, fitted.intercept_])
         decisions = Z @ theta[:-1] + theta[-1]
         return Newton(Z, loss, intercept=True).compute_relative_gap(0.1, theta, decisions)
 
-    tol = next((tol for tol in TOLERANCES if proven(tol) <= gap), TOLERANCES[-1])
+    tol = find_tolerance(proven, TOLERANCES, gap)
     ours, reference, default = in_turn(
-        lambda: model.fit(Z, y), lambda: theirs(tol), lambda: theirs(TOLERANCES[0])
+        lambda: model.fit(Z, y),
+        lambda: fit_reference(Z, y, tol),
+        lambda: fit_reference(Z, y, TOLERANCES[0]),
     )
     sound = model.gap_ is not None and model.gap_ <= gap
     name = f"logistic, {classes} classes, gap {gap:g}"

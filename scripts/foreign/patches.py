@@ -93,10 +93,13 @@ def run_tests(tests: dict[str, Any], made: Path, root: Path | None, folder: Path
         f"--rootdir={here}",
         *tests.get("options", ()),
     ]
+    report.unlink(missing_ok=True)
     subprocess.run(
         [*without_network(), *words, *paths], cwd=here, check=False, preexec_fn=confine,
         timeout=TEST_SECONDS, env={**os.environ, "OMP_NUM_THREADS": "1"},
     )  # fmt: skip
+    if not report.exists():
+        raise RuntimeError(f"The tests of {made.name} ended without a report.")
     suite = ElementTree.parse(report).getroot()[0]
     counts = {key: int(suite.get(key, 0)) for key in ("tests", "failures", "errors", "skipped")}
     failed = counts["failures"] + counts["errors"]

@@ -270,8 +270,8 @@ CLOSED_FORMS = (change_length_scale, ignore_column, correlate_offsets)
 def multiply(planted: Planted, frequencies: int, seed: int) -> Any:
     """Return the products of features for each frequency, shape (pairs, frequencies).
 
-    For the kinds in `CLOSED_FORMS` the frequencies are independent, so that their products are
-    draws of m frequencies each after they are divided into groups of m.
+    For the kinds in `CLOSED_FORMS` the frequencies are independent, so the products of m of them
+    form one draw.
     """
     pairs, offset = choose_row_pairs(planted.bandwidth), planted.form == "offset"
     n, columns = len(pairs.names), frequencies if offset else 2 * frequencies
@@ -307,7 +307,7 @@ def measure_at_once(planted: Planted) -> Measurement:
 
 
 def find_power(seed: int = 5) -> pd.DataFrame:
-    """Return the number of maps that `rfbench test` rejects, for each bias and kind."""
+    """Return the number of maps that the t tests of `rfbench test` reject, by bias and kind."""
     generator, made = np.random.default_rng(seed), []
     for bias in BIASES:
         for kind in CLOSED_FORMS:

@@ -139,6 +139,13 @@ def test_quick_benchmark_lines_show_one_and_two_threads(tmp_path, monkeypatch):
     assert text.count("\n| ") == len(lines) + 2
 
 
+def test_first_sufficient_tolerance_is_found():
+    gaps = {1e-1: 3.0, 1e-2: 0.5, 1e-3: 0.1}
+    assert solvers.find_tolerance(gaps.__getitem__, gaps, 0.5) == 1e-2
+    with pytest.raises(ValueError, match="at most 0.05"):
+        solvers.find_tolerance(gaps.__getitem__, gaps, 0.05)
+
+
 @pytest.mark.parametrize("classes", [2, 3])
 def test_logistic_objective_is_minimal_at_the_solution(classes):
     Z, y = solvers.rows(200, 8, classes)

@@ -41,7 +41,7 @@ def test_features_of_the_assignment_approximate_the_kernel(features, error, monk
     assert np.abs(Z @ Z.T - exact).max() < error
 
 
-def test_each_printed_accuracy_is_measured_to_the_last_digit():
+def test_committed_verdicts_have_the_printed_accuracies():
     with papers.include_external_papers([COURSE / "npfl129"]) as problems:
         assert problems == []
         ours = [each for each in papers.list_published_numbers() if each.paper == "npfl129"]

@@ -25,6 +25,18 @@ def history() -> History:
         pytest.skip(f"the history is not complete: {error}")
 
 
+def test_listed_files_equal_those_of_git() -> None:
+    try:
+        git.check()
+    except git.NoHistory as error:
+        pytest.skip(f"the history is not complete: {error}")
+    found = git.list_files(["HEAD:rfbench/papers", "HEAD:no_folder"])
+    lines = git.ask("ls-tree", "-r", "HEAD", "rfbench/papers").splitlines()
+    expected = {name: entry.split()[2] for entry, _, name in (x.partition("\t") for x in lines)}
+    assert found == {"HEAD:rfbench/papers": expected, "HEAD:no_folder": {}}
+    assert len(expected) > 50
+
+
 def by_key(paper: str, lines: list[Committed]) -> dict[tuple[str, ...], Committed]:
     return {
         (paper, line.kind, line.name, key): line for line in lines for key in line.keys.split("; ")

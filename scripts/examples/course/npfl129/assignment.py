@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.kernel_approximation import Nystroem, RBFSampler
 from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import MinMaxScaler
 
@@ -51,46 +52,30 @@ class Images(TransformerMixin, BaseEstimator):
         return self.find(X)
 
 
-class Waves(Images):
-    """Random Fourier features with the fixed seed of the assignment."""
+class Approximation(Images):
+    """Features of an approximate Gaussian kernel, with the fixed seed of the assignment."""
 
     def __init__(self, n_components=100):
         self.n_components = n_components
 
     def fit(self, X, y=None):
-        """Draw frequencies, then offsets."""
-        random, shape = np.random.RandomState(SEED), (self.find(X).shape[1], self.n_components)
-        self.frequencies_ = random.normal(scale=np.sqrt(2 * GAMMA), size=shape)
-        self.offsets_ = random.uniform(0, 2 * np.pi, self.n_components)
+        """Draw the features from training rows."""
+        words = {"gamma": GAMMA, "n_components": self.n_components, "random_state": SEED}
+        self.map_ = self.method(**words).fit(self.find(X))
         return self
 
     def transform(self, X):
         """Return the features of rows."""
-        phases = self.find(X) @ self.frequencies_ + self.offsets_
-        return np.sqrt(2 / self.n_components) * np.cos(phases)
+        return self.map_.transform(self.find(X))
 
 
-class Landmarks(Images):
-    """Nystroem features of random training rows, with the fixed seed of the assignment."""
+class Waves(Approximation):
+    """Random Fourier features."""
 
-    def __init__(self, n_components=100):
-        self.n_components = n_components
+    method = RBFSampler
 
-    def fit(self, X, y=None):
-        """Draw landmarks, and compute the inverse root of their kernel matrix."""
-        random = np.random.RandomState(SEED)
-        chosen = random.choice(len(X), self.n_components, replace=False)
-        self.landmarks_ = self.find(X[chosen])
-        U, S, V = np.linalg.svd(self.compute_kernel(self.landmarks_), hermitian=True)
-        self.root_ = U / np.sqrt(S + 1e-12) @ V
-        return self
 
-    def compute_kernel(self, images):
-        """Return the kernel of images and landmarks."""
-        L = self.landmarks_
-        squared = (images**2).sum(axis=1)[:, None] + (L**2).sum(axis=1) - 2 * images @ L.T
-        return np.exp(-GAMMA * np.maximum(squared, 0.0))
+class Landmarks(Approximation):
+    """Nystroem features of random training rows."""
 
-    def transform(self, X):
-        """Return the features of rows."""
-        return self.compute_kernel(self.find(X)) @ self.root_
+    method = Nystroem
