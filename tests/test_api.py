@@ -56,12 +56,12 @@ def ran(tmp_path_factory):
     return rfbench.run(TINY, name="tiny", out=tmp_path_factory.mktemp("out"), n_jobs=1)
 
 
-def test_public_names_are_the_documented_ones():
-    assert set(rfbench.__all__) == PUBLIC
-
-
 def test_summarise_is_an_alias_of_summarize():
     assert rfbench.summarise is rfbench.summarize
+
+
+def test_public_names_are_the_documented_ones():
+    assert set(rfbench.__all__) == PUBLIC
     for name in rfbench.__all__:
         assert inspect.getdoc(getattr(rfbench, name)), name
         assert name in dir(rfbench)

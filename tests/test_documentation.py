@@ -296,7 +296,7 @@ def test_numbers_in_the_readme_equal_the_rows():
     maps = maps[maps["verdict"].notna() & maps["apart"].isna()]
     biased = maps[maps["verdict"] == "biased"]
     run = (biased["how"] == "real").sum()
-    said = f"Of {len(maps)} public feature maps that claim to be unbiased, {len(biased)} are not"
+    said = f"Of {len(maps)} public feature maps that claim a kernel, {len(biased)} are biased"
     found = f"({run} run as released)."
     assert f"{said} {found}" in text
 

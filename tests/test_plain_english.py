@@ -16,7 +16,7 @@ STORED = prose.read_counts()
 
 @pytest.fixture(scope="module")
 def texts():
-    """The prose of the project; each process that collects the tests would read it otherwise."""
+    """The prose of the project. It is a fixture, so that collecting the tests does not read it."""
     return list(prose.read_project())
 
 

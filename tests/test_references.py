@@ -27,10 +27,10 @@ FILES = [
     for file in sorted(ROOT.glob(pattern))
     if file.suffix in {".py", ".md", ".j2", ".yaml", ".txt"}
     and file.name not in {"CHANGELOG.md", "errata.md", "changed_claims.md", "changes.yaml"}
-    and file != ROOT / "scripts" / "foreign" / "sources.yaml"  # it names files of other packages
 ]
-# Configurations of the reader's in examples, and a file of numba's.
+# Configurations of the reader's in examples, a file of numba's, and tests of other packages.
 EXAMPLES = {"flats", "mine", "prices", "new", "higgs", "bench", ".numba_config"}
+EXAMPLES |= {"test_kernel_approximation", "test_estimators"}
 ACTING = {
     "--example",
     "--help",

@@ -27,7 +27,12 @@ def test_paired_t_test_equals_scipy() -> None:
 
 @pytest.mark.parametrize(
     ("values", "words"),
-    [([], "0 trials"), ([1.0], "1 trials"), ([2.0, 2.0, 2.0], "are equal"), ([0, 0], "are equal")],
+    [
+        ([], "0 trials"),
+        ([1.0], "1 trials"),
+        ([2.0, 2.0, 2.0], "all differences are equal"),
+        ([0, 0], "all differences are equal"),
+    ],
 )
 def test_impossible_test_reports_the_reason(values: list[float], words: str) -> None:
     test = stats.paired_t_test(values)

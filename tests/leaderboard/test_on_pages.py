@@ -38,10 +38,7 @@ def written() -> set[str]:
 
 
 @pytest.mark.usefixtures("no_pictures")
-def test_page_facts_and_figure_are_written_if_rows_support_them(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("rfbench.leaderboard.figure.render_figure", lambda *_, **__: b"")
+def test_page_facts_and_figure_are_written_if_rows_support_them() -> None:
     compared()
     assert written() == FILES
     front = Path("pages/README.md").read_text(encoding="utf-8")
@@ -49,6 +46,8 @@ def test_page_facts_and_figure_are_written_if_rows_support_them(
     assert "(methods)" in front
     size = json.loads(Path("pages/leaderboard.json").read_text())["sizes"][-1]
     assert size["best"] == "orf"
+    figure = Path("pages/which_method_cost.png").read_bytes()
+    assert figure.startswith(b"\x89PNG")
     Path("results/ours/trials.csv").unlink()
     assert written() == {"which_method.md"}
     assert FILES & {file.name for file in Path("pages").iterdir()} == {"which_method.md"}

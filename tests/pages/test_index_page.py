@@ -88,7 +88,7 @@ def add_cells(cells: list[str]) -> dict[str, tuple[int, ...]]:
     found: dict[str, tuple[int, ...]] = {}
     for part in "; ".join(cells).split("; "):
         match = re.fullmatch(r"(?:([^:]+): )?(\d+) of (\d+)(?: \((\d+) differs?\))?.*", part)
-        if match and "single run" not in part:
+        if match and "fold" not in part:
             name, *numbers = match.groups("0")
             added = found.get(name, (0, 0, 0))
             found[name] = tuple(map(sum, zip(added, map(int, numbers), strict=True)))

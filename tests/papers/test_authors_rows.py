@@ -139,7 +139,7 @@ def test_trial_uses_the_settings_of_its_fold(tmp_path: Path) -> None:
     (tmp_path / "folds.yaml").write_text(text.replace("folds: 2", "folds: 3"))
     with (
         read_from(tmp_path / "papers"),
-        pytest.raises(ConfigError, match="settings for 2 folds of the method rks"),
+        pytest.raises(ConfigError, match="for 2 folds of the method rks on the data set digits"),
     ):
         read_config(tmp_path / "folds.yaml")
 
