@@ -19,8 +19,8 @@ DEFAULT_POINTS = 20
 # is an error, and not a run of weeks. The number was chosen without a measurement. With twice this
 # number, some of these mistakes would be run.
 MAX_POINTS = 10_000
-# Largest absolute value of a number in a list. By definition of float64, whose largest number is
-# 1.8e308, all values of a range of 20 steps are finite if both ends are within this limit.
+# Largest absolute value of a number in a list. The largest number of float64 is 1.8e308, by
+# definition, so all values of a range with such ends are finite. Twice the value would do, too.
 LARGEST_NUMBER = 1e300
 GRID_GRAMMAR = "50:1000 (20 points at most), 50:1000:50 (with a step), 50,100,200 or log:50:1000:8"
 

@@ -132,7 +132,7 @@ def make_unknown_name_error(registries: Iterable[Registry], name: str) -> Method
     names the right kind.
     """
     several = list(registries)
-    if name in REMOVED_SAMPLERS:
+    if name in REMOVED_SAMPLERS and SAMPLERS in several:
         return MethodError(
             f"There is no sampler '{name}' anymore.",
             "It was removed, because no published row used it.",

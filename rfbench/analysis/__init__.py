@@ -5,9 +5,8 @@ Facts are frozen dataclasses or DataFrames. They are computed from the content o
 
 One frame of all rows
 
-- `frame.collect_results(paths)`, or `frame.of(results)` for loaded results: a `Collection` of rows,
-groups
-  of trials, experiments and notes.
+- `frame.collect_results(paths)`, or `frame.build_collection(results)` for loaded results: a
+  `Collection` of rows, groups of trials, experiments and notes.
 - `selection.Selection(collection)`: the groups of trials that belong to one table or figure of a
   paper and one data set.
 - `paired.Trials(collection, groups)`: a metric of several groups in one table, paired by trial.
@@ -16,17 +15,17 @@ The papers
 
 - `verification.verify_results(paths, paper)`: the published numbers and the claims together.
 - `published.compare_published_numbers(selection, paper)`: each published number with the measured
-value.
+  value.
 - `claims.evaluate_claims(selection, paper)`: an `outcomes.Outcome` per claim and protocol.
   `claims.tabulate_claim_verdicts` is their DataFrame. `comparisons.ClaimComparison` is one of an
   outcome's comparisons.
 - `findings.tabulate_published_gains(selection)`: published and measured gains of one method over
-another.
+  another.
 - `verdicts`: the rules of the verdicts and their constants. `kept`: the location of stored
   features. `chance`: data on which no method is better than a constant prediction.
 
-- `contents.cover(verification, configured)`: a `Coverage` per table and figure, with measured,
-  substituted and missing data sets.
+- `contents.compute_coverage(verification, configured)`: a `Coverage` per table and figure, with
+  measured, substituted and missing data sets.
 
 One folder
 
@@ -35,9 +34,9 @@ One folder
 - `summary.summarize(results, metric)`: means, errors, times and ranges per data set, method and
   value of the axis.
 - `best.compare_best_methods(collection, results)`: differences of two methods.
-`best.is_best_or_tied`: best
-  lines.
-- `data_issues.find_faults(results)`: a `Fault` per problem of the rows, such as failed trials.
+  `best.is_best_or_tied`: best lines.
+- `data_issues.find_data_issues(results)`: a `DataIssue` per problem of the rows, such as failed
+  trials.
 - `data_issues.evaluate_checks(results)`: a `Check` per statement of the configuration about its
   rows.
 

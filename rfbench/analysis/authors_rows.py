@@ -21,9 +21,9 @@ from rfbench.analysis.selection import Selection
 # Factors that convert a difference into points. An accuracy is in percent, so its differences are
 # points by definition. An RMSE of 1 for targets in [-1, 1] counts as 100 points.
 UNIT_FACTORS = {"accuracy": 1.0, "rmse": 100.0}
-# Differences of at most this many points count as equal. The value is half a unit of the last
-# digit by definition, because the authors print accuracies with four digits. With twice this
-# value, numbers with different last digits would count as equal.
+# Values that differ by less than this number of points count as equal. The value is half a unit of
+# the last digit by definition, because the authors print accuracies with four digits. With twice
+# this value, numbers with different last digits would count as equal.
 FOUR_DIGITS = 0.005
 # Two accuracies are called near if they differ by at most this number of test rows. The value was
 # chosen without a measurement: a different version of a library changes the prediction for one or
@@ -47,7 +47,7 @@ class AuthorsRuns(NamedTuple):
     published_sd: float
     measured: float
     measured_sd: float
-    # number of folds on which the two values have the same first four digits
+    # number of folds on which the two values differ by less than FOUR_DIGITS points
     equal: float
     near: float  # number of further folds on which the values differ by at most two test rows
     difference: float  # difference of the means in points, ours minus the authors'

@@ -76,7 +76,7 @@ def compute_confidence_interval(values: Values, is_share: bool = False) -> tuple
 
 
 def compute_share_p_values(values: Values, bound: float) -> tuple[float, float]:
-    """Return exact p-values for a share of ones that is below a bound, and above it."""
+    """Return the exact p-values of a share of at least, and of at most, the bound."""
     from scipy.special import bdtr, bdtrc
 
     ones, n = int(values.sum()), len(values)

@@ -82,7 +82,7 @@ def tabulate_combinations(audit: Audit, cells: pd.DataFrame, in_folder: int = 0)
     for name, half in zip(
         ("rms_choosing", "rms_confirming"), audit.target.split_numbers_into_halves(), strict=True
     ):
-        # The distance is NaN if half of the trials is empty or a number is missing.
+        # The distance is NaN if this half has no numbers, or if one of its numbers is missing.
         table[name] = (gaps[half] ** 2).mean(axis=1, skipna=False).astype(float) ** 0.5
     table["largest_difference"] = gaps.abs().max(axis=1)
     table["cells"] = len(numbers)

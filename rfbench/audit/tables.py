@@ -42,8 +42,8 @@ class NumberRange(NamedTuple):
 
     number: int  # position of the number in `rfbench.papers.list_published_numbers`
     low: float  # smallest mean difference among the combinations
-    half_low: float
-    high: float  # half the width of the 90 % interval of `high`
+    half_low: float  # half the width of the 90 % interval of `low`
+    high: float  # largest mean difference among the combinations
     half_high: float
     combinations: int
     trials: int

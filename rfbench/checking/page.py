@@ -291,8 +291,9 @@ def _own_tests_grid(file: Path) -> Grid:
         biased = [f"{row[f'biased_{when}']} of {row['maps']}" for when in ("before", "after")]
         applied = "yes" if row["applies"] else "no"
         lines.append([row["code"], row["version"], applied, *own, *biased])
-    head = ["package", "version", "patch applies", "own tests before", "own tests after",
-            "biased feature maps before", "biased feature maps after"]  # fmt: skip
+    head = ["package", "version", "patch applies"]
+    head += [f"{what} {when}" for what in ("package's tests", "biased feature maps")
+             for when in ("before", "after")]  # fmt: skip
     return Grid(head, lines)
 
 

@@ -152,8 +152,8 @@ def _compare_ranks(differences: Array) -> tuple[float, float, float, float]:
     """
 
     def test_shift(shift: float) -> float:
-        method = "approx" if tied else "auto"
-        return float(stats.wilcoxon(differences - shift, method=method).pvalue)
+        found = stats.wilcoxon(differences - shift, method="approx" if tied else "auto")
+        return float(found.pvalue)
 
     def compute_balance(shift: float) -> float:
         shifted = differences - shift

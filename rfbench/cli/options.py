@@ -172,8 +172,7 @@ def _named_or_usual(
     return (usual,)
 
 
-# One argument for any number of results folders: by definition of click, nargs -1 means any
-# number.
+# In click, nargs=-1 means any number of arguments, by definition.
 RESULTS_OR_USUAL = click.argument(
     "folders", metavar="[RESULTS]...", nargs=-1, type=FILE_TYPE, callback=_named_or_usual
 )

@@ -21,7 +21,7 @@ from rfbench.pages import formatting
 # value was chosen without a measurement. With half this value, the log of one night has twice as
 # many lines.
 PLAIN_SECONDS = 10.0
-# Number of finished trials from which on the remaining time is estimated. The first trial waits
+# Number of trials that must finish before the remaining time is estimated. The first trial waits
 # for the workers, which need 2.6 s to start (measured). An estimate after one short trial would
 # therefore be several times too long. With twice this value, the estimate appears later.
 MIN_FINISHED = 3

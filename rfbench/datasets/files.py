@@ -298,8 +298,7 @@ def detect_read_options(
     lines = [line for line in lines[start:] if line.strip() and not line.startswith("#")]
     quote = "'" if _has_single_quotes(lines) else '"'
     separator = separator or mark
-    # equally good separators are tried in order, so the first one is used, even if all scores are
-    # 0
+    # Among equally good separators, the first one in SEPARATORS is used.
     if separator is None:
         likely = "\t" if form == "tsv" else ","
         separator = max(likely + SEPARATORS, key=lambda mark: _score(lines, mark, quote))

@@ -18,12 +18,8 @@ Index = NDArray[np.int64]
 Sides = tuple[Index, Index]
 Rule = str | Mapping[str, Any]
 
-MIN_WHOLE_SIZES = {
-    "folds": 2,
-    "blocks": 2,
-    "first_permuted": 1,
-    "seed": 0,
-}  # a number of at least 1 is a number of rows by definition, a smaller one is a share of the rows
+# Smallest values of the keys whose values are whole numbers, by definition.
+MIN_WHOLE_SIZES = {"folds": 2, "blocks": 2, "first_permuted": 1, "seed": 0}
 SPLIT_EXAMPLES = (
     "`given`, `{train_size: 5000}` (of the given training rows), `{test_size: 0.5}` (with "
     "train_size if you like), `{stratified: 0.3}`, `{held_out: 0.3}`, `{leave_groups: 0.3}`, "

@@ -45,10 +45,9 @@ _ACCOUNTS = re.compile(
 _FORTRAN = r"(?<=[\d.])[dD](?=[-+]\d+$)"  # exponents in Fortran notation: 1.0D+00
 # Numbers with Indian thousands separators, such as 1,23,450.
 _INDIAN = re.compile(r"([-+]?[1-9]\d?(?:,\d{2})+,\d{3})(\.\d+)?")
-# Numbers that `to_plain_numbers` does not change. The first expression has a decimal point, the
-# second a
-# decimal comma. Without this shortcut, a target with a million different numbers takes minutes
-# (measured).
+# Numbers that `to_plain_numbers` does not change. The first expression is for columns with a
+# decimal point. The second one is for columns with a decimal comma, and matches whole numbers only.
+# Without this shortcut, a target with a million different numbers takes minutes (measured).
 _PLAIN = (
     re.compile(r"[-+]?\d+(\.\d*)?([eE][-+]?\d+)?", re.ASCII),
     re.compile(r"[-+]?\d+([eE][-+]?\d+)?", re.ASCII),
@@ -58,7 +57,7 @@ _MARKERS = (
     "? #N/A #NA -1.#IND -1.#QNAN -NaN -nan 1.#IND 1.#QNAN <NA> N/A NA NULL NaN None n/a nan null"
 )
 MISSING_MARKERS = frozenset([*_MARKERS.split(), "#N/A N/A"])
-# Factor by which a letter after a number multiplies it, by definition.
+# Factors of the letters that may follow a number, by definition.
 FACTORS = {"": 1.0, "K": 1e3, "k": 1e3, "M": 1e6, "B": 1e9}
 _MEASURE = re.compile(
     rf"(?P<number>\(?[-+{_DASHES}]?\s?[$€£¥]?\s?"

@@ -150,8 +150,8 @@ def _source(results: Results, formats: Sequence[str], width: float | None) -> st
 
     matplotlib = import_matplotlib()
 
-    # A copy of the settings is read, because reading the settings themselves loads a backend. That
-    # needs half a second and does not change any file.
+    # Read a copy of the settings. Reading the settings themselves would load a backend, which needs
+    # half a second.
     now = {key: value for key, value in matplotlib.rcParams.copy().items() if key != "backend"}
     paper = find_paper_of_results(results)
     parts = (

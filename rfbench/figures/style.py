@@ -21,9 +21,9 @@ from rfbench.registry import SAMPLERS
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Values of matplotlib's settings, except for settings that the user has changed. They were chosen
-# by eye. Font sizes are relative to font.size. With twice the sizes, lines and markers of nine
-# methods hide each other.
+# Settings of matplotlib for figures, chosen by eye. Settings that the user has changed keep the
+# user's values. Font sizes are relative to font.size. With twice the sizes, lines and markers of
+# nine methods hide each other.
 USUAL: dict[str, Any] = {
     "axes.grid": True,
     "axes.labelsize": "small",

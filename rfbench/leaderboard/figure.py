@@ -38,9 +38,9 @@ if TYPE_CHECKING:
 # row with text of 7.5 points in the figure of ratios. MARGIN is the space above and below the
 # rows. The values were chosen by eye. With half of LINE_HEIGHT, names overlap.
 COLUMN, LINE_HEIGHT, MARGIN = 3.3, 0.16, 1.5
-# Positions of ticks for ratios and for times, chosen by eye within the range of the published
-# values. With twice as many ticks, their numbers overlap. FINE has the ticks of panels whose
-# ratios span less than WIDE. Small panels use every second tick of TIME_TICKS.
+# Positions of ticks for ratios (RATIOS) and for times (TIME_TICKS), chosen by eye within the range
+# of the published values. With twice as many ticks, their numbers overlap. FINE has the ticks of
+# panels whose ratios span less than WIDE.
 RATIOS = (0.25, 0.35, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.3, 1.5, 2.0, 4.0)
 FINE, WIDE = tuple(k / 50 for k in range(40, 61)), 1.2
 TIME_TICKS = (0.01, 0.1, 1, 10, 100, 1000)
@@ -60,14 +60,15 @@ OTHER_FAMILY, REFERENCES = "random frequencies", "reference models"
 # Markers of the methods within one family. They look different even at a size of 5 points.
 MARKERS = "s^DvXP*<>d"
 # REACHES are distances in points from a marker to its name, chosen by eye. DIRECTIONS are
-# directions from the marker to the name. With twice the distances, a name is nearer to the marker
-# of another method. HALO is half the width in points of a marker with the white around it. A
-# name that crosses a line counts as CROSSING points farther away, chosen by eye. If it is halved,
-# names cover the intervals.
+# directions from the marker to the name. With twice the distances, names are too far from their
+# markers. HALO is half the width in points of a marker with the white around it. A name that
+# crosses a line counts as CROSSING points farther away. No other marker may be nearer to a name
+# than NEAR points. Both were chosen by eye. If they are halved, names cover the intervals, or touch
+# markers.
 REACHES = (4, 8, 12, 20, 30)
 DIRECTIONS = ((1, 0), (0, -1), (0, 1), (-1, 0), (1, -1), (1, 1), (-1, -1), (-1, 1))
 HALO = 3
-CROSSING = 8
+CROSSING, NEAR = 8, 8
 # The range of times extends beyond the fastest and the slowest method by this factor, chosen by
 # eye. If it is halved, markers at the edge are cut off.
 TIME_GAP = 1.6
@@ -235,6 +236,7 @@ def _name_marks(panel: Axes, lines: Sequence[MethodResult]) -> None:
         for path in bars.get_paths()
     ]  # fmt: skip
     leaders: list[Path] = []
+    inside = panel.get_window_extent()
     _, best = find_pareto_frontier(
         [line.search for line in lines], [line.ratio.median for line in lines]
     )
@@ -248,32 +250,27 @@ def _name_marks(panel: Axes, lines: Sequence[MethodResult]) -> None:
         size = np.array(text.get_window_extent().size)
         text.remove()
         others = [*marks[:i], *marks[i + 1 :]]
-        places: list[tuple[float, int, int, NDArray[np.float64], Bbox]] = []
+        places: list[tuple[float, int, NDArray[np.float64], Bbox, Path]] = []
         for reach, direction in itertools.product(REACHES, DIRECTIONS):
             middle = at[i] + np.array(direction) * (reach * point + size / 2)
             box = Bbox.from_bounds(*(middle - size / 2), *size)
             path = Path([at[i], middle])
             if (
-                _is_within(box, panel.get_window_extent())
-                and _is_nearest(box, at, i, CROSSING * point)
-                and not any(box.overlaps(other) for other in [*marks, *names])
+                inside.count_contains(box.get_points()) == 2
+                and _is_nearest(box, at, i, NEAR * point)
+                and not box.count_overlaps([*marks, *names])
                 and not any(path.intersects_bbox(other) for other in [*others, *names])
                 and not any(other.intersects_bbox(box) for other in leaders)
             ):
                 crossed = sum(path.intersects_bbox(box, filled=False) for path in drawn)
-                places.append((reach + CROSSING * crossed, len(places), reach, middle, box))
+                places.append((reach + CROSSING * crossed, reach, middle, box, path))
         if places:
-            _, _, reach, middle, box = min(places, key=lambda found: found[:2])
+            _, reach, middle, box, path = min(places, key=lambda place: place[0])
             names.append(box)
-            leaders.append(Path([at[i], middle]))
+            leaders.append(path)
             arrow = leader if reach > REACHES[0] else None
             place = tuple(to_shares.transform(middle))
             panel.annotate(text.get_text(), mark, place, arrowprops=arrow, **look)
-
-
-def _is_within(box: Bbox, outer: Bbox) -> bool:
-    """Return True if a box is completely within another box."""
-    return bool(outer.x0 < box.x0 and box.x1 < outer.x1 and outer.y0 < box.y0 and box.y1 < outer.y1)
 
 
 def _is_nearest(box: Bbox, at: NDArray[np.float64], i: int, near: float) -> bool:

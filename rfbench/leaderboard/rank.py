@@ -231,10 +231,10 @@ class RankResult:
 
     Attributes
     ----------
-    size : Size
+    size : SizeResult
         Comparison of all methods on the tables in common. The cost of the ranked method is NaN
         unless the baseline was measured in the same run.
-    own : Line
+    own : MethodResult
         Line of the method in `size`.
     place : int
         Place by the median ratio of errors, among the methods with features.
@@ -247,7 +247,7 @@ class RankResult:
     left_out : int
         Number of trials that failed, or that used different data than the published rows.
     bandwidth : str
-        Treatment of the bandwidth, see `Ranked.bandwidth`. If it was not searched, there is no
+        Treatment of the bandwidth, see `RankTarget.bandwidth`. If it was not searched, there is no
         verdict.
     unknown_scales : tuple of str
         Messages of the trials in which the length scale of the features could not be measured.

@@ -33,8 +33,8 @@ SIGNS = 20_000
 # doubles have errors of about 1e-16. Any value up to 1e-6 gives the same verdicts unless two
 # errors agree to that many digits, so twice this value changes nothing.
 EQUAL = 1e-12
-# Seed of the random signs. A different seed changes p-values by the standard error that SIGNS
-# states, like twice as many signs.
+# Seed of the random signs. With a different seed, p-values change by about the standard error in
+# the comment on SIGNS. Twice the seed is a different seed.
 SEED = 0
 # Smallest number of data sets for naming a best method; with fewer data sets, the result would be
 # due to chance. With this number, and among 19 to 22 methods, the rule has the power .8 to detect

@@ -163,7 +163,7 @@ def _make_papers_grid(verification: Verification, out: Path, pages: Collection[s
         printed = [str(by[paper]) for by in published.values() if paper in by]
         near = [_count_near(own, name) for name in columns]
         if paper in runs:
-            printed.append(count(runs[paper]["folds"], "single run"))
+            printed.append(count(runs[paper]["folds"], "fold"))
             near = [_add_runs(*cell, runs[paper]) for cell in zip(columns, near, strict=True)]
         held = [_count_holding(ours, order, holding.get(paper, {})) for order in orders]
         place = link(out / "papers" / f"{paper}.md", out, paper)
@@ -227,7 +227,7 @@ def _count_near(counts: Iterable[Count], column: str) -> str:
 
 def _add_runs(column: str, cell: str, runs: Mapping[str, Any]) -> str:
     """Replace the cell for the authors' code by the number of the authors' runs that agree."""
-    said = f"{runs['equal']} of {runs['folds']} single runs agree to four digits"
+    said = f"{runs['equal']} of {runs['folds']} folds agree to four digits"
     return said if column == CODE else cell
 
 
@@ -267,6 +267,7 @@ def render_index_page(
         ),
         changed=any(papers.find_paper_files(name).changes for name in pages),
         errata=(out / "errata.md").is_file(),
+        cells=[file.with_name("README.md") for file in out.glob("published/*/cells.csv")],
         look=[Markdown(line) for addition in additions for line in addition.look],
         table=_make_papers_grid(verification, out, pages),
         papers=[papers.find_paper(name) for name in papers.list_papers()],

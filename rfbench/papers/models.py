@@ -188,10 +188,8 @@ class Source(_PaperSection):
     n_train: int | None = None
     n_test: int | None = None
     d: int | None = None  # number of columns in the paper
-    rows: dict[
-        str, int
-        # Number of training rows that a table of the paper sampled. The key is the table, or `all`.
-    ] = {}
+    # Number of training rows that a table of the paper sampled. The key is the table, or `all`.
+    rows: dict[str, int] = {}
     # names of subsets and substitutes of the data set in the catalog
     stand_ins: list[str] = []
     # share of the majority class, from 0 to 1; the keys are names of data sets in the catalog
@@ -231,7 +229,7 @@ class Added(_PaperSection):
     """Descriptions of our additional measurements for a paper."""
 
     items: dict[str, str] = {}
-    # maps labels of methods to their names in the legend of the figure
+    # maps labels of methods that the paper does not have to descriptions
     methods: dict[str, str] = {}
 
 
@@ -327,8 +325,8 @@ class Paper(_PaperSection):
     datasets: dict[str, Source] = Field(min_length=1)  # keys are the paper's names of the data sets
     methods: dict[str, str] = {}  # maps our label of a method to its name in the paper
     sizes: SizeName = SizeName()
-    # Maps a time in published.csv to the corresponding time of ours: t_pp (drawing, scoring,
-    # selecting), t_features, t_train, t_test, or a sum of times in `rfbench.analysis.frame.SUMS`.
+    # Maps a metric or a time in published.csv to the corresponding column of ours, for example to
+    # t_pp (drawing, scoring, selecting) or to a sum of times in `rfbench.analysis.frame.SUMS`.
     measured_as: dict[str, str] = {}
     # column with the time that figures show as a function of the size
     time_axis: str = "t_total"

@@ -21,7 +21,7 @@ from rfbench.results.lines import CHECK, has_valid_checksum, parse_cells
 from rfbench.results.schema import INTEGER, NUMBER, REQUIRED, ROW_TIMES, SCHEMA, STRING, TEXT
 
 TRIALS = "trials.csv"
-KEPT = ("trial_id", "status")  # columns that are always read, with their types
+KEPT = ("trial_id", "status")  # columns whose values `parse_trials_csv` returns
 # Maximum number of invalid lines that a message lists. With twice this number, the message fills
 # half a screen.
 NAMED_LINES = 5
