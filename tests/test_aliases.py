@@ -157,6 +157,10 @@ def test_error_in_the_value_of_an_alias_names_its_line(tmp_path: Path) -> None:
     path.write_text(f"{BASE}max_train_rows: -1\n")
     with pytest.raises(ConfigError, match=r"line 6 \('max_train_rows'\): rows is -1"):
         read_config(path)
+    path.write_text(BASE)
+    with pytest.raises(ConfigError, match="--set max_train_rows: rows is -1"):
+        read_config(path, ["max_train_rows=-1"])
+    assert read_config(path, ["max_train_rows=30"]).changed_settings == ["rows = 30"]
     path.write_text(f"{BASE}max_train_row: 10\n")
     with pytest.raises(ConfigError, match="Did you mean 'max_train_rows'"):
         read_config(path)

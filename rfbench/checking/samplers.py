@@ -96,9 +96,10 @@ class FeatureMapUnderTest:
     def reason_for_no_claims(self) -> str:
         """Reason why the map claims no kernel; an empty string if the map claims a kernel."""
         if self.is_sampler and not self.thing.approximates_kernel:
-            return "the method declares that it does not estimate a kernel (approximates_kernel)"
+            what = "the method declares that it does not estimate a kernel"
+            return f"{what} (its `approximates_kernel` is False)"
         if self.is_sampler and not (self.thing.unbiased and self.unbiased):
-            return "the method declares that its estimates are biased (unbiased)"
+            return "the method declares that its estimates are biased (its `unbiased` is False)"
         return ""
 
     @cached_property

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rfbench import permissions, shipped, yamlfile
+from rfbench import aliases, permissions, shipped, yamlfile
 from rfbench.config import matrix
 from rfbench.config.messages import explain_validation_error, format_location, raise_as_config_error
 from rfbench.config.overrides import apply_override
@@ -149,7 +149,7 @@ def _list_changes(document: yamlfile.Document) -> Iterator[str]:
     for path, place in document.places.items():
         if path and place.startswith("--set ") and path != ("trials",):
             value = functools.reduce(operator.getitem, path, document.value)
-            yield f"{place.removeprefix('--set ')} = {value}"
+            yield f"{aliases.resolve_path(place.removeprefix('--set '))} = {value}"
 
 
 def _check_permission(

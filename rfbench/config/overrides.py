@@ -25,9 +25,9 @@ def apply_override(document: yamlfile.Document, text: str) -> None:
 
 def assign_nested_key(document: yamlfile.Document, key: str, value: Any, text: str) -> None:
     """Set the key `a.b.c` of a document; `text` is shown in the error for an invalid path."""
-    key, value = aliases.resolve_setting(key, value, f"--set {text}")
+    stored, value = aliases.resolve_setting(key, value, f"--set {text}")
     document.set_locations(
-        set_document_key(document, key, value, f"--set {text}"), {(): f"--set {key}"}
+        set_document_key(document, stored, value, f"--set {text}"), {(): f"--set {key}"}
     )
 
 
