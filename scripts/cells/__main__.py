@@ -7,7 +7,7 @@ python -m scripts.cells compare            # verdicts and mean ratios
 python -m scripts.cells page               # writes the page beside the cells
 python -m scripts.cells repeat ID          # measures one cell again
 python -m scripts.cells replay             # measures the kept trials again, and compares them
-python -m scripts.cells pooled             # MNIST with one mean and deviation for all pixels
+python -m scripts.cells degrees CELLS.csv.gz # compares the optimized numbers of features
 python -m scripts.cells keep               # draws the cells whose first trials are kept
 python -m scripts.cells adopt CELLS.csv.gz # writes the authors' cells that qualify
 """
@@ -15,8 +15,9 @@ python -m scripts.cells adopt CELLS.csv.gz # writes the authors' cells that qual
 from __future__ import annotations
 
 import argparse
+import itertools
+import json
 from collections.abc import Container, Iterable, Iterator
-from itertools import groupby
 from pathlib import Path
 
 import numpy as np
@@ -24,8 +25,8 @@ import pandas as pd
 
 from rfbench import files
 from rfbench.results.cells import Cell, list_cells, read_cells, write_cells
-from scripts.cells import authors, compare, page
-from scripts.cells.measure import POOLED, SOURCES, STANDARDIZED, is_slow, measure
+from scripts.cells import authors, compare, measure, page
+from scripts.cells.measure import SOURCES, is_slow
 
 CELLS = Path(__file__).parents[2] / "results" / "published" / "dotproduct2022" / "cells.csv"
 KEPT = CELLS.with_name("kept_trials.csv")
@@ -62,13 +63,13 @@ def measure_missing(
 
     Cells that share their exact kernel matrices are measured together, the smallest first.
     """
-    for _, group in groupby(sorted(set(cells), key=list_shared), key=list_shared):
+    for _, group in itertools.groupby(sorted(set(cells), key=list_shared), key=list_shared):
         members = sorted(group, key=lambda cell: cell.D)
         trials = count_trials(members[0])
         for trial in range(min(trials, most)):
             missing = [cell for cell in members if (cell.id, trial) not in done]
             if missing:
-                for cell, error, seconds in measure(missing, trial, trials):
+                for cell, error, seconds in measure.measure(missing, trial, trials):
                     yield cell, trial, error, seconds
 
 
@@ -137,36 +138,44 @@ def replay(table: pd.DataFrame, kept: pd.DataFrame) -> pd.DataFrame:
     return both[~np.isclose(both["error_again"], both["error"], rtol=TOLERANCE, atol=0.0)]
 
 
-def compare_pooled(table: pd.DataFrame, size: int = 8) -> pd.DataFrame:
-    """Return the mean ratios of the folders of standardized MNIST, for two ways to standardize.
+def compare_degrees(path: Path) -> pd.DataFrame:
+    """Compare the optimized numbers of features per degree with the authors' recorded numbers.
 
-    The first trial of `size` drawn cells per folder is measured with one mean and one standard
-    deviation for all pixels. The columns are `stored`, for our means of all cells of the folder,
-    and `pooled`.
+    The numbers depend on the kernel and the training rows alone. They check the scaling of these
+    rows without the random error of a kernel error.
+
+    Parameters
+    ----------
+    path : Path
+        The table of all the authors' cells.
+
+    Returns
+    -------
+    DataFrame
+        By data set, scaling and folder: the number of cells, and the median and the maximum of the
+        share of the features that have another degree than the authors' features.
     """
-    own = table[(table["dataset"] == "MNIST") & (table["scaling"] == STANDARDIZED)]
-    stored = np.log(own["mean"] / own["published_mean"]).groupby(own["folder"]).mean()
-    quick = own[(own["D"] <= KEPT_FEATURES) & (own["expanded"] == 0)].drop_duplicates("id")
-    drawn = quick.groupby("folder").sample(size, random_state=KEPT_SEED)
-    changed = {
-        cell._replace(scaling=POOLED).id: row
-        for cell, row in zip(list_cells(drawn), drawn.to_dict("records"), strict=True)
-    }
-    cells = [cell._replace(scaling=POOLED) for cell in list_cells(drawn)]
-    logs: dict[str, list[float]] = {}
-    for cell, _, error, _ in measure_missing(cells, (), 1):
-        row = changed[cell.id]
-        logs.setdefault(row["folder"], []).append(np.log(error / row["published_mean"]))
-    pooled = pd.Series({folder: np.mean(each) for folder, each in logs.items()})
-    return np.exp(pd.DataFrame({"stored": stored, "pooled": pooled}))
+    table = authors.read_cells_that_qualify(path)[0].dropna(subset="degrees_used")
+    ours: dict[str, list[int]] = {}
+    every = sorted(set(list_cells(table)), key=list_shared)
+    for _, group in itertools.groupby(every, key=list_shared):
+        cells = list(group)
+        ours |= measure.prepare(cells, 0, count_trials(cells[0]), 2)[2]
+    both = (
+        itertools.zip_longest(ours[each], json.loads(theirs), fillvalue=0)
+        for each, theirs in zip(table["id"], table["degrees_used"], strict=True)
+    )
+    other = [sum(abs(own - their) for own, their in pairs) / 2 for pairs in both]
+    table["share"] = other / (table["D"] - 1)
+    groups = table.groupby(["dataset", "scaling", "folder"])[["share"]]
+    return groups.agg(["count", "median", "max"])
 
 
 def main() -> None:
     """Run the command."""
     parser = argparse.ArgumentParser(usage=__doc__)
-    names = ("adopt", "count", "run", "summarize", "compare", "page", "repeat", "pooled", "keep")
-    names = (*names, "replay")
-    parser.add_argument("what", choices=names)
+    names = "adopt count run summarize compare page repeat degrees keep replay"
+    parser.add_argument("what", choices=names.split())
     parser.add_argument("argument", nargs="?", default="")
     given = parser.parse_args()
     path = Path(given.argument)
@@ -188,8 +197,8 @@ def main() -> None:
         print(compare.report(table))
     elif given.what == "page":
         page.write_page(table, CELLS.parent)
-    elif given.what == "pooled":
-        print(compare_pooled(table).round(2).to_string())
+    elif given.what == "degrees":
+        print(compare_degrees(path).round(4).to_string())
     elif given.what == "keep":
         text = measure_first(draw_kept(table)).to_csv(index=False, float_format="%.8g")
         files.replace(KEPT, text.encode())

@@ -30,7 +30,8 @@ def read_cells_that_qualify(path: Path) -> tuple[pd.DataFrame, dict[str, int]]:
     Returns
     -------
     DataFrame
-        The cells, with the columns `COLUMNS_OF_CELLS`.
+        The cells, with the columns `COLUMNS_OF_CELLS`, and `degrees_used`: the recorded numbers
+        of features per degree, as a JSON list.
     dict
         Number of cells by data set, for the data sets that are not in `SOURCES`.
     """
@@ -57,4 +58,4 @@ def read_cells_that_qualify(path: Path) -> tuple[pd.DataFrame, dict[str, int]]:
     errors = {"n_k": "n", "k_rel_frob_error_mean": "mean", "k_rel_frob_error_sd": "sd"}
     table = table.assign(id=[cell.id for cell in list_cells(table)])
     published = {f"published_{new}": table[name] for name, new in errors.items()}
-    return table.assign(**published)[COLUMNS_OF_CELLS], others
+    return table.assign(**published)[[*COLUMNS_OF_CELLS, "degrees_used"]], others

@@ -93,7 +93,7 @@ def test_pool_has_the_first_test_part_once_more_for_each_seed(table):
     """The test part is a tenth of 50 + 5 s rows; from seed 0 on, five rows occur s + 1 times."""
     for seed in (0, 4):
         rows = measure.draw_rows("Yacht", "none", False, seed)
-        every = np.concatenate(rows)
+        every = np.concatenate(rows[:2])
         assert len(every) == 50 + 5 * seed
         assert len(rows.training) == round(0.9 * len(every))
         counts = np.unique(every, axis=0, return_counts=True)[1]
@@ -124,7 +124,7 @@ def test_error_of_a_cell_is_that_of_its_sampler(cell, table):
     kernel = measure.make_kernel(cell, rows.training, np.random.default_rng(0))
     exact = (1 - kernels.compute_squared_distances(rows.test, rows.test) / 4) ** 3
     assert_allclose(kernel(rows.test, rows.test), exact, atol=1e-12)
-    counts = measure._allocate_all([cell], kernel, rows.training, np.random.default_rng(0))
+    counts = measure._allocate_all([cell], kernel, rows, np.random.default_rng(0))
     if counts:
         assert sum(counts[cell.id]) == cell.D - 1
     features = [
@@ -191,23 +191,37 @@ def test_kept_trials_are_drawn_and_repeated(table, monkeypatch):
     assert len(command.replay(rows[:0], kept)) == 2
 
 
-def test_mnist_is_measured_with_pooled_scaling(monkeypatch):
-    """A deviation of all pixels; the folder's ratio is the geometric mean of the drawn cells."""
-    mnist = CELL._replace(dataset="MNIST", D=16)
-    rows = frame(*((mnist._replace(D=D), "b", (20, 0.5, 0.1), (3, 1.0, 0.1)) for D in (16, 32)))
-    seen = []
+def test_degrees_are_compared_with_the_recorded_ones(table, monkeypatch):
+    """Three of 15 features with another degree are a share of 0.2."""
+    maclaurin = [CELL._replace(method="maclaurin", D=D) for D in (16, 32)]
+    counts = measure.prepare(maclaurin, 0, command.TRIALS, 2)[2]
+    assert [sum(counts[cell.id]) for cell in maclaurin] == [15, 31]
+    first = counts[maclaurin[0].id]
+    moved = [first[0] - 3, *first[1:-1], first[-1] + 3]
+    rows = frame(*((cell, "b", (20, 0.5, 0.1), None) for cell in (*maclaurin, CELL)))
+    rows["degrees_used"] = [str(moved), str(counts[maclaurin[1].id]), None]
+    monkeypatch.setattr(authors, "read_cells_that_qualify", lambda path: (rows, {}))
+    found = command.compare_degrees(command.CELLS)
+    assert_allclose(found.loc[("Yacht", "standardized", "b")], [2, 0.1, 0.2])
 
-    def measured(cells, done, most):
-        seen.extend(cells)
-        return ((cell, 0, 0.5 * cell.D / 16, 0.0) for cell in cells)
 
-    monkeypatch.setattr(command, "measure_missing", measured)
-    found = command.compare_pooled(rows, size=2)
-    assert {cell.scaling for cell in seen} == {measure.POOLED}
-    assert_allclose(found.loc["b"], [2.0, 2**0.5])
-    training, _ = measure._scale(np.array([[1.0, 5], [3, 7]]), np.eye(2), measure.POOLED)
-    assert_allclose([training.mean(), training.std(ddof=1)], [0, 1], atol=1e-12)
-    assert_allclose(training, training[0, 0] + (np.array([[1, 5], [3, 7]]) - 1) / (20 / 3) ** 0.5)
+def test_degrees_of_mnist_are_computed_from_as_many_rows_as_the_authors(monkeypatch):
+    X = np.random.default_rng(0).standard_normal((4000, 6))
+    monkeypatch.setattr(measure, "_load", lambda source: (X, 3900))
+    monkeypatch.setattr(measure, "PROTOCOL_ROWS", 700)
+    cell = CELL._replace(dataset="MNIST", method="maclaurin", D=64)
+    rows, kernel, counts = measure.prepare([cell], 0, 3, 5)
+    assert rows.optimized.shape == (700, 6)
+    assert_allclose((rows.optimized**2).sum(axis=1), 1.0)
+    scaled = measure._scale(X[:3900], X, "standardized")[0]
+    scaled /= np.linalg.norm(scaled, axis=1, keepdims=True)
+    distances = kernels.compute_squared_distances(rows.optimized, scaled)
+    assert distances.min(axis=1).max() < 1e-12
+    way = measure.Way("srht", True)
+    expected = measure.allocate_features(rows.optimized, kernel, [63], way, cell.least_degree)
+    assert counts == {cell.id: expected[63]}
+    few = measure.allocate_features(rows.training[:10], kernel, [63], way, cell.least_degree)
+    assert counts != {cell.id: few[63]}
 
 
 def test_published_kept_trials_are_drawn_cells_and_repeat(monkeypatch):
@@ -234,7 +248,7 @@ def test_only_qualifying_cells_of_the_authors_are_read(tmp_path):
         **{"flag": "", "centering": "standardised", "kernel": "polynomial", "degree": 3},
         **{"bias": 0.875, "proj": "srht", "complex": 1, "complex_to_real": 0, "full_cov": 0},
         **{"hierarchical": 1, "craft": 1, "folder": "poly3_approx_a4", "D": 16, "n_seeds": 20},
-        **{"norm": "complex modulus", "n_k": 19},
+        **{"norm": "complex modulus", "n_k": 19, "degrees_used": "[9, 6]"},
         **{"k_rel_frob_error_mean": 0.5, "k_rel_frob_error_sd": 0.1},
     }
     left_out = [
@@ -250,7 +264,8 @@ def test_only_qualifying_cells_of_the_authors_are_read(tmp_path):
     assert others == {"Adult": 1}
     (row,) = found.to_dict("records")
     assert [row[f"published_{name}"] for name in ("n", "mean", "sd")] == [19, 0.5, 0.1]
-    assert list(found.columns) == COLUMNS_OF_CELLS
+    assert row["degrees_used"] == "[9, 6]"
+    assert list(found.columns) == [*COLUMNS_OF_CELLS, "degrees_used"]
     assert found[["n", "mean", "sd"]].isna().all(axis=None)
     (cell,) = list_cells(found)
     assert row["id"] == cell.id
