@@ -26,12 +26,19 @@ if TYPE_CHECKING:
     option="--parameter",
     type=parse_parameter,
 )
+@click.option(
+    "--within",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="ERROR",
+    help="Also estimate how many features are enough for this relative kernel error.",
+)
 @click.option("--allow-imports", is_flag=True, help="Import TARGET, which runs its code.")
 def test(
     path: str,
     kernel: str | None,
     bandwidth: float | None,
     parameters: tuple[tuple[str, Any], ...],
+    within: float | None,
     allow_imports: bool,
 ) -> None:
     """Test whether a map of random features has the kernel that it claims.
@@ -65,12 +72,13 @@ def test(
     else:
         thing = SAMPLERS.find(path)
     report = check_feature_map(thing, kernel, bandwidth, options)
-    _say(path, report)
+    _say(path, report, within)
     if report.wrong_kernels or report.broken_promises:
         raise click.exceptions.Exit(1)
 
 
-def _say(path: str, report: Report) -> None:
+def _say(path: str, report: Report, within: float | None) -> None:
+    from rfbench.checking.enough import describe_enough
     from rfbench.checking.run import (
         PAIRS_HEAD,
         describe_kernel_result,
@@ -83,6 +91,8 @@ def _say(path: str, report: Report) -> None:
         right = each not in report.wrong_kernels
         mark, color = ("yes", "green") if right else ("NO", "red")
         echo(describe_kernel_result(*each), mark=f"{mark:5}", color=color)
+        for line in describe_enough(*each, within) if within else ():
+            echo(f"     {line}")
     for _, found in report.measured[:1]:
         for line in list_causes_of_bias(found):
             echo(f"     {line}")
