@@ -42,15 +42,22 @@ def resample_kernel_errors(Z: Array, frequency: Index, seed: int = 0) -> dict[st
     Z has the shape (n, columns), and Z Z' estimates the kernel. `frequency` numbers the frequency
     of each column from 0: the columns of a pair of cosine and sine have the same number.
     """
-    m = int(frequency.max()) + 1
+    grouped = _group_columns(Z, frequency)
+    m = grouped.shape[1]
     counts = np.random.default_rng(seed).multinomial(m, np.full(m, 1 / m), RESAMPLES)
-    weights = (counts - 1.0)[:, frequency].T
     squares, largest = np.zeros(RESAMPLES), np.zeros(RESAMPLES)
     for i in range(len(Z)):
-        change = (Z[i] * Z[i:]) @ weights  # of the entries (i, i), (i, i + 1), ...
+        # changes of the entries (i, i), (i, i + 1), ...
+        change = np.einsum("mk,nmk->nm", grouped[i], grouped[i:]) @ (counts.T - 1.0)
         squares += 2 * (change**2).sum(axis=0) - change[0] ** 2
         largest = np.maximum(largest, np.abs(change).max(axis=0))
     return {"frobenius": np.sqrt(squares), "largest": largest}
+
+
+def _group_columns(Z: Array, frequency: Index) -> Array:
+    """Return the columns of each frequency, shape (n, frequencies, columns of a frequency)."""
+    ordered = Z[:, np.argsort(frequency, kind="stable")]
+    return ordered.reshape(len(Z), int(frequency.max()) + 1, -1)
 
 
 def find_quantile(errors: Array) -> float:
@@ -85,10 +92,11 @@ def count_enough_features(error: float, M: int, within: float) -> int:
 
 def compute_bootstrap_variance(Z: Array, frequency: Index) -> float:
     """Return the sum over all entries of the unbiased variance of a resampled estimate."""
-    m = int(frequency.max()) + 1
-    grouped = Z[:, np.argsort(frequency, kind="stable")].reshape(len(Z), m, -1)
+    grouped = _group_columns(Z, frequency)
+    m = grouped.shape[1]
     products = np.einsum("nmj,nmk->mjk", grouped, grouped)
-    return float((products**2).sum() - ((Z @ Z.T) ** 2).sum() / m) * m / (m - 1)
+    squares, total = float(np.sum(products**2)), float(np.sum((Z @ Z.T) ** 2))
+    return float((squares - total / m) * m / (m - 1))
 
 
 def list_layouts(columns: int) -> list[Index]:
@@ -157,7 +165,7 @@ def describe_enough(claim: KernelClaim, found: Measurement, within: float) -> li
         f"in 90 %, the variance of the bootstrap is {ratio:.2f} times the variance over seeds"
     ]
     if seeds < FEWEST_DRAWS:
-        return [*lines, f"enough features: not estimated with less than {FEWEST_DRAWS} seeds"]
+        return [*lines, f"enough features: not estimated with fewer than {FEWEST_DRAWS} seeds"]
     if abs(score) > LARGEST_SCORE:
         return [*lines, f"{not_applied}columns depend on each other in no usual layout of pairs"]
     try:

@@ -1,0 +1,51 @@
+"""Coverage of the bootstrap: the verdicts, a cell by brute force, and the published page."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from rfbench import kernels
+from scripts import coverage
+
+
+@pytest.mark.parametrize(
+    ("covered", "verdict"),
+    [(340, "too low"), (350, "agrees"), (369, "agrees"), (375, "conservative")],
+)
+def test_coverage_agrees_if_its_interval_contains_the_nominal_value(covered, verdict):
+    low, high, found = coverage.judge(covered, 400)
+    assert low < covered / 400 < high
+    assert found == verdict
+
+
+def test_cells_count_the_draws_within_the_stated_quantile():
+    cells = pd.DataFrame(coverage.measure_cells("normal", "rks", "gaussian", "paired", 20, 20, 8))
+    X = coverage.draw_rows("normal")
+    s = coverage.compute_bandwidth(X, "gaussian")
+    K = kernels.make("gaussian", s)(X, X)
+    covered = 0
+    for seed in range(8):
+        sampler = coverage.SAMPLERS.find("rks")(
+            20, bandwidth=s, feature_map="paired", random_state=seed
+        )
+        Z = sampler.fit(X).transform(X)
+        stated = coverage.estimate_errors(Z, "paired", seed)["frobenius"]
+        covered += np.linalg.norm(Z @ Z.T - K) <= stated
+    (row,) = cells[cells["norm"] == "frobenius"].to_dict("records")
+    assert (row["covered"], row["draws"]) == (covered, 8)
+
+
+def test_extrapolated_quantile_falls_as_the_square_root_of_the_features():
+    same, further = (
+        pd.DataFrame(coverage.measure_cells("normal", "rks", "gaussian", "paired", 20, to, 3))
+        for to in (20, 80)
+    )
+    np.testing.assert_allclose(further["stated"], same["stated"] / 2)
+
+
+def test_published_page_is_the_page_of_its_cells():
+    cells = pd.read_csv(coverage.FILE)
+    page = coverage.FILE.with_name("README.md").read_text(encoding="utf-8")
+    assert page == coverage.make_page(cells)
+    assert len(cells) == 144
+    assert (cells["draws"] == coverage.DRAWS).all()
