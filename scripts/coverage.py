@@ -135,12 +135,13 @@ def make_page(cells: pd.DataFrame) -> str:
     """Return the page in Markdown: the cells of a method, a kernel and a norm are one line."""
     found = [judge(*each) for each in zip(cells["covered"], cells["draws"], strict=True)]
     cells = cells.assign(share=cells["covered"] / cells["draws"], verdict=[x[2] for x in found])
-    lines = []
+    lines: list[tuple[str, ...]] = []
     for key, part in cells.groupby(["method", "kernel", "norm"]):
         counts = part["verdict"].value_counts()
         shares = f"{part['share'].min():.3f} to {part['share'].max():.3f}"
         words = [str(counts.get(each, 0)) for each in (AGREES, LOW, HIGH)]
-        lines.append((*key, str(len(part)), *words, f"{part['share'].mean():.3f}", shares))
+        names = map(str, key)
+        lines.append((*names, str(len(part)), *words, f"{part['share'].mean():.3f}", shares))
     head = ("sampler", "kernel", "norm", "cells", AGREES, LOW, HIGH, "mean coverage", "range")
     own = cells[cells["method"] == "rks"]
     counts = own["verdict"].value_counts()

@@ -268,6 +268,7 @@ def render_index_page(
         changed=any(papers.find_paper_files(name).changes for name in pages),
         errata=(out / "errata.md").is_file(),
         cells=[file.with_name("README.md") for file in out.glob("published/*/cells.csv")],
+        coverage=[file.with_name("README.md") for file in out.glob("published/*/coverage.csv")],
         look=[Markdown(line) for addition in additions for line in addition.look],
         table=_make_papers_grid(verification, out, pages),
         papers=[papers.find_paper(name) for name in papers.list_papers()],
