@@ -38,6 +38,9 @@ def first_rows() -> list[FirstRows]:
             commit = line.split()[1]
         else:
             places.append((commit, line.rpartition("/")[0]))
+    # A table of trials of another kind, without a manifest, has no configuration of a paper.
+    files = git.list_files([f"{commit}:{folder}" for commit, folder in places])
+    places = [(c, each) for c, each in places if f"{each}/manifest.json" in files[f"{c}:{each}"]]
     manifests = git.contents([f"{commit}:{folder}/manifest.json" for commit, folder in places])
     found = []
     for (commit, folder), manifest in zip(places, manifests, strict=True):

@@ -19,17 +19,27 @@ from scripts.history.records import History
 
 @pytest.fixture(scope="module")
 def history() -> History:
-    try:
-        return History()
-    except git.NoHistory as error:
-        pytest.skip(f"the history is not complete: {error}")
+    skip_without_git()
+    return History()  # An object that git does not have is an error if the history is complete.
 
 
-def test_listed_files_equal_those_of_git() -> None:
+def skip_without_git() -> None:
+    """Skip a test if git does not have the whole history."""
     try:
         git.check()
     except git.NoHistory as error:
         pytest.skip(f"the history is not complete: {error}")
+
+
+def test_first_rows_are_of_folders_with_a_manifest(history: History) -> None:
+    """At one commit, the folder of the cells had a table of kept trials and no manifest."""
+    found = {each.folder for each in history.rows}
+    assert len(found) > 30
+    assert "dotproduct2022" not in found
+
+
+def test_listed_files_equal_those_of_git() -> None:
+    skip_without_git()
     found = git.list_files(["HEAD:rfbench/papers", "HEAD:no_folder"])
     lines = git.ask("ls-tree", "-r", "HEAD", "rfbench/papers").splitlines()
     expected = {name: entry.split()[2] for entry, _, name in (x.partition("\t") for x in lines)}
