@@ -1,6 +1,6 @@
 """Measure how often the bootstrap of the kernel error covers the error.
 
-    python -m scripts.coverage measure   # four minutes; writes coverage.csv
+    python -m scripts.coverage measure   # five minutes; writes coverage.csv
     python -m scripts.coverage page      # writes the page beside it
 
 A cell is a distribution of rows, a kernel, a sampler with one form of the features, M and a norm.
@@ -20,7 +20,7 @@ import pandas as pd
 from scipy import stats
 
 from rfbench import files, kernels
-from rfbench.checking.enough import PROBABILITY, find_quantile, resample_kernel_errors
+from rfbench.checking.enough import PROBABILITY, compute_resampled_errors, find_quantile
 from rfbench.pages.grids import Grid, render_markdown
 from rfbench.registry import SAMPLERS
 
@@ -34,7 +34,7 @@ FORMS = ("offset", "paired")
 ROWS = ("normal", "clusters")
 # The orthogonal sampler does not support the Laplacian kernel.
 METHODS = (("rks", "gaussian"), ("rks", "laplacian"), ("orf", "gaussian"))
-# Interval of a share, and of the shares of a group together.
+# Level of the interval of a coverage, chosen without a measurement.
 LEVEL = 0.95
 AGREES, LOW, HIGH = "agrees", "too low", "conservative"
 
@@ -75,7 +75,7 @@ def estimate_errors(Z: Any, form: str, seed: int) -> dict[str, float]:
     """Return the quantile that the bootstrap of one draw states in each norm."""
     columns = np.arange(Z.shape[1])
     frequency = columns % (len(columns) // 2) if form == "paired" else columns
-    resampled = resample_kernel_errors(Z, frequency, seed)
+    resampled = compute_resampled_errors(Z, frequency, seed)
     found = {norm: find_quantile(each) for norm, each in resampled.items()}
     return {**found, "relative": found["frobenius"] / float(np.linalg.norm(Z @ Z.T))}
 

@@ -31,7 +31,7 @@ def test_bootstrap_variance_is_the_variance_over_all_resamples():
 
 def test_resampled_errors_are_the_norms_of_the_resampled_estimates():
     Z = np.random.default_rng(0).standard_normal((5, 6))
-    found = enough.resample_kernel_errors(Z, PAIRS, seed=3)
+    found = enough.compute_resampled_errors(Z, PAIRS, seed=3)
     counts = np.random.default_rng(3).multinomial(3, np.full(3, 1 / 3), enough.RESAMPLES)
     for i in (0, 7, enough.RESAMPLES - 1):
         change = Z @ np.diag(counts[i][PAIRS]) @ Z.T - Z @ Z.T
@@ -65,7 +65,7 @@ def test_stated_error_covers_the_error_of_most_draws(form, layout):
         error = np.linalg.norm(Z @ Z.T - K)
         layouts = enough.list_layouts(Z.shape[1])
         stated = [
-            enough.find_quantile(enough.resample_kernel_errors(Z, each)["frobenius"])
+            enough.find_quantile(enough.compute_resampled_errors(Z, each)["frobenius"])
             for each in (layouts[layout], layouts[0])
         ]
         covered += error <= stated[0]
