@@ -7,7 +7,7 @@ python -m scripts.cells compare            # verdicts and mean ratios
 python -m scripts.cells page               # writes the page beside the cells
 python -m scripts.cells repeat ID          # measures one cell again
 python -m scripts.cells replay             # measures the kept trials again, and compares them
-python -m scripts.cells degrees CELLS.csv.gz # compares the optimized numbers of features
+python -m scripts.cells degrees CELLS.csv.gz # compares numbers of features, about seven minutes
 python -m scripts.cells keep               # draws the cells whose first trials are kept
 python -m scripts.cells adopt CELLS.csv.gz # writes the authors' cells that qualify
 """
@@ -157,8 +157,11 @@ def compare_degrees(path: Path) -> pd.DataFrame:
     """
     table = authors.read_cells_that_qualify(path)[0].dropna(subset="degrees_used")
     ours: dict[str, list[int]] = {}
-    every = sorted(set(list_cells(table)), key=list_shared)
-    for _, group in itertools.groupby(every, key=list_shared):
+
+    def list_rows(cell: Cell) -> tuple[object, ...]:
+        return list_shared(cell._replace(D=0, expanded=0))  # slow cells share training rows, too
+
+    for _, group in itertools.groupby(sorted(set(list_cells(table)), key=list_rows), key=list_rows):
         cells = list(group)
         ours |= measure.prepare(cells, 0, count_trials(cells[0]), 2)[2]
     both = (

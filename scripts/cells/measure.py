@@ -35,9 +35,9 @@ FEWER_ROWS, MOST_FEATURES = 2500, 1024
 # Number of training rows for the median distance. The authors use 5,000; the median of 2,000 rows
 # has a relative standard error below 1 %.
 MEDIAN_ROWS = 2000
-# Number of training rows of MNIST from which numbers of features are computed, as in the authors'
-# protocol. The other data sets have few columns: there 500 rows give the authors' numbers in most
-# cells, measured by `python -m scripts.cells degrees`.
+# Number of training rows of MNIST for which the numbers of features per degree are optimized, as in
+# the authors' protocol. The other data sets have few columns. For these, ALLOCATION_ROWS rows give
+# the authors' numbers in most cells, measured by `python -m scripts.cells degrees`.
 PROTOCOL_ROWS = 5000
 # From this number of test rows on, float32 is used. Its rounding errors are below 1e-4 of the
 # errors of the kernels.
@@ -53,11 +53,15 @@ def _load(source: str) -> tuple[Array, int | None]:
 
 
 class Rows(NamedTuple):
-    """Scaled rows of one trial; `optimized` are the rows for the numbers of features, if given."""
+    """Scaled rows of one trial.
+
+    Numbers of features per degree are optimized for the rows `allocation`. If it is None, some of
+    the training rows are used.
+    """
 
     training: Array
     test: Array
-    optimized: Array | None = None
+    allocation: Array | None = None
 
 
 def choose_seeds(cell: Cell, trials: int) -> list[int]:
@@ -83,14 +87,14 @@ def draw_rows(
     """
     X, n_given_train = _load(SOURCES[name])
     generator = np.random.default_rng([zlib.crc32(name.encode()), seed])
-    optimized = None
+    allocation = None
     if name == "MNIST":
         training, test = X[:n_given_train], X[n_given_train:]
         # Means and scales are those of all training rows; the other steps use some of them.
         scaled = _scale(training, test, scaling)
         chosen = generator.choice(len(training), ALLOCATION_ROWS + MEDIAN_ROWS, replace=False)
         others = np.random.default_rng([zlib.crc32(name.encode()), seed, 2])
-        optimized = scaled[0][others.choice(len(training), PROTOCOL_ROWS, replace=False)]
+        allocation = scaled[0][others.choice(len(training), PROTOCOL_ROWS, replace=False)]
         training, test = scaled[0][chosen], scaled[1]
     else:
         first = np.random.default_rng(zlib.crc32(name.encode())).permutation(len(X))
@@ -103,8 +107,8 @@ def draw_rows(
         test = test[generator.choice(len(test), n_test, replace=False)]
     if unit_length:
         training, test = normalize(training), normalize(test)
-        optimized = optimized if optimized is None else normalize(optimized)
-    return Rows(training, test, optimized)
+        allocation = None if allocation is None else normalize(allocation)
+    return Rows(training, test, allocation)
 
 
 def _scale(training: Array, test: Array, scaling: str) -> tuple[Array, Array]:
@@ -206,9 +210,9 @@ def make_kernel(cell: Cell, training: Array, generator: np.random.Generator) -> 
 def prepare(
     cells: Sequence[Cell], trial: int, trials: int, n_test: int
 ) -> tuple[Rows, kernels.Kernel, dict[str, list[int]]]:
-    """Return the rows, the kernel and the optimized numbers of features per degree of a trial.
+    """Return the rows, the kernel, and the numbers of features per degree of a trial.
 
-    The numbers are those of the optimized Maclaurin cells, by the identifier of the cell.
+    The numbers are a list for the identifier of each cell with optimized Maclaurin features.
     """
     one, seed = cells[0], choose_seeds(cells[0], trials)[trial]
     rows = draw_rows(one.dataset, one.scaling, one.kernel != "gaussian", seed, n_test)
@@ -248,8 +252,8 @@ def _allocate_all(
         if cell.method == "maclaurin":
             way = Way(cell.projection, cell.features == "complex")
             groups.setdefault((way, cell.least_degree), []).append(cell)
-    sample = rows.training if rows.optimized is None else rows.optimized
-    if groups and rows.optimized is None:
+    sample = rows.training if rows.allocation is None else rows.allocation
+    if groups and rows.allocation is None:
         count = min(ALLOCATION_ROWS, len(sample))
         sample = sample[generator.choice(len(sample), count, replace=False)]
     for (way, least), members in groups.items():

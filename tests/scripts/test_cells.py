@@ -211,14 +211,14 @@ def test_degrees_of_mnist_are_computed_from_as_many_rows_as_the_authors(monkeypa
     monkeypatch.setattr(measure, "PROTOCOL_ROWS", 700)
     cell = CELL._replace(dataset="MNIST", method="maclaurin", D=64)
     rows, kernel, counts = measure.prepare([cell], 0, 3, 5)
-    assert rows.optimized.shape == (700, 6)
-    assert_allclose((rows.optimized**2).sum(axis=1), 1.0)
+    assert rows.allocation.shape == (700, 6)
+    assert_allclose((rows.allocation**2).sum(axis=1), 1.0)
     scaled = measure._scale(X[:3900], X, "standardized")[0]
     scaled /= np.linalg.norm(scaled, axis=1, keepdims=True)
-    distances = kernels.compute_squared_distances(rows.optimized, scaled)
+    distances = kernels.compute_squared_distances(rows.allocation, scaled)
     assert distances.min(axis=1).max() < 1e-12
     way = measure.Way("srht", True)
-    expected = measure.allocate_features(rows.optimized, kernel, [63], way, cell.least_degree)
+    expected = measure.allocate_features(rows.allocation, kernel, [63], way, cell.least_degree)
     assert counts == {cell.id: expected[63]}
     few = measure.allocate_features(rows.training[:10], kernel, [63], way, cell.least_degree)
     assert counts != {cell.id: few[63]}
