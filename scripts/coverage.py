@@ -1,7 +1,7 @@
 """Measure how often the bootstrap of the kernel error covers the error.
 
     python -m scripts.coverage measure   # five minutes; writes coverage.csv
-    python -m scripts.coverage page      # writes the page beside it
+    python -m scripts.coverage page      # writes README.md of the same folder
 
 A cell is a distribution of rows, a kernel, a sampler with one form of the features, M and a norm.
 Rows and exact kernel matrices are fixed, and the features are drawn again `DRAWS` times. A cell
@@ -10,6 +10,7 @@ counts the draws whose error is at most the quantile that the bootstrap of the s
 
 from __future__ import annotations
 
+import itertools
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -81,18 +82,27 @@ def estimate_errors(Z: Any, form: str, seed: int) -> dict[str, float]:
 
 
 def measure_cells(
-    rows: str, method: str, kernel: str, form: str, M: int, to: int, draws: int = DRAWS
+    rows: str,
+    method: str,
+    kernel: str,
+    form: str,
+    M: int,
+    to: int,
+    draws: int = DRAWS,
+    first: int = 0,
 ) -> Iterator[dict[str, Any]]:
-    """Yield the cells of all norms; `to` is the number of features of the errors.
+    """Yield the cells of all norms.
 
-    If `to` is not M, the errors are those of independent draws, and the quantile is extrapolated.
+    The bootstrap uses M features, and `to` is the number of features of the errors. If it is not M,
+    errors are measured with other seeds, and the quantile is extrapolated. `first` is the first of
+    2 `draws` seeds.
     """
     X = draw_rows(rows)
     s = compute_bandwidth(X, kernel)
     K = kernels.make(kernel, s)(X, X)
     sampler = SAMPLERS.find(method)
     stated, errors = [], []
-    for seed in range(draws):
+    for seed in range(first, first + draws):
         words: dict[str, Any] = {"kernel": kernel, "bandwidth": s, "feature_map": form}
         Z = sampler(M, **words, random_state=seed).fit(X).transform(X)
         stated.append(estimate_errors(Z, form, seed))
@@ -113,13 +123,11 @@ def measure_cells(
 def measure_all(draws: int = DRAWS) -> pd.DataFrame:
     """Return all cells."""
     sizes = [*((M, M) for M in SIZES), (FROM, TO)]
+    kinds = itertools.product(ROWS, METHODS, FORMS, sizes)
     cells = [
         cell
-        for rows in ROWS
-        for method, kernel in METHODS
-        for form in FORMS
-        for M, to in sizes
-        for cell in measure_cells(rows, method, kernel, form, M, to, draws)
+        for i, (rows, (method, kernel), form, (M, to)) in enumerate(kinds)
+        for cell in measure_cells(rows, method, kernel, form, M, to, draws, 2 * draws * i)
     ]
     return pd.DataFrame(cells)
 
@@ -132,17 +140,32 @@ def judge(covered: int, draws: int) -> tuple[float, float, str]:
 
 
 def make_page(cells: pd.DataFrame) -> str:
-    """Return the page in Markdown: the cells of a method, a kernel and a norm are one line."""
+    """Return the page in Markdown.
+
+    A line of the table has the cells of a method, a kernel and a norm, extrapolated or not.
+    """
     found = [judge(*each) for each in zip(cells["covered"], cells["draws"], strict=True)]
     cells = cells.assign(share=cells["covered"] / cells["draws"], verdict=[x[2] for x in found])
     lines: list[tuple[str, ...]] = []
-    for key, part in cells.groupby(["method", "kernel", "norm"]):
+    cells["M"] = np.where(cells["M"] == cells["to"], "same", "extrapolated")
+    for key, part in cells.groupby(["method", "kernel", "norm", "M"]):
         counts = part["verdict"].value_counts()
         shares = f"{part['share'].min():.3f} to {part['share'].max():.3f}"
         words = [str(counts.get(each, 0)) for each in (AGREES, LOW, HIGH)]
         names = map(str, key)
         lines.append((*names, str(len(part)), *words, f"{part['share'].mean():.3f}", shares))
-    head = ("sampler", "kernel", "norm", "cells", AGREES, LOW, HIGH, "mean coverage", "range")
+    head = (
+        "sampler",
+        "kernel",
+        "norm",
+        "features",
+        "cells",
+        AGREES,
+        LOW,
+        HIGH,
+        "mean coverage",
+        "range",
+    )
     own = cells[cells["method"] == "rks"]
     counts = own["verdict"].value_counts()
     return TEMPLATE.read_text(encoding="utf-8").format(
@@ -150,6 +173,7 @@ def make_page(cells: pd.DataFrame) -> str:
         agrees=counts.get(AGREES, 0),
         low=counts.get(LOW, 0),
         high=counts.get(HIGH, 0),
+        expected=0.5 * (1 - LEVEL) * len(own),
         mean=own["share"].mean(),
         draws=DRAWS,
         table=render_markdown(Grid(head, lines)),

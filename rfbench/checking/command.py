@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     "--within",
     type=click.FloatRange(min=0, min_open=True),
     metavar="ERROR",
-    help="Also estimate how many features are enough for this relative kernel error.",
+    help="Relative kernel error for which the number of features is estimated.",
 )
 @click.option("--allow-imports", is_flag=True, help="Import TARGET, which runs its code.")
 def test(
@@ -51,6 +51,9 @@ def test(
     that are the same for every seed are one draw: only a large error is a fault.
     Use rfbench.checking.check_map for the same checks in your own tests.
 
+    --within measures the relative kernel error (Frobenius norm, 60 rows of data) over 199 seeds.
+    It assumes that the error falls as M^-0.5.
+
     NAME is a kernel of `rfbench list kernels`, matern32, matern52, softmax or polynomial.
 
     \b
@@ -58,6 +61,7 @@ def test(
         rfbench test mine.py:Antithetic --allow-imports
         rfbench test mine.py:Pooled --parameter pool_size=30 --allow-imports
         rfbench test sklearn.kernel_approximation.RBFSampler --parameter gamma=0.1
+        rfbench test rks --kernel gaussian --within 0.05
     """
     from rfbench import plugins
     from rfbench.checking.run import check_feature_map

@@ -49,3 +49,21 @@ def test_published_page_is_the_page_of_its_cells():
     assert page == coverage.make_page(cells)
     assert len(cells) == 144
     assert (cells["draws"] == coverage.DRAWS).all()
+
+
+def test_cells_have_different_seeds(monkeypatch):
+    firsts = []
+
+    def remember(*kind, **words):
+        firsts.append(kind[-1])
+        return iter([{}])
+
+    monkeypatch.setattr(coverage, "measure_cells", remember)
+    coverage.measure_all(draws=7)
+    assert firsts == [14 * i for i in range(48)]
+
+
+def test_first_seed_changes_the_draws():
+    kind = ("normal", "rks", "gaussian", "paired", 20, 20, 3)
+    first, other = (pd.DataFrame(coverage.measure_cells(*kind, first)) for first in (0, 3))
+    assert (first["stated"] != other["stated"]).all()
