@@ -52,7 +52,6 @@ def test(
     Use rfbench.checking.check_map for the same checks in your own tests.
 
     --within measures the relative kernel error (Frobenius norm, 60 rows of data) over 199 seeds.
-    It assumes that the error falls as M^-0.5.
 
     NAME is a kernel of `rfbench list kernels`, matern32, matern52, softmax or polynomial.
 

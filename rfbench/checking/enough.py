@@ -138,7 +138,10 @@ def describe_enough(claim: KernelClaim, found: Measurement, within: float) -> li
     measured, least, most = (f"{each:.3g}" for each in values)
     try:
         enough, low, high = (f"{count_enough_features(each, M, within):,}" for each in values)
-        answer = f"M = {enough} ({low} to {high}) for an error of {within:g} in 90 % of draws"
+        answer = (
+            f"M = {enough} ({low} to {high}) for an error of {within:g} in 90 % of draws, "
+            "if the error falls as M^-0.5"
+        )
     except MethodError as error:
         answer = str(error)
     return [

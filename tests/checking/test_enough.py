@@ -73,6 +73,7 @@ def test_stated_number_of_features_has_the_error_in_most_draws(name):
     answer, measured = enough.describe_enough(claim, found, 0.1)
     numbers = re.fullmatch(r"enough features: M = (\d+) \((\d+) to (\d+)\) for .*", answer)
     assert numbers is not None
+    assert answer.endswith("in 90 % of draws, if the error falls as M^-0.5")
     M, low, high = map(int, numbers.groups())
     assert low < M < high
     assert "measured with M = 256: the relative kernel error of 90 % of 199 seeds" in measured
