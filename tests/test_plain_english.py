@@ -22,7 +22,8 @@ def texts():
 
 @pytest.fixture(scope="module")
 def matches(texts):
-    return [match for text in texts for match in prose.find_matches(text)]
+    found = [match for text in texts for match in prose.find_matches(text)]
+    return prose.sort_changed_first(found, prose.find_changed_files())
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)
@@ -52,6 +53,13 @@ def test_bad_sentence_is_counted_in_each_kind_of_text(pattern):
     for kind in PATTERNS[pattern].get("kinds", prose.KINDS):
         text = prose.Text(kind, "a.py", 1, PATTERNS[pattern]["example"])
         assert pattern in {match.pattern for match in prose.find_matches(text)}
+
+
+def test_matches_in_changed_files_are_listed_first():
+    places = ["a.py:3", "b.py:1", "c.py:9", "b.py:2"]
+    matches = [prose.Match("so", "comments", place, "") for place in places]
+    found = [match.place for match in prose.sort_changed_first(matches, {"b.py", "c.py"})]
+    assert found == ["b.py:1", "c.py:9", "b.py:2", "a.py:3"]
 
 
 def test_plain_sentence_is_not_counted():

@@ -1,10 +1,14 @@
 """The published numbers and the claims as they are shipped."""
 
+from pathlib import Path
+
 import pytest
+import yaml
 from pydantic import ValidationError
 
 from rfbench import datasets, papers
 from rfbench.errors import ResultsError
+from rfbench.pages.templates import render_template
 from rfbench.papers.models import Claim, Paper, Part, Published, parse_numbers
 from tests.support.paper_rules import (
     check_numbers,
@@ -80,6 +84,39 @@ def test_data_set_names_are_in_the_catalogue() -> None:
     assert list_unknown_datasets() == {"aptamers", "cifar", "gisette", "usps of quffka"}
     assert stand_ins <= set(datasets.list_names())
     assert not {"covtype-20k", "har-train", "news-14k", "cod-rna-train", "reuters21578"} & names
+
+
+def list_invented_sentences() -> set[str]:
+    """Return the sentences and comments of the files that `rfbench new --paper` writes."""
+    texts = [
+        render_template(f"new_{name}.yaml.j2", folder="mine2026", name="mine2026")
+        for name in ("paper", "claims")
+    ]
+    paper, (claim,) = yaml.safe_load(texts[0]), yaml.safe_load(texts[1])["claims"]
+    lines = [line for text in texts for line in text.splitlines() if line.startswith("# ")]
+    written = [paper["title"], *paper["authors"], paper["venue"], paper["about"], claim["claim"]]
+    written += [*paper["result"].split(". "), claim["strongest_answer"], claim["parts"][0]["says"]]
+    return {*lines, *written}
+
+
+def find_invented_sentences(folder: Path) -> set[str]:
+    """Return the invented sentences that are left in the YAML files of a paper."""
+    text = "".join(path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.yaml")))
+    joined = " ".join(text.split())
+    return {sentence for sentence in list_invented_sentences() if sentence in joined}
+
+
+@pytest.mark.parametrize("name", papers.list_papers())
+def test_paper_has_no_sentence_of_the_template(name: str) -> None:
+    assert not find_invented_sentences(Path(papers.__file__).parent / name)
+
+
+def test_sentences_of_the_template_are_found(tmp_path: Path) -> None:
+    text = render_template("new_paper.yaml.j2", folder="mine2026", name="mine2026")
+    (tmp_path / "paper.yaml").write_text(text.replace("An Invented Comparison", "A Comparison"))
+    found = find_invented_sentences(tmp_path)
+    assert {"Jane Doe", "Richard Roe", "Journal of Invented Results"} < found
+    assert not any("Comparison" in sentence for sentence in found)
 
 
 def test_all_claims_are_listed_with_their_sources() -> None:

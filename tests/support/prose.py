@@ -1,8 +1,9 @@
 """The prose of the project by kind of text, and the patterns of tests/plain_english.yaml in it.
 
 ``python -m tests.support.prose`` prints each match with its place, `--pattern` and `--below` narrow
-the list. ``python -m tests.support.prose --write`` lowers the ceilings in
-tests/plain_english_counts.json to the current counts; it never raises one.
+the list. Matches in files that differ from the newest commit come first.
+``python -m tests.support.prose --write`` lowers the ceilings in tests/plain_english_counts.json to
+the current counts; it never raises one.
 """
 
 from __future__ import annotations
@@ -12,9 +13,10 @@ import ast
 import io
 import json
 import re
+import subprocess
 import sys
 import tokenize
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -191,6 +193,21 @@ def highest_ceiling(pattern: str, first: int) -> int:
     return first // SHARE if fixed is None else fixed
 
 
+def find_changed_files() -> set[str]:
+    """Return the files that differ from the newest commit; without git, the set is empty."""
+    command = ["git", "status", "--porcelain", "--no-renames", "--untracked-files=all"]
+    try:
+        said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    except OSError:
+        return set()
+    return {line[3:] for line in said.stdout.splitlines()}
+
+
+def sort_changed_first(matches: Iterable[Match], changed: Set[str]) -> list[Match]:
+    """Return the matches with those in changed files first; otherwise the order is kept."""
+    return sorted(matches, key=lambda match: match.place.partition(":")[0] not in changed)
+
+
 def main() -> None:
     """Print the matches and the counts above their ceilings, or lower the ceilings."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -198,7 +215,8 @@ def main() -> None:
     parser.add_argument("--pattern", help="print the matches of this pattern only")
     parser.add_argument("--below", default="", help="print the matches in files below this folder")
     asked = parser.parse_args()
-    matches = [match for text in read_project() for match in find_matches(text)]
+    found = (match for text in read_project() for match in find_matches(text))
+    matches = sort_changed_first(found, find_changed_files())
     counts, stored = count_matches(matches), read_counts()
     if asked.write:
         for name, kinds in stored["ceilings"].items():
