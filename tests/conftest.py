@@ -15,6 +15,7 @@ from rfbench import figures, files
 from rfbench.analysis.verification import Verification, verify_results
 from rfbench.experiment import worker_process
 from tests.support.forked import fork_workers
+from tests.support.nightly import mark_nightly_tests
 from tests.support.results import write
 
 __all__ = ["write"]
@@ -49,8 +50,13 @@ WITH_PUBLISHED = (
 LONG = re.compile(r"tests/(experiment/test_faults|choosing/)")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with what takes longest."""
+# Tests of ``tests/nightly.yaml`` that this process collected.
+NIGHTLY_TESTS = pytest.StashKey[set[str]]()
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Start with the tests that take longest, and mark the nightly tests."""
+    config.stash[NIGHTLY_TESTS] = mark_nightly_tests(items)
     items.sort(key=lambda item: not LONG.search(item.nodeid))
 
 

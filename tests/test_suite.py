@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.conftest import WITH_PUBLISHED, group_of
+from tests.conftest import NIGHTLY_TESTS, WITH_PUBLISHED, group_of
+from tests.support import nightly
 from tests.support.runs import wait_until
 
 ROOT = Path(__file__).parents[1]
@@ -54,6 +55,37 @@ def test_test_command_fails_if_a_program_fails_and_shows_mypy_output(tmp_path, p
     done = run_test_command(tmp_path, [], program)
     assert done.returncode == 1
     assert ("mypy: " in done.stdout) == (program != "ruff")
+
+
+def test_each_nightly_test_has_a_test_that_runs_by_day(request):
+    """By day, a test of the same file or of another one fails for the same faults."""
+    entries = {entry.test: entry for entry in nightly.read_entries()}
+    assert len(entries) == len(nightly.read_entries())
+    for entry in entries.values():
+        other = entry.test if entry.by_day == nightly.OTHER_CASES else entry.by_day
+        file, *_, name = other.split("::")
+        assert f"def {name}(" in (ROOT / "tests" / file).read_text(), entry
+        assert (entry.by_day == nightly.OTHER_CASES) == bool(entry.cases) or entry.cases, entry
+        assert other not in entries or entries[other].cases, f"{other} runs at night, too"
+    collected = {
+        item.nodeid.partition("::")[0].removeprefix("tests/") for item in request.session.items
+    }
+    unused = set(entries) - request.config.stash[NIGHTLY_TESTS]
+    assert {test for test in unused if test.partition("::")[0] in collected} == set()
+
+
+def test_nightly_test_keeps_its_other_cases(request):
+    """No entry with a pattern of cases matches all cases of its test."""
+    by_day = {
+        item.nodeid.removeprefix("tests/").partition("[")[0]
+        for item in request.session.items
+        if not any(mark.kwargs == nightly.nightly.kwargs for mark in item.iter_markers("skipif"))
+    }
+    files = {
+        item.nodeid.partition("::")[0].removeprefix("tests/") for item in request.session.items
+    }
+    entries = [each for each in nightly.read_entries() if each.test.partition("::")[0] in files]
+    assert [each.test for each in entries if each.cases and each.test not in by_day] == []
 
 
 def test_nightly_workflow_runs_all_tests():

@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import pandas as pd
+
 from rfbench import papers
-from rfbench.analysis.selection import split_item_list
+from rfbench.analysis.selection import Selection, split_item_list
 from rfbench.analysis.verification import Verification
 from rfbench.papers.models import SECONDS, Content, Paper
 from rfbench.results import Results
@@ -69,8 +71,10 @@ def compute_coverage(verification: Verification, configured: Configurations) -> 
     configured : mapping
         Configurations that are shipped with rfbench, by name of the run.
     """
+    own = verification.numbers_on_own_data
+    numbers = own.loc[own["unit"] != SECONDS, ["paper", "item", "dataset", "number", "trials"]]
     return [
-        _cover(verification, paper, content, configured)
+        _cover(verification.selection, numbers, paper, content, configured)
         for paper in map(papers.find_paper, papers.list_papers())
         for content in paper.contents
     ]
@@ -85,9 +89,13 @@ def count_missing_trials(results: Results) -> tuple[int, int]:
 
 
 def _cover(
-    verification: Verification, paper: Paper, content: Content, configured: Configurations
+    selection: Selection,
+    numbers: pd.DataFrame,
+    paper: Paper,
+    content: Content,
+    configured: Configurations,
 ) -> Coverage:
-    selection, items = verification.selection, split_item_list(content.of or content.item)
+    items = split_item_list(content.of or content.item)
 
     def concerns(config: Mapping[str, Any]) -> bool:
         named = split_item_list(str(config.get("item")))
@@ -99,9 +107,7 @@ def _cover(
     here = here[here["target"].isin(shown)]
     substitute = here["stand_in"].astype(bool)
     measured = set(here.loc[~substitute, "target"])
-    numbers = verification.numbers_on_own_data
     numbers = numbers[(numbers["paper"] == paper.name) & numbers["item"].isin(items)]
-    numbers = numbers[numbers["unit"] != SECONDS]
     wanted = {
         name: {dataset["name"] for dataset in config["dataset"]}
         for name, config in configured.items()

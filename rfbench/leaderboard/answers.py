@@ -161,6 +161,8 @@ def gather_answers(collection: Collection) -> dict[str, Answer]:
     `adjust_p_values`.
     """
     rows, _ = select_leaderboard_rows(collection, OWN)
+    if rows.empty:
+        return {}
     made: dict[str, dict[str, AnswerComparison]] = {}
     for key, pairs in QUESTIONS.items():
         every = {
