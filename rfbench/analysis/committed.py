@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from rfbench import papers
 from rfbench.papers.models import Committed
 
-# Text on pages for each order of a claim or setting and the first rows that test it.
+# Text on pages for the order of two commits: the commit of a claim or setting, and the commit of
+# the first rows that test it.
 COMMIT_ORDER_LABELS = {
     "before": "committed before the first rows",
     "same commit": "committed with the first rows",

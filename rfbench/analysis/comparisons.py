@@ -1,4 +1,4 @@
-"""One comparison of a claim, and the range of its effect over settings that a paper leaves open."""
+"""One comparison of a claim, and the range of its effect over settings that a paper omits."""
 
 from __future__ import annotations
 

@@ -24,9 +24,9 @@ from rfbench.escaping import to_json_value
 from rfbench.papers.models import PLAIN, SECONDS, TUNED_TO_MATCH
 
 TABLE_KEYS = ["paper", "item", "dataset"]
-# columns that together define the category of a published number
+# columns that together define the class of a published number
 OF_NUMBERS = ("source", "settings")
-# columns that together define the category of a claim
+# columns that together define the class of a claim
 OF_CLAIMS = ("whose", "form", "settings")
 OWN_SETTINGS = "ours"
 # Reasons for which published numbers were removed from a total after results had been seen.
@@ -37,7 +37,7 @@ CHANGING_COMMITS = {
     TUNED_ALIKE: "be2db155",
     MOVED: "c755a77c",
 }
-# Names of the categories as shown on pages.
+# Names of the classes as shown on pages.
 CLASS_LABELS = {
     "table": "printed in tables",
     "figure": "printed in figures",
@@ -57,7 +57,9 @@ CLASS_LABELS = {
 
 @dataclass(frozen=True)
 class Count:
-    """Number of entries of one class of provenance for each verdict.
+    """Number of entries per verdict within one class, such as numbers that are printed in tables.
+
+    An entry is a published number or a claim under one protocol.
 
     Attributes
     ----------
@@ -133,11 +135,11 @@ def _seen(entries: pd.DataFrame) -> dict[str, int]:
 
 
 def list_published_numbers(verification: Verification) -> pd.DataFrame:
-    """Return the table of published numbers on the papers' own data, without times.
+    """Return the published numbers on the papers' own data as a table, without times.
 
     The table has one line per number and protocol. A number that a paper prints twice is included
-    once. Entries with the settings `ours` are excluded, because they do not measure what the paper
-    measures.
+    once. Entries with the settings `ours` are excluded, because these settings do not repeat the
+    paper's experiment.
     """
     own = verification.numbers_on_own_data
     return own[
@@ -238,7 +240,7 @@ def _counts(entries: pd.DataFrame, by: Sequence[str]) -> list[Count]:
 
 
 def _select_counted(entries: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
-    """Return the columns that `count_by_verdict` reads, because copies of all columns are slow."""
+    """Return only the columns that `count_by_verdict` reads, because copying all is slow."""
     read = {*by, "protocol", "verdict", "decidable", "published_error"}
     return entries[[name for name in entries.columns if name in read]]
 
@@ -297,8 +299,8 @@ def is_counted_as_holding(outcome: Outcome) -> bool:
 def list_holding_claims(outcomes: Iterable[Outcome]) -> dict[str, list[Outcome]]:
     """Return the claims that hold, grouped by whether they were committed before their first rows.
 
-    The keys of the result are in the order of `committed.ORDERS`: claims that were committed first
-    come first.
+    The keys of the result are in the order of `committed.ORDERS`: claims that were committed before
+    their rows come first.
     """
     found = [outcome for outcome in outcomes if is_counted_as_holding(outcome)]
     orders = {

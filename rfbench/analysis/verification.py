@@ -120,9 +120,10 @@ def verify_results(
 
 
 def verify_external_papers(held: Verification) -> dict[str, Verification]:
-    """Verify each paper outside of rfbench that the results name, separately.
+    """Compare the results with each of their papers that is not part of rfbench, separately.
 
-    If the files of a paper cannot be analyzed, the paper is skipped with a warning.
+    The result maps the name of each paper to its `Verification`. If the files of a paper cannot be
+    analyzed, the paper is skipped with a warning.
     """
     found = {}
     for name in held.papers_of_results:
