@@ -36,7 +36,7 @@ def render_cell_result(
     lines : mapping
         Lines of `rfbench.analysis.published.compare_published_numbers` for each protocol.
     left : mapping
-        Number of trials without a row for each protocol.
+        Number of missing trials for each protocol.
     again : str
         Command that shows the cell again.
     """

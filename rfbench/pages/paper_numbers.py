@@ -133,7 +133,7 @@ def make_verdict_counts_grid(own: Verification) -> Grid:
 
 
 def list_reasons_for_no_comparison(own: Verification) -> list[tuple[str, int, list[str]]]:
-    """Return the reasons why numbers are not compared, with their number and data sets."""
+    """Return (reason, number of published numbers, data sets) for numbers that are not compared."""
     every = own.numbers
     every = every[(every["unit"] != SECONDS) & (every["same_as"] == "")]
     compared = set(select_compared_numbers(own)["number"])
@@ -257,8 +257,8 @@ def _format_short(value: float, unit: str) -> str:
 def _mark_pair(published: str, measured: str, verdict: str) -> Markdown:
     """Return a published and a measured number as text.
 
-    The measured number is bold if it is near, and has a question mark if the verdict is
-    "undecided".
+    The measured number is bold if the verdict is "agrees" or "close". It is followed by a question
+    mark if the verdict is "undecided".
     """
     marks = {verdicts.AGREES: "**{}**", verdicts.CLOSE: "**{}**", verdicts.UNDECIDED: "{} ?"}
     return Markdown(f"{published} → {marks.get(verdict, '{}').format(measured)}")
@@ -284,7 +284,7 @@ def _lay_out_counts(numbers: pd.DataFrame) -> Grid:
 
 
 def find_comparison_kind(runs: AuthorsRuns) -> str:
-    """Return the kind of comparison between the authors' runs and our runs."""
+    """Return the kind of comparison with the authors' runs, such as ``same rows``."""
     if runs.beside:
         return SHOWN_ROWS
     if not runs.same_rows:
@@ -329,7 +329,7 @@ def render_numbers_csv(own: Verification, added: Sequence[AddedColumn] = ()) -> 
 
     The file has one line for each measured combination of a number, settings and data set,
     including times and substitutes. A number without a measurement has one line. `added` are
-    columns from slices.
+    columns from optional components.
     """
     every = own.numbers
     measured = every[every["trials"] > 0]

@@ -1,4 +1,4 @@
-"""The page of totals: counts of numbers and claims, and the measured share of each paper."""
+"""The page of totals: counts of numbers and claims, and the measured tables of each paper."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TOTALS = "totals.md"
 
 
 def render_totals_page(verification: Verification, configured: Configurations | None = None) -> str:
-    """Return the page of totals; `configured` has the configurations shipped with rfbench."""
+    """Return the page of totals; `configured` maps names of runs to shipped configurations."""
     claims = verdict_counts.list_judged_claims(verification.outcomes)
     numbers = verdict_counts.list_published_numbers(verification)
     collection = verification.selection.collection
@@ -62,7 +62,7 @@ def _add_papers(
 
 
 def make_coverage_grid(coverages: Sequence[Coverage]) -> Grid:
-    """Return the table of the measured share of each table and figure of the papers."""
+    """Return a table with the measured and missing data sets of each table and figure."""
     head = [
         "paper", "item", "measured", "data sets", "substitutes (training rows)", "no rows",
         "numbers without rows", "runs with missing trials",
