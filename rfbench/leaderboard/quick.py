@@ -1,4 +1,4 @@
-"""Ten tables that represent all tables of the leaderboard, and measures of the agreement."""
+"""Ten tables that represent all tables of the leaderboard, and the agreement of their means."""
 
 # These tables represent all tables. They were selected from the half of the tables on which rks is
 # fastest at M = 400. For each method, the mean over the selected tables should be close to the

@@ -59,7 +59,7 @@ class TablePart:
     best: bool
     # protocols under which some numbers are at chance
     chance: list[str]
-    # earlier tables with some of the same numbers, which are judged there
+    # earlier tables that contain the same numbers, in which these numbers are judged
     repeated: list[str]
     # remarks of optional components: the name of a template, and the value of its variable `remark`
     remarks: list[tuple[str, Any]]
