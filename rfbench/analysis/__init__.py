@@ -43,5 +43,5 @@ One folder
 All results
 
 - `findings.gather_findings(verification)`: findings on papers and splits.
-- `statistics`: the tests over trials and over data sets.
+- `statistics`: the paired t-test over trials, and Holm's correction.
 """

@@ -66,8 +66,8 @@ def compare_with_authors_rows(
     If both used the same rows and each fold has several of our trials, only the random features
     vary. The mean of the differences over F folds then has the variance s^2 (1 + 1 / draws) / F,
     where s^2 is the variance of our values within folds. With one trial per fold, the interval is
-    the paired interval of the F differences. On different rows it is Welch's interval over the
-    folds, which is approximate because folds share training rows.
+    the paired interval of the F differences. If the rows differ, the interval is Welch's interval
+    over the folds, which is approximate because folds share training rows.
     """
     lines: list[AuthorsRuns] = []
     measured = selection.collection.groups

@@ -1,4 +1,4 @@
-"""Best method at each value of the x axis, and the values at which two methods differ."""
+"""Best method on each data set, and the lines of a table that are best or tied with the best."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ class Point:
 class FirstAnswer:
     """Best method on a data set, compared with plain random features or the second best method.
 
-    The best method is the method with the best of all means over the x axis. It is selected on the
-    test rows that are also used in the comparison, so its advantage is optimistic. If plain random
-    features are best, they are compared with the next method.
+    The best method is the method that has the best mean at any value of the x axis. It is selected
+    on the test rows that are also used in the comparison, so its advantage is optimistic. If plain
+    random features are best, they are compared with the second best method.
     """
 
     dataset: str

@@ -1,4 +1,4 @@
-"""Statistical tests of a claim's comparison against its bounds."""
+"""Statistical tests whether the comparisons of a claim are within their bounds."""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ def judge_claim(
 
 @dataclass
 class _Collected:
-    """Paired quantities of a claim under one protocol, each with the index of its part."""
+    """Paired quantities of a claim under one protocol, each with the index of the claim's part."""
 
     quantities: list[tuple[int, Quantity]] = field(default_factory=list)
     # data sets that lack comparisons of the claim, in the form of `Outcome.missing`
@@ -189,7 +189,10 @@ def make_claim_verdict(
     missing: Mapping[str, Sequence[tuple[str, str]]] | None = None,
     unprinted: Effect = return_comparison_unchanged,
 ) -> Outcome:
-    """Return the verdict on a claim, given its paired quantities with the index of each part."""
+    """Return the outcome of a claim, given its paired quantities.
+
+    `quantities` are pairs of the index of a part of the claim and a paired quantity.
+    """
     tested = [
         test_against_bounds(claim.parts[number], number, quantity)
         for number, quantity in quantities

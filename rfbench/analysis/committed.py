@@ -29,7 +29,8 @@ class Settings:
     protocol : str
         Protocol of the runs.
     counts : dict
-        Number of pairs of a run and a configuration key for each of `ORDERS`.
+        Number of settings for each of `ORDERS`. A setting is a pair of a run and a configuration
+        key.
     later : dict
         Commit and date for each configuration key that was changed after the first rows of the same
         paper, tables and data set.

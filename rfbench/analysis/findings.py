@@ -47,7 +47,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class Finding:
-    """A finding of the front page: the facts for the sentence, and the numbers for the figure."""
+    """A finding of the front page: the values in its sentence, and the numbers in its figure."""
 
     key: str
     facts: Mapping[str, Any]

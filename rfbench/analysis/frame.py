@@ -38,8 +38,8 @@ IDENTITY = [
     "scaling", "split", "dtype", "timing", "threads", "setting",
 ]  # fmt: skip
 RUN_COLUMNS = ["experiment", "folder", *IDENTITY, "paper", "items", "smoke"]
-# Type of a function that gets results and returns, for each of them, the settings of its current
-# configuration, or None if these are not known.
+# Type of a function that receives several results. For each of them, it returns the settings that
+# the current configuration plans, or None if the current configuration is not known.
 Today = Callable[[Sequence[Results]], Sequence[frozenset[str] | None]]
 GROUP_COLUMNS = [
     *RUN_COLUMNS, "source", "sampled", "method", "alias", "trials", "failed", "n_train", "n_test",
@@ -329,7 +329,7 @@ def build_collection(
 
 
 def _tagged(experiments: Sequence[Results]) -> pd.DataFrame:
-    """Return the rows of all experiments, with columns for the facts of their experiment."""
+    """Return the rows of all experiments, with columns that describe the experiment of each row."""
     facts = pd.DataFrame(
         {
             "experiment": result.name,

@@ -115,7 +115,7 @@ class Pairing:
     target: str
 
     def _find_curve(self, method: str) -> Curve:
-        """Return the columns of a method that have the part's settings, by value on the axis."""
+        """Return the columns of a method with the settings that the part requires, by M or d."""
         curve: Curve = {}
         wanted = self.part.settings.get(method, {})
         texts = self.trials.facts["parameters"]
@@ -263,7 +263,7 @@ def _at_best(pairing: Pairing, own_curve: Curve, other_curve: Curve | None) -> l
 def compare_at_equal_time(
     pairing: Pairing, own_curve: Curve, other_curve: Curve | None
 ) -> list[Quantity]:
-    """Compare each size of our method with the other method at the same mean total time.
+    """Compare a method at each of its sizes with the other method at the same mean total time.
 
     In each trial, the values of the other method are interpolated linearly in the logarithm of its
     mean time. Times outside the range of the other method are not compared. Both methods are read

@@ -97,7 +97,10 @@ def _targets(
     n_train: float,
     n_test: float,
 ) -> Iterator[tuple[str, str, bool]]:
-    """Yield (item, data set, is substitute or subset) for each place of the rows in a paper."""
+    """Yield each item and data set of a paper to which rows belong, and True if they are a subset.
+
+    The third value is also True for a substitute data set.
+    """
     for target, source_names in datasets.items():
         if source != source_names.dataset and source not in source_names.stand_ins:
             continue

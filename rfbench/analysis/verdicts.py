@@ -40,7 +40,7 @@ LEARNED = 0.05
 CONSTANT_KERNEL = 0.05
 # Smallest number of trials for a verdict on a claim. With four trials, not even a one-sided sign
 # test is significant: 1/2^4 is more than ALPHA, and 1/2^5 is less. With twice this value, claims
-# with five to nine trials would be inconclusive.
+# with five to nine trials would have the verdict "not clear".
 MIN_TRIALS = 5
 # The usual power of a test (Cohen 1988). With this power, the spread that a paper prints is too
 # wide for a verdict in 316 of the 2,854 comparisons. If the probability of an error is halved
