@@ -45,7 +45,7 @@ class AddedColumn:
         text of its cell.
     remark : callable
         Function of the same lines for a sentence above the tables. It returns the name of a
-        template and the fact `remark` of this template, or None.
+        template and the value of the template's variable `remark`, or None.
     values : dict
         Columns for the CSV file of a paper. Maps the name of a column to a dictionary from the
         position of a number to its value.

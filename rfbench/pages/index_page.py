@@ -219,7 +219,7 @@ def _merge(every: Iterable[Holding]) -> Holding:
 
 
 def _count_near(counts: Iterable[Count], column: str) -> str:
-    """Return the numbers of near, compared and differing entries as text, per settings class."""
+    """Return a text with the counts of near, compared and differing numbers, for one column."""
     cells = [
         f"{PREFIXES.get(each.of[1], '')}{each.n_agreeing_or_close} of {each.n_compared} "
         f"({count(each[verdicts.DIFFERS], 'differs', 'differ')})"
@@ -230,7 +230,7 @@ def _count_near(counts: Iterable[Count], column: str) -> str:
 
 
 def _add_runs(column: str, cell: str, runs: Mapping[str, Any]) -> str:
-    """Return the cell. In the column of the authors' code, return the number of equal folds."""
+    """Return the given cell, or the number of equal folds in the column of the authors' code."""
     said = f"{runs['equal']} of {runs['folds']} folds agree to four digits"
     return said if column == CODE else cell
 

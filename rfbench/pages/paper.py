@@ -94,7 +94,7 @@ def gather_slice_texts(verification: Verification, out: Path) -> dict[str, str]:
 
 
 def gather_paper_facts(own: Verification, name: str) -> dict[str, Any]:
-    """Return the facts for the template of a paper's page.
+    """Return the values that the template of a paper's page needs.
 
     `own` is a verification that is restricted to this paper.
     """
@@ -238,7 +238,11 @@ def _average(outcome: Outcome) -> str:
 
 
 def _list_order(name: str) -> list[str]:
-    """Return a text per protocol that counts keys by their commit: before, with or after rows."""
+    """Return one text per protocol that describes when its settings were committed.
+
+    The text counts the configuration keys that were committed before, with and after the first
+    rows.
+    """
     lines = []
     for each in committed.list_settings_by_protocol(name):
         groups = list(dict.fromkeys(f"`{'.'.join(key.split('.')[:2])}`" for key in each.later))

@@ -301,7 +301,7 @@ def format_mean_and_error(line: Line | None, usual: int) -> str:
 
 
 def _facts(table: pd.DataFrame, results: Results) -> dict[str, Any]:
-    """Return the facts about a data set for the heading of its table."""
+    """Return the values for the heading of the table of a data set."""
     ranges = {
         name: format_span(table[f"{name}_min"].min(), table[f"{name}_max"].max())
         for name in ("n_train", "n_test", "M", "bandwidth")
@@ -327,7 +327,10 @@ def _facts(table: pd.DataFrame, results: Results) -> dict[str, Any]:
 
 
 def _setting(table: pd.DataFrame, column: str) -> dict[str, list[str]]:
-    """Return the values of a setting, each with its methods; the list is empty for all methods."""
+    """Return the values of a setting, each with the methods that have this value.
+
+    The lists of methods are empty if there is one value, or if every method has all values.
+    """
     texts = table[column].map(_format_cell).str.replace(r'[{}"]', "", regex=True)
     values = [value for value in dict.fromkeys(texts) if value]
     of = {value: list(dict.fromkeys(table.loc[texts == value, "method"])) for value in values}

@@ -26,10 +26,10 @@ FILTERS = (
 
 
 def render_template(template: str, form: str = "markdown", width: int = 0, **facts: Any) -> str:
-    """Fill a template of `rfbench/pages/templates/` with facts; a missing fact raises an error.
+    """Fill a template of `rfbench/pages/templates/` with values; a missing value is an error.
 
     For a template of an optional component, the name includes the folder, such as
-    ``audit/audits.md.j2``. The facts in templates ``.md.j2`` are escaped as Markdown if `form` is
+    ``audit/audits.md.j2``. The values in templates ``.md.j2`` are escaped as Markdown if `form` is
     ``markdown``. If `width` is not 0, lines are wrapped at this width. The text ends with one line
     feed, and several empty lines are reduced to one.
     """
