@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 # half as wide as a page.
 MAX_LEGEND_ENTRIES = 40
 MAX_LABEL_LENGTH = 60
-# Maximum number of data sets that have a panel each: three rows of four panels. With twice this
-# number, the figure is longer than a page.
+# Maximum number of data sets that have a panel each: four rows of three panels in an article. With
+# twice this number, the figure is longer than a page.
 MOST_DATASETS = 12
 # Maps each sum of times in `rfbench.analysis.frame.SUMS` to the steps of a trial whose times it
 # adds.

@@ -90,7 +90,7 @@ class Answer:
 
     @property
     def verdict(self) -> str:
-        """`LOWER` if the error of any option is lower, `HIGHER` if all are higher, else `OPEN`."""
+        """`LOWER` if any option has this verdict, `HIGHER` if all options have it, else `OPEN`."""
         every = {one.verdict for one in self.compared.values()}
         return LOWER if LOWER in every else HIGHER if every == {HIGHER} else OPEN
 

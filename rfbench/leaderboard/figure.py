@@ -109,9 +109,9 @@ def draw_errors_against_costs(sizes: Sequence[SizeResult], own: str = "") -> Fig
 
     The smallest and the largest number of features have a panel each, one below the other, with the
     same times. Points are medians over data sets, and bars are intervals of the medians. A line
-    joins the methods for which no other method is better in both error and time. The names of these
-    methods are next to their markers, and other names if there is space. Reference models have open
-    markers. The method `own` is a star, or a horizontal line if its time is not known.
+    joins the methods for which no other method is better in both error and time. These methods are
+    named first, and the other methods if there is space. Reference models have open markers. The
+    method `own` is a star, or a horizontal line if its time is not known.
     """
     sizes = [sizes[0], sizes[-1]] if len(sizes) > 1 else sizes
     alone = len(sizes) == 1

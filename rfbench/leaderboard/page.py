@@ -32,7 +32,7 @@ VERDICT_MARKS = {"better": " +", "worse": " \N{MINUS SIGN}", "open": ""}
 
 
 def render_page(board: Leaderboard | None, out: Path) -> str:
-    """Return the page which_method.md for the folder `out`, for a computed leaderboard."""
+    """Return the content of which_method.md in the folder `out`, given the leaderboard or None."""
     facts: dict[str, Any] = {"alpha": ALPHA, "power": POWER, "signs": SIGNS, "needed": MIN_DATASETS,
                              "fewest": MIN_RATIOS}  # fmt: skip
     if board is not None:
