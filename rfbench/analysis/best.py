@@ -66,7 +66,7 @@ class FirstAnswer:
         return [point for point in self.points if point.verdict == verdict]
 
     def find_x_ranges(self, verdict: str) -> list[tuple[Any, Any]]:
-        """Return the first and last x of each run of neighboring points with this verdict."""
+        """Return the first and last x of each sequence of neighboring points with this verdict."""
         by_verdict = itertools.groupby(self.points, lambda point: point.verdict)
         runs = [[point.x for point in run] for seen, run in by_verdict if seen == verdict]
         return [(run[0], run[-1]) for run in runs]

@@ -43,7 +43,7 @@ def _judge_safely(claim: Claim, selection: Selection, unprinted: Effect) -> list
     exception, or if it needs a permission that was not given, the other claims are still judged.
     """
     folder = papers.find_paper_files(claim.paper)
-    why = "its claims.py needs --allow-imports"
+    why = "claims.py of the paper needs --allow-imports"
     if not (folder.withheld and any(part.at == "own" for part in claim.parts)):
         try:
             return judge_claim(claim, selection, unprinted)

@@ -90,9 +90,9 @@ def build_numbers_finding(verification: Verification) -> Finding | None:
 def build_claims_finding(verification: Verification) -> Finding | None:
     """Return the finding on claims that hold; see `verdict_counts.is_counted_as_holding`.
 
-    Its fact ``holding`` is a dictionary. Each key is a pair: the order in which a claim and the
-    first rows that test it were committed, and the class of the settings. Each value is a list with
-    the names of the claims that hold.
+    ``holding`` in its facts is a dictionary. Each key is a pair: the order in which a claim and the
+    first rows that test it were committed, and the source of our settings. Each value is a list
+    with the names of the claims that hold.
     """
     counts = [
         each

@@ -90,7 +90,7 @@ class Collection:
         - `error_metric`: name of the metric in `error_percent`.
         - `machine`: machine on which most of the group's rows were measured. Times of rows from
           other machines are dropped, see `mask_times_of_other_machines`.
-        - `stale`: True if the current configurations do not plan these trials.
+        - `stale`: True if these trials are not in the current configurations.
     experiments : tuple of Results
         Loaded results, one per folder, with name, configuration, manifest and notes of the reader.
     notes : tuple of str
@@ -415,9 +415,9 @@ def mask_times_of_other_machines(rows: pd.DataFrame, groups: pd.DataFrame) -> pd
 def _stale(
     groups: pd.DataFrame, experiments: Sequence[Results], today: Today | None
 ) -> pd.Series[bool]:
-    """Return True for each group whose setting the current configurations do not plan.
+    """Return True for each group whose settings are not in the current configurations.
 
-    A group of a sweep, or without an identifier of the setting, is never stale.
+    Groups of sweeps, and groups without an identifier of their settings, are never stale.
     """
     stale = pd.Series(False, groups.index)
     named = (groups["variant"] == "") & (groups["setting"] != "")

@@ -40,7 +40,7 @@ class Outcome:
     claim: Claim
     # protocol under which the claim is judged, empty if nothing was run
     protocol: str
-    # verdict on the claim, one of `rfbench.analysis.verdicts`
+    # verdict on the claim, a constant of `rfbench.analysis.verdicts`
     verdict: str
     # all comparisons on the paper's own data, without substitutes
     comparisons: tuple[ClaimComparison, ...] = ()

@@ -153,7 +153,7 @@ def count_published_numbers(verification: Verification) -> list[Count]:
 
 
 def count_by_paper(entries: pd.DataFrame, by: Sequence[str]) -> list[tuple[str, Count]]:
-    """Return pairs of a paper and a `Count` of its entries, for each paper and class."""
+    """Return pairs of a paper and a `Count`, for each combination of values of the columns `by`."""
     pairs = [
         (str(paper), each)
         for paper, here in entries.groupby("paper", sort=False)
@@ -200,14 +200,14 @@ def list_left_out_numbers(verification: Verification) -> list[RemovedPart]:
 
 
 def count_including_left_out(verification: Verification) -> dict[tuple[str, ...], Count]:
-    """Return the counts of `count_published_numbers` per class, including the removed numbers."""
+    """Return a dictionary from each class to its `Count`, including the removed numbers."""
     gone = [entries for group, _, entries in _groups(verification) if group != MOVED]
     every = pd.concat([list_published_numbers(verification), *gone], ignore_index=True)
     return {each.of: each for each in _counts(every, OF_NUMBERS)}
 
 
 def _groups(verification: Verification) -> Iterator[tuple[str, str, pd.DataFrame]]:
-    """Yield for each rule the name, the commit, and the entries that the rule removed.
+    """Yield each rule that removed entries from a total: its name, its commit and these entries.
 
     The verdict of each entry is the verdict that its interval alone would give.
     """

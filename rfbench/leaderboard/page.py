@@ -26,7 +26,7 @@ from rfbench.results.schema import MODEL
 
 PAGE, FACTS, COSTS = "which_method.md", "leaderboard.json", "which_method_cost.png"
 RUN_COMMAND = "rfbench run leaderboard leaderboard_references leaderboard_boosting"
-# columns after the errors, whose values are for the largest M
+# headings of the columns after the errors; these columns have values for the largest M
 BESIDE = ("better on", "geometric mean", "without three", "tuning time")
 VERDICT_MARKS = {"better": " +", "worse": " \N{MINUS SIGN}", "open": ""}
 

@@ -159,7 +159,7 @@ def rank(
         say(f"significance will not be tested: {why}{'; --tables all has more tables' * few}")
     asked = make_experiments(named, M, sorted(every), times=times, allow_imports=allow_imports)
     if named.bandwidth == NOT_SEARCHED:
-        say(f"its bandwidth is not selected, so it does not get a rank. {_to_state(named)}")
+        say(f"the bandwidth is not selected, so the method gets no rank. {_to_state(named)}")
     folder = Path(out) / f"rank-{named.label}"
     plan = plan_run(asked, folder)
     missing = _list_missing(plan)

@@ -184,7 +184,7 @@ def list_differing_data_sets(outcomes: Iterable[Outcome]) -> list[str]:
 
 
 def count_claim_verdicts(outcomes: Iterable[Outcome]) -> list[tuple[str, str, dict[str, int]]]:
-    """Return (author, class of settings, number of claims per verdict) for the judged claims."""
+    """Return (author, source of settings, number of claims per verdict) for the judged claims."""
     counted: dict[tuple[str, str], dict[str, int]] = {}
     for each in verdict_counts.count_claims(outcomes):
         whose, _, settings = each.of

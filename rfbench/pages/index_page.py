@@ -140,8 +140,8 @@ def gather_totals(
 def _make_papers_grid(verification: Verification, out: Path, pages: Collection[str]) -> Grid:
     """Return the table of papers, with counts of near numbers and of claims that hold.
 
-    A cell has a separate count for each class of settings, because the counts of different classes
-    are never added. The last rows are totals of the numbers from each source, and of the claims.
+    A cell has a separate count for each source of our settings, because the counts of different
+    sources are never added. The last rows are totals of the numbers, and of the claims.
     """
     numbers = verdict_counts.count_by_paper(
         verdict_counts.list_published_numbers(verification), verdict_counts.OF_NUMBERS
@@ -191,7 +191,7 @@ def _is_untuned(each: Count) -> bool:
 
 
 # Names of the claims that hold. Each key is a pair: the order in which a claim and its rows were
-# committed, and the class of settings.
+# committed, and the source of our settings.
 Holding = Mapping[tuple[str, ...], Sequence[str]]
 
 
@@ -199,7 +199,7 @@ def _list_holding(verification: Verification) -> dict[str, Holding]:
     """Return the names of the claims that hold, for each paper.
 
     The names are grouped by the order in which the claim and its rows were committed to git, and by
-    the class of settings.
+    the source of our settings.
     """
     found: dict[str, dict[tuple[str, ...], list[str]]] = {}
     for outcome in filter(verdict_counts.is_counted_as_holding, verification.outcomes):

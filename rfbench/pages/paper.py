@@ -28,7 +28,7 @@ READINGS_HEAD = ("not stated by the paper", "our interpretation")
 # all keys. The value was chosen without a measurement. With twice this value, the longest list has
 # 14 keys.
 MAX_KEYS = 7
-# Phrase that names each class of settings within a sentence.
+# Phrase for each source of our settings, for use within a sentence.
 SETTINGS_PHRASES = {
     "as printed": "with the settings as printed",
     "as cited": "with the definition that the paper cites",
@@ -156,7 +156,7 @@ def gather_paper_facts(own: Verification, name: str) -> dict[str, Any]:
 
 
 def _write_counts(own: Verification, compared: Markdown) -> Markdown:
-    """Return a sentence that counts the numbers that agree or are close, per class of settings.
+    """Return a sentence that counts the numbers that agree or are close, per source of settings.
 
     `compared` is a link to the glossary with the text "compared".
     """

@@ -1,8 +1,8 @@
 """The figure of a paper's page: published numbers, and how much our numbers differ.
 
 Up to `FOREST_ROWS` numbers are drawn as a forest plot, with a row per published number and a symbol
-per class of settings. If there are more numbers, each data set has a panel. If there would be too
-many panels, the numbers are drawn as curves.
+per source of our settings, such as the text or the authors' code. If there are more numbers, each
+data set has a panel. If there would be too many panels, the numbers are drawn as curves.
 """
 
 from __future__ import annotations
@@ -59,9 +59,9 @@ ROW_HEIGHT, CURVE = 0.155, 1.6
 # distance of APART and within a total height of SPREAD. Both are shares of the height of a row and
 # were chosen by eye. With twice these values, symbols touch the next number.
 APART, SPREAD = 0.36, 0.6
-# A hollow number (at chance, or not decidable) is drawn at the edge if its distance from zero is
-# more than OFF_AXIS times half the width of the band. The value was chosen by eye. With twice this
-# value, the other numbers use only a third of the panel.
+# A number with a hollow symbol (at chance, or not decidable) is drawn at the edge if its distance
+# from zero is more than OFF_AXIS times half the width of the band. The value was chosen by eye. With
+# twice this value, the other numbers use only a third of the panel.
 OFF_AXIS = 3
 # EDGE is the share of the panel, next to its edge, in which the value of such a number is written.
 # EDGE_TEXT is the width of this text in points. They were chosen by eye. If they are halved, the
@@ -178,8 +178,8 @@ def _differences(numbers: pd.DataFrame) -> tuple[pd.Series[float], pd.Series[flo
 def _find_limits(numbers: pd.DataFrame) -> tuple[float, float]:
     """Return the limits of the axis of differences, which all panels with the same unit share.
 
-    Solid numbers are always completely visible. Hollow numbers (at chance, or not decidable) are
-    drawn at the edge if they are far from the band.
+    Numbers with solid symbols are always completely visible. Numbers with hollow symbols (at
+    chance, or not decidable) are drawn at the edge if they are far from the band.
     """
     points = (numbers["unit"] == PERCENT).all()
     value, half = _differences(numbers)
@@ -221,7 +221,7 @@ def _list_rows(numbers: pd.DataFrame) -> tuple[list[str], list[int], dict[Any, i
 
 
 def _draw_forest(panel: Axes, numbers: pd.DataFrame, limits: tuple[float, float]) -> None:
-    """Draw one row per published number, with our difference for each class of settings."""
+    """Draw one row per published number, with a symbol for each source of our settings."""
     points = (numbers["unit"] == PERCENT).all()
     labels, heads, places = _list_rows(numbers)
     value, half = _differences(numbers)
