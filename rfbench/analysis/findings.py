@@ -127,7 +127,7 @@ def _group(counts: Sequence[Count], place: int) -> dict[str, list[Count]]:
 
 
 def _build_gains_finding(verification: Verification) -> Finding | None:
-    """Return the finding on published gains; see `tabulate_published_gains`.
+    """Return the finding on the gains of one method over another that the papers publish.
 
     Only tables that were run under both protocols, `printed` and `matched`, are included.
     """

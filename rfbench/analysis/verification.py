@@ -120,10 +120,10 @@ def verify_results(
 
 
 def verify_external_papers(held: Verification) -> dict[str, Verification]:
-    """Compare the results with each of their papers that is not part of rfbench, separately.
+    """Return a `Verification` for each paper of the results that is not part of rfbench.
 
-    The result maps the name of each paper to its `Verification`. If the files of a paper cannot be
-    analyzed, the paper is skipped with a warning.
+    The keys of the result are the names of the papers. If the files of a paper cannot be analyzed,
+    the paper is skipped with a warning.
     """
     found = {}
     for name in held.papers_of_results:

@@ -60,8 +60,8 @@ ROW_HEIGHT, CURVE = 0.155, 1.6
 # were chosen by eye. With twice these values, symbols touch the next number.
 APART, SPREAD = 0.36, 0.6
 # A number with a hollow symbol (at chance, or not decidable) is drawn at the edge if its distance
-# from zero is more than OFF_AXIS times half the width of the band. The value was chosen by eye. With
-# twice this value, the other numbers use only a third of the panel.
+# from zero is more than OFF_AXIS times half the width of the band. The value was chosen by eye.
+# With twice this value, the other numbers use only a third of the panel.
 OFF_AXIS = 3
 # EDGE is the share of the panel, next to its edge, in which the value of such a number is written.
 # EDGE_TEXT is the width of this text in points. They were chosen by eye. If they are halved, the
