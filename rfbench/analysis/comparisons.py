@@ -48,7 +48,7 @@ class ClaimComparison(Quantity):
 
     @property
     def name(self) -> str:
-        """Name in an audit of the claim: number of the part, other method, value on the axis."""
+        """Name of the comparison in an audit: number of the part, other method, M or d, summary."""
         return " ".join(map(str, filter(None, (self.part + 1, self.against, self.x, self.joint))))
 
     @property

@@ -186,7 +186,7 @@ class RemovedPart:
 
 
 def list_left_out_numbers(verification: Verification) -> list[RemovedPart]:
-    """Return the numbers that were removed after results had been seen, per rule and class."""
+    """Return a `RemovedPart` for each rule and each class of numbers that the rule removed."""
     return [
         RemovedPart(
             group,

@@ -87,8 +87,8 @@ class RankTarget:
     def bandwidth(self) -> str:
         """Treatment of the bandwidth: `SEARCHED`, `NO_BANDWIDTH` or `NOT_SEARCHED`.
 
-        A map has no bandwidth if the products of its features do not change when the rows are
-        divided by 4.
+        A feature map has no bandwidth if the products of its features do not change when the rows
+        are divided by 4.
         """
         if self.kind == "kernel":
             return SEARCHED if self.thing.has_bandwidth else NO_BANDWIDTH

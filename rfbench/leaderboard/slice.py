@@ -1,4 +1,4 @@
-"""Functions that rfbench calls in the `leaderboard` component, described in `rfbench.slices`."""
+"""Functions of the leaderboard that the core of rfbench calls, as `rfbench.slices` describes."""
 
 from __future__ import annotations
 

@@ -249,7 +249,7 @@ def _draw_forest(panel: Axes, numbers: pd.DataFrame, limits: tuple[float, float]
                 right = bool(value[index] > most)
                 edge, mark = (most, ">") if right else (least, "<")
                 panel.errorbar([edge], [place[index]], fmt=mark, clip_on=False, **look)
-                # the values of several settings are next to each other
+                # values for different settings are written next to each other
                 number = here["number"][index]
                 away = 5 + EDGE_TEXT * at_edge[number, right]
                 at_edge[number, right] += 1
