@@ -91,9 +91,9 @@ Dash = str | tuple[int, tuple[float, ...]]
 DASHES: tuple[Dash, ...] = (
     "-", "--", "-.", ":", (0, (8, 2)), (0, (5, 1.5, 1, 1.5, 1, 1.5)), (0, (1, 3)), (0, (8, 2, 2, 2))
 )  # fmt: skip
-# Pairs of a marker, and True if the marker is filled. Thin markers such as + are last, so that
-# methods that are shown often do not get them. Pentagons, hexagons and octagons are not used,
-# because they look like circles at 5 points.
+# Pairs of a marker as matplotlib defines it, and True if the marker is filled. Thin markers such as
+# + are last, so that methods that are shown often do not get them. Pentagons, hexagons and octagons
+# are not used, because they look like circles at 5 points.
 CURVE_MARKERS: tuple[tuple[Marker, bool], ...] = (
     *((marker, True) for marker in "os^DvXP*<>d"),
     *((marker, False) for marker in "s^oDvXP<>d"),
