@@ -1,9 +1,9 @@
 """Analysis of results: all numbers of pages, tables and figures. The text is in `rfbench.pages`.
 
-Facts are frozen dataclasses or DataFrames. They are computed from the content of results folders
-(rows, manifests, stored features) and from `rfbench.papers`, from nothing else.
+The functions return frozen dataclasses or DataFrames. Their only input is the content of results
+folders (rows, manifests, stored features) and of `rfbench.papers`.
 
-One frame of all rows
+All rows in one data frame
 
 - `frame.collect_results(paths)`, or `frame.build_collection(results)` for loaded results: a
   `Collection` of rows, groups of trials, experiments and notes.
@@ -17,12 +17,12 @@ The papers
 - `published.compare_published_numbers(selection, paper)`: each published number with the measured
   value.
 - `claims.evaluate_claims(selection, paper)`: an `outcomes.Outcome` per claim and protocol.
-  `claims.tabulate_claim_verdicts` is their DataFrame. `comparisons.ClaimComparison` is one of an
-  outcome's comparisons.
+  `claims.tabulate_claim_verdicts` converts outcomes to a DataFrame. An outcome contains several
+  `comparisons.ClaimComparison`.
 - `findings.tabulate_published_gains(selection)`: published and measured gains of one method over
   another.
-- `verdicts`: the rules of the verdicts and their constants. `kept`: the location of stored
-  features. `chance`: data on which no method is better than a constant prediction.
+- `verdicts`: the rules of the verdicts and their constants. `kept`: stored features near given
+  points. `chance`: data on which no method is better than a constant prediction.
 
 - `contents.compute_coverage(verification, configured)`: a `Coverage` per table and figure, with
   measured, substituted and missing data sets.
@@ -33,8 +33,8 @@ One folder
 - `naming`: distinct names for methods with the same label, and the order of methods.
 - `summary.summarize(results, metric)`: means, errors, times and ranges per data set, method and
   value of the axis.
-- `best.compare_best_methods(collection, results)`: differences of two methods.
-  `best.is_best_or_tied`: best lines.
+- `best.compare_best_methods(collection, results)`: the best method compared with a second method.
+  `best.is_best_or_tied`: lines of a table that are best or tied with the best line.
 - `data_issues.find_data_issues(results)`: a `DataIssue` per problem of the rows, such as failed
   trials.
 - `data_issues.evaluate_checks(results)`: a `Check` per statement of the configuration about its
@@ -43,5 +43,5 @@ One folder
 All results
 
 - `findings.gather_findings(verification)`: findings on papers and splits.
-- `statistics`: the tests over trials and over data sets.
+- `statistics`: the paired t-test over trials, and Holm's correction.
 """

@@ -1,7 +1,7 @@
 """Comparison of the authors' own runs with our runs, per fold if both used the same rows.
 
-Otherwise the means over the folds are compared. A point is one percentage point of an accuracy, or
-0.01 of an RMSE in standard deviations of the target.
+If the rows differ, the means over the folds are compared. A point is one percentage point of an
+accuracy, or an RMSE of 0.01 standard deviations of the target.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from rfbench.analysis import verdicts
 from rfbench.analysis.selection import Selection
 
 # Factors that convert a difference into points. An accuracy is in percent, so its differences are
-# points by definition. An RMSE of 1 for targets in [-1, 1] counts as 100 points.
+# points by definition. An RMSE of one standard deviation of the target counts as 100 points.
 UNIT_FACTORS = {"accuracy": 1.0, "rmse": 100.0}
 # Values that differ by less than this number of points count as equal. The value is half a unit of
 # the last digit by definition, because the authors print accuracies with four digits. With twice
@@ -39,7 +39,8 @@ class AuthorsRuns(NamedTuple):
     method: str
     metric: str
     experiment: str  # name of our results folder
-    beside: str  # difference between the protocols, if our runs are shown but not judged
+    # how our protocol differs from the authors' protocol, if our runs are shown but not judged
+    beside: str
     same_rows: bool
     folds: int
     draws: int  # number of our trials per fold
@@ -58,15 +59,15 @@ class AuthorsRuns(NamedTuple):
 def compare_with_authors_rows(
     selection: Selection, paper: str | None = None
 ) -> tuple[AuthorsRuns, ...]:
-    """Compare each value of the authors in rows.csv with our rows on the same data set.
+    """Compare the authors' runs in rows.csv of a paper with our runs, per method and data set.
 
     Notes
     -----
     If both used the same rows and each fold has several of our trials, only the random features
     vary. The mean of the differences over F folds then has the variance s^2 (1 + 1 / draws) / F,
     where s^2 is the variance of our values within folds. With one trial per fold, the interval is
-    the paired interval of the F differences. On different rows it is Welch's interval over the
-    folds, which is approximate because folds share training rows.
+    the paired interval of the F differences. If the rows differ, the interval is Welch's interval
+    over the folds, which is approximate because folds share training rows.
     """
     lines: list[AuthorsRuns] = []
     measured = selection.collection.groups

@@ -1,4 +1,4 @@
-"""Best method at each value of the x axis, and the values at which two methods differ."""
+"""Best method on each data set, and the lines of a table that are best or tied with the best."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ class Point:
 class FirstAnswer:
     """Best method on a data set, compared with plain random features or the second best method.
 
-    The best method is the method with the best of all means over the x axis. It is selected on the
-    test rows that are also used in the comparison, so its advantage is optimistic. If plain random
-    features are best, they are compared with the next method.
+    The best method is the method that has the best mean at any value of the x axis. It is selected
+    on the test rows that are also used in the comparison, so its advantage is optimistic. If plain
+    random features are best, they are compared with the second best method.
     """
 
     dataset: str
@@ -66,7 +66,7 @@ class FirstAnswer:
         return [point for point in self.points if point.verdict == verdict]
 
     def find_x_ranges(self, verdict: str) -> list[tuple[Any, Any]]:
-        """Return the first and last x of each run of neighboring points with this verdict."""
+        """Return the first and last x of each sequence of neighboring points with this verdict."""
         by_verdict = itertools.groupby(self.points, lambda point: point.verdict)
         runs = [[point.x for point in run] for seen, run in by_verdict if seen == verdict]
         return [(run[0], run[-1]) for run in runs]
@@ -129,9 +129,9 @@ def _answer(collection: Collection, part: pd.DataFrame, varied: str) -> FirstAns
 def is_best_or_tied(collection: Collection, table: pd.DataFrame) -> pd.Series[bool]:
     """Return True for each line that is best, or tied with the best, for its data set and `x`.
 
-    A line ties with the best if the `TIE_LEVEL` interval of the paired differences of the two
-    contains zero. If a data set and `x` have a single method, or if the best line has no trial in
-    common with another line, no line is marked.
+    A line ties with the best line if the confidence interval of their paired differences, with
+    coverage `TIE_LEVEL`, contains zero. If a data set and `x` have a single method, or if the best
+    line has no trial in common with another line, no line is marked.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ def is_best_or_tied(collection: Collection, table: pd.DataFrame) -> pd.Series[bo
         Rows of the table.
     table : DataFrame
         Lines of `rfbench.analysis.summary.summarize_collection`: ``dataset``, ``x``, ``metric``,
-        ``mean``, ``trials`` and ``group``, the line of `Collection.groups`.
+        ``mean``, ``trials`` and ``group`` (position in `Collection.groups`).
 
     Returns
     -------
@@ -158,7 +158,7 @@ def is_best_or_tied(collection: Collection, table: pd.DataFrame) -> pd.Series[bo
         intervals = np.array(
             [paired_t_test(each, first).compute_confidence_interval(TIE_LEVEL) for each in values.T]
         )
-        # The interval of the best line itself is always finite.
+        # The best line is also compared with itself, so a second interval has to be finite.
         if np.isfinite(intervals).all(axis=1).sum() > 1:
             tied[part.index] = (intervals[:, 0] <= 0) & (intervals[:, 1] >= 0)
     return tied

@@ -1,4 +1,4 @@
-"""Statistical tests of a claim's comparison against its bounds."""
+"""Statistical tests whether the comparisons of a claim are within their bounds."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from rfbench.papers.models import Part
 def test_against_bounds(part: Part, part_number: int, quantity: Quantity) -> ClaimComparison:
     """Test whether the mean of a paired quantity is within the bounds of a part of a claim.
 
-    Quotients are compared by their logarithm.
+    If the part compares quotients, the values are logarithms, and the logarithms of the bounds are
+    used.
     """
     logarithmic = part.scale == "ratio"
     values, mean = quantity.values, float(quantity.values.mean())
@@ -46,7 +47,7 @@ def test_against_bounds(part: Part, part_number: int, quantity: Quantity) -> Cla
 def compute_one_sided_p_values(values: Values) -> tuple[float, float]:
     """Return the p-values of two one-sided tests: mean above zero, and mean below zero.
 
-    If all values are equal, the p-values are from a sign test. A single value gets 1.
+    If all values are equal, the p-values are from a sign test. For a single value both are 1.
     """
     from scipy.special import stdtr
 
@@ -61,7 +62,7 @@ def compute_one_sided_p_values(values: Values) -> tuple[float, float]:
 def compute_confidence_interval(values: Values, is_share: bool = False) -> tuple[float, float]:
     """Return the 90 % interval of a mean (Student's), or of a share (Clopper and Pearson's).
 
-    If a bound is at an end of the interval, the one-sided test has the p-value 5 %. The ends of
+    A one-sided test of a bound at an end of the interval has a p-value of 5 %. The ends of
     Student's interval are NaN for a single value.
     """
     coverage = 1 - 2 * verdicts.ALPHA
@@ -76,7 +77,7 @@ def compute_confidence_interval(values: Values, is_share: bool = False) -> tuple
 
 
 def compute_share_p_values(values: Values, bound: float) -> tuple[float, float]:
-    """Return the exact p-values of a share of at least, and of at most, the bound."""
+    """Return exact p-values of two null hypotheses: the share is >= the bound, and it is <= it."""
     from scipy.special import bdtr, bdtrc
 
     ones, n = int(values.sum()), len(values)

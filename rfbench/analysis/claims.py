@@ -43,7 +43,7 @@ def _judge_safely(claim: Claim, selection: Selection, unprinted: Effect) -> list
     exception, or if it needs a permission that was not given, the other claims are still judged.
     """
     folder = papers.find_paper_files(claim.paper)
-    why = "its claims.py needs --allow-imports"
+    why = "claims.py of the paper needs --allow-imports"
     if not (folder.withheld and any(part.at == "own" for part in claim.parts)):
         try:
             return judge_claim(claim, selection, unprinted)
@@ -62,7 +62,8 @@ def judge_claim(
 ) -> list[Outcome]:
     """Return one verdict on a claim per protocol that was run, or one verdict 'not run'.
 
-    `unprinted` adds the range of the effect over the settings that the paper does not state.
+    The function `unprinted` adds to each comparison the range of its effect over the settings that
+    the paper does not state.
 
     Raises ConfigError if the claim cannot be tested as it is written.
     """
@@ -96,10 +97,10 @@ def judge_claim(
 
 @dataclass
 class _Collected:
-    """Paired quantities of a claim under one protocol, each with the index of its part."""
+    """Paired quantities of a claim under one protocol, each with the index of the claim's part."""
 
     quantities: list[tuple[int, Quantity]] = field(default_factory=list)
-    # data sets without the comparisons of the claim, as in `Outcome`
+    # data sets that lack comparisons of the claim, in the form of `Outcome.missing`
     missing: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
     undecided: list[tuple[str, str]] = field(default_factory=list)
 
@@ -154,7 +155,7 @@ def make_claim_comparisons(
 ) -> list[ClaimComparison]:
     """Return the comparisons of a claim on a data set, before they are tested against the bounds.
 
-    Parts of the claim that are restricted to certain settings or protocols are included.
+    All parts of the claim are included, even if they are restricted to other settings or protocols.
     """
     parts = [part.model_copy(update={"protocols": [], "settings": {}}) for part in claim.parts]
     asked = claim.model_copy(update={"parts": parts})
@@ -188,7 +189,10 @@ def make_claim_verdict(
     missing: Mapping[str, Sequence[tuple[str, str]]] | None = None,
     unprinted: Effect = return_comparison_unchanged,
 ) -> Outcome:
-    """Return the verdict on a claim, given its paired quantities with the index of each part."""
+    """Return the outcome of a claim, given its paired quantities.
+
+    `quantities` are pairs of the index of a part of the claim and a paired quantity.
+    """
     tested = [
         test_against_bounds(claim.parts[number], number, quantity)
         for number, quantity in quantities
@@ -248,9 +252,9 @@ def tabulate_claim_verdicts(outcomes: Sequence[Outcome]) -> pd.DataFrame:
     comparison that decides the verdict. ``datasets`` is the number of data sets of the claim, and
     ``tested`` counts the data sets that have rows for all comparisons. ``reason`` explains an
     inconclusive verdict. ``on_stand_ins`` is the verdict computed from substitute data sets only.
-    ``low`` and ``high`` are the ends of the 90 % interval of the effect. ``deciding_settings``
-    lists the unstated settings that change the verdict. A mark is added to the verdict if unstated
-    settings were not varied.
+    ``low`` and ``high`` are the ends of the 90 % interval of the effect. ``depends_on`` lists the
+    unstated settings on which the verdict depends. The verdict ends with ", not varied" if it may
+    depend on unstated settings that were not varied.
     """
     return pd.DataFrame([_line(outcome) for outcome in outcomes])
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from rfbench import papers
 from rfbench.papers.models import Committed
 
-# Text on pages for each order of a claim or setting and the first rows that test it.
+# Text on pages for the order of two commits: the commit of a claim or setting, and the commit of
+# the first rows that test it.
 COMMIT_ORDER_LABELS = {
     "before": "committed before the first rows",
     "same commit": "committed with the first rows",
@@ -28,7 +29,8 @@ class Settings:
     protocol : str
         Protocol of the runs.
     counts : dict
-        Number of pairs of a run and a configuration key for each of `ORDERS`.
+        Number of settings for each of `ORDERS`. A setting is a pair of a run and a configuration
+        key.
     later : dict
         Commit and date for each configuration key that was changed after the first rows of the same
         paper, tables and data set.

@@ -24,7 +24,7 @@ MAX_TABLE_LINES = 60  # maximum number of printed lines, the same as in pandas
 
 
 class Comparison(pd.DataFrame):
-    """Table returned by `compare`. If printed, it shows only the columns that vary."""
+    """Table returned by `compare`, printed without empty columns, ``p_holm`` and ``note``."""
 
     @property
     def _constructor(self) -> type[Comparison]:

@@ -1,4 +1,4 @@
-"""One comparison of a claim, and the range of its effect over settings that a paper leaves open."""
+"""One comparison of a claim, and the range of its effect over settings that a paper omits."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class ClaimComparison(Quantity):
 
     @property
     def name(self) -> str:
-        """Name in an audit of the claim: number of the part, other method, value on the axis."""
+        """Name of the comparison in an audit: number of the part, other method, M or d, summary."""
         return " ".join(map(str, filter(None, (self.part + 1, self.against, self.x, self.joint))))
 
     @property

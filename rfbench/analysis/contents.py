@@ -1,4 +1,4 @@
-"""Share of each table and figure of a paper for which we have measurements."""
+"""Data sets and numbers of a paper's tables and figures that we have measured."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rfbench.analysis.verification import Verification
 from rfbench.papers.models import SECONDS, Content, Paper
 from rfbench.results import Results
 
-# Configurations of the runs; the keys are the names of the runs, as in their manifests.
+# Maps the name of a run to its configuration, in the form in which a manifest stores it.
 Configurations = Mapping[str, Mapping[str, Any]]
 
 
@@ -38,7 +38,7 @@ class Coverage:
     not_run : list of str
         Configured runs without rows, except runs whose data sets have no rows in any run.
     short : dict
-        Number of missing trials and number of planned trials, for each incomplete run.
+        Maps each incomplete run to its number of missing trials and its number of planned trials.
     numbers : tuple of int
         Number of published numbers that have no row on the paper's own data, and number of all
         published numbers. Times are not counted.

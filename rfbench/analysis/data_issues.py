@@ -1,4 +1,4 @@
-"""Problems of the rows of a results folder, and checks that a configuration states."""
+"""Problems in the rows of a results folder, and evaluation of the checks in a configuration."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ BUSY = 1.2
 
 @dataclass(frozen=True)
 class DataIssue:
-    """A problem of the rows of a results folder.
+    """A problem in the rows of a results folder.
 
     The kinds are:
 
@@ -58,7 +58,7 @@ def compute_wall_to_cpu_ratio(rows: pd.DataFrame) -> float:
 
 
 def find_data_issues(results: Results) -> list[DataIssue]:
-    """Return the problems of the rows of one results folder."""
+    """Return a `DataIssue` for each problem in the rows of one results folder."""
     rows = results.rows
     ended_well = rows["status"] == "ok"
     ratio = compute_wall_to_cpu_ratio(rows)
@@ -90,9 +90,9 @@ def find_data_issues(results: Results) -> list[DataIssue]:
 
 @dataclass(frozen=True)
 class Check:
-    """A statement of the configuration about values in its rows, and the result of the check."""
+    """A statement in the configuration about a column of the rows, and the result of its check."""
 
-    asked: Mapping[str, Any]  # entry of ``checks`` in the configuration that was checked
+    asked: Mapping[str, Any]  # the statement, an entry of the key ``checks`` of the configuration
     rows: int  # number of rows with a value in the checked column
     low: float  # smallest value in the checked column, NaN without rows
     high: float

@@ -1,7 +1,7 @@
 """Findings over all papers, each omitted if the rows do not support it.
 
-This module computes the numbers. `templates/findings.j2` has the sentence and the label of the axis
-for each finding. Slices add further findings.
+This module computes the numbers. `templates/findings.j2` contains the sentence and the axis label
+of each finding. Optional components of rfbench (slices) add further findings.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class Finding:
-    """A finding of the front page: the facts for the sentence, and the numbers for the figure."""
+    """A finding of the front page: the values in its sentence, and the numbers in its figure."""
 
     key: str
     facts: Mapping[str, Any]
@@ -69,7 +69,7 @@ def gather_findings(verification: Verification) -> list[Finding]:
 
 
 def build_numbers_finding(verification: Verification) -> Finding | None:
-    """Return the finding on the published numbers that we reproduced, per class of provenance."""
+    """Return the finding on reproduced numbers, counted per source of the numbers and settings."""
     bars = [
         Bar(f"{paper}, {', '.join(each.class_label)}: "
             f"{each.n_agreeing_or_close} of {each.n_compared}",
@@ -90,8 +90,9 @@ def build_numbers_finding(verification: Verification) -> Finding | None:
 def build_claims_finding(verification: Verification) -> Finding | None:
     """Return the finding on claims that hold; see `verdict_counts.is_counted_as_holding`.
 
-    ``holding`` maps to the names of these claims. Its keys state whether the claim was committed
-    before the first rows that test it, and which class of settings was used.
+    ``holding`` in its facts is a dictionary. Each key is a pair: the order in which a claim and the
+    first rows that test it were committed, and the source of our settings. Each value is a list
+    with the names of the claims that hold.
     """
     counts = [
         each
@@ -118,7 +119,7 @@ def build_claims_finding(verification: Verification) -> Finding | None:
 
 
 def _group(counts: Sequence[Count], place: int) -> dict[str, list[Count]]:
-    """Group counts by one entry of their class: by the source, or by the settings."""
+    """Group counts by the entry of `Count.of` at position `place`: the source or the settings."""
     return {
         kind: [each for each in counts if each.of[place] == kind]
         for kind in dict.fromkeys(each.of[place] for each in counts)
@@ -126,7 +127,7 @@ def _group(counts: Sequence[Count], place: int) -> dict[str, list[Count]]:
 
 
 def _build_gains_finding(verification: Verification) -> Finding | None:
-    """Return the finding on published gains; see `tabulate_published_gains`.
+    """Return the finding on the gains of one method over another that the papers publish.
 
     Only tables that were run under both protocols, `printed` and `matched`, are included.
     """

@@ -38,8 +38,8 @@ IDENTITY = [
     "scaling", "split", "dtype", "timing", "threads", "setting",
 ]  # fmt: skip
 RUN_COLUMNS = ["experiment", "folder", *IDENTITY, "paper", "items", "smoke"]
-# Type of a function that gets results and returns, for each of them, the settings of its current
-# configuration, or None if these are not known.
+# Type of a function that receives several results. For each of them, it returns the settings that
+# the current configuration plans, or None if the current configuration is not known.
 Today = Callable[[Sequence[Results]], Sequence[frozenset[str] | None]]
 GROUP_COLUMNS = [
     *RUN_COLUMNS, "source", "sampled", "method", "alias", "trials", "failed", "n_train", "n_test",
@@ -57,7 +57,7 @@ class Collection:
         One row per trial, with the columns of ``trials.csv`` and further columns:
 
         - `experiment` (name of the run), `folder`, `paper`, `items` (tables and figures of the
-          paper), `smoke`.
+          paper), `smoke` (True for a short test run, whose numbers are meaningless).
         - `metric`: metric of the configuration, or ``""``.
         - `follows`: True if M is not fixed, but copied per trial from another method or from the
           rows of a paper.
@@ -76,8 +76,8 @@ class Collection:
         Rows that failed before `d` was known have the `d` of the other rows of their data set.
         `parameters` are JSON with sorted keys.
     groups : DataFrame
-        One line per group, which is a folder with one value of each column in `IDENTITY`. Groups
-        are in the order of their first rows. Further columns:
+        One line per group. The rows of a group are in one folder and agree in all columns of
+        `IDENTITY`. Groups are in the order of their first rows. Further columns:
 
         - `experiment`, `paper`, `items`, `smoke`.
         - `M`: NaN if it is copied per trial from another method.
@@ -90,7 +90,7 @@ class Collection:
         - `error_metric`: name of the metric in `error_percent`.
         - `machine`: machine on which most of the group's rows were measured. Times of rows from
           other machines are dropped, see `mask_times_of_other_machines`.
-        - `stale`: True if the current configurations do not plan these trials.
+        - `stale`: True if these trials are not in the current configurations.
     experiments : tuple of Results
         Loaded results, one per folder, with name, configuration, manifest and notes of the reader.
     notes : tuple of str
@@ -106,7 +106,7 @@ class Collection:
     def valid_rows(self) -> pd.DataFrame:
         """Rows whose column `counts` is True, sorted by group.
 
-        Features that do not estimate their kernel have no kernel error.
+        The kernel error is NaN if the features are not meant to estimate their kernel.
         """
         counted = np.flatnonzero(self.rows["counts"])
         order = np.argsort(self.rows["group"].to_numpy()[counted], kind="stable")
@@ -160,8 +160,7 @@ class Collection:
 
         Groups with the joint solver belong to the method ``joint`` only.
         """
-        # A method of the paper is found by its label, or by its sampler if `_aliases` assigned a
-        # sampler.
+        # The column `alias` has the name of a sampler, or "" if the name would not be unique.
         matching = (
             np.isin(self.get_group_column(name)[groups], methods) for name in ("method", "alias")
         )
@@ -177,7 +176,7 @@ class Collection:
         return {str(name): int(n) for name, n in sorted(counted.items())}
 
     def drop_stale_rows(self, results: Results) -> Results:
-        """Return the results, which are one of `experiments`, without their stale rows."""
+        """Return one of the `experiments` without its stale rows."""
         stale = self.groups[self.groups["stale"] & (self.groups["folder"] == results.path)]
         asked = ~results.rows["setting"].isin(stale["setting"])
         return results if asked.all() else replace(results, rows=results.rows[asked])
@@ -210,10 +209,11 @@ class Collection:
 
 
 def collect_results(paths: Iterable[str | Path], today: Today | None = None) -> Collection:
-    """Read every results folder at or below the paths; unreadable folders are skipped and noted.
+    """Read all results folders at or below the paths. Unreadable folders are skipped and noted.
 
-    With `today` (see `rfbench.experiment.current_settings.find_current_settings_of_each`), rows of
-    trials that the current configurations do not contain are stale. Without it, no row is stale.
+    With the function `today`, rows are marked as stale if the current configurations do not contain
+    their trials (see `rfbench.experiment.current_settings.find_current_settings_of_each`). Without
+    `today`, no row is stale.
 
     Raises ResultsError if a path does not exist. A path without results is not an error.
     """
@@ -248,7 +248,7 @@ def _count_planned_trials() -> dict[tuple[str, str], int]:
 
 
 def drop_added_trials(results: Results) -> Results:
-    """Return results without the trials that were added after their sizes had been seen.
+    """Return results without the trials that were added after earlier results had been seen.
 
     The pages do not count these trials, see `rfbench.papers.models.Provenance`. Results that do not
     belong to a paper are returned unchanged.
@@ -329,7 +329,7 @@ def build_collection(
 
 
 def _tagged(experiments: Sequence[Results]) -> pd.DataFrame:
-    """Return the rows of all experiments, with columns for the facts of their experiment."""
+    """Return the rows of all experiments, with columns that describe the experiment of each row."""
     facts = pd.DataFrame(
         {
             "experiment": result.name,
@@ -415,16 +415,17 @@ def mask_times_of_other_machines(rows: pd.DataFrame, groups: pd.DataFrame) -> pd
 def _stale(
     groups: pd.DataFrame, experiments: Sequence[Results], today: Today | None
 ) -> pd.Series[bool]:
-    """Return True for each group whose setting the current configurations do not plan.
+    """Return True for each group whose settings are not in the current configurations.
 
-    A group of a sweep, or without an identifier of the setting, is never stale.
+    Groups of sweeps, and groups without an identifier of their settings, are never stale.
     """
     stale = pd.Series(False, groups.index)
     named = (groups["variant"] == "") & (groups["setting"] != "")
     every = today(experiments) if today else [None] * len(experiments)
     for results, asked in zip(experiments, every, strict=True):
-        # Configurations that do not belong to rfbench might also plan these settings. This is not
-        # known.
+        # `asked` is None because no current configuration has the name of these results. Their
+        # settings were also changed by --set. For a paper, all of these rows are stale. Other rows
+        # are not stale, because a configuration of the user might plan them.
         if (
             today
             and asked is None
@@ -439,9 +440,9 @@ def _stale(
 
 def _aliases(groups: pd.DataFrame) -> pd.Series[str]:
     """Return the sampler of each group if exactly one label uses this sampler, else ""."""
-    # A paper may use the sampler's name, "rks" for example, while our row has a different label.
-    # The name of the sampler then identifies the row if only one label has this sampler and no
-    # label has this name. Otherwise a variant of the sampler could be mistaken for the method.
+    # A paper's folder may use the name of the sampler, "rks" for example, while our row has a
+    # different label. The name identifies the row only if a single label has this sampler and no
+    # label equals the name. Otherwise a variant of the sampler could be mistaken for the method.
     scope = ["experiment", "dataset", "protocol"]
     plain = groups[(groups["method"] != JOINT) & (groups["variant"] == "")]
     labels = plain.groupby([*scope, "sampler"], sort=False)["label"].transform("nunique")
@@ -457,7 +458,7 @@ def to_floats(values: pd.Series[Any]) -> NDArray[np.float64]:
 
 
 def _map_unique(texts: pd.Series[str], function: Callable[[str], Any]) -> pd.Series[Any]:
-    """Apply a function to each text of a column, only once for equal texts."""
+    """Return a column with the function's value for each text. Equal texts are evaluated once."""
     return texts.map({text: function(text) for text in texts.unique()})
 
 

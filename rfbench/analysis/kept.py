@@ -1,4 +1,4 @@
-"""Location of stored two-dimensional frequencies and offsets, for one claim and one figure."""
+"""Masks of stored frequencies near two corners, and of stored offsets near 0 or pi."""
 
 from __future__ import annotations
 

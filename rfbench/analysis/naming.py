@@ -84,7 +84,10 @@ def _terms(variant: str, varied: str) -> str:
 
 
 def get_method_sort_key(sampler: str, method: str) -> tuple[int, str]:
-    """Return the sort key of a method: the registry's position of its sampler, then the name."""
+    """Return the sort key of a method: the registry position of its sampler, then its name.
+
+    A sampler that is not in the registry comes last.
+    """
     samplers = list(SAMPLERS)
     return samplers.index(sampler) if sampler in samplers else len(samplers), get_natural_sort_key(
         method
@@ -97,7 +100,7 @@ def get_natural_sort_key(name: str) -> str:
 
 
 def format_dataset_name(table: pd.DataFrame) -> str:
-    """Return the name of a data set. ``[5000 rows]`` is kept only if rows were dropped.
+    """Return the name of a data set, without ``[5000 rows]`` if the data set has fewer rows.
 
     Parameters
     ----------

@@ -40,7 +40,7 @@ class Outcome:
     claim: Claim
     # protocol under which the claim is judged, empty if nothing was run
     protocol: str
-    # verdict on the claim, one of `rfbench.analysis.verdicts`
+    # verdict on the claim, a constant of `rfbench.analysis.verdicts`
     verdict: str
     # all comparisons on the paper's own data, without substitutes
     comparisons: tuple[ClaimComparison, ...] = ()
@@ -83,10 +83,11 @@ class Outcome:
 
     @property
     def has_unvaried_settings(self) -> bool:
-        """True if the verdict depends on an interpretation of the text that was not fully varied.
+        """True if the verdict may depend on unstated settings that were not varied.
 
-        A claim that holds depends on all of its comparisons. For a claim that fails, one comparison
-        is enough if it is outside its bounds under all settings that the paper leaves open.
+        If the claim holds, the result is True unless the settings were varied for every comparison.
+        If the claim fails, the result is True unless one comparison is outside its bounds under all
+        values of the unstated settings.
         """
         if self.protocol not in (PRINTED, CORRECTED):
             return False
@@ -98,14 +99,14 @@ class Outcome:
 
     @property
     def label(self) -> str:
-        """Verdict, followed by a mark if it is `has_unvaried_settings`."""
+        """Verdict, followed by ", not varied" if `has_unvaried_settings` is True."""
         return self.verdict + UNVARIED * self.has_unvaried_settings
 
     @property
     def sorted_comparisons(self) -> list[ClaimComparison]:
         """All comparisons, the decisive one first, then the comparisons outside their bounds.
 
-        Within these, the comparison that is farthest outside its bounds comes first.
+        Within each of the two groups, comparisons that are farthest outside come first.
         """
         return sorted(
             self.comparisons,

@@ -17,8 +17,8 @@ from rfbench.papers.models import Part
 PAIR_FACTS = ("experiment", "M", "columns", "d", "group", "parameters", "machine")
 PERCENT_COLUMNS = {"error": "error_percent", "accuracy": "accuracy_percent"}
 
-# Maps M or d, in ascending order, to positions of groups. A curve without a size has the single
-# key 0.
+# Maps each M or d, in ascending order, to columns of `Trials`. A curve without a size has the
+# single key 0.
 Curve = dict[int, list[int]]
 Values = NDArray[np.float64]
 
@@ -115,7 +115,7 @@ class Pairing:
     target: str
 
     def _find_curve(self, method: str) -> Curve:
-        """Return the columns of a method that have the part's settings, by value on the axis."""
+        """Return the columns of a method with the settings that the part requires, by M or d."""
         curve: Curve = {}
         wanted = self.part.settings.get(method, {})
         texts = self.trials.facts["parameters"]
@@ -155,7 +155,7 @@ class Pairing:
         return max(candidates, key=lambda values: np.isfinite(values).sum(), default=none)
 
     def compute_steps(self, curve: Curve, other_curve: Curve | None) -> dict[int, Values]:
-        """Return the paired differences at each value on the axis with common trials."""
+        """Return the paired differences at each M or d at which both curves have common trials."""
         every = {
             x: self._compute_difference(
                 columns, None if other_curve is None else other_curve.get(x, [])
@@ -169,7 +169,7 @@ OneOff = Callable[[Pairing, Curve, Curve | None], list[Quantity]]
 
 
 def compute_change_along_axis(steps: Sequence[Values], joint: str) -> list[Quantity]:
-    """Return the last minus the first value along the axis, or nothing for a single value."""
+    """Return the last minus the first value along the axis; an empty list for a single value."""
     if len(steps) < 2:
         return []
     return [Quantity(steps[-1] - steps[0], joint=joint, found=len(steps))]
@@ -209,7 +209,7 @@ def pair_claim_part(
     if part.compares_times:
         machines = collection.get_group_column("machine")[groups].astype(str)
         names, counts = np.unique(machines, return_counts=True)
-        # If several machines have equally many rows, the first machine by name is used.
+        # If several machines have equally many groups, the first machine by name is used.
         groups = groups[machines == names[counts.argmax()]]
     pairing = Pairing(part, Trials(collection, groups), paper, target)
     curve = pairing._find_curve(part.method)
@@ -231,7 +231,7 @@ def is_time_metric(metric: str) -> bool:
 
 
 def _along(pairing: Pairing, curve: Curve, other_curve: Curve | None) -> list[Quantity]:
-    """Return the paired differences at the values on the axis that `Part.at` selects."""
+    """Return the paired differences at each M or d that `Part.at` selects."""
     steps = pairing.compute_steps(curve, other_curve)
     xs = list(steps)
     chosen = {
@@ -263,7 +263,7 @@ def _at_best(pairing: Pairing, own_curve: Curve, other_curve: Curve | None) -> l
 def compare_at_equal_time(
     pairing: Pairing, own_curve: Curve, other_curve: Curve | None
 ) -> list[Quantity]:
-    """Compare each size of our method with the other method at the same mean total time.
+    """Compare a method at each of its sizes with the other method at the same mean total time.
 
     In each trial, the values of the other method are interpolated linearly in the logarithm of its
     mean time. Times outside the range of the other method are not compared. Both methods are read

@@ -71,9 +71,8 @@ def compare_published_numbers(selection: Selection, paper: str | None = None) ->
     """
     chosen = papers.list_papers() if paper is None else [papers.check_paper_name(paper)]
     numbers = _numbers(chosen)
-    # The group for a number is chosen before its mean is computed. The choice depends on the
-    # trials and the sizes, and on the mean error if the paper printed the best size. It never
-    # depends on the distance to the published number.
+    # The group for a number is chosen by its size and its number of trials, or by its mean error if
+    # the paper printed the best size. The choice never depends on the published number.
     measured = _measured(selection, _picked(selection, numbers))
     own, others = (
         measured[~measured["stand_in"]],
@@ -134,9 +133,10 @@ def compare_published_numbers(selection: Selection, paper: str | None = None) ->
 
 
 def _judged(every: pd.DataFrame) -> tuple[NDArray[np.str_], NDArray[np.bool_]]:
-    """Add the columns with differences and half widths; return the verdicts and decidable numbers.
+    """Add the columns ``difference`` and ``half_width``; return verdicts and the decidable numbers.
 
-    A number is decidable if the interval of the paper's own mean is narrow enough.
+    The decidable numbers are a mask. A number is decidable if the interval of the paper's own mean
+    is narrow enough.
 
     Numbers without a unit are compared by the logarithm of a quotient. To first order, the standard
     error of the logarithm of a mean is the standard error of the mean divided by the mean.
@@ -150,10 +150,10 @@ def _judged(every: pd.DataFrame) -> tuple[NDArray[np.str_], NDArray[np.bool_]]:
     digit = every["half_digit"] / theirs
     error, many = every["published_error"] / theirs, every["published_trials"]
     own = every["standard_error"] / ours
-    # Some papers drew their rows only once, whereas each of our trials draws rows and features.
-    # The spread of such a paper is the spread over its features only. Its variance over features
-    # is the square of the printed standard deviation, averaged over `repeats` kernel matrices. Our
-    # variance minus this variance is the variance of a draw of rows.
+    # Some papers drew their rows only once and printed the standard deviation over draws of
+    # features. Each of our trials draws both rows and features. Therefore our variance minus the
+    # paper's variance is the variance over draws of rows. Our kernel errors are means over
+    # `repeats` kernel matrices, so the paper's variance is divided by `repeats`.
     of_features = (every["published_spread"] / theirs) ** 2 / every["repeats"]
     # The variance over rows is sigma_rows^2 = s^2 - s_features^2. Here s^2 = n * se^2 is the
     # variance of one of our n trials. Without this term, the paper's single draw of rows would be
@@ -213,7 +213,7 @@ def _numbers(chosen: list[str]) -> pd.DataFrame:
 
 
 def _places(selection: Selection, numbers: pd.DataFrame) -> pd.DataFrame:
-    """Return a line per number and protocol, for the usual protocols and others that were run."""
+    """Return a line per number and protocol: the usual protocols, then others that were run."""
     rows: list[int] = []
     protocols: list[str] = []
     for key, lines in numbers.groupby(["paper", "item", "dataset"], sort=False):

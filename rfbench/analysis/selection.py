@@ -16,9 +16,10 @@ from rfbench import papers
 from rfbench.analysis.frame import Collection
 from rfbench.papers.models import Source
 
-# Rows are accepted as the paper's own data if their number differs by at most this share. The value
-# was chosen without a measurement: published copies of a data set differ by a few rows. With twice
-# this value, a copy that lacks one row in 25 would count as the paper's data.
+# A data set is accepted as the paper's own data if its number of rows differs from the paper's
+# number by at most this share. The value was chosen without a measurement: published copies of a
+# data set differ by a few rows. With twice this value, a copy that lacks one row in 25 would be
+# accepted.
 ROWS_TOLERANCE = 0.02
 
 
@@ -96,7 +97,10 @@ def _targets(
     n_train: float,
     n_test: float,
 ) -> Iterator[tuple[str, str, bool]]:
-    """Yield each item and data set of a paper to which rows belong, and True for a substitute."""
+    """Yield each item and data set of a paper to which rows belong, and True if they are a subset.
+
+    The third value is also True for a substitute data set.
+    """
     for target, source_names in datasets.items():
         if source != source_names.dataset and source not in source_names.stand_ins:
             continue

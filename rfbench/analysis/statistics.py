@@ -50,15 +50,15 @@ class Test:
 
 
 def paired_t_test(a: ArrayLike, b: ArrayLike | float = 0.0) -> Test:
-    """Two-sided paired t-test whether the mean of paired differences is zero.
+    """Test whether the mean of paired differences is zero, by a two-sided paired t-test.
 
-    If every trial splits the same rows again, the test is about these rows, over new splits and new
-    draws of the features. If the split is predefined, the test is about new draws of the features
-    only. The test is not about new rows. For fixed rows, trials are independent and identically
-    distributed, so the level is the nominal level, up to the shape of the distribution;
-    `tests/analysis/test_level.py` checks this by simulation. Nadeau and Bengio's correction for
-    overlapping training rows is meant for statements about new rows. Here it would reject in less
-    than one of a thousand cases if the methods are equal.
+    The result generalizes to new splits of the same rows and to new draws of the features. If the
+    split is predefined, it generalizes to new draws of the features only. It does not generalize to
+    new rows. For fixed rows, trials are independent and identically distributed, so the test has
+    its nominal level if the differences are normally distributed. `tests/analysis/test_level.py`
+    simulates the level. Nadeau and Bengio's correction for overlapping training rows is meant for
+    statements about new rows. Here it would reject in less than one of a thousand cases if the
+    methods are equal.
 
     Parameters
     ----------

@@ -106,7 +106,8 @@ def summarize(results: Results, metric: str | None = None) -> pd.DataFrame:
         - ``x``: the value on the x axis. ``metric``: the name of the metric, with its ``mean``,
           standard deviation ``sd`` and standard error ``se`` (NaN for a single trial).
         - ``trials``: number of trials with a value. ``failed``: number of trials without a value.
-        - Smallest and largest value of M, columns, kept, bandwidth, n_train and n_test.
+        - Smallest and largest value of the columns ``M``, ``columns``, ``kept``, ``bandwidth``,
+          ``n_train`` and ``n_test``.
         - Mean and standard error, in seconds, of each time and of the sums of times
           (`rfbench.analysis.frame.SUMS`).
         - Median of the scale-free penalty.
@@ -119,7 +120,7 @@ def summarize(results: Results, metric: str | None = None) -> pd.DataFrame:
 def summarize_collection(
     collection: Collection, results: Results, metric: str | None = None
 ) -> pd.DataFrame:
-    """Return the table of `summarize` with the position of each line in `Collection.groups`."""
+    """Return the table of `summarize` with a column ``group``: positions in `Collection.groups`."""
     if results.rows.empty:
         return pd.DataFrame()
     groups = collection.groups

@@ -43,9 +43,9 @@ def list_uncompared_results(
 ) -> list[UncomparedNumber]:
     """Return the results that were not compared with a paper, and the reasons.
 
-    Smoke runs and sweeps are left out. So are the published results of rfbench, and results of
-    papers that `held` does not cover. `others` are verifications of the same results for papers
-    that are not part of rfbench.
+    Smoke runs, sweeps and the published results of rfbench are left out, as are results of papers
+    that no verification covers. `held` is the verification for the papers of rfbench, and `others`
+    are verifications of the same results for papers that are not part of rfbench.
     """
     every = [held, *others]
     compared = {

@@ -25,9 +25,9 @@ from rfbench.escaping import to_json_value
 from rfbench.papers.models import PLAIN, SECONDS, TUNED_TO_MATCH
 
 TABLE_KEYS = ["paper", "item", "dataset"]
-# columns that together define the category of a published number
+# columns that together define the class of a published number
 OF_NUMBERS = ("source", "settings")
-# columns that together define the category of a claim
+# columns that together define the class of a claim
 OF_CLAIMS = ("whose", "form", "settings")
 OWN_SETTINGS = "ours"
 # Reasons for which published numbers were removed from a total after results had been seen.
@@ -38,7 +38,7 @@ CHANGING_COMMITS = {
     TUNED_ALIKE: "be2db155",
     MOVED: "c755a77c",
 }
-# Names of the categories as shown on pages.
+# Names of the classes as shown on pages.
 CLASS_LABELS = {
     "table": "printed in tables",
     "figure": "printed in figures",
@@ -58,7 +58,9 @@ CLASS_LABELS = {
 
 @dataclass(frozen=True)
 class Count:
-    """Number of entries of one class of provenance for each verdict.
+    """Number of entries per verdict within one class, such as numbers that are printed in tables.
+
+    An entry is a published number or a claim under one protocol.
 
     Attributes
     ----------
@@ -134,11 +136,11 @@ def _seen(entries: pd.DataFrame) -> dict[str, int]:
 
 
 def list_published_numbers(verification: Verification) -> pd.DataFrame:
-    """Return the table of published numbers on the papers' own data, without times.
+    """Return the published numbers on the papers' own data as a table, without times.
 
     The table has one line per number and protocol. A number that a paper prints twice is included
-    once. Entries with the settings `ours` are excluded, because they do not measure what the paper
-    measures.
+    once. Entries with the settings `ours` are excluded, because these settings do not repeat the
+    paper's experiment.
     """
     own = verification.numbers_on_own_data
     return own[
@@ -152,7 +154,7 @@ def count_published_numbers(verification: Verification) -> list[Count]:
 
 
 def count_by_paper(entries: pd.DataFrame, by: Sequence[str]) -> list[tuple[str, Count]]:
-    """Return pairs of a paper and a `Count` of its entries, for each paper and class."""
+    """Return pairs of a paper and a `Count`, for each combination of values of the columns `by`."""
     pairs = [
         (str(paper), each)
         for paper, here in entries.groupby("paper", sort=False)
@@ -185,7 +187,7 @@ class RemovedPart:
 
 
 def list_left_out_numbers(verification: Verification) -> list[RemovedPart]:
-    """Return the numbers that were removed after results had been seen, per rule and class."""
+    """Return a `RemovedPart` for each rule and each class of numbers that the rule removed."""
     return [
         RemovedPart(
             group,
@@ -199,14 +201,14 @@ def list_left_out_numbers(verification: Verification) -> list[RemovedPart]:
 
 
 def count_including_left_out(verification: Verification) -> dict[tuple[str, ...], Count]:
-    """Return the counts of `count_published_numbers` per class, including the removed numbers."""
+    """Return a dictionary from each class to its `Count`, including the removed numbers."""
     gone = [entries for group, _, entries in _groups(verification) if group != MOVED]
     every = pd.concat([list_published_numbers(verification), *gone], ignore_index=True)
     return {each.of: each for each in _counts(every, OF_NUMBERS)}
 
 
 def _groups(verification: Verification) -> Iterator[tuple[str, str, pd.DataFrame]]:
-    """Yield for each rule the name, the commit, and the entries that the rule removed.
+    """Yield each rule that removed entries from a total: its name, its commit and these entries.
 
     The verdict of each entry is the verdict that its interval alone would give.
     """
@@ -242,7 +244,7 @@ def _counts(entries: pd.DataFrame, by: Sequence[str]) -> list[Count]:
 
 
 def _select_counted(entries: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
-    """Return the columns that `count_by_verdict` reads, because copies of all columns are slow."""
+    """Return only the columns that `count_by_verdict` reads, because copying all is slow."""
     read = {*by, "protocol", "verdict", "decidable", "published_error"}
     return entries[[name for name in entries.columns if name in read]]
 
@@ -301,8 +303,8 @@ def is_counted_as_holding(outcome: Outcome) -> bool:
 def list_holding_claims(outcomes: Iterable[Outcome]) -> dict[str, list[Outcome]]:
     """Return the claims that hold, grouped by whether they were committed before their first rows.
 
-    The keys of the result are in the order of `committed.ORDERS`: claims that were committed first
-    come first.
+    The keys of the result are in the order of `committed.ORDERS`: claims that were committed before
+    their rows come first.
     """
     found = [outcome for outcome in outcomes if is_counted_as_holding(outcome)]
     orders = {

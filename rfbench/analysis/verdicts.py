@@ -40,7 +40,7 @@ LEARNED = 0.05
 CONSTANT_KERNEL = 0.05
 # Smallest number of trials for a verdict on a claim. With four trials, not even a one-sided sign
 # test is significant: 1/2^4 is more than ALPHA, and 1/2^5 is less. With twice this value, claims
-# with five to nine trials would be inconclusive.
+# with five to nine trials would have the verdict "not clear".
 MIN_TRIALS = 5
 # The usual power of a test (Cohen 1988). With this power, the spread that a paper prints is too
 # wide for a verdict in 316 of the 2,854 comparisons. If the probability of an error is halved
@@ -50,7 +50,7 @@ POWER = 0.8
 
 AGREES, CLOSE, UNDECIDED, DIFFERS = "agrees", "close", "undecided", "differs"
 REPEATED, NOT_JUDGED, NOT_RUN = "repeated", "not judged", "not run"
-NOT_CLEAR = "not clear"  # this is the first of the verdicts on claims
+NOT_CLEAR = "not clear"  # verdicts on claims: this constant and the constants below
 HOLDS, HOLDS_TESTED, FAILS = "holds", "holds where tested", "fails"
 IN_PART, DEPENDS = "fails in part", "depends on what is not printed"
 CANNOT, SHOWN = "inconclusive", "shown"
@@ -66,12 +66,12 @@ JUDGED = (
 def judge_published_numbers(
     distance: ArrayLike, half_width: ArrayLike, relative: ArrayLike = False
 ) -> NDArray[np.str_]:
-    """Return the verdict on each published number, from the interval of its difference to ours.
+    """Return the verdict on each published number, from the interval of measured minus published.
 
-    A 90 % interval inside the limits is equivalent to two one-sided tests at 5 %. An interval
-    beyond a limit is equivalent to one such test. If the true difference equals a limit, each
-    verdict other than "undecided" is returned in at most one of twenty cases. More trials with the
-    same mean never revoke such a verdict.
+    The 90 % interval is inside the limits if two one-sided tests at 5 % reject. It is beyond a
+    limit if one such test rejects. If the true difference equals a limit, each verdict other than
+    "undecided" is returned in at most one of twenty cases. More trials with the same mean never
+    revoke such a verdict.
 
     Parameters
     ----------
@@ -154,7 +154,7 @@ def is_too_noisy_to_compare(
     half_digit: ArrayLike = HALF_A_DIGIT,
     relative: ArrayLike = False,
 ) -> NDArray[np.bool_]:
-    """Return True for each number that is too noisy for agreement, because of the paper's spread.
+    """Return True for each published number whose spread is too large for the verdict "agrees".
 
     If we had infinitely many trials, the width of the interval would depend on the paper's spread
     only. A number is too noisy if this interval would be inside the limits of agreement with a
@@ -211,10 +211,10 @@ def judge_claim(comparisons: Sequence[ClaimComparison], tested: int, wanted: int
     """Return the verdict on a claim, given its comparisons.
 
     `tested` is the number of data sets with all comparisons, and `wanted` is the number of data
-    sets of the claim. A claim holds if all comparisons are inside their bounds. It fails if at
-    least one comparison is outside its bounds whatever value an unstated setting has. If a
-    comparison depends on a setting that the paper does not state, the claim neither holds nor fails
-    because of this comparison.
+    sets of the claim. A claim holds if all comparisons are inside their bounds. It fails if more
+    than half of the comparisons are outside, and it fails in part if fewer are outside. A
+    comparison that an unstated setting moves across a bound does not count as outside. If it is the
+    reason that the claim does not fail or hold, the claim depends on this setting.
     """
     if not comparisons:
         return CANNOT

@@ -120,9 +120,10 @@ def verify_results(
 
 
 def verify_external_papers(held: Verification) -> dict[str, Verification]:
-    """Verify each paper outside of rfbench that the results name, separately.
+    """Return a `Verification` for each paper of the results that is not part of rfbench.
 
-    If the files of a paper cannot be analyzed, the paper is skipped with a warning.
+    The keys of the result are the names of the papers. If the files of a paper cannot be analyzed,
+    the paper is skipped with a warning.
     """
     found = {}
     for name in held.papers_of_results:

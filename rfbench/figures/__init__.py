@@ -1,9 +1,9 @@
 """Figures of a results folder: curves over sizes, times and bytes, and kept features.
 
-To add a figure, write one file here with one function, and add the function to `FIGURES`. The
-function receives a `rfbench.figures.measured.Measured` (the summary of the rows, the varied
-setting, a style for each method). It yields the name of a file and a matplotlib figure, or nothing
-if there is nothing to show::
+To add a figure, write a function in a new file of this folder, and add it to `FIGURES`. Its
+argument is a `rfbench.figures.measured.Measured`, which contains the summary of the rows, the
+varied setting and a style for each method. The function yields a file name and a matplotlib figure,
+or nothing if there is nothing to show::
 
     def kept_vs_M(measured: Measured) -> Iterator[tuple[str, Figure]]:
         figure = make_figure(6.0, 4.0)
@@ -11,8 +11,8 @@ if there is nothing to show::
         yield "kept_vs_M", figure
 
 `rfbench.figures.curves.draw_lines` draws the usual figure of two columns of the summary, with a
-caption and one line per method. Fonts, widths and the grid are set by
-`rfbench.figures.style.apply_style`, so that the user's styles apply to them.
+caption and one line per method. `rfbench.figures.style.apply_style` sets fonts, line widths and the
+grid, so a figure should not set them. Otherwise the user's matplotlib style would have no effect.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ FIGURES: tuple[Callable[[Measured], Iterator[tuple[str, Figure]]], ...] = (
 CAPTIONS = "captions.txt"
 # Name of a file with a hash of the input of all figures and a hash of each figure.
 DRAWN = ".figures.json"
-# The name of the program and the date are omitted, so that a figure always gives the same file.
+# The name of the program and the date are omitted, so that the same figure gives the same bytes.
 METADATA: dict[str, dict[str, Any]] = {
     "png": {"Software": None},
     "pdf": {"Creator": None, "Producer": None, "CreationDate": None},
@@ -84,8 +84,9 @@ def plot(
     formats : sequence of str
         File formats, any of ``'png'``, ``'pdf'`` and ``'svg'``.
     width : float, optional
-        Width in inches of figures for an article. These have text of 8 pt and no title or caption;
-        captions are written to ``captions.txt``. By default, figures are drawn for the screen.
+        Width in inches of figures for an article. Such figures have text of 8 pt, and no title or
+        caption. Their captions are written to ``captions.txt``. By default, figures are drawn for
+        the screen.
 
     Returns
     -------

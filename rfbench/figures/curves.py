@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 # half as wide as a page.
 MAX_LEGEND_ENTRIES = 40
 MAX_LABEL_LENGTH = 60
-# Maximum number of data sets that have a panel each: three rows of four panels. With twice this
-# number, the figure is longer than a page.
+# Maximum number of data sets that have a panel each: four rows of three panels in an article. With
+# twice this number, the figure is longer than a page.
 MOST_DATASETS = 12
 # Maps each sum of times in `rfbench.analysis.frame.SUMS` to the steps of a trial whose times it
 # adds.
@@ -66,7 +66,10 @@ def error_over_time(measured: Measured) -> Iterator[tuple[str, Figure]]:
 
 
 def error_over_bytes(measured: Measured) -> Iterator[tuple[str, Figure]]:
-    """Draw the error over the bytes of a row's features, if methods differ in bytes per column."""
+    """Draw the error over the memory for the features of a row.
+
+    The figure is omitted if all methods need the same number of bytes per column.
+    """
     rows = measured.results.rows[["setting", "M", BYTES, "columns"]].dropna()
     if (rows[BYTES] / rows["columns"]).nunique() > 1 and measured.varied != "d":
         by = [name for name in ("setting", "M") if name in measured.table]
@@ -86,7 +89,7 @@ def time(measured: Measured) -> Iterator[tuple[str, Figure]]:
 
 
 def kernel_error(measured: Measured) -> Iterator[tuple[str, Figure]]:
-    """Draw the kernel error over the varied setting, unless the first figure shows it already."""
+    """Draw the kernel error over the varied setting, unless the first figure already shows it."""
     if KERNEL_ERROR in set(measured.table["metric"]):
         return
     if measured.results.rows[KERNEL_ERROR].notna().any():
@@ -102,7 +105,7 @@ def _kind(measured: Measured) -> str:
 
 
 def _clock(table: pd.DataFrame, wall: str) -> str:
-    """Return the CPU-time column for a wall-time column, or the given one without CPU times."""
+    """Return the CPU-time column for the column `wall`; `wall` itself if CPU times are missing."""
     cpu = wall.replace("t_", "cpu_", 1)
     ended = table[table["trials"] > 0]
     return wall if (ended[cpu].isna() & ended[wall].notna()).any() else cpu
@@ -111,12 +114,12 @@ def _clock(table: pd.DataFrame, wall: str) -> str:
 def draw_lines(
     stem: str, measured: Measured, lines: pd.DataFrame, x: str, y: str = "mean", cost: str = ""
 ) -> Iterator[tuple[str, Figure]]:
-    """Yield a figure of two columns of a summary, unless no line has values in both columns.
+    """Yield a figure of two columns of a summary; nothing if no line has values in both columns.
 
     `stem` is the name of the file. The caption contains the number of trials, failures and omitted
-    methods. `cost` describes the column x as a cost in the caption; with it, the frontier is drawn.
-    For more than `MOST_DATASETS` data sets, the median over data sets relative to the baseline is
-    drawn over the varied setting. Over a cost, nothing is drawn in this case.
+    methods. If the column x is a cost, `cost` describes it in the caption, and the Pareto frontier
+    is drawn. For more than `MOST_DATASETS` data sets, the median over data sets relative to the
+    baseline is drawn, or nothing if x is a cost.
     """
     drawn = lines[(lines["trials"] > 0) & lines[x].notna() & lines[y].notna()]
     ended = set(lines.loc[lines["trials"] > 0, "method"])
@@ -186,7 +189,7 @@ def explain_empty_figure(table: pd.DataFrame, x: str, y: str, varied: str) -> st
     place = [table["dataset"], table["x"]]
     apart = (values.groupby(place).max() - values.groupby(place).min()).groupby("dataset").max()
     height = values.groupby(table["dataset"]).max() - values.groupby(table["dataset"]).min()
-    return "" if (apart > SAME_LINE * height).any() else "all lines are one"
+    return "" if (apart > SAME_LINE * height).any() else "all lines are equal"
 
 
 def _compute_relative(table: pd.DataFrame, y: str) -> pd.DataFrame:
@@ -210,7 +213,7 @@ def _compute_relative(table: pd.DataFrame, y: str) -> pd.DataFrame:
 
 
 def _caption(curves: Curves, left_out: list[str], n_shared: int | None = None) -> str:
-    """Return the caption: the number of trials per point, and warnings about misleading points.
+    """Return the caption: the number of trials per point, and remarks on failures and omissions.
 
     `n_shared` is the number of data sets if medians over data sets are drawn.
     """

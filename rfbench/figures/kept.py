@@ -1,4 +1,4 @@
-"""Figures of `kept.csv`: kept frequencies for d = 2, and weights of kept coordinates."""
+"""Figures of the features that samplers kept (`kept.csv`): frequencies for d = 2, or weights."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def features(measured: Measured) -> Iterator[tuple[str, Figure]]:
 
 
 def _frequencies(kept: pd.DataFrame, title: str, width: float | None = None) -> Figure:
-    """Draw frequencies as dots whose areas are proportional to their weights, and offsets."""
+    """Draw frequencies as dots with areas proportional to weights, and a histogram of offsets."""
     from matplotlib.patches import Circle
 
     figure = make_figure(width or 8.2, 4.4 * (width or 8.2) / 8.2)

@@ -30,18 +30,19 @@ TIMED_PARTS = {
 CLOCKS = {"cpu": "CPU time", "t": "wall time"}
 # MOST_TOGETHER is the largest number of lines in a single panel. With more lines, methods are
 # drawn in several panels, each with the baseline and at most MOST_APART other lines. ROOM is the
-# number of characters that fit below a panel. The values were chosen by eye. With the limits
-# doubled, lines are never drawn in separate panels. With twice ROOM, horizontal names overlap.
+# number of characters that fit below a panel. The values were chosen by eye. With both limits
+# doubled, all methods are always in one panel. With twice ROOM, horizontal names overlap.
 MOST_TOGETHER, MOST_APART = 9, 6
 ROOM = 40
 # PAGE_WIDTH is the largest width of a figure in inches. An article's page has this width, so a
 # figure is printed without scaling. ACROSS is the number of panels in a row. The values were
 # chosen by eye. With twice these values, the numbers below an axis overlap.
 PAGE_WIDTH, ACROSS = 6.8, 3
-# Size limits of a panel in an article, in inches. NARROWEST allows three panels on a page of 7
-# inches. A single panel of the width WIDEST is a little wider than a column. If panels were twice
-# as wide, each panel would need its own row. ARTICLE_LETTER is the mean width of a character at 8
-# pt in inches. With twice this value, titles are broken in the middle.
+# Size limits of a panel in an article, in inches. NARROWEST is the smallest width, which allows
+# three panels on a page of 7 inches. WIDEST is the largest width, which is a little wider than a
+# column. LOWEST is the smallest height. If panels were twice as wide, each panel would need its own
+# row. ARTICLE_LETTER is the mean width of a character at 8 pt in inches. With twice this value,
+# titles are broken in the middle.
 NARROWEST, WIDEST, LOWEST = 2.2, 4.2, 2.0
 ARTICLE_LETTER = 0.062
 # TITLE_LETTER is the mean width of a character at 10 pt in inches. CAPTION_LETTERS is the number of
@@ -117,7 +118,7 @@ def draw_panels(
     """Draw the panels of a figure, with a legend and a caption.
 
     Each data set has one panel. If there are more than `MOST_TOGETHER` methods, each data set has
-    several panels with `MOST_APART` methods, and the baseline is drawn in every panel. No figure is
+    several panels with at most `MOST_APART` methods and the baseline. By default, a figure is not
     wider than `PAGE_WIDTH`. With a `width` in inches, the figure is for an article: all lines of a
     data set are in one panel, the legend is below the panels, and the caption is not drawn. In both
     cases, the `get_label` method of the figure returns the caption.
@@ -246,7 +247,7 @@ def _named(
 
 
 def _groups(curves: Curves, methods: list[str]) -> list[list[str]]:
-    """Return groups of methods that share a panel; the groups have nearly equal sizes."""
+    """Split the methods into groups of nearly equal size, one group per panel."""
     if len(methods) <= MOST_TOGETHER or curves._is_side_by_side:
         return [methods]
     others = [name for name in methods if name != BASELINE]
@@ -261,7 +262,7 @@ def _draw(
     styles: Mapping[str, Style],
     every_row: pd.DataFrame,
 ) -> None:
-    """Draw the lines of a table in a panel; the axes cover all lines of the data set."""
+    """Draw the lines of `table` in a panel, with axes that have the range of `every_row`."""
     from matplotlib.ticker import MaxNLocator
 
     x, y = curves.x, curves.y

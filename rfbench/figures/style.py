@@ -1,9 +1,9 @@
 """Styles of methods, which are the same in every figure, and matplotlib settings of all figures.
 
 Five colors are from Okabe and Ito (2008). Brown and violet replace their yellow, orange and sky
-blue, which have a contrast of less than 3 : 1 to white paper. No two methods share a marker, so
-that figures can be read in gray, and markers differ at 5 points. No two methods share color and
-dashes, so that lines can be followed between their markers.
+blue, which have a contrast of less than 3 : 1 to white paper. Each method has its own marker, so
+that figures can be read without colors. Markers can be distinguished at a size of 5 points. Each
+method has its own combination of color and dashes, so that lines can be followed between markers.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ USUAL: dict[str, Any] = {
     "xtick.labelsize": "small",
     "ytick.labelsize": "small",
 }
-# Settings that are always applied, even if the user has changed them: TrueType fonts (Type 42 in
-# matplotlib, because conferences reject Type 3), no TeX (because it fails on underscores in
-# names), and reproducible ids in SVG. Each figure sets its own layout.
+# Settings that are always applied, even if the user has changed them. Fonts are TrueType (Type 42),
+# because conferences reject Type 3. TeX is not used, because it fails on underscores in names. Ids
+# in SVG files are reproducible. Automatic layout is off, because each figure sets its own layout.
 FIXED_STYLE: dict[str, Any] = {
     "figure.autolayout": False,
     "figure.constrained_layout.use": False,
@@ -82,7 +82,7 @@ BLUE, VERMILLION, PURPLE = "#0072B2", "#D55E00", "#CC79A7"
 BROWN, VIOLET = "#663300", "#8422E6"
 GRAY = "#8A8A8A"
 COLORS = (BLACK, BLUE, VERMILLION, GREEN, PURPLE, BROWN, VIOLET)
-# name of a marker, or three numbers: corners, 1 for a star, and the angle in degrees
+# name of a marker, or number of corners, kind (1: star, 2: asterisk) and angle in degrees
 Marker = str | tuple[int, int, int]
 Dash = str | tuple[int, tuple[float, ...]]
 # The last four patterns are long dashes, two dots between dashes, widely spaced dots, and
@@ -91,9 +91,9 @@ Dash = str | tuple[int, tuple[float, ...]]
 DASHES: tuple[Dash, ...] = (
     "-", "--", "-.", ":", (0, (8, 2)), (0, (5, 1.5, 1, 1.5, 1, 1.5)), (0, (1, 3)), (0, (8, 2, 2, 2))
 )  # fmt: skip
-# Each marker has True if it is filled. Thin markers such as + are last, so that methods that are
-# shown often do not get them. Tuples are corners, kind and angle, as matplotlib defines them.
-# Pentagons, hexagons and octagons are not used, because they look like circles at 5 points.
+# Pairs of a marker as matplotlib defines it, and True if the marker is filled. Thin markers such as
+# + are last, so that methods that are shown often do not get them. Pentagons, hexagons and octagons
+# are not used, because they look like circles at 5 points.
 CURVE_MARKERS: tuple[tuple[Marker, bool], ...] = (
     *((marker, True) for marker in "os^DvXP*<>d"),
     *((marker, False) for marker in "s^oDvXP<>d"),
@@ -122,7 +122,7 @@ class Style(NamedTuple):
 
 
 def _get_style(position: int) -> Style:
-    """Return the style with a given position in the order of styles; samplers come first."""
+    """Return the style of the sampler at a position in the registry, or a further style."""
     marker, filled = CURVE_MARKERS[position % len(CURVE_MARKERS)]
     dash = DASHES[position // len(COLORS) % len(DASHES)]
     return Style(COLORS[position % len(COLORS)], marker, filled, dash)
@@ -135,13 +135,12 @@ METHODS = {name: _get_style(position) for position, name in enumerate(SAMPLERS)}
 
 @contextmanager
 def apply_style(style: str | Path | None = None, *, article: bool = False) -> Iterator[None]:
-    """Apply matplotlib settings within a ``with`` statement: the user's, then our defaults.
-
-    For an `article`, text has the size `FONT_POINTS`, whatever the user's settings are.
+    """Apply the matplotlib settings of rfbench within a ``with`` statement.
 
     Settings that the user changed in a ``matplotlibrc`` or in ``rcParams`` are kept. Settings with
-    their default value are replaced by `USUAL`. A `style`, given by name or file, has priority over
-    these settings, and `FIXED_STYLE` has priority over all settings.
+    matplotlib's default value are replaced by `USUAL`. A `style`, given by name or file, has
+    priority over these settings. `FIXED_STYLE` has priority over all settings, and so has `ARTICLE`
+    if `article` is True.
 
     Raises ConfigError if the style does not exist, or matplotlib cannot read the user's settings.
     """

@@ -90,13 +90,13 @@ class Answer:
 
     @property
     def verdict(self) -> str:
-        """`LOWER` if the error of any option is lower, `HIGHER` if all are higher, else `OPEN`."""
+        """`LOWER` if any option has this verdict, `HIGHER` if all options have it, else `OPEN`."""
         every = {one.verdict for one in self.compared.values()}
         return LOWER if LOWER in every else HIGHER if every == {HIGHER} else OPEN
 
     @property
     def name(self) -> str:
-        """Option that the answer reports: the smallest median ratio with the answer's verdict."""
+        """Option with the smallest median ratio, among the options with the answer's verdict."""
         among = {n: one for n, one in self.compared.items() if one.verdict == self.verdict}
         return min(among, key=lambda name: among[name].ratio.median)
 
@@ -113,7 +113,7 @@ def _pair_with_baseline(baseline: str, *methods: str) -> list[Pair]:
 
 # Comparisons for each question; the template contains the text. By definition, a paired feature
 # has two columns, so LARGEST_M / 2 pairs have as many columns as LARGEST_M features with offsets.
-# In the question "size", LARGEST_M / 2 is half the number of features.
+# The question "size" compares LARGEST_M features with half as many features.
 QUESTIONS: dict[str, list[Pair]] = {
     "landmarks": _pair_with_baseline(
         "nystroem", "nystroem-kmeans", "nystroem-recursive-rls", "nystroem-rpcholesky"
@@ -191,9 +191,10 @@ def adjust_p_values(
 ) -> dict[str, dict[str, AnswerComparison]]:
     """Adjust all p-values so that the probability of any wrong verdict is at most `ALPHA`.
 
-    Holm's method is applied to the options of each question, and then to the smallest p-value of
-    each question. The p-values of all options are multiplied by the factor of their question, and
-    are at least the p-value of the question.
+    Holm's method is applied twice: to the options within each question, and then to the smallest
+    p-values of all questions. The second step multiplies each question's p-value by a factor. The
+    p-values of the other options are multiplied by the same factor, and are at least the p-value of
+    their question.
     """
     within = {
         key: holm_correction([one.p for one in compared.values()])
@@ -218,8 +219,8 @@ def _compare_kernel_errors(collection: Collection) -> Ratio | None:
     """Return the ratio of the kernel errors of orthogonal frequencies and independent frequencies.
 
     The errors are in the Frobenius norm. Only runs without a solver are used, in which both methods
-    have the same rows. Several runs on one data set, with different rows or bandwidths, are
-    averaged. Returns None if there are no rows.
+    have the same rows. If a data set has several runs, with different rows or bandwidths, they are
+    averaged. The result is None if there are no rows.
     """
     rows = collection.valid_rows
     if rows.empty:
@@ -238,9 +239,9 @@ def _compare_kernel_errors(collection: Collection) -> Ratio | None:
 
 
 def render_answers_files(collection: Collection) -> dict[str, Any]:
-    """Return the page and the figure by file name.
+    """Return a dictionary from file names to the content of the page and of the figure.
 
-    The values are None if the rows do not support any comparison.
+    The values are None if there are no rows for any comparison.
     """
     found = gather_answers(collection)
     if not found:
@@ -256,6 +257,6 @@ def render_answers_files(collection: Collection) -> dict[str, Any]:
 
 
 def render_answers_page(answers: Mapping[str, Answer]) -> str:
-    """Return the page as Markdown, for the comparisons of all questions."""
+    """Return the page as Markdown, given the answer to each question."""
     facts: dict[str, Any] = {"M": LARGEST_M, "alpha": ALPHA, "fewest": MIN_RATIOS}
     return render_template("leaderboard/answers.md.j2", found=answers, figure=FIGURE, **facts)

@@ -34,9 +34,9 @@ def compute_leaderboard(collection: Collection) -> Leaderboard | None:
     """Compute the leaderboard at all sizes; None if no method can be compared with the baseline.
 
     `rfbench.leaderboard.rows.select_leaderboard_rows` selects the rows. The configuration states
-    the role of
-    each method. All errors are divided by the errors of the method with the role ``baseline``. A
-    method with the role ``model`` has no random features, and has the same errors at every M.
+    the role of each method. All errors are divided by the errors of the method with the role
+    ``baseline``. A method with the role ``model`` has no random features, and its errors are the
+    same at every M.
     """
     rows, unlearnt = select_leaderboard_rows(collection)
     standard = rows[rows["scaling"] == STANDARD]
@@ -59,8 +59,8 @@ def compute_leaderboard(collection: Collection) -> Leaderboard | None:
 def compare_methods_at_size(rows: pd.DataFrame, M: int) -> SizeResult | None:
     """Compare the methods at M features; None if no method can be compared with the baseline.
 
-    First, each method without a value on one in ten data sets or more is dropped. Then each data
-    set is dropped on which a remaining method has no value.
+    First, methods that lack a value on one in ten data sets or more are dropped. Then data sets on
+    which one of the remaining methods has no value are dropped.
     """
     baseline, every = find_baseline(rows), compute_log_ratios(rows, M)
     logs = every.loc[:, every.notna().mean() > MIN_SHARE_OF_METHODS].dropna()
@@ -94,7 +94,10 @@ def compare_methods_at_size(rows: pd.DataFrame, M: int) -> SizeResult | None:
 
 
 def _compare_held_out(collection: Collection, best: str) -> Ratio | None:
-    """Return the ratio of errors of a method on the held-out tables at the largest M, or None."""
+    """Return the `Ratio` of the method `best` on the held-out tables; None without such rows.
+
+    The errors are compared at the largest M.
+    """
     every = collection.experiments
     apart = {
         each.path for each in every if each.name.startswith(HELD_OUT) and not each.is_smoke_run
@@ -109,7 +112,7 @@ def _compare_held_out(collection: Collection, best: str) -> Ratio | None:
 
 
 def list_findings(board: Leaderboard | None) -> list[Finding]:
-    """Return the finding on the best method, or an empty list if there are too few data sets."""
+    """Return a list with the finding on the best method; empty if there are too few data sets."""
     if board is None or not board.largest.has_enough_datasets:
         return []
     size = board.largest

@@ -46,16 +46,16 @@ def rank(
 ) -> None:
     """Rank a sampler, a kernel or a solver among the published methods.
 
-    TARGET is checked, then measured on the leaderboard's tables, splits and trials, with the same
-    search. It is compared with the published rows. A kernel is measured with plain random features,
-    a solver on them. An interrupted run resumes with the same command.
+    TARGET is checked first. Then it is measured on the leaderboard's tables, splits and trials,
+    with the same search, and compared with the published rows. A kernel or a solver is measured
+    with plain random features. An interrupted run resumes with the same command.
 
     TARGET is a name of `rfbench list samplers` or `list kernels`, FILE.PY:NAME or
-    package.module.Name. It can be a transformer of scikit-learn's interface, or a function
-    f(X, M, seed). The search divides the rows, or varies a parameter that you declare. The
-    bandwidth of TARGET is the distance at which the products of its features fall to .61, as for
-    rks. All tables need minutes for a method as fast as rks, half an hour and more for one as slow
-    as varpro.
+    package.module.Name. It can be a transformer with scikit-learn's interface, or a function
+    f(X, M, seed). The search divides the rows by each bandwidth, or sets a parameter that you
+    declare. A bandwidth is the distance of two rows at which the mean product of their features is
+    .61, as for rks. On all tables, a method as fast as rks needs minutes, and a method as slow as
+    varpro needs half an hour or more.
 
     \b
     Examples:

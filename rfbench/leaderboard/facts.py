@@ -27,7 +27,7 @@ class Ratio:
         `rfbench.leaderboard.rule.compute_median_interval`. The ends are NaN if there are too few
         data sets.
     better, datasets : int
-        Number of data sets on which the ratio is below 1, and number of data sets.
+        Number of data sets on which the ratio is below 1, and number of all data sets.
     mean : float
         Geometric mean over data sets. It is dominated by a few data sets with nearly no error.
     trimmed : float
@@ -80,8 +80,8 @@ class SizeResult:
         Number of data sets.
     timed : int
         Number of data sets on which every method was timed. Costs are means over these data sets.
-    lines : tuple of Line
-        Lines of the methods, sorted by the median ratio of errors, the smallest first.
+    lines : tuple of MethodResult
+        Results of the methods, sorted by the median ratio of errors, the smallest first.
     apart : tuple of pairs of str
         Pairs of methods with a significant difference. The better method is first in each pair.
     left_out : tuple of str
@@ -102,7 +102,7 @@ class SizeResult:
 
     @property
     def methods(self) -> list[MethodResult]:
-        """Lines of the methods with random features."""
+        """Results of the methods with random features."""
         return [line for line in self.lines if line.role != MODEL]
 
     @property
@@ -112,9 +112,10 @@ class SizeResult:
 
     @property
     def leader(self) -> str:
-        """Name of the best method if it is significantly better than all others with features.
+        """Name of the best method if it is significantly better than all other methods, else "".
 
-        Otherwise, or if there are too few data sets, it is an empty string.
+        Only methods with random features are compared. The name is also empty if there are too few
+        data sets.
         """
         others = [line.method for line in self.methods[1:]]
         sole = others and all(self.find_verdict(self.best, name) == "better" for name in others)
@@ -145,10 +146,11 @@ class Leaderboard:
         Smallest and largest number of trials on a data set, over all methods with features.
     unlearnt : tuple of str
         Data sets on which no method is better than chance.
-    sizes : tuple of Size
+    sizes : tuple of SizeResult
         Results at each number of features, in increasing order.
     held_out : Ratio or None
-        Errors of the best method on the held-out tables, at the largest M.
+        Errors of the best method on the held-out tables, divided by the baseline's errors, at the
+        largest M.
     """
 
     baseline: str
@@ -165,7 +167,10 @@ class Leaderboard:
 
 
 def collect_leaderboard_facts(board: Leaderboard) -> dict[str, Any]:
-    """Return the leaderboard for JSON: numbers have ten digits; NaN and infinity become None."""
+    """Return the leaderboard as a dictionary for JSON, with None for NaN and infinity.
+
+    Numbers are rounded to `DIGITS` significant digits.
+    """
     sizes = [asdict(size) | {"best": size.best, "leader": size.leader} for size in board.sizes]
     text = json.dumps(to_json_value({**asdict(board), "sizes": sizes}))
     return dict(json.loads(text, parse_float=lambda digits: float(f"{float(digits):.{DIGITS}g}")))

@@ -1,4 +1,4 @@
-"""Figures of the leaderboard: errors against costs, and ratios of errors per question."""
+"""Figures of the leaderboard: errors against costs, and error ratios for public questions."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 # rows. The values were chosen by eye. With half of LINE_HEIGHT, names overlap.
 COLUMN, LINE_HEIGHT, MARGIN = 3.3, 0.16, 1.5
 # Positions of ticks for ratios (RATIOS) and for times (TIME_TICKS), chosen by eye within the range
-# of the published values. With twice as many ticks, their numbers overlap. FINE has the ticks of
-# panels whose ratios span less than WIDE.
+# of the published values. With twice as many ticks, their numbers overlap. A panel has the ticks
+# FINE if the upper end of its axis is at most WIDE times the lower end.
 RATIOS = (0.25, 0.35, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.3, 1.5, 2.0, 4.0)
 FINE, WIDE = tuple(k / 50 for k in range(40, 61)), 1.2
 TIME_TICKS = (0.01, 0.1, 1, 10, 100, 1000)
@@ -59,12 +59,12 @@ FAMILIES: dict[str, tuple[str, tuple[str, ...]]] = {
 OTHER_FAMILY, REFERENCES = "random frequencies", "reference models"
 # Markers of the methods within one family. They look different even at a size of 5 points.
 MARKERS = "s^DvXP*<>d"
-# REACHES are distances in points from a marker to its name, chosen by eye. DIRECTIONS are
-# directions from the marker to the name. With twice the distances, names are too far from their
-# markers. HALO is half the width in points of a marker with the white around it. A name that
-# crosses a line counts as CROSSING points farther away. No other marker may be nearer to a name
-# than NEAR points. Both were chosen by eye. If they are halved, names cover the intervals, or touch
-# markers.
+# Candidates for the place of a name are at the distances REACHES, in points, from its marker and in
+# the directions DIRECTIONS. The nearest free place is used. The distances were chosen by eye. With
+# twice the distances, names are too far from their markers. HALO is half the width in points of a
+# marker with the white around it. Each line behind a name counts as CROSSING points of additional
+# distance. Other markers have to be at least NEAR points away from a name. CROSSING and NEAR were
+# chosen by eye. If they are halved, names cover the intervals, or touch markers.
 REACHES = (4, 8, 12, 20, 30)
 DIRECTIONS = ((1, 0), (0, -1), (0, 1), (-1, 0), (1, -1), (1, 1), (-1, -1), (-1, 1))
 HALO = 3
@@ -109,9 +109,9 @@ def draw_errors_against_costs(sizes: Sequence[SizeResult], own: str = "") -> Fig
 
     The smallest and the largest number of features have a panel each, one below the other, with the
     same times. Points are medians over data sets, and bars are intervals of the medians. A line
-    joins the methods for which no other method is better in both error and time. The names of these
-    methods are next to their markers, and other names if there is space. Reference models have open
-    markers. The method `own` is a star, or a horizontal line if its time is not known.
+    joins the methods for which no other method is better in both error and time. These methods are
+    named first, and the other methods if there is space. Reference models have open markers. The
+    method `own` is a star, or a horizontal line if its time is not known.
     """
     sizes = [sizes[0], sizes[-1]] if len(sizes) > 1 else sizes
     alone = len(sizes) == 1
@@ -143,7 +143,7 @@ def _list_timed(size: SizeResult) -> list[MethodResult]:
 def _draw_marks(
     panel: Axes, size: SizeResult, looks: Mapping[str, tuple[str, Style]], own: str
 ) -> None:
-    """Draw the marker and the interval of each method, and the line of the best methods."""
+    """Draw the marker and the interval of each method, and the Pareto frontier as a line."""
     timed = _list_timed(size)
     for line in size.lines:
         style = looks[line.method][1]
@@ -174,9 +174,9 @@ def _draw_marks(
 
 
 def _limit(panels: Sequence[Axes], timed: Sequence[Sequence[MethodResult]]) -> None:
-    """Limit the ranges of the axes; a method beyond the limit of the errors is printed as text.
+    """Set the limits of the axes. Methods with larger errors than the limit are listed as text.
 
-    Without the limit, methods that differ by a few percent would overlap.
+    If the limits included them, methods that differ by a few percent would overlap.
     """
     beyond: list[list[MethodResult]] = []
     for panel, lines in zip(panels, timed, strict=True):
@@ -213,7 +213,7 @@ def _limit(panels: Sequence[Axes], timed: Sequence[Sequence[MethodResult]]) -> N
 
 
 def _name_marks(panel: Axes, lines: Sequence[MethodResult]) -> None:
-    """Write the names of methods next to their markers, where there is space.
+    """Write the names of methods next to their markers, if there is space.
 
     Methods on the frontier are named first. A name covers no marker and no other name, and its
     place is chosen such that it crosses few lines. The layout of the figure has to be computed
@@ -274,7 +274,7 @@ def _name_marks(panel: Axes, lines: Sequence[MethodResult]) -> None:
 
 
 def _is_nearest(box: Bbox, at: NDArray[np.float64], i: int, near: float) -> bool:
-    """Return True if no point except point i is near a box, or nearer than point i."""
+    """Return True if all other points are farther from a box than point i, or than `near`."""
     gaps = np.hypot(*(at - np.clip(at, box.min, box.max)).T)
     own, gaps[i] = gaps[i], math.inf
     return bool(gaps.min() > min(own, near))

@@ -26,13 +26,13 @@ from rfbench.results.schema import MODEL
 
 PAGE, FACTS, COSTS = "which_method.md", "leaderboard.json", "which_method_cost.png"
 RUN_COMMAND = "rfbench run leaderboard leaderboard_references leaderboard_boosting"
-# columns after the errors, whose values are for the largest M
+# headings of the columns after the errors; these columns have values for the largest M
 BESIDE = ("better on", "geometric mean", "without three", "tuning time")
 VERDICT_MARKS = {"better": " +", "worse": " \N{MINUS SIGN}", "open": ""}
 
 
 def render_page(board: Leaderboard | None, out: Path) -> str:
-    """Return the page which_method.md for the folder `out`, for a computed leaderboard."""
+    """Return the content of which_method.md in the folder `out`, given the leaderboard or None."""
     facts: dict[str, Any] = {"alpha": ALPHA, "power": POWER, "signs": SIGNS, "needed": MIN_DATASETS,
                              "fewest": MIN_RATIOS}  # fmt: skip
     if board is not None:
@@ -60,7 +60,10 @@ def _by_mean(size: SizeResult) -> MethodResult | None:
 
 
 def render_files(board: Leaderboard | None, out: Path) -> dict[str, Any]:
-    """Return the page, the JSON file and the figure by file name; None for a missing file."""
+    """Return a dictionary from file names to the page, the JSON file and the figure.
+
+    The value is None for a file that has no content.
+    """
     written: dict[str, Any] = {PAGE: render_page(board, out), FACTS: None, COSTS: None}
     if board is not None:
         written[FACTS] = (
@@ -104,9 +107,9 @@ def _list_methods(sizes: Sequence[SizeResult]) -> list[str]:
 
 
 def _errors(sizes: Sequence[SizeResult], baseline: str) -> Grid:
-    """Return the table of errors: one line per method, with its errors at each number of features.
+    """Return the table of errors: one line per method, one column per number of features.
 
-    The last columns have further summaries and the time at the largest number of features.
+    The last columns have further summaries and the tuning time at the largest number of features.
     """
     cells = {
         (size.M, line.method): format_ratio_with_interval(line.ratio)

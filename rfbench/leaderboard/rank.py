@@ -87,8 +87,8 @@ class RankTarget:
     def bandwidth(self) -> str:
         """Treatment of the bandwidth: `SEARCHED`, `NO_BANDWIDTH` or `NOT_SEARCHED`.
 
-        A map has no bandwidth if the products of its features do not change when the rows are
-        divided by 4.
+        A feature map has no bandwidth if the products of its features do not change when the rows
+        are divided by 4.
         """
         if self.kind == "kernel":
             return SEARCHED if self.thing.has_bandwidth else NO_BANDWIDTH
@@ -100,8 +100,8 @@ class RankTarget:
             method.is_sampler
             and ("bandwidth" in self.parameters or "bandwidth" not in method.parameter_names)
         )
-        # A sampler class or the user declares if the method has a bandwidth. For other maps this
-        # is measured.
+        # A sampler class declares if it has a bandwidth, and the user can declare it for other
+        # maps. If neither is the case, a measurement shows if the map has a bandwidth.
         said = method.is_sampler or method.bandwidth_name is not None
         if not (searched and said) and not _heeds_rows(method):
             return NO_BANDWIDTH
@@ -113,7 +113,7 @@ class RankTarget:
         return self.kind != "solver" or not issubclass(self.thing, other)
 
     def _list_changes(self, document: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the keys that put this method into a configuration of the leaderboard.
+        """Return the configuration keys that replace the leaderboard's methods by this method.
 
         Raises ConfigError if a kernel has parameters.
         """
@@ -148,7 +148,7 @@ class RankTarget:
 
 
 def _heeds_rows(method: Method) -> bool:
-    """Return True if features depend on the scale of the rows, or if the method cannot be tried."""
+    """Return True if features depend on the scale of the rows, or if the method raises an error."""
     try:
         return has_scale_dependent_features(method)
     except Exception:  # ignore the error here, because the trials report it
@@ -159,7 +159,7 @@ def read_published_rows(folder: Path) -> tuple[pd.DataFrame, int]:
     """Read the published rows of the leaderboard with standardized inputs.
 
     Returns the rows, and the number of rows that were skipped because their configuration has
-    changed. Raises ResultsError if no row qualifies.
+    changed. Raises ResultsError if there are no rows of the baseline.
     """
     named = {
         path: manifest.read_if_valid(path, []).get("config", {})
@@ -235,7 +235,7 @@ class RankResult:
         Comparison of all methods on the tables in common. The cost of the ranked method is NaN
         unless the baseline was measured in the same run.
     own : MethodResult
-        Line of the method in `size`.
+        Result of the ranked method, one of the lines of `size`.
     place : int
         Place by the median ratio of errors, among the methods with features.
     plain, best : Ratio
@@ -265,16 +265,19 @@ class RankResult:
     unknown_scales: tuple[str, ...] = ()
 
     def list_methods(self, verdict: str) -> list[str]:
-        """Return the methods compared with which the ranked method has this verdict.
+        """Return the methods that the ranked method is better or worse than, or not different from.
 
-        The verdict is better, worse or open.
+        `verdict` is ``better``, ``worse`` or ``open`` (no significant difference).
         """
         others = [line.method for line in self.size.lines if line is not self.own]
         return [name for name in others if self.size.find_verdict(self.own.method, name) == verdict]
 
 
 def find_scale_notes(messages: pd.Series[str]) -> pd.Series[str]:
-    """Return the notes on an unknown length scale, in the wording of this or an earlier version."""
+    """Return the notes on an unknown length scale that are contained in messages of trials.
+
+    Notes in the wording of an earlier version of rfbench are also found.
+    """
     pattern = rf"(?:^|; )((?:{UNKNOWN_SCALE}|{EARLIER_UNKNOWN_SCALE}).*)"
     return messages.str.extract(pattern)[0].dropna()
 

@@ -56,7 +56,7 @@ class Ranking:
 
     Attributes
     ----------
-    standing : Standing or None
+    standing : RankResult or None
         Place of the method and its comparison; None if the run was interrupted.
     folder : Path
         Folder with the rows of the method, and with `rank.png`, `rank.pdf` and `rank.tex` if the
@@ -126,8 +126,9 @@ def rank(
     before : callable, optional
         Function that is called with the `RankTarget` object before it is measured.
     watch : callable, optional
-        Function of the name of the folder, the number of trials to run, and the number of trials
-        that have a row. It returns a context manager, whose value is called with each new row.
+        Function with three arguments: the name of the folder, the number of missing trials, and the
+        number of trials that have a row. It returns a context manager. The value of this context
+        manager is a function that is called with each new row.
 
     Returns
     -------
@@ -158,7 +159,7 @@ def rank(
         say(f"significance will not be tested: {why}{'; --tables all has more tables' * few}")
     asked = make_experiments(named, M, sorted(every), times=times, allow_imports=allow_imports)
     if named.bandwidth == NOT_SEARCHED:
-        say(f"its bandwidth is not selected, so it does not get a rank. {_to_state(named)}")
+        say(f"the bandwidth is not selected, so the method gets no rank. {_to_state(named)}")
     folder = Path(out) / f"rank-{named.label}"
     plan = plan_run(asked, folder)
     missing = _list_missing(plan)
@@ -278,7 +279,7 @@ class Pace:
         )
 
     def update_forecast(self, row: Mapping[str, Any], trials: list[tuple[str, int]]) -> None:
-        """Update the forecast for the trials `trials` when enough trials have finished."""
+        """Count a finished trial, and report a new forecast for `trials` after enough trials."""
         table = str(row["dataset"]).partition("[")[0]
         if row["status"] != "ok" or row["label"] == self._baseline:
             return

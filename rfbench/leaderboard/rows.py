@@ -129,7 +129,10 @@ def find_baseline(rows: pd.DataFrame) -> str | None:
 
 
 def _find_unlearnable(rows: pd.DataFrame) -> list[str]:
-    """Return the data sets on which all rows are at chance, or all mean R^2 are below 0.05."""
+    """Return the data sets on which no method learns anything.
+
+    On these data sets, all rows are at chance, or the mean R^2 of every method is below `LEARNED`.
+    """
     chance = rows["at_chance"].groupby(rows["table"]).all()
     best = rows.groupby(["table", "method", "M"])["r2"].mean().groupby("table").max()
     none = (best < LEARNED) & (rows.groupby("table")["error"].min() > 100 * math.sqrt(1 - LEARNED))

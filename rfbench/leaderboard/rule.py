@@ -37,13 +37,13 @@ EQUAL = 1e-12
 # the comment on SIGNS. Twice the seed is a different seed.
 SEED = 0
 # Smallest number of data sets for naming a best method; with fewer data sets, the result would be
-# due to chance. With this number, and among 19 to 22 methods, the rule has the power .8 to detect
-# a difference that is as large as its standard deviation over data sets. The number follows from
-# this requirement by definition. The largest |t| of all pairs approximately follows Tukey's
-# studentized range q with n - 1 degrees of freedom, divided by the square root of 2. n is the
-# smallest number with q / sqrt(2) + z <= sqrt(n). Here z is the normal quantile of the power,
-# multiplied by pi / 3 for signed ranks. Two methods need 11 data sets, and 30 methods need 28. The
-# power with half or twice as many data sets follows from the same formula.
+# due to chance. By definition, it is the number with which the rule has the power .8, if there are
+# 19 to 22 methods and the difference of two methods is as large as its standard deviation over data
+# sets. This number is the smallest n with q / sqrt(2) + z <= sqrt(n). Here q is the quantile of
+# Tukey's studentized range with n - 1 degrees of freedom, because the largest |t| of all pairs
+# approximately follows this distribution, divided by the square root of 2. z is the normal quantile
+# of the power, multiplied by pi / 3 for signed ranks. Two methods need 11 data sets, and 30 methods
+# need 28. The power with half or twice as many data sets follows from the same formula.
 MIN_DATASETS = 26
 Values = NDArray[np.float64]
 # Table of natural logarithms of ratios of errors, with a row per data set and a column per method.

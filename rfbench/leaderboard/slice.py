@@ -1,4 +1,4 @@
-"""Functions that rfbench calls in the `leaderboard` component, described in `rfbench.slices`."""
+"""Functions of the leaderboard that the core of rfbench calls, as `rfbench.slices` describes."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 
 def list_commands() -> dict[str, str]:
-    """Return the name and the import path of the command of this slice."""
+    """Return the name and the import path of the command `rfbench rank`."""
     return {"rank": "rfbench.leaderboard.command:rank"}
 
 
 def list_public_names() -> dict[str, str]:
-    """Return the name and import path of the function that is added to ``import rfbench``."""
+    """Return the name and the import path of the function `rfbench.rank`."""
     return {"rank": "rfbench.leaderboard.ranking:rank"}
 
 
@@ -44,7 +44,7 @@ def render_report_files(verification: Verification, out: Path) -> Addition:
 
 
 def list_statements(verification: Verification) -> list[Statement]:
-    """Return the statement on the best method, or an empty list if the rows do not support it."""
+    """Return a list with the statement on the best method; empty if the rows do not support it."""
     from rfbench.leaderboard.board import compute_leaderboard
 
     return _statements(compute_leaderboard(verification.selection.collection))

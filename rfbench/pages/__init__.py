@@ -1,5 +1,6 @@
-"""Pages of results: templates that are filled with the facts of `rfbench.analysis`.
+"""Pages of results: templates that are filled with values from `rfbench.analysis`.
 
-A page is a Jinja template in `templates/` and a function that gathers its facts. Templates contain
-all sentences, `rfbench.pages.formatting` formats all numbers, and `rfbench.pages.grids` all tables.
+Each page has a Jinja template in `templates/` and a function that computes the values for it. The
+templates contain all sentences. `rfbench.pages.formatting` formats numbers, and
+`rfbench.pages.grids` formats tables.
 """

@@ -1,4 +1,4 @@
-"""Content that slices add to the pages of `rfbench report`."""
+"""Content that optional components of rfbench (slices) add to the pages of `rfbench report`."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from rfbench.pages.findings import Statement
 
 @dataclass(frozen=True)
 class Addition:
-    """Files and lines that a slice adds to the pages of `rfbench report`.
+    """Files and lines that an optional component adds to the pages of `rfbench report`.
 
     Attributes
     ----------
     files : dict
         Maps a file name to the content of the file; None for a file that is removed if it exists.
     findings : sequence of Statement
-        Findings for the front page. `Statement.follows` determines their place.
+        Findings for the front page, in the order that `Statement.follows` determines.
     look : sequence of str
         Markdown lines with links for the front page.
     """
@@ -31,7 +31,7 @@ class Addition:
 
 @dataclass(frozen=True)
 class AddedColumn:
-    """Column that a slice adds to the tables of published numbers.
+    """Column that an optional component adds to the tables of published numbers.
 
     Attributes
     ----------
@@ -45,10 +45,10 @@ class AddedColumn:
         text of its cell.
     remark : callable
         Function of the same lines for a sentence above the tables. It returns the name of a
-        template and the fact `remark` of this template, or None.
+        template and the value of the template's variable `remark`, or None.
     values : dict
-        Columns for the CSV file of a paper. Maps the name of a column to its values, by the
-        position of the number.
+        Columns for the CSV file of a paper. Maps the name of a column to a dictionary from the
+        position of a number to its value.
     """
 
     name: str

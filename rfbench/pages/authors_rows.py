@@ -1,4 +1,4 @@
-"""Facts for a template: number of the authors' own runs that agree with our runs, per paper."""
+"""Number of folds on which the authors' own runs agree with our runs, for the templates."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from rfbench.pages.paper_numbers import SAME_ROWS, find_comparison_kind
 def count_agreeing_folds(comparisons: Sequence[AuthorsRuns]) -> list[dict[str, Any]]:
     """Return for each paper the number of compared folds and the number of folds that agree.
 
-    Each dictionary has the name of the ``paper``. ``folds`` is the number of folds on the same rows
-    with one trial of ours per fold. ``equal`` folds agree to four digits, and ``near`` further
-    folds differ by at most two test rows.
+    Each dictionary has the name of the ``paper`` and three counts of folds. ``folds`` counts the
+    folds with the same rows and one trial of ours. ``equal`` counts the folds that agree to four
+    digits. ``near`` counts further folds that differ by at most two test rows.
     """
     facts = []
     for name in sorted({runs.paper for runs in comparisons}):

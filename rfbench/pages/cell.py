@@ -1,4 +1,4 @@
-"""Text of `rfbench verify --cell`: one published number and our measurements of it."""
+"""Text of `rfbench verify --cell`: a cell of a published table, and our measurements of it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def render_cell_result(
     left: Mapping[str, int],
     again: str,
 ) -> str:
-    """Return the published numbers of a cell and, for each protocol, our mean and the verdict.
+    """Return a text on a cell of a published table: its numbers, our means and the verdicts.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ def render_cell_result(
     lines : mapping
         Lines of `rfbench.analysis.published.compare_published_numbers` for each protocol.
     left : mapping
-        Number of trials without a row for each protocol.
+        Number of missing trials for each protocol.
     again : str
         Command that shows the cell again.
     """
@@ -73,7 +73,7 @@ def _format(entry: Published) -> str:
 
 
 def _gather(line: Line) -> dict[str, Any]:
-    """Return the facts of a measured number as text, including the 90 % interval of the mean."""
+    """Return the values of a measured number as text, with the 90 % interval of the mean."""
     from scipy.stats import t
 
     n, error = int(line["trials"]), line["standard_error"]

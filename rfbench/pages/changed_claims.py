@@ -66,7 +66,7 @@ def _rows(name: str, every: Sequence[Change], verification: Verification) -> lis
 
 
 def _present(outcomes: Sequence[Outcome]) -> str:
-    """Return the current verdicts on a claim, and the order of the claim and its rows in git."""
+    """Return the current verdicts on a claim, and the commit order of the claim and its rows."""
     said = (
         ", ".join(f"{o.protocol}: {format_verdict(o)}" for o in outcomes if o.protocol) or "not run"
     )

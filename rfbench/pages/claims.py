@@ -19,8 +19,8 @@ from rfbench.pages.paper_numbers import find_settings_label
 from rfbench.pages.templates import render_macro_lines
 from rfbench.papers.models import Claim, Committed, Part
 
-# Largest number of comparisons per claim and protocol that the page lists. The CSV file has all
-# comparisons. The value was chosen without a measurement. With twice this value, pages are longer.
+# Largest number of comparisons per claim and protocol that the terminal shows. The CSV file has all
+# comparisons. The value was chosen without a measurement. With twice this value, texts are longer.
 MAX_COUNTEREXAMPLES = 2
 PERCENT_METRICS = ("error", "accuracy", "train_error")
 SHARE_METRICS = ("kept_near_corners", "kept_near_offsets")
@@ -63,7 +63,7 @@ def find_effect_unit(part: Part, joint: str = "") -> str:
 
 
 def format_comparison(outcome: Outcome, comparison: ClaimComparison) -> list[str]:
-    """Return one comparison of a claim and its effect as two texts."""
+    """Return two strings: the name of a comparison, and its effect with the 90 % interval."""
     part = outcome.claim.parts[comparison.part]
     form = "+.3g" if part.scale != "ratio" and comparison.against else ".3g"
     effect, low, high = (
@@ -77,8 +77,8 @@ def format_comparison(outcome: Outcome, comparison: ClaimComparison) -> list[str
 def select_worst_comparisons(outcome: Outcome) -> list[ClaimComparison]:
     """Return the comparisons of a claim that are farthest outside their bounds.
 
-    At most `MAX_COUNTEREXAMPLES` are returned. One is returned if the claim is judged and none is
-    outside, or if the claim is only displayed under this protocol.
+    At most `MAX_COUNTEREXAMPLES` are returned. If the claim is judged, but no comparison is outside
+    its bounds or the verdict is "shown", only one comparison is returned.
     """
     displayed = outcome.verdict == verdicts.SHOWN or not outcome.n_outside_bounds
     one = outcome.claim.is_judged and displayed
@@ -86,7 +86,7 @@ def select_worst_comparisons(outcome: Outcome) -> list[ClaimComparison]:
 
 
 def format_verdict(outcome: Outcome) -> str:
-    """Return the verdict on a claim as text, with the number and the size of failures."""
+    """Return the verdict on a claim as text, with the number of failures and the largest one."""
     mark = verdicts.UNVARIED * outcome.has_unvaried_settings
     if outcome.verdict == verdicts.DEPENDS:
         return f"depends on: {join_names(outcome.deciding_settings)}"
@@ -156,8 +156,8 @@ def _judge(claim: Claim, every: Sequence[Outcome], protocol: str) -> str:
 def _format_worst(claim: Claim, every: Sequence[Outcome], named: bool) -> str:
     """Return the comparison of a claim that is farthest outside its bounds, as text.
 
-    The first outcome with comparisons is used. The settings are named if `named` is True. Claims on
-    times get a dash.
+    The first outcome with comparisons is used. If `named` is True, the text starts with its
+    settings. The text is a dash if the claim compares times.
     """
     found = [each for each in every if each.decisive or each.comparisons]
     if claim.compares_times or not found:
@@ -184,7 +184,7 @@ def list_differing_data_sets(outcomes: Iterable[Outcome]) -> list[str]:
 
 
 def count_claim_verdicts(outcomes: Iterable[Outcome]) -> list[tuple[str, str, dict[str, int]]]:
-    """Count verdicts on judged claims, per author of the claim and class of settings."""
+    """Return (author, source of settings, number of claims per verdict) for the judged claims."""
     counted: dict[tuple[str, str], dict[str, int]] = {}
     for each in verdict_counts.count_claims(outcomes):
         whose, _, settings = each.of
@@ -196,7 +196,7 @@ def count_claim_verdicts(outcomes: Iterable[Outcome]) -> list[tuple[str, str, di
 
 
 def render_comparisons_csv(outcomes: Iterable[Outcome]) -> str | None:
-    """Return all comparisons of a paper's claims as CSV; None if there are none."""
+    """Return all comparisons of a paper's claims as CSV; None if there is no comparison."""
     table = pd.DataFrame(
         [
             _describe(outcome, comparison)

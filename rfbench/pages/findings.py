@@ -35,7 +35,7 @@ class Statement:
 def render_statements(
     every: Sequence[Finding], template: str = "findings.j2", follows: str = ""
 ) -> list[Statement]:
-    """Return findings as text, from a template that has one macro per finding."""
+    """Return a `Statement` for each finding. The template has a macro per finding for its text."""
     return [
         Statement(each, sentence, axis, follows)
         for each in every
@@ -44,7 +44,7 @@ def render_statements(
 
 
 def sort_findings(of_slices: Sequence[Statement], of_core: Sequence[Statement]) -> list[Statement]:
-    """Return the findings of slices and of the core in the order of the front page."""
+    """Return the findings of optional components (slices) and of the core, in page order."""
     placed = {each.key for each in of_core}
     ordered = [each for each in of_slices if each.follows not in placed]
     for statement in of_core:

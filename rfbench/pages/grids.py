@@ -13,7 +13,7 @@ from rfbench.escaping import Markdown, escape_line, escape_markdown
 
 Column = TypeVar("Column")
 # Largest width in characters of the column with the names of rows, if the table is wider than the
-# screen. With twice this value, 80 characters leave space for two columns of numbers.
+# screen. With twice this value, a screen of 80 characters has space for two columns of numbers.
 NARROW = 24
 # Text between two columns.
 SPACES = "  "
@@ -57,9 +57,9 @@ def render_markdown(grid: Grid) -> Markdown:
 def render_text(grid: Grid, width: int) -> str:
     """Return a table as text for a terminal of `width` characters, without colors.
 
-    Columns that do not fit are in a further block, which repeats the first column. Headings and
-    names may be broken into two lines; numbers are never broken. The result is empty if the table
-    has no rows.
+    Columns that do not fit are written below in a further block, which repeats the first column.
+    Headings and names of rows may be broken into lines; numbers are never broken. The result is
+    empty if the table has no rows.
     """
     if not grid.rows:
         return ""
@@ -104,7 +104,7 @@ def _wrapped(head: str, cells: Sequence[str]) -> str:
 def _block(columns: Sequence[Sequence[str]], names: int) -> str:
     """Return columns as text; the first column is padded to the width `names`.
 
-    A cell with fewer lines than the other cells of its row is next to their last lines.
+    The cells of a row are aligned at their last lines.
     """
     first, *others = columns
     cells = [[_wrap_name(name, names) for name in first]]

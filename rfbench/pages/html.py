@@ -40,7 +40,7 @@ LONG = 30
 def write_page(folders: Sequence[str | Path], file: Path) -> list[Path]:
     """Write one HTML page with the tables and figures of all results folders in `folders`.
 
-    A slice may have its own page for a folder (`rfbench.slices`).
+    An optional component may render a folder itself (`render_section` in `rfbench.slices`).
 
     Raises ResultsError if there are no results, or if results cannot be read. Raises WriteError if
     the file cannot be written.
@@ -73,7 +73,7 @@ def write_page(folders: Sequence[str | Path], file: Path) -> list[Path]:
 
 
 def _section(read: Results, pictures: dict[str, bytes]) -> dict[str, Any]:
-    """Return the facts of a results folder for a template; its figures are added to `pictures`."""
+    """Return the values of a results folder for a template, and add its figures to `pictures`."""
     drawn = []
     with apply_style():
         for name, figure in figures.iterate_figures(read):
@@ -208,7 +208,8 @@ class Html:
         Function that returns the target of a link, given its address. If it returns ``""``, the
         link is removed.
     pictures : mapping
-        Maps the address of a picture to its PNG content. Other pictures are replaced by their text.
+        Maps the address of a picture to its PNG content. Other pictures are replaced by their
+        alternative text.
 
     Attributes
     ----------

@@ -21,9 +21,9 @@ from rfbench.pages.templates import render_template
 from rfbench.papers.models import TUNED_TO_MATCH
 from rfbench.results import Results
 
-# Texts of the front page. SETTINGS has the columns, with the classes of settings that each column
-# counts. PREFIXES has the text before the count of a class. FORM_COLUMNS has the columns for
-# claims. Each of them is for one order in which a claim and its first rows were committed to git.
+# Texts of the table on the front page. SETTINGS maps the heading of a column to the classes of
+# settings that the column counts. PREFIXES maps a class to the text before its count. FORM_COLUMNS
+# has a heading for each order in which a claim and its first rows were committed to git.
 CODE = "authors' code"
 SETTINGS = {
     "as printed": ("text", "cited", "readings", "corrected"),
@@ -41,7 +41,7 @@ FORM_COLUMNS = {
 
 
 def make_numbers_by_class_grid(counts: Sequence[Count]) -> Grid:
-    """Return the table of verdicts on published numbers, one line per class of provenance."""
+    """Return the table of verdicts on published numbers, one line per source and settings."""
     rows = []
     for each in counts:
         of = each.decidable_count
@@ -83,7 +83,7 @@ def _make_left_out_grid(groups: Sequence[verdict_counts.RemovedPart]) -> Grid:
 
 
 def make_claims_by_class_grid(counts: Sequence[Count]) -> Grid:
-    """Return the table of verdicts on claims, one line per class of provenance."""
+    """Return the table of verdicts on claims, one line per author, commit order and settings."""
     seen = [v for v in verdicts.JUDGED if any(c[v] for c in counts)]
     rows = [[*_class(each), *(str(each[verdict]) for verdict in seen)] for each in counts]
     return Grid(["claims", "form", "our settings", "protocol", *seen], rows)
@@ -111,7 +111,10 @@ def format_machine(results: Results) -> str:
 def gather_totals(
     verification: Verification, laid: Callable[[Grid], str] = render_markdown
 ) -> dict[str, Any]:
-    """Return the totals of numbers and claims for a template; `laid` lays out a table as text."""
+    """Return the totals of numbers and claims for a template.
+
+    `laid` is the function with which the template formats a table as text.
+    """
     outcomes, here = verification.outcomes, set(verification.numbers["paper"])
     return {
         "laid": laid,
@@ -135,10 +138,10 @@ def gather_totals(
 
 
 def _make_papers_grid(verification: Verification, out: Path, pages: Collection[str]) -> Grid:
-    """Return the table of papers: numbers that are near the published ones, and claims that hold.
+    """Return the table of papers, with counts of near numbers and of claims that hold.
 
-    A cell has one count per class of provenance, because classes are never added. The last rows are
-    totals: of numbers for each source, and of claims.
+    A cell has a separate count for each source of our settings, because the counts of different
+    sources are never added. The last rows are totals of the numbers, and of the claims.
     """
     numbers = verdict_counts.count_by_paper(
         verdict_counts.list_published_numbers(verification), verdict_counts.OF_NUMBERS
@@ -187,15 +190,16 @@ def _is_untuned(each: Count) -> bool:
     )
 
 
-# Names of the claims that hold. Keys are the order in which claim and rows were committed, and the
-# class of settings.
+# Names of the claims that hold. Each key is a pair: the order in which a claim and its rows were
+# committed, and the source of our settings.
 Holding = Mapping[tuple[str, ...], Sequence[str]]
 
 
 def _list_holding(verification: Verification) -> dict[str, Holding]:
     """Return the names of the claims that hold, for each paper.
 
-    The names are grouped by the order of claim and rows in git, and by the class of settings.
+    The names are grouped by the order in which the claim and its rows were committed to git, and by
+    the source of our settings.
     """
     found: dict[str, dict[tuple[str, ...], list[str]]] = {}
     for outcome in filter(verdict_counts.is_counted_as_holding, verification.outcomes):
@@ -215,7 +219,7 @@ def _merge(every: Iterable[Holding]) -> Holding:
 
 
 def _count_near(counts: Iterable[Count], column: str) -> str:
-    """Return the numbers of near, compared and differing entries as text, per settings class."""
+    """Return a text with the counts of near, compared and differing numbers, for one column."""
     cells = [
         f"{PREFIXES.get(each.of[1], '')}{each.n_agreeing_or_close} of {each.n_compared} "
         f"({count(each[verdicts.DIFFERS], 'differs', 'differ')})"
@@ -226,13 +230,13 @@ def _count_near(counts: Iterable[Count], column: str) -> str:
 
 
 def _add_runs(column: str, cell: str, runs: Mapping[str, Any]) -> str:
-    """Replace the cell for the authors' code by the number of the authors' runs that agree."""
+    """Return the given cell, or the number of equal folds in the column of the authors' code."""
     said = f"{runs['equal']} of {runs['folds']} folds agree to four digits"
     return said if column == CODE else cell
 
 
 def _count_holding(counts: Iterable[Count], order: str, holding: Holding) -> str:
-    """Return the number and the names of the claims that hold, as text for one order in git."""
+    """Return the number and the names of the claims that hold, for claims with one commit order."""
     cells = []
     for each in counts:
         if _is_untuned(each) and each.of[1] == order:
@@ -254,7 +258,7 @@ def render_index_page(
     """Return ``README.md`` for the folder `out`, from results below `paths`.
 
     `pages` are the names of the papers that have a page. `outside` are the papers with a page that
-    are not part of rfbench. `additions` is the content that slices add.
+    are not part of rfbench. `additions` is the content of optional components (slices).
     """
     *commands, folder = (Path(os.path.relpath(path)).as_posix() for path in [*paths, out])
     return render_template(

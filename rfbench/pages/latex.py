@@ -27,8 +27,8 @@ def render_latex_table(grid: Grid, caption: str = "", label: str = "", note: str
     """Return a LaTeX float: ``table``, or ``table*`` if a column of an article is too narrow.
 
     Numbers are aligned at the decimal point, and ``0.398 ± 0.009`` is written as ``0.398(9)``.
-    Columns that do not fit on a page continue below, where the names of the rows are repeated.
-    Cells in `Grid.best` are bold.
+    Columns that do not fit on a page follow below as a second table with the same row names. Cells
+    in `Grid.best` are bold.
 
     Parameters
     ----------

@@ -24,11 +24,11 @@ from rfbench.papers.models import PERCENT
 NUMBERS_FILE, CLAIMS_FILE = "{}_numbers.csv", "{}_claims.csv"
 COMMIT_WORDS = {"before": "before", "same commit": "with", "after": "after"}
 READINGS_HEAD = ("not stated by the paper", "our interpretation")
-# Largest number of names of keys that the page lists for each protocol. The history file has all
-# names. The value was chosen without a measurement. With twice this value, the longest list has 14
-# names.
+# Largest number of configuration keys that the page lists for each protocol. The history file has
+# all keys. The value was chosen without a measurement. With twice this value, the longest list has
+# 14 keys.
 MAX_KEYS = 7
-# Phrase that names each class of settings within a sentence.
+# Phrase for each source of our settings, for use within a sentence.
 SETTINGS_PHRASES = {
     "as printed": "with the settings as printed",
     "as cited": "with the definition that the paper cites",
@@ -94,7 +94,7 @@ def gather_slice_texts(verification: Verification, out: Path) -> dict[str, str]:
 
 
 def gather_paper_facts(own: Verification, name: str) -> dict[str, Any]:
-    """Return the facts for the template of a paper's page.
+    """Return the values that the template of a paper's page needs.
 
     `own` is a verification that is restricted to this paper.
     """
@@ -156,7 +156,7 @@ def gather_paper_facts(own: Verification, name: str) -> dict[str, Any]:
 
 
 def _write_counts(own: Verification, compared: Markdown) -> Markdown:
-    """Return a sentence with the number of numbers that agree or are close, per class of settings.
+    """Return a sentence that counts the numbers that agree or are close, per source of settings.
 
     `compared` is a link to the glossary with the text "compared".
     """
@@ -183,7 +183,7 @@ def _write_counts(own: Verification, compared: Markdown) -> Markdown:
 
 
 def _write_others(each: verdict_counts.Count) -> str:
-    """Return a text with the numbers of undecided and of differing numbers."""
+    """Return a text that counts the undecided and the differing numbers."""
     return f"{count(each['undecided'], 'is undecided', 'are undecided')}, " + count(
         each["differs"], "differs", "differ"
     )
@@ -238,7 +238,11 @@ def _average(outcome: Outcome) -> str:
 
 
 def _list_order(name: str) -> list[str]:
-    """Return a text per protocol: numbers of keys committed before, with and after the rows."""
+    """Return one text per protocol that describes when its settings were committed.
+
+    The text counts the configuration keys that were committed before, with and after the first
+    rows.
+    """
     lines = []
     for each in committed.list_settings_by_protocol(name):
         groups = list(dict.fromkeys(f"`{'.'.join(key.split('.')[:2])}`" for key in each.later))
@@ -262,10 +266,7 @@ def _list_configurations(name: str) -> list[str]:
 
 
 def _group_added(own: Verification, name: str) -> list[str]:
-    """Return a text for each run and size to which trials were added.
-
-    These trials were added after the results had been seen.
-    """
+    """Return a text for each run and size to which trials were added after results were seen."""
     groups: dict[tuple[str, Any, int], list[str]] = {}
     for line in verdict_counts.tabulate_added_trials(own.selection.collection):
         if line["paper"] == name:

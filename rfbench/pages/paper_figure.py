@@ -1,8 +1,8 @@
 """The figure of a paper's page: published numbers, and how much our numbers differ.
 
 Up to `FOREST_ROWS` numbers are drawn as a forest plot, with a row per published number and a symbol
-per class of settings. If there are more numbers, each data set has a panel. If there would be too
-many panels, the numbers are drawn as curves.
+per source of our settings, such as the text or the authors' code. If there are more numbers, each
+data set has a panel. If there would be too many panels, the numbers are drawn as curves.
 """
 
 from __future__ import annotations
@@ -55,22 +55,23 @@ FOREST_ROWS, MOST_PANELS = 60, 2
 # of 7.5 points and its line spacing. CURVE is the height of a panel of curves. If ROW_HEIGHT is
 # halved, names overlap.
 ROW_HEIGHT, CURVE = 0.155, 1.6
-# If a number was measured with several settings, neighbors are drawn at a distance of APART, and
-# all within SPREAD, in shares of a row. They were chosen by eye. With twice these values, they
-# touch the next number.
+# If a number was measured with several settings, its symbols are drawn above each other, at a
+# distance of APART and within a total height of SPREAD. Both are shares of the height of a row and
+# were chosen by eye. With twice these values, symbols touch the next number.
 APART, SPREAD = 0.36, 0.6
-# A number that is not compared is drawn at the edge if it is farther from zero than this number of
-# bands, chosen by eye. With twice this value, the other numbers use only a third of the panel.
+# A number with a hollow symbol (at chance, or not decidable) is drawn at the edge if its distance
+# from zero is more than OFF_AXIS times half the width of the band. The value was chosen by eye.
+# With twice this value, the other numbers use only a third of the panel.
 OFF_AXIS = 3
-# Share of the panel, next to its edge, in which the value of such a number is written, and the
-# width of this text in points. They were chosen by eye. If they are halved, the texts cover other
-# numbers, or each other if a number was measured with several settings.
+# EDGE is the share of the panel, next to its edge, in which the value of such a number is written.
+# EDGE_TEXT is the width of this text in points. They were chosen by eye. If they are halved, the
+# texts cover other numbers, or each other if a number was measured with several settings.
 EDGE, EDGE_TEXT = 0.14, 26
 # Sizes of markers and bars in points, chosen by eye. With twice these sizes, neighbors overlap.
 MARK_SIZE, BAR = 4.0, 0.8
 # Ticks of logarithmic axes: 1 and 3 times powers of ten (DECADES), and ratios (QUOTIENTS). They
 # were chosen by eye. With twice as many ticks, their numbers overlap. LEGEND has two columns of
-# LEGEND_LETTERS characters; if either is doubled, the legend is cut off.
+# LEGEND_LETTERS characters. If either number is doubled, the legend is cut off.
 DECADES = tuple(a * 10.0**k for k in range(-5, 3) for a in (1, 3))
 QUOTIENTS = (0.1, 0.2, 0.5, 0.8, 1.0, 1.25, 2.0, 5.0, 10.0)
 LEGEND: dict[str, Any] = {"loc": "outside lower center", "ncols": 2, "fontsize": 7.5}
@@ -161,11 +162,10 @@ def _find_solid(numbers: pd.DataFrame) -> pd.Series[bool]:
 
 
 def _differences(numbers: pd.DataFrame) -> tuple[pd.Series[float], pd.Series[float]]:
-    """Return by how much our errors exceed the published errors, and half the interval widths.
+    """Return our error compared with the published error, and half the width of its interval.
 
-    The second series has half the width of each interval. Percentages are compared by differences
-    in points, and accuracies are converted to errors. Numbers without a unit are compared by their
-    quotient.
+    The comparison is the difference in points for percentages. Accuracies are converted to errors.
+    For numbers without a unit, the comparison is the quotient.
     """
     half = numbers["half_width"].astype(float).fillna(0.0)
     if (numbers["unit"] == PERCENT).all():
@@ -178,8 +178,8 @@ def _differences(numbers: pd.DataFrame) -> tuple[pd.Series[float], pd.Series[flo
 def _find_limits(numbers: pd.DataFrame) -> tuple[float, float]:
     """Return the limits of the axis of differences, which all panels with the same unit share.
 
-    Numbers that are compared are always completely visible. Other numbers are drawn at the edge if
-    they are far from the band.
+    Numbers with solid symbols are always completely visible. Numbers with hollow symbols (at
+    chance, or not decidable) are drawn at the edge if they are far from the band.
     """
     points = (numbers["unit"] == PERCENT).all()
     value, half = _differences(numbers)
@@ -221,7 +221,7 @@ def _list_rows(numbers: pd.DataFrame) -> tuple[list[str], list[int], dict[Any, i
 
 
 def _draw_forest(panel: Axes, numbers: pd.DataFrame, limits: tuple[float, float]) -> None:
-    """Draw one row per published number, with our difference for each class of settings."""
+    """Draw one row per published number, with a symbol for each source of our settings."""
     points = (numbers["unit"] == PERCENT).all()
     labels, heads, places = _list_rows(numbers)
     value, half = _differences(numbers)
@@ -249,7 +249,7 @@ def _draw_forest(panel: Axes, numbers: pd.DataFrame, limits: tuple[float, float]
                 right = bool(value[index] > most)
                 edge, mark = (most, ">") if right else (least, "<")
                 panel.errorbar([edge], [place[index]], fmt=mark, clip_on=False, **look)
-                # the values of several settings are next to each other
+                # values for different settings are written next to each other
                 number = here["number"][index]
                 away = 5 + EDGE_TEXT * at_edge[number, right]
                 at_edge[number, right] += 1

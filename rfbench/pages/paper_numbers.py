@@ -1,4 +1,4 @@
-"""Tables of a paper's published numbers and our numbers for its page, and a CSV file."""
+"""Tables and a CSV file that compare a paper's published numbers with our numbers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from rfbench.pages.scoreboard import format_measured_mean, format_published_numb
 from rfbench.papers.models import PERCENT, PLAIN, PRINTED, SECONDS, TUNED_TO_MATCH
 from rfbench.registry import find_displayed_name
 
-# Names of the classes of settings, as in the glossary.
+# Names of the sources of our settings, as in the glossary.
 SETTINGS_LABELS = {
     "text": "as printed",
     "cited": "as cited",
@@ -70,7 +70,7 @@ NUMBER_COLUMNS = {
 
 
 def find_settings_label(settings: str) -> str:
-    """Return the name of a class of settings, as in the glossary."""
+    """Return the name of a source of our settings, as in the glossary."""
     return SETTINGS_LABELS.get(settings, settings)
 
 
@@ -99,7 +99,7 @@ def join_items(items: Iterable[str]) -> str:
 
 
 def select_compared_numbers(own: Verification) -> pd.DataFrame:
-    """Return the numbers that have a verdict, one line per number and class of settings."""
+    """Return the numbers that have a verdict, one line per number and source of settings."""
     numbers = verdict_counts.list_published_numbers(own)
     return numbers[numbers["verdict"].isin(verdicts.COMPARED)]
 
@@ -113,7 +113,7 @@ def list_differing_method_names(own: Verification) -> list[str]:
 
 
 def make_verdict_counts_grid(own: Verification) -> Grid:
-    """Return the table of verdict counts, one line per class of settings."""
+    """Return the table of verdict counts, one line per source of our settings."""
     rows = []
     for each in verdict_counts.count_published_numbers(own):
         label, words = find_settings_label(each.of[1]), each.class_label[1]
@@ -133,7 +133,7 @@ def make_verdict_counts_grid(own: Verification) -> Grid:
 
 
 def list_reasons_for_no_comparison(own: Verification) -> list[tuple[str, int, list[str]]]:
-    """Return the reasons why numbers are not compared, with their number and data sets."""
+    """Return (reason, number of published numbers, data sets) for numbers that are not compared."""
     every = own.numbers
     every = every[(every["unit"] != SECONDS) & (every["same_as"] == "")]
     compared = set(select_compared_numbers(own)["number"])
@@ -175,7 +175,7 @@ def make_compared_numbers_grids(own: Verification) -> list[tuple[str, Grid]]:
 
 
 def _lay_out_each(own: Verification, numbers: pd.DataFrame) -> Grid:
-    """Return a table with one line per published number, and one column per class of settings."""
+    """Return a table with a line per published number, and a column per source of our settings."""
     several = numbers["metric"].nunique() > 1
     every = own.numbers_on_own_data[
         own.numbers_on_own_data["number"].isin(set(numbers["number"]))
@@ -257,15 +257,15 @@ def _format_short(value: float, unit: str) -> str:
 def _mark_pair(published: str, measured: str, verdict: str) -> Markdown:
     """Return a published and a measured number as text.
 
-    The measured number is bold if it is near, and has a question mark if the verdict is
-    "undecided".
+    The measured number is bold if the verdict is "agrees" or "close". It is followed by a question
+    mark if the verdict is "undecided".
     """
     marks = {verdicts.AGREES: "**{}**", verdicts.CLOSE: "**{}**", verdicts.UNDECIDED: "{} ?"}
     return Markdown(f"{published} → {marks.get(verdict, '{}').format(measured)}")
 
 
 def _lay_out_counts(numbers: pd.DataFrame) -> Grid:
-    """Return a table with counts of verdicts, one line per data set and class of settings."""
+    """Return a table with counts of verdicts, one line per data set and source of settings."""
     plain = bool((numbers["unit"] == PLAIN).all())
     rows = []
     for (item, dataset, settings), here in numbers.groupby(
@@ -284,7 +284,7 @@ def _lay_out_counts(numbers: pd.DataFrame) -> Grid:
 
 
 def find_comparison_kind(runs: AuthorsRuns) -> str:
-    """Return the kind of comparison between the authors' runs and our runs."""
+    """Return the kind of comparison with the authors' runs, such as ``same rows``."""
     if runs.beside:
         return SHOWN_ROWS
     if not runs.same_rows:
@@ -329,7 +329,7 @@ def render_numbers_csv(own: Verification, added: Sequence[AddedColumn] = ()) -> 
 
     The file has one line for each measured combination of a number, settings and data set,
     including times and substitutes. A number without a measurement has one line. `added` are
-    columns from slices.
+    columns from optional components.
     """
     every = own.numbers
     measured = every[every["trials"] > 0]

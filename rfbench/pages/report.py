@@ -36,10 +36,10 @@ def publish_pages(
     folders : sequence of str or path
         Results folders, or folders that contain results folders.
     out : str or path
-        Folder for the pages. It contains ``README.md``, ``totals.md``, the pages of slices, and a
-        page per paper in ``papers/`` with a figure and CSV files.
+        Folder for the pages: ``README.md``, ``totals.md``, pages of optional components, and in
+        ``papers/`` a page per paper with a figure and CSV files.
     today : callable, optional
-        Function that returns the settings that the current configuration plans for results. Rows
+        Function that returns, for results, the settings that the current configuration plans. Rows
         with different settings are omitted. By default, all rows are used.
     configured : mapping, optional
         Configurations that are shipped with rfbench, by name of the run.
@@ -96,7 +96,7 @@ def render_all_pages(
     out : path
         Folder for which the pages are written. Links are relative to this folder.
     today : callable, optional
-        Function that returns the settings that the current configuration plans for results, see
+        Function that returns, for results, the settings that the current configuration plans, see
         `rfbench.analysis.frame.collect_results`.
     configured : mapping, optional
         Configurations that are shipped with rfbench, by name of the run.
@@ -154,7 +154,7 @@ def render_all_pages(
 
 
 def _render_outside(held: Verification, name: str, out: Path) -> dict[Path, str | bytes | None]:
-    """Return the files of a paper outside of rfbench; an empty dictionary if rendering fails."""
+    """Return the files of a paper that is not part of rfbench; none if rendering fails."""
     try:
         picture = paper.render_paper_figure(held, name)
         page = paper.render_paper_page(held, name, out, picture=picture)
@@ -175,7 +175,7 @@ def _check_front(file: Path) -> None:
         content = files.read(file).decode(errors="replace")
         first = content.partition("\n")[0].strip()
     except OSError:
-        # the file does not exist, or it cannot be read, and writing it raises the error again
+        # A missing file is not an error. If the file cannot be read, writing it fails later.
         return
     if first and first not in TITLES:
         raise ResultsError(

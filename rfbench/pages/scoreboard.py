@@ -59,9 +59,9 @@ class TablePart:
     best: bool
     # protocols under which some numbers are at chance
     chance: list[str]
-    # tables in which numbers are judged that this table repeats
+    # earlier tables that contain the same numbers, in which these numbers are judged
     repeated: list[str]
-    # remarks of optional components: the name of a template, and its variable `remark`
+    # remarks of optional components: the name of a template, and the value of its variable `remark`
     remarks: list[tuple[str, Any]]
     # one table each for percentages, other numbers and times, with one column per protocol
     grids: list[Grid]

@@ -50,8 +50,8 @@ def render_summary_tables(
 ) -> str:
     """Return the tables of one or several results folders as text.
 
-    A description is above the numbers. Notes on reading the file, failures and checks are below.
-    Each mean is followed by its standard error over the trials.
+    The text above each table describes the settings. The notes below concern problems of the files,
+    failed trials and checks. Each mean is followed by its standard error over the trials.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def render_summary_tables(
 
 
 def describe_best_methods(collection: Collection, results: Results) -> list[str]:
-    """Return for each data set a sentence on the best method, or on the best two if tied."""
+    """Return for each data set a sentence that compares the best method with a second method."""
     if results.is_smoke_run:
         return []
     facts = [
@@ -241,7 +241,7 @@ def _grids(table: pd.DataFrame, varied: str) -> list[Grid]:
     usual = int(table["trials"].max())
     last = max(table.loc[table["trials"] > 0, "x"], default=places[-1])
     costs = _costs([by_place.get((method, last)) for method in methods], varied)
-    # A setting that differs in each trial has no value to show on an axis.
+    # If the value on the axis is a dash, no setting was varied, and the heading has no value.
     corner = "method" if last == DASH else f"at {varied} = {_format_cell(last)}"
     if len(places) == 1:
         scores = [format_mean_and_error(by_place.get((method, last)), usual) for method in methods]
@@ -262,9 +262,10 @@ def _grids(table: pd.DataFrame, varied: str) -> list[Grid]:
 
 
 def _costs(last_lines: Sequence[Line | None], varied: str) -> dict[str, list[str]]:
-    """Return the rows of costs at one setting (columns, times, penalty), with a cell per method.
+    """Return the rows of a cost table (columns, times, penalty), with a cell per method.
 
-    A row is omitted if no method has a value.
+    Each line in `last_lines` is a method at the last value on the x axis. A row is omitted if no
+    method has a value.
     """
     rows = {
         name: [_range(line, name) for line in last_lines] for name in SIZE_COLUMNS if name != varied
@@ -289,7 +290,7 @@ def _range(line: Line | None, name: str) -> str:
 
 
 def format_mean_and_error(line: Line | None, usual: int) -> str:
-    """Return mean and standard error as text, followed by the number of trials if it is unusual."""
+    """Return mean and standard error as text, with the number of trials if it is below `usual`."""
     if line is None:
         return ""
     if not line["trials"]:
@@ -300,7 +301,7 @@ def format_mean_and_error(line: Line | None, usual: int) -> str:
 
 
 def _facts(table: pd.DataFrame, results: Results) -> dict[str, Any]:
-    """Return the facts about a data set for the heading of its table."""
+    """Return the values for the heading of the table of a data set."""
     ranges = {
         name: format_span(table[f"{name}_min"].min(), table[f"{name}_max"].max())
         for name in ("n_train", "n_test", "M", "bandwidth")
@@ -326,7 +327,10 @@ def _facts(table: pd.DataFrame, results: Results) -> dict[str, Any]:
 
 
 def _setting(table: pd.DataFrame, column: str) -> dict[str, list[str]]:
-    """Return the values of a setting; each value has a list of methods unless it applies to all."""
+    """Return the values of a setting, each with the methods that have this value.
+
+    The lists of methods are empty if there is one value, or if every method has all values.
+    """
     texts = table[column].map(_format_cell).str.replace(r'[{}"]', "", regex=True)
     values = [value for value in dict.fromkeys(texts) if value]
     of = {value: list(dict.fromkeys(table.loc[texts == value, "method"])) for value in values}

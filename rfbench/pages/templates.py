@@ -26,12 +26,12 @@ FILTERS = (
 
 
 def render_template(template: str, form: str = "markdown", width: int = 0, **facts: Any) -> str:
-    """Fill a template of `rfbench/pages/templates/` with facts; a missing fact raises an error.
+    """Fill a template of `rfbench/pages/templates/` with values; a missing value is an error.
 
-    For a template of a slice, the name includes the folder, such as ``audit/audits.md.j2``. In
-    templates ``.md.j2``, all facts are escaped as Markdown unless `form` is not ``markdown``. With
-    a `width`, lines are wrapped. The text ends with one line feed, and several empty lines are
-    reduced to one.
+    For a template of an optional component, the name includes the folder, such as
+    ``audit/audits.md.j2``. The values in templates ``.md.j2`` are escaped as Markdown if `form` is
+    ``markdown``. If `width` is not 0, lines are wrapped at this width. The text ends with one line
+    feed, and several empty lines are reduced to one.
     """
     escaped = template.endswith(".md.j2") and form == "markdown"
     text = make_jinja_environment(escaped).get_template(template).render(**facts)
@@ -59,8 +59,7 @@ def _tidy(text: str) -> str:
 
 @cache
 def make_jinja_environment(escaped: bool = False) -> Environment:
-    """Return the Jinja environment of the templates, with the filters of
-    `rfbench.pages.formatting`.
+    """Return the Jinja environment for templates, with filters of `rfbench.pages.formatting`.
 
     With `escaped`, every value in a template is escaped as Markdown, unless it is an instance of
     `rfbench.escaping.Markdown`, such as a link, a table, or the result of a macro.

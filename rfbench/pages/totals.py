@@ -1,4 +1,4 @@
-"""The page of totals: counts of numbers and claims, and the measured share of each paper."""
+"""The page of totals: counts of numbers and claims, and the measured tables of each paper."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TOTALS = "totals.md"
 
 
 def render_totals_page(verification: Verification, configured: Configurations | None = None) -> str:
-    """Return the page of totals; `configured` has the configurations shipped with rfbench."""
+    """Return the page of totals; `configured` maps names of runs to shipped configurations."""
     claims = verdict_counts.list_judged_claims(verification.outcomes)
     numbers = verdict_counts.list_published_numbers(verification)
     collection = verification.selection.collection
@@ -55,14 +55,14 @@ def render_totals_page(verification: Verification, configured: Configurations | 
 def _add_papers(
     lay: Callable[[Sequence[Count]], Grid], counts: Sequence[tuple[str, Count]]
 ) -> Grid:
-    """Return a table of the counts, laid out by `lay`, with the paper as first column."""
+    """Return the table of counts from the function `lay`, with the paper as first column."""
     grid = lay([each for _, each in counts])
     named = zip(counts, grid.rows, strict=True)
     return Grid(["paper", *grid.head], [[paper, *row] for (paper, _), row in named])
 
 
 def make_coverage_grid(coverages: Sequence[Coverage]) -> Grid:
-    """Return the table of the measured share of each table and figure of the papers."""
+    """Return a table with the measured and missing data sets of each table and figure."""
     head = [
         "paper", "item", "measured", "data sets", "substitutes (training rows)", "no rows",
         "numbers without rows", "runs with missing trials",

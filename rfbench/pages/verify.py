@@ -25,8 +25,9 @@ def render_verification(
 ) -> str:
     """Return the output of `rfbench verify`: totals, numbers and claims, as text for a terminal.
 
-    Results that were not compared come first, each with the reason. Papers `outside` of rfbench
-    come last, each with separate totals. By default, `width` is the width of the terminal.
+    Results that were not compared come first, each with the reason. `outside` are verifications for
+    papers that are not part of rfbench. They come last, each with separate totals. By default,
+    `width` is the width of the terminal.
     """
     width = width or shutil.get_terminal_size().columns
     every = [verification.select_papers(*verification.papers_of_results), *outside]

@@ -381,7 +381,7 @@ def test_figures_without_a_comparison_are_omitted_and_named(write: Write) -> Non
            for m in (10, 50) for s in ("rks", "eerf")]  # fmt: skip
     names, measured = results_of(write, *two)
     assert names == ["error_vs_time", "time_vs_M"]
-    assert measured.not_drawn == ["error_vs_M (all lines are one)"]
+    assert measured.not_drawn == ["error_vs_M (all lines are equal)"]
     two[-1]["error"] += 1
     assert results_of(write, *two)[0] == ["error_vs_M", "error_vs_time", "time_vs_M"]
 

@@ -129,7 +129,7 @@ def test_reasons_for_omitted_figures_are_cached(write: Write, tmp_path: Path) ->
         figures.draw_folder(folder, False, tmp_path / "out", None, ("png",), None) for _ in "ab"
     )
     assert first == again
-    assert first[1] == ["error_vs_M (all lines are one)"]
+    assert first[1] == ["error_vs_M (all lines are equal)"]
     assert [Path(path).name for path in first[0]] == ["error_vs_time.png", "time_vs_M.png"]
 
 

@@ -444,7 +444,7 @@ def test_rank_reports_each_kind_of_method(board):
 
     words = ("rank", f"{kinds.__file__}:Transformer", *words)
     said = call(*words, "--set", "bandwidth_parameter=none")
-    assert "its bandwidth is not selected, so it does not get a rank" in said
+    assert "the bandwidth is not selected, so the method gets no rank" in said
     assert "Transformer is not compared, because its bandwidth was not searched" in said
     assert "--set bandwidth_parameter=NAME" in said
     verdict = said.partition("not compared")[2]

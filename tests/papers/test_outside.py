@@ -170,7 +170,7 @@ def test_code_of_an_external_paper_needs_permission() -> None:
     words = ("--papers", "theirs")
     said = call("verify", "results", *words)
     assert "99.50" in said
-    assert "not judged (its claims.py needs --allow-imports)" in " ".join(said.split())
+    assert "not judged (claims.py of the paper needs --allow-imports)" in " ".join(said.split())
     call("report", "results", *words, "--out", "pages")
     assert "needs --allow-imports" in Path("pages/papers/doe2030.md").read_text().replace("\\", "")
     call("list", "papers", *words)
