@@ -62,8 +62,8 @@ class Model(Pipeline):  # type: ignore[misc]
     def compute_predictions(self, X: pd.DataFrame, level: float = 0.9) -> pd.DataFrame:
         """Return the predictions, with class probabilities or the ends of prediction intervals.
 
-        Predicted dates are formatted as dates. They are rounded to the day if the training dates
-        are days.
+        Predicted dates are formatted as dates. They are rounded to days if the training dates have
+        no time of day.
         """
         made = pd.DataFrame({"prediction": self.predict(X)})
         if self.half_widths_:
@@ -77,9 +77,9 @@ class Model(Pipeline):  # type: ignore[misc]
 def compute_interval_half_widths(residuals: Array) -> dict[float, float]:
     """Return half the width of the prediction interval for each of `LEVELS`.
 
-    By split conformal prediction, it is the k-th smallest absolute residual of n rows that were not
-    used in the fit, with k = ceil((n + 1) * level). It is infinite if k > n. Vovk, Gammerman and
-    Shafer, Algorithmic Learning in a Random World, 2005.
+    In split conformal prediction, half the width is the k-th smallest absolute residual of n rows
+    that were not used in the fit, with k = ceil((n + 1) * level). It is infinite if k > n. Vovk,
+    Gammerman and Shafer, Algorithmic Learning in a Random World, 2005.
     """
     every = np.append(np.abs(residuals), np.inf)
     widths = np.quantile(every, LEVELS, method="inverted_cdf")
@@ -121,7 +121,8 @@ def load_model(path: Path, *, allow_imports: bool = False) -> Model:
         return DataError(f"{path} {what}", why, todo or copied)
 
     try:
-        # The file is read once, so that the checked bytes are the loaded bytes.
+        # The file is read only once, so that the loaded content is the content whose hash is
+        # checked.
         content = files.read(path)
         card = json.loads(files.read(path.with_suffix(".json")))
         sha256 = card["model_sha256"]
