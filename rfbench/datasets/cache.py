@@ -91,15 +91,15 @@ def hash_file(path: Path) -> str:
 
 
 def describe_file_state(path: Path) -> str:
-    """Return a string of the path, size and times of a file. It changes if the file changes."""
+    """Return a string with the path, size and times of a file. It changes if the file changes."""
     status = os.stat(path)
     age = time.time() - status.st_ctime
     # Wait if the file is so new that a second change could have the same modification time.
     if 0 <= age < TICK:
         time.sleep(TICK - age)
         status = os.stat(path)
-    # The path may be a link that refers to a different file later, so the inode is a part of the
-    # identity.
+    # The path may be a link that refers to a different file later. Therefore the string contains
+    # the inode.
     identity = f"{os.path.abspath(path)}|{status.st_ino}"
     return f"{identity}|{status.st_size}|{status.st_mtime_ns}|{status.st_ctime_ns}"
 

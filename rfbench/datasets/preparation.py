@@ -262,7 +262,7 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             raise DataError(
                 "No column remains from which a model could learn.",
                 " ".join(describe_column_treatments(self.notes_)),
-                "Use others.",
+                "Use different columns.",
             )
         return self._chosen(rows)
 
@@ -304,7 +304,7 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         )
 
     def _chosen(self, rows: Array) -> Array:
-        """Return the output columns. Columns that were constant in the training set are 0."""
+        """Return the output columns of encoded rows. Columns that were constant in `fit` are 0."""
         chosen = rows[:, self._varying]
         chosen[:, self._zero] = 0.0
         return chosen
@@ -381,9 +381,9 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
     def _numbers(self, table: pd.DataFrame) -> Array:
-        """Return the numeric columns and the parts of dates as an array, shape (n, slots).
+        """Return the numeric columns, followed by the parts of dates, as a float64 array.
 
-        Gaps are NaN.
+        Gaps are NaN. The array has one row per row of the table.
         """
         numeric = table.reindex(columns=self._numeric)
         text = list_non_numeric_columns(numeric)
@@ -406,7 +406,7 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return parse_dates(values, self._day_first[column])
 
     def _expanded(self, table: pd.DataFrame, numbers: Array) -> Array:
-        """Return all candidate columns of a table, including the constant columns."""
+        """Return all encoded columns of a table, including constant columns, as an array."""
         indicators = np.isnan(numbers[:, self._with_gaps]).astype(np.float64)
         filled = np.where(np.isnan(numbers), self._means, numbers)
         one_hot = [
@@ -416,7 +416,7 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return np.hstack([filled, indicators, *one_hot])
 
     def _expanded_names(self) -> tuple[list[str], list[str]]:
-        """Return the source column and the name of each candidate column."""
+        """Return the source column and the name of each column that `_expanded` returns."""
         sources = self._numeric + [column for column in self._day_first for _ in DATE_PARTS]
         names = self._numeric + [f"{c} {part}" for c in self._day_first for part in DATE_PARTS]
         with_gaps = [sources[at] for at in self._with_gaps]
@@ -492,7 +492,10 @@ class _Words:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the columns. The name is "(other)" if the data have a category "other"."""
+        """Names of the output columns of the categories.
+
+        The column of rare categories is named "(other)" if the data have a category "other".
+        """
         levels = self.levels[1:] if len(self.levels) == 2 else self.levels
         bare = [level.removeprefix("\0") for level in levels]
         return tuple(
@@ -552,9 +555,10 @@ def _column(table: pd.DataFrame, column: str) -> pd.Series[Any]:
 
 
 def _means(values: Array, least: int) -> Array:
-    """Replace numbers by means of `least` consecutive values. Equal numbers get the same mean.
+    """Return the numbers with each number replaced by the mean of its bin.
 
-    Gaps are kept. If there are fewer than `least` numbers, all values are NaN.
+    A bin contains at least `least` numbers that are consecutive in sorted order. Equal numbers are
+    in the same bin. Gaps are kept. If there are fewer than `least` numbers, all values are NaN.
     """
     made, there = np.full(len(values), np.nan), np.isfinite(values)
     if there.sum() < least:

@@ -198,7 +198,10 @@ def _take(dataset: Dataset, index: Index, *, on_disk: bool) -> Rows:
 
 
 def _cast(X: Rows, name: str, dtype: str) -> Rows:
-    """Return scaled rows as `dtype`. Casting before scaling would lose digits far from 0."""
+    """Return scaled rows as `dtype`, or raise DataError if a value is too large for it.
+
+    Rows are cast after they are scaled. Before, large numbers would lose digits in float32.
+    """
     with np.errstate(over="ignore"):
         cast: Any = X.astype(dtype, copy=False)
     if not np.isfinite(cast if isinstance(cast, np.ndarray) else cast.data).all():
@@ -226,7 +229,10 @@ def _scaled(X: Rows, scale: Scale, name: str, dtype: str) -> Rows:
 
 
 def _scaler(X_train: Rows, X_test: Rows, scaling: str, dtype: str) -> Scale:
-    """Return the function that scales a block of rows, learned in at most three passes."""
+    """Return a function that scales a block of rows, with parameters learned from the rows.
+
+    Learning needs at most three passes over the rows.
+    """
     if scaling == "none":
         return np.asarray
     if scaling == "/255":
@@ -290,7 +296,8 @@ def _moments(sides: list[Rows]) -> tuple[NDArray[np.float64], NDArray[np.float64
     """Return the mean and standard deviation of each column, in float64 and with two passes."""
     n, total = sum(X.shape[0] for X in sides), np.zeros((1, sides[0].shape[1]))
     blocks = [(X, block) for X in sides for block in _blocks(X)]
-    # Rows are added one by one, so that the sum equals the sum that numpy computes over all rows.
+    # Rows are added one by one, so that the rounding errors are the same as in a sum by numpy over
+    # all rows.
     for X, block in blocks:
         total = np.vstack([total, X[block]]).sum(axis=0, keepdims=True)
     mean = total[0] / n

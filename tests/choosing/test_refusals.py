@@ -229,7 +229,7 @@ ERRORS = {
         "choosing/table.py: {} has no rows.",
         "choosing/table.py: {} has no column of the model.",
         "datasets/columns.py: The target column of {} is not named.",
-        "datasets/columns.py: The target of {} is not one of its columns, but the key target is",
+        "datasets/columns.py: The data of {} have a separate target, but the key `target` is",
         "datasets/columns.py: The {} and the {} of {} are both '{}'.",
         "datasets/columns.py: {} has no column '{}'.{}",
         "datasets/columns.py: {} contains strings, such as {}.",  # --task regression
