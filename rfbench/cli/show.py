@@ -157,9 +157,9 @@ def plot(
 
 
 def _place(folder: Path, named: Sequence[Path], out: Path | None) -> Path:
-    """Return the folder for the figures of a results folder.
+    """Return the folder to which the figures of a results folder are written.
 
-    Raises ResultsError if a link leads to a place outside.
+    Raises ResultsError if a link leads outside of the folder for all figures.
     """
     from rfbench import files
     from rfbench.results.reader import TRIALS
