@@ -60,8 +60,8 @@ WRITING = 0.05
 # README defines this bound. The last ENDING seconds before the bound are reserved for writing. With
 # twice ENDING, models get 2 s less.
 LATEST, AFTER, ENDING = 1.2, 5.0, 2.0
-# The usual significance level. With twice this level, a model is chosen twice as often for a table
-# whose target is pure noise.
+# The usual significance level. If the target is pure noise, a model is wrongly selected with about
+# this probability. With twice this level, this happens twice as often.
 SIGNIFICANT = 0.05
 # MEMBERS is the maximum number of models in a weighted average. Models with a weight below
 # LEAST_WEIGHT are dropped from the average. The values were chosen without a measurement. Each
@@ -202,7 +202,7 @@ def _chosen(
     model.reading_ = table.how
     card: dict[str, Any] = {
         **_describe_data(table, model),
-        # Number of rows of each class that was left out, because a part of a split has no such row.
+        # Number of rows of each class that was left out because a part of a split has no row of it.
         "left_out": left_out,
         "n_train": len(rounds.train),  # number of training and validation rows
         "n_test": len(rounds.test),  # number of held-out rows
@@ -463,7 +463,7 @@ def choose_final_candidate(
 
 
 def describe_results(rounds: Rounds, contender: Candidate, taken: Candidate) -> dict[str, Any]:
-    """Return the measurements of a candidate on the held-out rows, for the card."""
+    """Return the measurements of a candidate on the held-out rows, a dictionary for the card."""
     table, test = rounds.table, rounds.test
     every = CLASS_METRICS if table.n_classes else NUMBER_METRICS
     others = {

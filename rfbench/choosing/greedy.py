@@ -24,7 +24,7 @@ MOST_SCORES = 4_000_000
 
 
 def compute_model_losses(scores: Array, truth: NDArray[Any], metric: str) -> Array:
-    """Return the loss of each model, in which the log-loss breaks ties of the misclassification.
+    """Return the loss of each model. The log-loss breaks ties of the misclassification.
 
     For ``error``, the log-loss is mapped to a value that is smaller than a hundredth of the error
     of a single wrong row. This value is added to the misclassification.

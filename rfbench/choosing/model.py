@@ -131,7 +131,7 @@ def load_model(path: Path, *, allow_imports: bool = False) -> Model:
         raise refused(what, f"{type(error).__name__}: {error}.") from None
     if hashlib.sha256(content).hexdigest() != sha256:
         raise refused(
-            "does not belong to its card model.json.",
+            "is a model file that does not belong to its card model.json.",
             "The hash of the model differs from the hash in the card.",
         )
     if not allow_imports and cache.load_cached_text(f"model|{sha256}") is None:
@@ -142,7 +142,7 @@ def load_model(path: Path, *, allow_imports: bool = False) -> Model:
         if home.is_temporary_folder():
             why += " Without a home folder, rfbench has no list of the models that you wrote."
         raise refused(
-            "was not written by you on this machine.",
+            "is a model file that was not written by you on this machine.",
             why,
             "Run with --allow-imports if you trust the file.",
         )

@@ -143,7 +143,7 @@ class Candidate:
         return float(rows * iterations * (self.M * (self.M + LINEAR_M) or 1))
 
     def _with_parameters(self, label: str, **parameters: Any) -> Candidate:
-        """Return a new candidate, not measured yet, with another label and other parameters."""
+        """Return an unmeasured copy with the given label and with changed parameters."""
         return replace(self, label=label, parameters={**self.parameters, **parameters}, chosen={})
 
 
@@ -198,7 +198,7 @@ class Rounds:
 
     @property
     def uses_column_screening(self) -> bool:
-        """True if each model selects columns on its training rows, because there are too many."""
+        """True if the table has too many columns, so that each model selects a part of them."""
         return self.n_columns is not None and len(self.columns.kept) > self.n_columns
 
     def _pack(self, setting: Candidate, fold: int, rows: int) -> Path:
@@ -221,7 +221,7 @@ class Rounds:
         return self._packs[key]
 
     def _prepare(self, fold: int) -> None:
-        """Prepare the rows of a split, with a preparation fitted on its training part."""
+        """Convert the rows of a split to numbers. This is learned from its training part only."""
         X, y, (fit, held) = self.table.X, self.table.y, self.splits[fold]
         steps, start = Pipeline(self._preparation()), monotonic()
         both = steps.fit_transform(X.iloc[fit], y[fit]), steps.transform(X.iloc[held])
@@ -319,8 +319,8 @@ class Rounds:
     ) -> list[Candidate]:
         """Measure candidates on `rows` training rows, and return the measured candidates.
 
-        Only candidates that need at most `share` of the remaining time together are measured. If
-        `share` is None, all candidates are measured.
+        A candidate is skipped if all measurements together would need more than `share` of the
+        remaining time. If `share` is None, no candidate is skipped.
         """
         folds, load, taken = len(self.splits) - 1, 0.0, []
         # A candidate is started only if its estimated time fits into the round and leaves enough
@@ -567,7 +567,7 @@ class Rounds:
         return made
 
     def _learn_metrics(self, small: list[Candidate]) -> Iterator[list[Candidate]]:
-        """Learn metrics for the kernels near the best kernel, as long as the loss falls.
+        """Learn distance metrics for the best kernels, as long as this reduces the loss.
 
         Yields the measured candidates for each kernel.
         """

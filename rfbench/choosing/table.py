@@ -41,9 +41,9 @@ FOLDED_ROWS = 2_000
 # twice as long, and fewer candidates are tried.
 ROWS_PER_SECOND, LEAST_SAMPLE, MOST_ROWS = 700, 2_000, 50_000
 # Smallest number of held-out rows for which a test error is meaningful. It is also the smallest
-# number of rows behind each bin or category that a model without stored rows may contain. The
-# value was chosen without a measurement. If this value is halved, an error of 20 % is tested with
-# one or two wrong rows.
+# number of rows in a bin or category of a model that must not disclose single rows. The value was
+# chosen without a measurement. If this value is halved, an error of 20 % is tested with one or two
+# wrong rows.
 LEAST_ROWS = 10
 # Smallest number of rows of a table, by definition: one row each for training, validation and
 # testing.
@@ -265,7 +265,7 @@ def _split(
 
 
 def shuffle_within_classes(codes: Index, seed: int) -> Index:
-    """Return the position of each row in a random order of the rows of its class, starting at 0."""
+    """Shuffle the rows of each class, and return the position of each row in its class, from 0."""
     order = pd.Series(np.random.default_rng(seed).permutation(len(codes)))
     return order.groupby(codes).rank().to_numpy(dtype=np.int64) - 1
 

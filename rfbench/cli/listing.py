@@ -48,7 +48,7 @@ def list_(
     allow_imports: bool,
     form: str,
 ) -> None:
-    """List the entries of a kind, one line each; with NAME, print the details of one entry.
+    """List samplers, data sets, papers or other entries. With NAME, print the details of one entry.
 
     \b
     Examples:

@@ -1,6 +1,7 @@
-"""Cache in the user's folder: hashes of files, valid until the files change, and parsed rows.
+"""Cache of the hashes of files and of parsed rows, in a folder of the user.
 
-Only this user can write to the folder, so its content is trusted. Nothing in it is unpickled.
+A hash is valid until its file changes. Only this user can write to the folder, so its content is
+trusted. Nothing in it is unpickled.
 """
 
 from __future__ import annotations

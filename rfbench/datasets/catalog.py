@@ -220,7 +220,7 @@ def list_suites() -> list[str]:
 
 
 def list_excluded_data_sets() -> dict[str, str]:
-    """Return the reason for each data set that a comparison of methods counts separately."""
+    """Return the data sets that a comparison of methods counts separately, with the reasons."""
     return {name: each.set_aside for name, each in read_catalog().items() if each.set_aside}
 
 

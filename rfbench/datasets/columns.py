@@ -336,7 +336,7 @@ class Table:
     _numbers: Any = None  # the target as numbers, or None for a target of strings
 
     def record_assumption(self, fact: str, taken: str, option: str, *, guess: bool = False) -> None:
-        """Add a note on how a value is interpreted, and on the option that changes this."""
+        """Add a note on how values are interpreted, with the option for another interpretation."""
         sentence = f"{fact}, read as {taken} ({option})."
         for each in (self.notes, self.assumed, *([self.guesses] if guess else [])):
             each.append(sentence)

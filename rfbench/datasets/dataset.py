@@ -80,7 +80,7 @@ def find_entry(
     folder : Path, optional
         Base folder of relative paths to your own data.
     sha256 : str, optional
-        Identity of the data. If it is given, the files are not read again.
+        Hash that identifies the data. If it is given, the files are not read again.
 
     Returns
     -------
@@ -119,7 +119,7 @@ def load(
     folder : Path, optional
         Base folder of relative paths to user data.
     sha256 : str, optional
-        Identity that the data need to have.
+        Hash that the data are required to have.
 
     Returns
     -------
@@ -174,7 +174,7 @@ def load(
 
 
 def hash_data(name: str, parameters: Parameters = None, folder: Path | None = None) -> str:
-    """Return the identity of a data set, a hash. Files of the catalog are not parsed.
+    """Return a hash that identifies the content of a data set, without parsing catalog files.
 
     Parameters
     ----------

@@ -41,10 +41,10 @@ from rfbench.errors import DataError, RfbenchError, suggest_nearest_name
 TEXT = ("csv", "tsv")
 
 SEPARATORS = ",;\t| "
-# Sizes of the start of a text file that is read to detect its header, separator and width. The
-# values were chosen without a measurement. With twice these values, a file could also be read
-# whose first 100 lines have gaps and whose later lines have strings. With half of TOP_CHARACTERS,
-# a header of 10,000 names could be truncated (see `_top`).
+# Number of characters and lines at the start of a text file from which its header, separator and
+# width are detected. The values were chosen without a measurement. With twice these values, the
+# detection also works if the first 100 lines have gaps in place of strings. With half of
+# TOP_CHARACTERS, a header of 10,000 names could be truncated (see `_top`).
 TOP_CHARACTERS, TOP_LINES = 2**18, 100
 # LEAST_BYTES is the smallest size of a file that is read in blocks. BLOCK_BYTES is the size of a
 # block. Both are in bytes and were chosen without a measurement. Smaller files fit into memory.
@@ -68,7 +68,7 @@ _GUESSED = {"cp1252": "Windows-1252", "utf-16-le": "UTF-16", "utf-16-be": "UTF-1
 _NUMBER_FIELD = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 _COMMA = re.compile(r"[-+]?\d+,\d+([eE][-+]?\d+)?")
 _SHORT_COMMA = re.compile(r"[-+]?\d+,(\d{1,2}|\d{4,})")
-# Numbers with points as thousands separators: 1.234,5 and 1.234.567. The number 1,234 alone is
+# Numbers with points as thousands separators: 1.234,5 and 1.234.567. The number 1.234 alone is
 # ambiguous, and does not match.
 _GROUPED_COMMA = re.compile(r"[-+]?\d{1,3}(\.\d{3})+(,\d+|\.\d{3})", re.ASCII)
 _UNCLEAR = {mark: re.compile(rf"[-+]?[1-9]\d{{0,2}}[{mark}]\d{{3}}") for mark in ",."}
@@ -508,7 +508,7 @@ def _alike(name: str, X: Any, like: ReadOptions) -> Any:
         return X.set_axis(pd.Index(places), axis=1)
     if X.shape[1] != like.width:
         raise DataError(
-            f"{name} has {X.shape[1]} columns.",
+            f"{name} has {X.shape[1]} columns, which is a different number than in training.",
             f"The columns do not have names, and the training file has {like.width} columns.",
             "Use a file with the same columns.",
         )

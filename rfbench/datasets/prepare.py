@@ -127,7 +127,7 @@ def prepare(
         Random generator for the split and the subset.
     rows : int, optional
         Number of training samples to keep, drawn at random, with a proportional number of test
-        samples. If None, all samples are kept, and rows of a packed folder stay on disk.
+        samples. If None, all samples are kept, and rows of a folder of `.npy` files stay on disk.
     test_rows : int, optional
         Maximum number of test samples to keep, drawn at random, instead of a proportional number.
     dtype : {'float64', 'float32'}
@@ -182,7 +182,7 @@ def _blocks(X: Rows) -> Iterator[slice]:
 def _take(dataset: Dataset, index: Index, *, on_disk: bool) -> Rows:
     """Return a copy of rows in float64. Raise DataError for values that are not finite.
 
-    Rows of a packed folder may stay on disk. Their blocks are checked when they are read.
+    Rows of a folder of `.npy` files may stay on disk. Their blocks are checked when they are read.
     """
     X: Rows = dataset.X
     if isinstance(X, RowSource) and on_disk:
@@ -200,7 +200,7 @@ def _take(dataset: Dataset, index: Index, *, on_disk: bool) -> Rows:
 def _cast(X: Rows, name: str, dtype: str) -> Rows:
     """Return scaled rows as `dtype`, or raise DataError if a value is too large for it.
 
-    Rows are cast after they are scaled. Before, large numbers would lose digits in float32.
+    Rows are cast only after they are scaled. Otherwise large numbers would lose digits in float32.
     """
     with np.errstate(over="ignore"):
         cast: Any = X.astype(dtype, copy=False)

@@ -81,7 +81,7 @@ def read_stored_data(folder: Path) -> Parsed:
 
 
 def _table(X: pd.DataFrame) -> tuple[list[Any], Arrays] | None:
-    """Return descriptions and arrays of the columns of a table.
+    """Convert a table to descriptions of its columns (JSON values) and arrays of their values.
 
     Return None if the type of a column is not supported.
     """

@@ -221,7 +221,7 @@ def _called(path: str, folder: Path | None, arguments: Options) -> Any:
 
 
 def _taken(what: str, result: Any, shaping: Options) -> Parsed:
-    """Convert the result of a function or of a fetcher to rows."""
+    """Convert the data that the user's function or scikit-learn has returned to `Parsed` rows."""
     labels: Any = ()
     if isinstance(result, Mapping) and "data" in result:
         X, y = result["data"], result.get("target")

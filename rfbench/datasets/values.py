@@ -78,7 +78,7 @@ def format_names(names: list[str]) -> str:
 def as_table(X: Any, what: str = "The table") -> pd.DataFrame:
     """Return the rows as a table with strings as column names.
 
-    Raise DataError if a name occurs twice, or if the rows have no columns.
+    Raise DataError if a name occurs twice.
     """
     table = X if isinstance(X, pd.DataFrame) else pd.DataFrame(np.asarray(X))
     table = table.reset_index(drop=True)
@@ -305,9 +305,9 @@ def parse_numbers_with_units(
     `unit` is the known unit. By default the unit is detected. A detected unit has at least two
     letters or is a known sign, and requires at least 20 different numbers. The letters K, M and B
     after numbers are factors if several of them occur, or if one of them and numbers without a
-    letter occur. The unit is then for example ``K, M``. Strings with
-    a different unit are NaN. Strings without a unit are NaN if the unit is detected. If there is no
-    common unit, all numbers are NaN, and the unit is empty.
+    letter occur. The unit is then for example ``K, M``. Strings with a different unit are NaN.
+    Strings without a unit are NaN if the unit is detected. If there is no common unit, all numbers
+    are NaN, and the unit is empty.
     """
     parts = split_numbers_and_units(text)
     numbers, units = parse_numbers(parts["number"], comma=comma), parts["unit"].fillna("\0")
@@ -380,7 +380,8 @@ def parse_dates(column: pd.Series[Any], before: bool | None = None) -> pd.Series
     text = text.where(
         ~text.str.fullmatch(_TIME).astype(bool), EPOCH.date().isoformat() + " " + text
     )
-    # In dates that start with the year, pandas would also swap day and month.
+    # Dates that start with the year are parsed separately. If `dayfirst` is True, pandas would
+    # otherwise swap their month and day.
     year_first = text.str.match(r"\d{4}").astype(bool)
     dates = pd.concat(
         pd.to_datetime(part, format="mixed", dayfirst=day_first, errors="coerce", utc=True)

@@ -236,7 +236,7 @@ ERRORS = {
         "datasets/columns.py: {} is sparse, so its columns have no names.",  # drop, groups
         "datasets/files.py: The first line of {} contains names, but the training file",
         "datasets/files.py: There is no file {}.{}",
-        "datasets/files.py: {} has {} columns.",
+        "datasets/files.py: {} has {} columns, which is a different number than in training.",
         "datasets/files.py: {} is a folder.",
         # The column of --time.
         "datasets/values.py: The column '{}' contains neither dates nor numbers. One value is {}.",
