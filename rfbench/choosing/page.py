@@ -1,4 +1,4 @@
-"""Page about the model that `choose` selected: its errors, its importances, and what it omits."""
+"""Page about the model that `choose` selected: errors, importances, and excluded parts."""
 
 from __future__ import annotations
 
