@@ -41,7 +41,7 @@ def is_string_dtype(dtype: Any) -> bool:
 
 
 def replace_missing_markers(column: pd.Series[Any], missing: Collection[str]) -> pd.Series[Any]:
-    """Return a column with the values in `missing` replaced by gaps.
+    """Return a column in which the values in `missing` are replaced by missing values.
 
     Numbers are compared by value.
     """

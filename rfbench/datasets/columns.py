@@ -1,8 +1,8 @@
 """Conversion of tables to rows and a target, before the rows are split.
 
-If all values are finite numbers, the rows become an array. If there are strings, dates, gaps or
-columns that identify the rows, the rows stay a table until they are split. A `Preparation` is then
-fitted on the training set.
+If all values are finite numbers, the rows become an array. If there are strings, dates, missing
+values or columns that identify the rows, the rows stay a table until they are split. A
+`Preparation` is then fitted on the training set.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ def _is_foreign(dtype: Any) -> bool:
 
 
 def to_native_byte_order(values: Any) -> Any:
-    """Return an array in the native byte order. A mask is kept, and pandas converts it to gaps."""
+    """Return an array in the native byte order of the machine. The mask of an array is kept."""
     array = values if np.ma.isMaskedArray(values) else np.asarray(values)
     return array.astype(array.dtype.newbyteorder("=")) if _is_foreign(array.dtype) else array
 
@@ -358,7 +358,7 @@ class Table:
     def complete(self, task: str | None) -> None:
         """Read the target. Drop columns of lists, and rows that lack a target, group or split.
 
-        Gaps in the features are kept, because a `Preparation` fills them later.
+        Missing values of features are kept, because a `Preparation` fills them later.
         """
         if isinstance(self.X, pd.DataFrame):
             objects = self.X.iloc[:, find_columns_by_dtype(self.X, pd.api.types.is_object_dtype)]
@@ -399,8 +399,8 @@ class Table:
     def _read_target(self, task: str | None) -> tuple[pd.Series[Any], Array | None]:
         """Return the target twice: as exact values, which define the classes, and as floats.
 
-        Cells that cannot be read are gaps in both results. If the target contains strings, None is
-        returned instead of the floats.
+        Cells that cannot be read are missing in both results. If the target contains strings, None
+        is returned instead of the floats.
         """
         y, classes = self.y, task not in (None, "regression")
         if is_numeric_column(y):

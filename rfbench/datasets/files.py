@@ -43,7 +43,7 @@ TEXT = ("csv", "tsv")
 SEPARATORS = ",;\t| "
 # Number of characters and lines at the start of a text file from which its header, separator and
 # width are detected. The values were chosen without a measurement. With twice these values, the
-# detection also works if the first 100 lines have gaps in place of strings. With half of
+# detection also works if all strings of a column are missing in the first 100 lines. With half of
 # TOP_CHARACTERS, a header of 10,000 names could be truncated (see `_top`).
 TOP_CHARACTERS, TOP_LINES = 2**18, 100
 # LEAST_BYTES is the smallest size of a file that is read in blocks. BLOCK_BYTES is the size of a
@@ -271,7 +271,7 @@ def _settled(
 
 
 def _target(y: pd.Series[Any], how: ReadOptions) -> pd.Series[Any]:
-    """Return a target with strings as written in the file and gaps for missing values."""
+    """Return the target with strings as written in the file, and None for missing values."""
     if not cells.is_string_dtype(y.dtype) or has_nested_values(y):
         return cells.replace_missing_markers(y, how.missing)
     return cells.to_target_strings(y, how.missing, how.decimal == "," or str(y.name) in how.commas)
@@ -710,7 +710,7 @@ class _NumberColumns:
         return True
 
     def finish(self) -> pd.DataFrame:
-        """Return the table. Columns are copied only if there are many in separate arrays."""
+        """Return the filled columns as a table. Many separate arrays are copied into one."""
         if self._apart is None:
             columns = {at: column[: self.n] for at, column in enumerate(self._columns)}
             # Many columns are copied, because with one block of memory per column, each step would

@@ -1,4 +1,4 @@
-"""Interpretation of the values of a column as numbers, strings, dates or gaps."""
+"""Interpretation of the values of a column as numbers, strings, dates or missing values."""
 
 from __future__ import annotations
 
@@ -347,7 +347,7 @@ def is_day_first(text: pd.Series[Any], before: bool | None = None) -> bool | Non
 
 
 def to_days(name: str, column: pd.Series[Any]) -> Array:
-    """Return dates as days since `EPOCH`, or numbers unchanged, as floats with NaN for gaps.
+    """Return dates as days since `EPOCH`, or numbers unchanged, as floats; NaN if missing.
 
     Raise DataError if a column contains neither dates nor numbers.
     """
