@@ -60,7 +60,7 @@ WRITING = 0.05
 # README defines this bound. The last ENDING seconds before the bound are reserved for writing. With
 # twice ENDING, models get 2 s less.
 LATEST, AFTER, ENDING = 1.2, 5.0, 2.0
-# The usual significance level. If the target is pure noise, a model is wrongly selected with about
+# The usual significance level. If the target is pure noise, a model is selected with at most about
 # this probability. With twice this level, this happens twice as often.
 SIGNIFICANT = 0.05
 # MEMBERS is the maximum number of models in a weighted average. Models with a weight below
