@@ -56,21 +56,22 @@ from rfbench.solvers.folds import assign_group_folds
 # Share of the time budget that is reserved for writing the files. The value was chosen without a
 # measurement. With twice this share, a search of one minute has 3 s less for models.
 WRITING = 0.05
-# On an idle machine, `rfbench choose` ends at the latest after LATEST times the budget plus AFTER
-# seconds, by definition of the bound in the README. The last ENDING seconds of the budget are
-# reserved for writing. With twice ENDING, models get 2 s less.
+# On an idle machine, `rfbench choose` needs at most LATEST times the budget plus AFTER seconds. The
+# README defines this bound. The last ENDING seconds before the bound are reserved for writing. With
+# twice ENDING, models get 2 s less.
 LATEST, AFTER, ENDING = 1.2, 5.0, 2.0
-# The usual significance level. With twice this level, a model is chosen twice as often for a table
-# whose target is pure noise.
+# The usual significance level. If the target is pure noise, a model is selected with at most about
+# this probability. With twice this level, this happens twice as often.
 SIGNIFICANT = 0.05
-# MEMBERS is the maximum number of models in an average. LEAST_WEIGHT is the smallest weight of a
-# model in it. The values were chosen without a measurement. Each model is fitted again on all
-# rows, so twice as many MEMBERS need twice the time. With twice LEAST_WEIGHT, models with a weight
-# below 0.1 are dropped.
+# MEMBERS is the maximum number of models in a weighted average. Models with a weight below
+# LEAST_WEIGHT are dropped from the average. The values were chosen without a measurement. Each
+# model is fitted again on all rows, so twice as many MEMBERS need twice the time. With twice
+# LEAST_WEIGHT, models with a weight below 0.1 are dropped.
 MEMBERS, LEAST_WEIGHT = 6, 0.05
-# Weight of the equation "the weights of the models sum to 1", relative to the equations of all
-# rows. The sum then is 1 up to about 1e-6, the inverse square of SUM_TO_ONE. With twice
-# SUM_TO_ONE, the three stored digits of a weight do not change.
+# The weights of an average are fitted by least squares. One more equation requires that they sum to
+# 1. SUM_TO_ONE is the weight of this equation, relative to the equations of all rows. The sum is
+# then 1 up to about 1e-6, the inverse square of SUM_TO_ONE. With twice SUM_TO_ONE, the three stored
+# digits of a weight do not change.
 SUM_TO_ONE = 1e3
 
 
@@ -168,14 +169,14 @@ def _chosen(
     seed: int,
     on_candidate: Callable[[Candidate], None] | None,
 ) -> Choice:
-    """Return the choice for a table; files of the search are written to `folder`."""
+    """Select and fit a model for a table, write it to `folder`, and return it with its card."""
     workers, least_rows = n_jobs or usable.count_usable_cores(), 1 if allow_rows else LEAST_ROWS
     deadline, limit = started + (1 - WRITING) * budget, started + LATEST * budget + AFTER - ENDING
     whole = replace(table, metric=_find_metric(table, metric), seed=seed)
     # One thread is used, because two OpenMP threads can wait for each other for minutes while
     # other processes run.
     with threadpool_limits(1), warnings.catch_warnings():
-        # Solvers that stop early, and overflows in trials, raise warnings.
+        # Ignore the warnings about solvers that stop early and about overflows in trials.
         warnings.simplefilter("ignore")
         table, splits, kept, left_out = split_without_rare_classes(whole, budget, least_rows)
         seconds = compute_seconds_after_reading(budget, table.X.size)
@@ -201,13 +202,13 @@ def _chosen(
     model.reading_ = table.how
     card: dict[str, Any] = {
         **_describe_data(table, model),
-        # For each class that is missing from a part of a split, its number of rows.
+        # Number of rows of each class that was left out because a part of a split has no row of it.
         "left_out": left_out,
         "n_train": len(rounds.train),  # number of training and validation rows
         "n_test": len(rounds.test),  # number of held-out rows
         "n_fitted": fitted,  # number of rows on which the model in the file is fitted
-        # True if the constant prediction was selected. If the budget stopped candidates, another
-        # model might have learned the data, so the value is then False.
+        # True if the constant prediction was selected. If the budget stopped candidates, the value
+        # is False, because one of these candidates might have been better than the constant.
         "nothing_learnt": taken.family == CONSTANT and not rounds.stopped,
         "no_time": taken.family == CONSTANT and rounds.stopped,
         "failed": rounds.failed,  # error messages of the candidates that failed, by label
@@ -235,7 +236,10 @@ def _chosen(
 
 
 def _find_metric(table: LabeledTable, metric: str | None) -> str:
-    """Return the metric, by default the first one of the task; raise ConfigError if unknown."""
+    """Return the name of the metric, by default the first metric of the task.
+
+    Raises ConfigError if the metric does not exist for the task.
+    """
     known = CLASS_METRICS if table.n_classes else NUMBER_METRICS
     if metric not in (None, *known):
         kind = "classes" if table.n_classes else "numbers"
@@ -252,13 +256,14 @@ def _check_constant(rounds: Rounds, contenders: Mapping[str, Candidate], budget:
 
 
 def _describe_data(table: LabeledTable, model: Model) -> dict[str, Any]:
-    """Return the entries of the card on the data, and on the columns that the model uses."""
+    """Return the entries of the card that describe the data and the columns of the model."""
     prepared, used = model[0].get_feature_names_out(), {*list_used_columns(model)}
     return {
         "data": table.name,
         "data_sha256": table.sha256,
         "notes": table.notes,  # messages about the data
-        # type of task that was assumed for an integer target, also in the notes
+        # Sentences on assumptions, such as the type of task of an integer target. They are also in
+        # the notes.
         "assumed": table.assumed,
         "preparation": describe_column_treatments(model[0].notes_),  # changes to the columns
         "columns": [str(column) for column in table.X.columns],
@@ -275,8 +280,11 @@ def _describe_data(table: LabeledTable, model: Model) -> dict[str, Any]:
 
 
 def add_averages(rounds: Rounds) -> None:
-    """Add averages with non-negative weights: of features, and of features and other families."""
-    # A model that was measured on few rows and later on more rows counts once.
+    """Add up to two weighted averages to the candidates.
+
+    One is an average of models with kernel features, the other of models of all families.
+    """
+    # A model may be measured twice, on few rows and on more rows. Only the last result is used.
     last = {c.label: c for c in rounds.candidates if not c.members and c.family != CONSTANT}
     single = list(last.values())
     features = [c for c in single if c.family == FEATURES]
@@ -304,11 +312,12 @@ def add_average_of_members(
     label: str,
     allowed: float = np.inf,
 ) -> None:
-    """Add an average, unless a single member gets all the weight.
+    """Add a weighted average of models, unless a single model gets all the weight.
 
-    Its weights are those of `members` with the smallest squares, or are selected greedily from
-    `others`, by the metric and with at most `allowed` seconds for fits of the members. The weights
-    are used whose average has the smaller loss on rows on which they were not fitted.
+    The weights are determined in two ways. They are fitted to `members` by least squares. They are
+    also selected greedily from `others` to minimize the metric, so that fits of the selected models
+    need at most `allowed` seconds. The average with the smaller loss is added. Its loss is measured
+    on rows on which its weights were not fitted.
     """
     table, held = rounds.table, rounds.held
     groups = np.arange(len(held)) if table.groups is None else table.groups[held]
@@ -328,8 +337,8 @@ def add_average_of_members(
             every[rows], y[rows], table.metric, seconds, allowed, MEMBERS
         )
 
-    # On the rows on which they were fitted, the weights of an average look too good. Each half of
-    # the rows is therefore averaged with the weights from the other half.
+    # On the rows on which the weights are fitted, the loss of the average is too small. Therefore
+    # the predictions for each half of the rows are averaged with weights fitted on the other half.
     halves = assign_group_folds(groups, None, 2, table.seed)
     averages = []
     for own, fit in ((members, minimize_squares), (others, minimize_loss)):
@@ -356,9 +365,9 @@ def fit_average_weights(scores: Array, target: Array) -> Array:
     """
     center = target.mean(axis=0)
     stacked = (scores - center[:, None]).reshape(-1, scores.shape[2])
-    # An additional equation with a large weight makes the weights sum to 1. Normalizing the weights
-    # afterwards would not be optimal: a nearly constant member, such as a linear model of noise,
-    # could get any weight.
+    # An additional equation with a large weight makes the weights sum to 1. If the weights were
+    # only normalized afterwards, a model with nearly constant predictions would get an arbitrary
+    # weight.
     heavy = SUM_TO_ONE * (np.linalg.norm(stacked) or 1.0)
     weights, _ = optimize.nnls(
         np.vstack([stacked, np.full(scores.shape[2], heavy)]),
@@ -372,10 +381,10 @@ def measure_held_out_rows(rounds: Rounds, end: float, limit: float) -> dict[str,
     """Return the best candidate of each family, measured on the held-out rows.
 
     `end` and `limit` are values of `time.monotonic`. The constant and the linear model have no
-    deadline, because the time of their fits is bounded. The simplest of the good models may use
-    half of the time until `limit`; the other half is reserved for fitting it on all rows. If this
-    model fails, the next simplest is measured. The other models are measured if they finish before
-    `end`.
+    deadline, because the time of their fits is bounded. The simplest model whose validation loss is
+    close to the best loss may use half of the time until `limit`. The other half is reserved for
+    fitting it on all rows. If this model fails, the next simplest model is measured. The other
+    models are measured if they finish before `end`.
     """
     best, last = rounds.find_best_candidate_of_each_family(), len(rounds.splits) - 1
     answers: dict[Candidate, Any] = {}
@@ -415,7 +424,11 @@ def measure_held_out_rows(rounds: Rounds, end: float, limit: float) -> dict[str,
 
 
 def _choose_simplest(rounds: Rounds, families: Mapping[str, Any]) -> str:
-    """Return the family of the simplest model whose validation loss is close to the best loss."""
+    """Return the family of the simplest model whose validation loss is close to the best loss.
+
+    The models are the best candidates of the given families. The constant is returned only if there
+    is no other family.
+    """
     models = [
         c
         for f, c in rounds.find_best_candidate_of_each_family().items()
@@ -450,7 +463,7 @@ def choose_final_candidate(
 
 
 def describe_results(rounds: Rounds, contender: Candidate, taken: Candidate) -> dict[str, Any]:
-    """Return the measurements of a candidate on the held-out rows, for the card."""
+    """Return the measurements of a candidate on the held-out rows, a dictionary for the card."""
     table, test = rounds.table, rounds.test
     every = CLASS_METRICS if table.n_classes else NUMBER_METRICS
     others = {
@@ -465,7 +478,7 @@ def describe_results(rounds: Rounds, contender: Candidate, taken: Candidate) -> 
         "family": contender.family,
         "error": contender.loss.value,
         "standard_error": contender.loss.standard_error,
-        "others": others,  # values of the other metrics; for a classifier, 1 - AUC is one of them
+        "others": others,  # other metrics; for a classifier also the balanced error and 1 - AUC
         "against_taken": compare_losses(contender.loss, taken.loss, table.metric)._asdict(),
         "fit_seconds": contender.seconds,
         "predict_seconds": contender.predicting,
@@ -484,10 +497,10 @@ def describe_results(rounds: Rounds, contender: Candidate, taken: Candidate) -> 
 def explain_selected_model(
     rounds: Rounds, selected: Candidate, model: Model, fitted: int, deadline: float
 ) -> dict[str, Any]:
-    """Return facts about the selected model on the held-out rows, see `rfbench.choosing.evidence`.
+    """Return the errors of the selected model on held-out rows, and its column importances.
 
-    Columns are permuted for a model that is fitted on the training rows alone, if that ends before
-    `deadline`.
+    The importances are the increases of the loss if a column is permuted. They are measured with a
+    model that is fitted on the training rows alone, if there is enough time until `deadline`.
     """
     table, train, test = rounds.table, rounds.train, rounds.test
     facts = summarize_held_out_errors(selected.scores, table.y[test], table.n_classes)
@@ -525,8 +538,9 @@ def fit_first_feasible(
 
     `selected` is tried first, then the other contenders in the order of their loss, and the
     constant last. A contender whose fit fails is recorded in `rounds.failed`. A fit cannot be
-    stopped: it starts only if its estimated end is before `limit`, except for the constant and the
-    linear model, whose fits are bounded. Raises ConfigError if all fits fail.
+    stopped, so it is started only if its estimated end is before `limit`. The fits of the constant
+    and the linear model are always started, because their time is bounded. Raises ConfigError if
+    all fits fail.
     """
     others = sorted(contenders.values(), key=lambda c: (c.family == CONSTANT, c.loss.value))
     for contender in dict.fromkeys([selected, *others]):
@@ -544,9 +558,9 @@ def fit_first_feasible(
 def fit_on_all_rows(rounds: Rounds, selected: Candidate, deadline: float) -> tuple[Model, int]:
     """Fit the selected model on all rows; return the model and the number of fitted rows.
 
-    The model is fitted on the training rows only if there is no time for all rows. The same is done
-    if the model that is fitted on all rows is significantly worse on the held-out rows, although it
-    was fitted on them. This happens for boosting with many classes.
+    If there is no time for all rows, the model is fitted on the training rows alone. The same is
+    done if the model that is fitted on all rows is significantly worse on the held-out rows,
+    although it was fitted on them. This happens for boosting with many classes.
     """
     table, train, test = rounds.table, rounds.train, rounds.test
     every = np.sort(np.concatenate([train, test]))

@@ -1,6 +1,7 @@
-"""Facts about the selected model on the held-out rows: its errors, and the columns that it needs.
+"""The errors of the selected model on the held-out rows, and the importances of its columns.
 
-None of these facts is the value of a single row: each one is over at least ten rows.
+Values of single rows are not included. Means and standard deviations are computed over at least ten
+rows, or over all held-out rows if there are fewer.
 """
 
 from __future__ import annotations
@@ -27,14 +28,14 @@ REPEATS, MOST_ROWS = 3, 1_000
 
 
 def summarize_held_out_errors(scores: Array, truth: NDArray[Any], n_classes: int) -> dict[str, Any]:
-    """Return the errors of a model by groups of held-out rows.
+    """Return the errors of a model for groups of held-out rows with similar predictions.
 
     Parameters
     ----------
     scores : array of shape (n, k)
-        Probabilities of the classes, or numbers with k = 1.
+        Class probabilities, or predicted numbers with k = 1.
     truth : array of shape (n,)
-        Class codes or numbers.
+        True class codes, or true numbers.
     n_classes : int
         Number of classes; 0 for numbers.
 
@@ -45,7 +46,8 @@ def summarize_held_out_errors(scores: Array, truth: NDArray[Any], n_classes: int
         ``rows``, the mean ``predicted`` of the predictions, and the mean ``true`` and the standard
         deviation ``spread`` of the true values. For classes, a prediction is the probability of the
         most probable class, and the true value is 1 if this class is right, else 0. ``confusion``
-        has the numbers of rows by true class and predicted class, for up to 20 classes.
+        is the confusion matrix, a list of lists. It is empty for numbers and for more than 20
+        classes.
     """
     predicted, true = scores[:, 0], truth
     facts: dict[str, Any] = {"confusion": []}
@@ -77,7 +79,7 @@ def measure_permutation_importances(
     deadline: float,
     seed: int,
 ) -> tuple[list[dict[str, Any]], str]:
-    """Return the increase of the loss if a column is permuted, and the reason if it is not known.
+    """Return the permutation importance of each column, or a reason why it was not measured.
 
     Parameters
     ----------
@@ -86,19 +88,20 @@ def measure_permutation_importances(
     X : DataFrame of shape (n, d)
         Held-out rows.
     truth : array of shape (n,)
-        Class codes or numbers.
+        True class codes, or true numbers.
     measure : callable
-        Function of the scores, shape (n, k), and the truth that returns the loss.
+        Function that returns the loss, given the predictions, shape (n, k), and the truth.
     deadline : float
-        A value of `time.monotonic`. Columns are not permuted if that needs more time.
+        A value of `time.monotonic`. Columns are not permuted if this would end later.
     seed : int
         Seed of the permutations.
 
     Returns
     -------
     importances : list of dict
-        ``column``, and mean and standard deviation of the ``increase`` over the permutations, in
-        decreasing order; empty if there is no time.
+        For each column, its name (``column``), and the mean (``increase``) and the standard
+        deviation (``deviation``) of the increase of the loss over the permutations. The largest
+        increase is first. The list is empty if there is not enough time.
     reason : str
         Reason why the list is empty, or ``""``.
     """

@@ -1,4 +1,4 @@
-"""Greedy selection of the members of an average, by the metric.
+"""Greedy selection of models for a weighted average, so that the average has a small loss.
 
 Caruana, Niculescu-Mizil, Crew and Ksikes, Ensemble selection from libraries of models, ICML 2004.
 """
@@ -13,21 +13,21 @@ from numpy.typing import NDArray
 from rfbench.arrays import Array
 from rfbench.metrics import SMALLEST
 
-# Number of steps in which an average is built. Each step adds a weight of 1 / 20, which is the
-# smallest weight of a model in an average. With twice as many steps, the selection needs twice the
-# time.
+# Number of steps in which an average is built. Each step adds one model with a weight of 1 / 20,
+# which is therefore the smallest weight of a model. With twice as many steps, the selection needs
+# twice the time.
 STEPS = 20
-# Largest number of predictions that are compared in a step, which need 32 MB. If there are more,
-# the worst models are left out. With twice this value, the memory and the time of a step are
-# doubled.
+# Largest number of predictions (rows times classes times models) that are compared in a step. They
+# need 32 MB. If there are more, the models with the largest losses are left out. With twice this
+# value, the memory and the time of a step are doubled.
 MOST_SCORES = 4_000_000
 
 
 def compute_model_losses(scores: Array, truth: NDArray[Any], metric: str) -> Array:
-    """Return the loss of each of several models, by which greedy selection orders averages.
+    """Return the loss of each model. The log-loss breaks ties of the misclassification.
 
-    Averages with the same misclassification are ordered by their log-loss: it is added after it is
-    mapped to less than a hundredth of a row.
+    For ``error``, the log-loss is mapped to a value that is smaller than a hundredth of the error
+    of a single wrong row. This value is added to the misclassification.
 
     Parameters
     ----------
@@ -58,10 +58,11 @@ def compute_model_losses(scores: Array, truth: NDArray[Any], metric: str) -> Arr
 def select_weights_greedily(
     scores: Array, truth: NDArray[Any], metric: str, seconds: Array, allowed: float, most: int
 ) -> Array:
-    """Return weights of models that are added to an average while its loss falls.
+    """Return the weights of an average to which models are added step by step.
 
-    The first model is the best one. Each step adds a model, possibly again, and the average has
-    equal weights of the steps so far. The step with the smallest loss determines the weights.
+    The first model is the model with the smallest loss. Each further step adds the model with which
+    the average has the smallest loss. A model can be added several times. Its weight is the share
+    of the steps that added it. The weights after the step with the smallest loss are returned.
 
     Parameters
     ----------
@@ -70,7 +71,8 @@ def select_weights_greedily(
     seconds : array of shape (models,)
         Time of a fit of each model.
     allowed : float
-        Largest sum of these times over the models of the average. The first model has no limit.
+        Largest sum of `seconds` over the models of the average. This limit does not apply to the
+        first model.
     most : int
         Largest number of different models.
 

@@ -17,8 +17,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from rfbench.arrays import Array
 
 # Values of C, the inverse penalty of the linear classifier. Nine values are used, as for ridge
-# regression in contenders.yaml. With the first value hardly anything is fitted, and with the last
-# value there is hardly any penalty. The values were chosen without a measurement. With twice as
+# regression in contenders.yaml. With the first value, all coefficients are nearly 0. With the last
+# value, there is hardly any penalty. The values were chosen without a measurement. With twice as
 # many values, every fit of the linear model needs twice the time.
 CS = (1e-4, 1e-3, 1e-2, 0.1, 1.0, 10.0, 100.0, 1e3, 1e4)
 # Limits on the time of a fit. The number of cells is rows times columns times classes. If it is
@@ -105,8 +105,8 @@ class LogisticSearch(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self._most = min(self.max_iter, max(3, CELL_ITERATIONS // cells))
         values = sorted(self.Cs)
         with warnings.catch_warnings():
-            # Warnings are ignored: a class may have fewer rows than there are folds, and fits may
-            # stop at `max_iter`.
+            # Ignore the warnings about a class with fewer rows than folds, and about fits that stop
+            # at `max_iter`.
             warnings.simplefilter("ignore")
             self.losses_ = self._fold_losses(Z, codes, values)
             self.C_ = float(values[int(np.argmin(self.losses_))])

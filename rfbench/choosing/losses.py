@@ -33,8 +33,8 @@ class Loss(NamedTuple):
     """Value of a metric on n rows, and the contribution of each row or group."""
 
     value: float
-    # Losses, shape (n_rows or n_groups,). Their mean is `value`, and their standard deviation
-    # gives its standard error.
+    # Contribution of each row or group to `value`, shape (n_rows or n_groups,). The mean of the
+    # contributions is `value`, and their standard deviation gives its standard error.
     values: Array
     rows: Array  # loss of each row, or sum of the losses of each group
     n: int
@@ -54,8 +54,7 @@ class Difference(NamedTuple):
     # ends of the 95 % interval, which contains zero if and only if p is at least 0.05
     low: float
     high: float
-    # center of the interval, which differs from the difference of the means if signed ranks are
-    # used
+    # center of the interval, which differs from `value` if signed ranks are used
     center: float
     # ``better`` or ``worse`` for the first model; ``near`` if the difference is not significant
     verdict: str
@@ -107,9 +106,9 @@ def compare_losses(first: Loss, second: Loss, metric: str) -> Difference:
     The test depends on the metric. The interval contains the differences that the test does not
     reject:
 
-    - Misclassification of single rows: McNemar's exact test. Its interval is the exact interval of
-      a share: the errors of the first model among the rows that exactly one of the models predicts
-      correctly.
+    - Misclassification of single rows: McNemar's exact test. The rows that exactly one of the two
+      models predicts correctly are counted. The interval is computed from the exact interval of the
+      share of these rows that the first model predicts incorrectly.
     - Misclassification in groups, and fewer than 12 rows or groups: the paired t-test, and
       Student's interval of the mean.
     - Otherwise: Wilcoxon's signed-rank test of the differences per row or group, and the interval
@@ -129,11 +128,12 @@ def compare_losses(first: Loss, second: Loss, metric: str) -> Difference:
         ends = (2 * np.array(test.proportion_ci(HELD_OUT_LEVEL)) - 1) * 100 * unequal / first.n
         p, low, high, center = test.pvalue, *ends, value
     elif metric != "error" and len(each) >= LEAST_RANKED:
-        # A difference of roots is r - s = (r^2 - s^2) / (r + s). The mean of the squared errors
-        # divided by r + s is therefore the difference `value`.
+        # The difference of two RMSE values r and s is r - s = (r^2 - s^2) / (r + s). Therefore
+        # `value` is the mean difference of the squared errors, divided by r + s.
         scale = first.value + second.value if metric == "rmse" else 1.0
         p, low, high, center = _compare_ranks(each * len(each) / first.n / scale)
-    # use the t-test, because signed ranks would weight a small group like a large group
+    # Use the t-test for the remaining cases: misclassification in groups, and few rows or groups.
+    # Signed ranks would give a small group the same weight as a large group.
     else:
         error = first._replace(values=first.values - second.values).standard_error
         around = stats.t(len(each) - 1, value, error or SMALLEST)
@@ -147,8 +147,9 @@ def compare_losses(first: Loss, second: Loss, metric: str) -> Difference:
 def _compare_ranks(differences: Array) -> tuple[float, float, float, float]:
     """Return the p-value of the signed-rank test, and the ends and the center of the interval.
 
-    Rows without a difference support the hypothesis of equal losses: for the p-value, they are
-    shifted by a tiny amount in both directions, and the larger p-value is returned.
+    Differences of zero support the hypothesis of equal losses, but the test would ignore them. For
+    the p-value, all differences are therefore shifted by a tiny amount, once up and once down. The
+    larger of the two p-values is returned.
     """
 
     def test_shift(shift: float) -> float:
@@ -167,14 +168,16 @@ def _compare_ranks(differences: Array) -> tuple[float, float, float, float]:
     # A shift at the level of rounding errors, smaller than any difference between losses.
     tiny = 1e-9 * min(abs(differences[differences != 0]))
     p = max(test_shift(shift) for shift in (-tiny, tiny))
-    # the sign of the balance depends only on rows without a difference
+    # If the tiny shift changes the sign of the rank sum, only the differences of zero decide which
+    # model is better. The losses are then considered equal.
     if compute_balance(-tiny) > 0 > compute_balance(tiny):
         p = 1.0
     margin = most - least + tiny
     center = optimize.brentq(compute_balance, least - margin, most + margin)
     low = optimize.brentq(exceed, least - margin, center) if exceed(center) > 0 else center
     high = optimize.brentq(exceed, center, most + margin) if exceed(center) > 0 else center
-    # The root finder returns an end of the interval at zero only up to its tolerance.
+    # The root finder has a tolerance. The ends are corrected, so that the interval contains zero if
+    # and only if the p-value is at least 0.05.
     if p >= 1 - HELD_OUT_LEVEL:
         low, high = min(low, 0.0), max(high, 0.0)
     elif center > 0:

@@ -62,8 +62,8 @@ class Model(Pipeline):  # type: ignore[misc]
     def compute_predictions(self, X: pd.DataFrame, level: float = 0.9) -> pd.DataFrame:
         """Return the predictions, with class probabilities or the ends of prediction intervals.
 
-        Predicted dates are formatted as dates. They are rounded to the day if the training dates
-        are days.
+        Predicted dates are formatted as dates. They are rounded to days if the training dates have
+        no time of day.
         """
         made = pd.DataFrame({"prediction": self.predict(X)})
         if self.half_widths_:
@@ -77,9 +77,9 @@ class Model(Pipeline):  # type: ignore[misc]
 def compute_interval_half_widths(residuals: Array) -> dict[float, float]:
     """Return half the width of the prediction interval for each of `LEVELS`.
 
-    By split conformal prediction, it is the k-th smallest absolute residual of n rows that were not
-    used in the fit, with k = ceil((n + 1) * level). It is infinite if k > n. Vovk, Gammerman and
-    Shafer, Algorithmic Learning in a Random World, 2005.
+    In split conformal prediction, half the width is the k-th smallest absolute residual of n rows
+    that were not used in the fit, with k = ceil((n + 1) * level). It is infinite if k > n. Vovk,
+    Gammerman and Shafer, Algorithmic Learning in a Random World, 2005.
     """
     every = np.append(np.abs(residuals), np.inf)
     widths = np.quantile(every, LEVELS, method="inverted_cdf")
@@ -121,7 +121,8 @@ def load_model(path: Path, *, allow_imports: bool = False) -> Model:
         return DataError(f"{path} {what}", why, todo or copied)
 
     try:
-        # The file is read once, so that the checked bytes are the loaded bytes.
+        # The file is read only once, so that the loaded content is the content whose hash is
+        # checked.
         content = files.read(path)
         card = json.loads(files.read(path.with_suffix(".json")))
         sha256 = card["model_sha256"]
@@ -130,7 +131,7 @@ def load_model(path: Path, *, allow_imports: bool = False) -> Model:
         raise refused(what, f"{type(error).__name__}: {error}.") from None
     if hashlib.sha256(content).hexdigest() != sha256:
         raise refused(
-            "does not belong to its card model.json.",
+            "is a model file that does not belong to its card model.json.",
             "The hash of the model differs from the hash in the card.",
         )
     if not allow_imports and cache.load_cached_text(f"model|{sha256}") is None:
@@ -141,7 +142,7 @@ def load_model(path: Path, *, allow_imports: bool = False) -> Model:
         if home.is_temporary_folder():
             why += " Without a home folder, rfbench has no list of the models that you wrote."
         raise refused(
-            "was not written by you on this machine.",
+            "is a model file that was not written by you on this machine.",
             why,
             "Run with --allow-imports if you trust the file.",
         )

@@ -1,4 +1,4 @@
-"""Page of a folder of `choose`: answer, errors, importances, and everything that was left out."""
+"""Page about the model that `choose` selected: errors, importances, and excluded parts."""
 
 from __future__ import annotations
 
@@ -26,19 +26,20 @@ MOST_COLUMNS = 20  # the number of columns in a figure, chosen so that it fits o
 
 
 def render_chosen_model(folder: Path, prefix: str) -> tuple[str, dict[str, bytes]] | None:
-    """Return the Markdown and the figures of a folder of `choose`; None for another folder.
+    """Return the page of a folder that `choose` wrote, as Markdown and figures.
 
     Parameters
     ----------
     folder : Path
         Folder with the card of a model.
     prefix : str
-        Start of the names of the figures.
+        Prefix of the file names of the figures.
 
     Returns
     -------
     tuple of str and dict, or None
-        Markdown, and PNG content by name.
+        The Markdown, and a dictionary from the file name of each figure to its PNG content. None if
+        the folder does not contain a card of `choose`.
     """
     try:
         card: Any = json.loads(files.read(folder / CARD))
@@ -60,9 +61,9 @@ def render_chosen_model(folder: Path, prefix: str) -> tuple[str, dict[str, bytes
 
 
 def _draw(card: dict[str, Any]) -> dict[str, Figure]:
-    """Return the figures by their captions."""
+    """Return the figures of a page, as a dictionary from the caption to the figure."""
     explained, metric = card["explained"], card["metric"]
-    # Half the width of the interval, in standard errors of a normal distribution.
+    # Half the width of the 95 % interval of a normal distribution, in standard errors.
     half = float(stats.norm.ppf((1 + HELD_OUT_LEVEL) / 2))
     every = sorted(card["contenders"], key=lambda c: -c["error"])
     figures = {

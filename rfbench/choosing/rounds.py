@@ -50,8 +50,8 @@ CONSTANT, LINEAR, FEATURES, BOOSTING, TREES, BLEND = KINDS
 SCALERS: Any = {"rank": RankScaler, "robust": SmoothClipScaler, "standard": StandardScaler}
 CUT_OFF = "timeout", "crashed", "memory"
 # Constants of the estimated time of a fit, which is proportional to M * (M + LINEAR_M) * (rows +
-# SOLVED * M). With up to LINEAR_M features, computing kernel values needs more time than their
-# products (measured). Solving the linear system needs as much time as SOLVED * M additional rows.
+# SOLVED * M). With up to LINEAR_M features, computing the features needs more time than computing
+# their products (measured). Solving the linear system needs the time of SOLVED * M additional rows.
 # Each tree of boosting needs as much time as BOOSTING_ROWS additional rows. OVERHEAD is in seconds
 # per trial. If one of these constants is doubled, candidates are skipped that would have finished
 # in time.
@@ -68,10 +68,10 @@ SPARE = 1.1
 # alone, and permutations of its columns. The value was chosen without a measurement. With twice
 # this value, the rounds lose 3 s more of a minute.
 EXPLAINING = 0.05
-# AVERAGED is the number of kernels that an average may have. AVERAGING is the largest share of the
-# budget that is reserved for fitting them. In the recipe of contenders.yaml, an average of kernels
-# has 0.98 times the error of one kernel. The values were chosen without a measurement. With twice
-# AVERAGING, the rounds lose 9 s more of a minute.
+# AVERAGED is the number of kernels in an average for which time is reserved. AVERAGING is the
+# largest share of the budget that is reserved for fitting them. In the experiment on ten tables in
+# contenders.yaml, an average of kernels has 0.98 times the error of one kernel. The values were
+# chosen without a measurement. With twice AVERAGING, the rounds lose 9 s more of a minute.
 AVERAGED, AVERAGING = 3, 0.15
 # Limits of the search, as multiples of a loss. More features are tried if the loss falls below
 # GAIN times the previous loss. The other constants are multiples of the smallest loss. A candidate
@@ -87,7 +87,10 @@ ROUND_SHARES = CONTENDERS["shares"]
 
 
 def draw_tree_settings(kind: str, count: int, seed: int) -> list[dict[str, Any]]:
-    """Return `count` different random settings of a kind of trees, from contenders.yaml."""
+    """Return `count` different random settings of ``boosting`` or ``extra trees``.
+
+    The settings are drawn from the grids in contenders.yaml.
+    """
     space = CONTENDERS["spaces"][kind]
     grids = [{**space["common"], **own} for own in space["one_of"]]
     return [dict(sorted(s.items())) for s in ParameterSampler(grids, count, random_state=seed)]
@@ -95,7 +98,7 @@ def draw_tree_settings(kind: str, count: int, seed: int) -> list[dict[str, Any]]
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """A model that is a candidate for the selection, with the settings and the results."""
+    """A model that may be selected, with its settings and its results on the validation rows."""
 
     label: str
     family: str  # family of the model, one of `KINDS`
@@ -104,8 +107,8 @@ class Candidate:
     # parameters that were selected on the validation rows
     chosen: Mapping[str, Any] = field(default_factory=dict)
     scaling: str = "none"
-    # Square roots of the learned metrics that transform the rows. There is one root per split. The
-    # last entry is the mean of these roots, for the fit on all rows.
+    # Matrices that transform the rows. Each matrix is the square root of a metric that was learned
+    # in one split. The last entry is the mean of these matrices, for the fit on all rows.
     basis: tuple[Array, ...] = ()
     # maps the members of an average to their weights
     members: Mapping[Candidate, float] = field(default_factory=dict)
@@ -140,17 +143,17 @@ class Candidate:
         return float(rows * iterations * (self.M * (self.M + LINEAR_M) or 1))
 
     def _with_parameters(self, label: str, **parameters: Any) -> Candidate:
-        """Return a new candidate, not measured yet, with another label and other parameters."""
+        """Return an unmeasured copy with the given label and with changed parameters."""
         return replace(self, label=label, parameters={**self.parameters, **parameters}, chosen={})
 
 
 @dataclass
 class Rounds:
-    """Candidates for one table, measured in rounds until the time budget is used."""
+    """The search on one table: candidates are measured in rounds until the time budget is used."""
 
     table: LabeledTable
-    # splits with which candidates are selected, followed by the split into training rows and
-    # held-out rows
+    # Splits of the training rows, on which candidates are compared. The last entry is the split
+    # into training rows and held-out rows.
     splits: list[Sides]
     deadline: float  # end of the rounds, a value of `time.monotonic`
     folder: Path  # working folder from `rfbench.choosing.workplace`
@@ -176,7 +179,7 @@ class Rounds:
     _packs: dict[Any, Path] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Split the rows into training, validation and held-out rows."""
+        """Set the row positions, the sizes of the samples and the total time of the search."""
         *chosen, (self.train, self.test) = self.splits
         self.held = np.concatenate([held for _, held in chosen])  # positions of the validation rows
         self.n = min(len(fit) for fit, _ in chosen)  # smallest number of fitted rows of a split
@@ -186,16 +189,16 @@ class Rounds:
 
     @cached_property
     def columns(self) -> PreparedColumns:
-        """Columns after preparation; they are the same for the model and for each split.
+        """The set of prepared columns, which is the same for each split and for the saved model.
 
-        They are determined from all training and validation rows. Raises DataError if no column can
-        be used.
+        It is determined from all training and validation rows. Raises DataError if no column can be
+        used.
         """
         return Preparation(self.least_rows).fit(self.table.X.iloc[self.train]).columns_
 
     @property
     def uses_column_screening(self) -> bool:
-        """True if each model selects columns on its training rows, because there are too many."""
+        """True if the table has too many columns, so that each model selects a part of them."""
         return self.n_columns is not None and len(self.columns.kept) > self.n_columns
 
     def _pack(self, setting: Candidate, fold: int, rows: int) -> Path:
@@ -218,7 +221,7 @@ class Rounds:
         return self._packs[key]
 
     def _prepare(self, fold: int) -> None:
-        """Prepare the rows of a split, with a preparation fitted on its training part."""
+        """Convert the rows of a split to numbers. This is learned from its training part only."""
         X, y, (fit, held) = self.table.X, self.table.y, self.splits[fold]
         steps, start = Pipeline(self._preparation()), monotonic()
         both = steps.fit_transform(X.iloc[fit], y[fit]), steps.transform(X.iloc[held])
@@ -235,9 +238,9 @@ class Rounds:
         return steps
 
     def _experiment(self, setting: Candidate, fold: int, rows: int) -> Any:
-        # The last split contains the held-out rows. Its trials are rows of the results table.
-        # Trials of the other splits have the role `validation`, because an average over both would
-        # mix selection and measurement.
+        # The last split contains the held-out rows. Trials on the other splits have the role
+        # `validation` in the results table. Otherwise a mean over trials would mix errors on
+        # validation rows with errors on held-out rows.
         place, chooses = self._pack(setting, fold, rows), fold < len(self.splits) - 1
         role = VALIDATION if chooses else METHOD if setting.M else MODEL
         task = "classification" if self.table.n_classes else "regression"
@@ -247,8 +250,8 @@ class Rounds:
             "dataset": data,
             "scaling": "none" if setting.basis else setting.scaling,
             "target": "raw",
-            # This bandwidth is not used. The median distance is not computed, because it would be
-            # 0 if most rows are equal.
+            # The solver selects its own bandwidth, so this value is not used. It replaces the
+            # default, the median distance, which would be 0 if most rows are equal.
             "bandwidth": 1.0,
             "M": max(1, setting.M),
             "samplers": {**sampler, "role": role},
@@ -303,7 +306,7 @@ class Rounds:
         return answers
 
     def _read_answer(self, row: Mapping[str, str]) -> dict[str, Any]:
-        """Return the result of a trial: arrays, including the predictions, and times."""
+        """Return the result of a trial: its arrays, such as the predictions, and its times."""
         said: dict[str, Any] = predictions.read(self.folder, row["trial_id"])
         # predictions for the validation rows, shape (n, k)
         said["scores"] = said.get("probabilities", said["predictions"])
@@ -314,9 +317,10 @@ class Rounds:
     def round(
         self, settings: Sequence[Candidate], rows: int, share: float | None = 1.0
     ) -> list[Candidate]:
-        """Measure the candidates that fit into `share` of the remaining time, on `rows` rows.
+        """Measure candidates on `rows` training rows, and return the measured candidates.
 
-        A share of None means that there is no limit. Returns the measured candidates.
+        A candidate is skipped if all measurements together would need more than `share` of the
+        remaining time. If `share` is None, no candidate is skipped.
         """
         folds, load, taken = len(self.splits) - 1, 0.0, []
         # A candidate is started only if its estimated time fits into the round and leaves enough
@@ -335,9 +339,9 @@ class Rounds:
                 self.excluded.add(setting.label)
         if self.interrupted or not taken:
             return []
-        # A new process has to start after a process was killed. Therefore only two kinds of rounds
-        # have a deadline before the end of the search: the round of the first kernels, and
-        # boosting in parallel.
+        # If a process is killed at a deadline, starting a new process needs time. Therefore only
+        # the rounds before the first result of a kernel have a deadline before the end of the
+        # search.
         if end is not None and FEATURES in {c.family for c in self.candidates}:
             end = monotonic() + self.compute_seconds_left()
         trials = [(setting, fold, rows) for setting in taken for fold in range(folds)]
@@ -367,8 +371,8 @@ class Rounds:
 
     def _candidate(self, setting: Candidate, parts: Sequence[Any], rows: int) -> Candidate:
         """Add a candidate with the results of its trials on all splits, and return it."""
-        # These are predictions for all validation rows, each by a fit without this row. The loss
-        # is one number over these rows, so the losses of two candidates can be paired row by row.
+        # Each validation row is predicted by a model that was fitted without this row. All
+        # candidates are measured on the same rows, so their losses can be compared row by row.
         scores = np.vstack([said["scores"] for said in parts])
         seconds = took = float(np.mean([said["fit"] for said in parts]))
         fixed = setting
@@ -412,14 +416,15 @@ class Rounds:
     def compute_seconds_left(self, more: float = 0.0, family: str = "") -> float:
         """Return the seconds until the deadline, minus the time of the fits after the rounds.
 
-        These are parallel fits of the best candidate of each family, and then one more fit. `more`
-        is the time of a planned fit of `family` on the rows of a split, which may be the best one.
+        After the rounds, the best candidate of each family is fitted, and then the selected model
+        is fitted again. A planned candidate of `family` may become the best of its family. Its fit
+        on the rows of a split needs `more` seconds.
         """
         # Estimate the time T of the last fits. The best candidate of each family is fitted on all
         # training rows, in parallel, and measured on the held-out rows. The selected candidate,
-        # which may be an average, is then fitted on all rows. With workers in parallel, T = SPARE
-        # * (n_train / n) * (1 / workers + 4/3) * (sum of the fits' times). The factor 4/3 is all
-        # rows divided by the training rows, which are three quarters. Without this reserve, the
+        # which may be an average, is then fitted on all rows. Therefore T = SPARE * (n_train / n)
+        # * (1 / workers + 4/3) * (sum of the times of the fits on a split). The factor 4/3 is used
+        # because the training rows are three quarters of all rows. Without this reserve, the
         # deadline would pass before a model is written.
         every, again = len(self.train) + len(self.test), len(self.splits) - 1 not in self._prepared
         # Time for preparing the last split (if it is not prepared yet), all rows, and the held-out
@@ -434,11 +439,11 @@ class Rounds:
 
     @property
     def _fits_per_second(self) -> float:
-        """Seconds of the fits after the rounds, per second of a fit on the rows of a split."""
+        """Ratio of the time of the fits after the rounds to the time of fits on one split."""
         return SPARE * len(self.train) / self.n * (1 / self.workers + 4 / 3)
 
     def _seconds_of_best(self) -> dict[str, float]:
-        """Return the seconds of a fit of the best candidate of each family, without averages."""
+        """Return the seconds of a fit of the best single model of each family, by family."""
         single = [c for c in self.candidates if not c.members]
         kinds = dict.fromkeys(c.family for c in single)
         return {
@@ -447,13 +452,16 @@ class Rounds:
         }
 
     def _seconds_of_others(self) -> float:
-        """Return the seconds that are reserved for further kernels of an average."""
+        """Return the seconds of fits on one split that are reserved for an average of kernels.
+
+        The best kernel is not included, because its fit is reserved as the best of its family.
+        """
         features = [c for c in self.candidates if c.family == FEATURES and not c.members]
         seconds = sum(c.seconds for c in self.find_leading_candidates(features, AVERAGED)[1:])
         return min(seconds, AVERAGING * self.total / self._fits_per_second)
 
     def compute_seconds_for_averages(self) -> float:
-        """Return the seconds that fits of an average on the rows of a split may need."""
+        """Return the seconds that fitting the members of an average on one split may need."""
         reserved = sum(self._seconds_of_best().values()) + self._seconds_of_others()
         return reserved + max(0.0, self.compute_seconds_left()) / self._fits_per_second
 
@@ -492,19 +500,26 @@ class Rounds:
         small = [c for c in made if c.family == FEATURES]
         if self.few < self.n:
             self.round(models, self.n, ROUND_SHARES["metric"])
-        # Try one step of each kind in turn, so that a kind without a gain does not use the time
-        # of the other kind.
+        # Alternate between a step of trees and a step of kernels, so that neither uses all the time
+        # without a gain.
         steps = [self._improve_trees(models[-1]), self._improve_kernels(small)]
         while steps:
             steps = [each for each in steps if next(each, None) is not None]
 
     def _improve_kernels(self, small: list[Candidate]) -> Iterator[list[Candidate]]:
-        """Yield the candidates of each step: learned metrics, then more landmarks."""
+        """Improve the kernels step by step, and yield the measured candidates of each step.
+
+        First metrics are learned, then the number of landmarks is increased.
+        """
         yield from self._learn_metrics(small)
         yield from self._add_landmarks(small)
 
     def _improve_trees(self, default: Candidate) -> Iterator[list[Candidate]]:
-        """Yield the candidates of each step: the portfolio, then brackets of random settings."""
+        """Measure trees with further settings, and yield the measured candidates of each step.
+
+        The settings of the portfolio in contenders.yaml are first, followed by groups of random
+        settings.
+        """
         random, drawn = CONTENDERS["random"], []
         for number in range(random["brackets"]):
             every = draw_tree_settings(random["kind"], random["size"], 1 + number)
@@ -522,7 +537,10 @@ class Rounds:
                 alive = sorted(made, key=lambda c: c.loss.value)[: (len(made) + 1) // 2]
 
     def _tree(self, n: int, default: Candidate, kind: str, parameters: Any) -> Candidate:
-        """Return the n-th setting of trees, with the loss of boosting at its `default`."""
+        """Return an unmeasured candidate, number `n`, for a setting of ``boosting`` or other trees.
+
+        The loss that boosting minimizes is the loss of the candidate `default`.
+        """
         path = CONTENDERS["estimators"][kind]["classes" if self.table.n_classes else "rmse"]
         family, own = BOOSTING if kind == BOOSTING else TREES, {**parameters, "random_state": 0}
         if family == BOOSTING and "loss" in default.parameters:
@@ -549,15 +567,17 @@ class Rounds:
         return made
 
     def _learn_metrics(self, small: list[Candidate]) -> Iterator[list[Candidate]]:
-        """Learn metrics for the kernels near the best kernel, as long as the loss falls.
+        """Learn distance metrics for the best kernels, as long as this reduces the loss.
 
-        The candidates of each kernel are yielded.
+        Yields the measured candidates for each kernel.
         """
-        # If columns are selected separately in each split, the metrics of the splits have no mean.
+        # If columns are selected separately in each split, the metrics of the splits cannot be
+        # averaged, because their columns differ.
         if self.uses_column_screening:
             return
-        # Learning a metric needs as much time as several kernels. Therefore only kernels within
-        # NEAR of the best loss get a metric, and the search stops after a metric without a gain.
+        # Learning a metric needs as much time as measuring several kernels. Therefore metrics are
+        # learned only for kernels whose loss is at most NEAR times the smallest loss, and only
+        # until a metric does not reduce the loss.
         ranked = sorted(small, key=lambda c: c.loss.value)
         for candidate in [c for c in ranked if c.loss.value <= NEAR * ranked[0].loss.value]:
             least = min(c.loss.value for c in small)
@@ -583,7 +603,10 @@ class Rounds:
         return list(first.values())[:count]
 
     def _larger(self, candidate: Candidate, M: int, steps: Sequence[float] = (1.0,)) -> Candidate:
-        """Return an unmeasured candidate with M features, at multiples of its bandwidth."""
+        """Return an unmeasured candidate with the same kernel, but with `M` features.
+
+        Its bandwidth is selected among `steps` times the bandwidth of `candidate`.
+        """
         label = candidate.label.replace(f"M = {candidate.M}", f"M = {M}")
         factors = [candidate.chosen["factors"][0] * step for step in steps]
         return candidate._with_parameters(label, n_components=M, factors=factors, metric="none")
@@ -591,11 +614,11 @@ class Rounds:
     def _add_landmarks(self, small: list[Candidate]) -> Iterator[list[Candidate]]:
         """Increase the number of landmarks of the best candidates as long as the loss falls.
 
-        The candidates of each size are yielded.
+        Yields the measured candidates for each number of landmarks.
         """
         sizes, alive = CONTENDERS["sizes"], self.find_leading_candidates(small, 4)
-        # Drop kernels that are far from the best loss with few landmarks. They are hardly ever the
-        # best with more landmarks.
+        # Drop kernels whose loss with few landmarks is far above the smallest loss. With more
+        # landmarks, they hardly ever have the smallest loss.
         near = [c for c in alive if c.loss.value <= FAR * alive[0].loss.value]
         M = min(sizes["middle"], self.n)
         settings = [self._larger(c, M, CONTENDERS["steps"]) for c in near if M > c.M]
@@ -623,24 +646,23 @@ class Rounds:
     def find_simplest_good_candidate(self, candidates: Sequence[Candidate]) -> Candidate:
         """Return the simplest of the candidates whose loss is within 1 % of the smallest loss.
 
-        Misclassification is a number of rows. For this metric, candidates within half a standard
-        error of the smallest loss are considered, and their log-losses are compared in the same
-        way.
+        For misclassification, this rule is applied to the log-losses of the candidates whose
+        misclassification is within half a standard error of the smallest value.
         """
-        # The smallest of many losses is small by chance, and there are more large models than small
-        # models. Therefore the simplest model that is not clearly worse is selected.
+        # The smallest of many losses is partly small by chance, and there are more large models
+        # than small models. Therefore the simplest model that is not clearly worse is selected.
         value = {c: c.loss.value for c in candidates}
         if self.table.metric == "error":
             least = min(candidates, key=lambda c: value[c]).loss
-            # For a small error rate, 1 % of it is less than one row: 1 % of an error rate of 1 %,
-            # for example. Therefore models within half a standard error of the best are considered
-            # equal, and the log-loss decides between them.
+            # If the error rate is small, 1 % of it corresponds to less than one row. Therefore
+            # models within half a standard error of the best model are considered equal, and the
+            # log-loss decides between them.
             reach = least.value + 0.5 * least.standard_error
             near = [c for c in candidates if value[c] <= reach]
             value = {c: self.compute_loss("log-loss", c.scores, self.held).value for c in near}
         close = [c for c in value if value[c] <= CLOSE * min(value.values())]
-        # An average needs more time per prediction, so it is selected only if no single model is
-        # close.
+        # An average needs more time per prediction, so it is selected only if no single model has a
+        # loss close to the smallest loss.
         return min(close, key=lambda c: (KINDS.index(c.family), len(c.members), c.loss.value))
 
     def make_model(self, candidate: Candidate) -> Model:
@@ -657,14 +679,21 @@ class Rounds:
         return Model([*self._preparation(), ("predict", estimator)])
 
     def _steps(self, part: Candidate, fold: int = -1) -> list[Any]:
-        """Return the pipeline steps after the preparation: scaling, and the metric of a split."""
+        """Return the pipeline steps of a model between the preparation and the estimator.
+
+        These are the scaling, and the transformation by the metric that was learned in split
+        `fold`. By default, the mean of the metrics of all splits is used.
+        """
         steps: list[Any] = [] if part.scaling == "none" else [SCALERS[part.scaling]()]
         if part.basis:
             steps.append(FunctionTransformer(partial(apply_metric, part.basis[fold])))
         return steps
 
     def clear(self) -> None:
-        """Remove the rows of trials; remove the results, too, if no training rows may be stored."""
+        """Remove the stored rows of the trials.
+
+        If no training rows may be stored, remove the results of the trials, too.
+        """
         files.remove_folder(self.folder / "rows")
         if self.least_rows > 1:
             files.remove_folder(self.folder / predictions.PREDICTIONS_KEY)

@@ -1,4 +1,4 @@
-"""Limits on the number of rows and columns that are used of a wide table.
+"""Limits on the numbers of rows and columns that `choose` uses in a large table.
 
 The limits depend on the time budget and the size of the table. They do not depend on the speed or
 the load of the machine, and a small table is used completely.
@@ -23,13 +23,14 @@ from rfbench.arrays import Array
 # million numbers and analyzing its columns took 9 s. With half of CELL_SECONDS, wide tables would
 # exceed the budget.
 FREE_CELLS, CELL_SECONDS = 5_000_000, 2.5e-7
-# Limits on the number of columns, so that boosting fits in the budget: each column needs as much
-# time as COLUMN_ROWS additional rows. Tables of up to LEAST_COLUMNS columns are never limited.
-# CELLS_PER_SECOND is the speed. By comparison, the widest table of the suite has 287 columns.
+# Limits on the number of columns, so that boosting fits in the budget. A column of n rows needs the
+# time of n + COLUMN_ROWS cells, and CELLS_PER_SECOND cells fit into a second. Tables with up to
+# LEAST_COLUMNS columns are never limited. For comparison, the widest table of the suite has 287
+# columns.
 COLUMN_ROWS, CELLS_PER_SECOND, LEAST_COLUMNS = 7_000, 400_000, 300
-# Smallest number of columns that are used, even if they are hardly associated with the target. The
-# value was chosen without a measurement. With twice this value, 20 columns are used if no column
-# is associated with the target.
+# Smallest number of columns that are used, even if hardly any column is associated with the target.
+# The value was chosen without a measurement. With twice this value, 20 columns are used if no
+# column is associated with the target.
 LEAST_KEPT = 10
 
 
@@ -58,11 +59,11 @@ class ColumnScreen(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     of the Royal Statistical Society B 70, 2008). The selection is fitted on training rows only.
 
     At most `n_columns` columns are selected: at least 10, and the columns whose p-value in an
-    F-test is at most ``(n_columns / d) ** 3``. Most other columns agree with the target by chance
-    in these rows, and penalties that are selected on the same rows would be too small. An example
-    has 250 rows, 20,000 columns of which five are relevant, and `n_columns` 1,017. The log-loss is
-    0.16 with 10 selected columns, 0.67 with 54 columns (the square instead of the cube), and 0.87
-    with all 1,017 columns.
+    F-test is at most ``(n_columns / d) ** 3``, for d columns. Most other columns agree with the
+    target only by chance. With such columns, a penalty that is selected on the same rows would be
+    too small. An example has 250 rows, 20,000 columns of which five are relevant, and `n_columns`
+    1,017. The log-loss is 0.16 with 10 selected columns, 0.67 with 54 columns (the square instead
+    of the cube), and 0.87 with all 1,017 columns.
 
     Parameters
     ----------

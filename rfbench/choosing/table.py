@@ -41,24 +41,24 @@ FOLDED_ROWS = 2_000
 # twice as long, and fewer candidates are tried.
 ROWS_PER_SECOND, LEAST_SAMPLE, MOST_ROWS = 700, 2_000, 50_000
 # Smallest number of held-out rows for which a test error is meaningful. It is also the smallest
-# number of rows behind each bin or category that a model without stored rows may contain. The
-# value was chosen without a measurement. If this value is halved, an error of 20 % is tested with
-# one or two wrong rows.
+# number of rows in a bin or category of a model that must not disclose single rows. The value was
+# chosen without a measurement. If this value is halved, an error of 20 % is tested with one or two
+# wrong rows.
 LEAST_ROWS = 10
 # Smallest number of rows of a table, by definition: one row each for training, validation and
 # testing.
 LEAST_SIDES = 3
-# Smallest number of rows, or of different values, for which a sorted column or an agreement is not
-# considered due to chance. With 20 rows, one of 2e18 random permutations is sorted. If the number
-# of rows is halved, it is one of 4e6 permutations.
+# With fewer than LEAST rows or different values, a column may be sorted or may determine the target
+# by chance. With 20 rows, one of 2e18 random permutations is sorted. If the number of rows is
+# halved, it is one of 4e6 permutations.
 LEAST = 20
-# A text column contains names of persons or things if its categories have on average fewer rows
-# than this number. The value was chosen without a measurement. With twice this value, towns with
-# 15 rows each would be treated as groups.
+# A text column is assumed to contain names of persons or things if its categories have on average
+# fewer rows than this number. The value was chosen without a measurement. With twice this value,
+# towns with 15 rows each would be treated as groups.
 ROWS_PER_NAME = 10
 # Exact duplicates are ignored if their share of the rows is smaller than this value. The value was
-# chosen without a measurement. Fewer duplicates change an error by less than 1 %. With twice this
-# value, ignored duplicates could change an error by up to 2 %.
+# chosen without a measurement. A smaller share of duplicates changes an error by less than 1 %.
+# With twice this value, ignored duplicates could change an error by up to 2 %.
 COPIES = 0.01
 # Limits on the number of rows and cells in the search for columns that reveal the target. Wide
 # tables use fewer rows. The values were chosen so that the search needs one or two seconds. With
@@ -76,7 +76,7 @@ NO_COLUMN = "none"  # value of the options --groups and --time: rows are held ou
 
 @dataclass(frozen=True)
 class LabeledTable:
-    """Rows with a target, and the information on how they are split."""
+    """Rows with a target, and the groups or times by which the rows are split."""
 
     X: pd.DataFrame  # shape (n, n_columns), with numbers, strings, dates and missing values
     y: NDArray[Any]  # numbers (float64) or class codes 0 .. K-1 (int64)
@@ -123,10 +123,11 @@ class LabeledTable:
         return replace(self, X=self.X.iloc[rows], y=y, classes=classes, groups=groups, time=time)
 
     def split(self, share: float, folds: int = 1) -> list[Sides]:
-        """Return pairs of row positions, to fit and to predict: one split, or `folds` folds.
+        """Return one or more splits, each as the positions of the rows to fit and to predict.
 
-        `share` is the share of rows to predict. All rows of a group are in the same part, and both
-        parts have the same share of each class. If rows have times, rows are predicted from earlier
+        If `folds` is 1, there is one split, and `share` is the share of rows to predict. Otherwise
+        there is one split per fold. All rows of a group are in the same part, and both parts have
+        about the same share of each class. If rows have times, rows are predicted from earlier
         rows. Raises ConfigError if there is no such split.
         """
         n = len(self.y)
@@ -190,13 +191,13 @@ class LabeledTable:
 def split_without_rare_classes(
     table: LabeledTable, budget: float, min_rows: int = 1
 ) -> tuple[LabeledTable, list[Sides], Index, dict[str, int]]:
-    """Return the splits of a table, after dropping classes that a part of a split lacks.
+    """Drop the classes that are missing from a part of a split, and return the splits.
 
-    A class that is missing from the training part or from the test part cannot be both learned and
-    tested. Afterwards, the training part of every fold has all classes, and the validation parts
-    together have all classes. Classes with fewer than `min_rows` rows are also dropped, and their
-    names are not disclosed. If groups or times were inferred from the rows and there is no such
-    split, the rows are split at random.
+    A class that is missing from the training rows or from the test rows cannot be both learned and
+    tested. After dropping, the training part of every fold has all classes, and the validation
+    parts together have all classes. Classes with fewer than `min_rows` rows are also dropped, and
+    their names are not disclosed. If there is no such split by groups or times that were inferred
+    from the rows, the rows are split at random.
 
     Returns
     -------
@@ -264,7 +265,7 @@ def _split(
 
 
 def shuffle_within_classes(codes: Index, seed: int) -> Index:
-    """Return the position of each row in a random order of the rows of its class, starting at 0."""
+    """Shuffle the rows of each class, and return the position of each row in its class, from 0."""
     order = pd.Series(np.random.default_rng(seed).permutation(len(codes)))
     return order.groupby(codes).rank().to_numpy(dtype=np.int64) - 1
 
@@ -338,9 +339,9 @@ def read_new_rows(
     """Read rows to predict; return the rows and notes on how they were read.
 
     The target column is ignored. `options` override the options with which the training file was
-    read. Raises DataError if the file has no rows or none of the model's columns. The same error is
-    raised if a column has values that do not occur in the training rows, and if a different
-    separator or decimal sign would avoid these values.
+    read. Raises DataError if the file has no rows or none of the model's columns. Also raises
+    DataError if the values of a column are unusual compared with the training rows, and would be
+    usual with a different separator or decimal sign.
     """
     path, how, prepare = files.find_data_file(str(file), None), model.reading_, model[0]
     read = files.read_data_file(path, like=how, **options)
@@ -382,7 +383,10 @@ def read_new_rows(
 
 
 def _labeled(table: columns.Table, task: str | None, groups: Any, time: Any) -> LabeledTable:
-    """Return a table without rows that lack a target, group or time; infer its task and split."""
+    """Infer the task and the split of a table; return it without rows that lack a target.
+
+    Rows that lack a group or time are also left out.
+    """
     table.special = {
         key: pd.Series(np.asarray(each), name=getattr(each, "name", None) or key)
         for key, each in (("groups", groups), ("time", time))
@@ -426,7 +430,7 @@ def _labeled(table: columns.Table, task: str | None, groups: Any, time: Any) -> 
 
 
 def _number_copies(rows: pd.DataFrame) -> Index:
-    """Return a number for each row that is equal for equal rows, shape (n,)."""
+    """Return a number for each row, shape (n,), such that equal rows have equal numbers."""
     hashes, others = {}, [*range(rows.shape[1])]
     for dtype, places in values.group_columns_by_dtype(rows).items():
         if isinstance(dtype, np.dtype) and dtype.kind in "iuf" and dtype.itemsize <= 8:
@@ -443,7 +447,7 @@ def _number_copies(rows: pd.DataFrame) -> Index:
 def _hash_rows(block: NDArray[Any]) -> NDArray[np.uint64]:
     """Return a hash of the bits of each row, shape (n,).
 
-    The hash function of pandas would need many calls per column.
+    It is faster than the hash function of pandas, which needs many calls per column.
     """
     hashed = np.zeros(len(block), dtype=np.uint64)
     for column in block.T:
@@ -458,9 +462,9 @@ def infer_split(
     """Infer how rows are to be held out: by time, by groups, or at random (None).
 
     Rows that are sorted by a date are split by ``time``. Otherwise rows are split by ``groups`` if
-    a column identifies persons or things in several rows, or if there are exact duplicates, which
-    have equal numbers in `copies`. Returns ``time`` or ``groups``, a series with the times or
-    groups, and a sentence that names the option to disable the split.
+    a column identifies persons or things in several rows, or if there are exact duplicates.
+    Duplicates have equal numbers in `copies`. Returns ``time`` or ``groups``, a series with the
+    times or groups, and a sentence that names the option to disable the split.
     """
     # A numeric column is not read as a date, and it identifies groups only if its name suggests it.
     called = (
@@ -493,8 +497,8 @@ def infer_split(
             return "groups", X[name], sentence
     once = ~pd.Series(copies).duplicated().to_numpy()
     again = int((~once).sum())
-    # Equal rows count as duplicates only if some column has different values in most rows. If all
-    # columns have few categories, rows are equal by chance.
+    # Equal rows count as duplicates only if at least one column has different values in most rows.
+    # If all columns have only a few different values, rows may be equal by chance.
     if (
         again >= max(2, COPIES * len(X))
         and once.sum() >= LEAST
@@ -509,7 +513,11 @@ def infer_split(
 
 
 def _find_group_columns(name: str, column: pd.Series[Any], kind: str) -> tuple[bool, int]:
-    """Return True if the name suggests persons or things, and the number of repeated values."""
+    """Return a flag and the number of groups that the values of a column define.
+
+    The flag is True if the name suggests persons or things. The number of groups is 0 if the column
+    does not identify persons or things in several rows.
+    """
     named = values.is_row_identifier_name(name) or bool(_OWNERS.fullmatch(name))
     if kind == values.WORDS and values.list_units(values.to_text(column).dropna()):
         return named, 0  # the strings are numbers with units
@@ -523,10 +531,10 @@ def _find_group_columns(name: str, column: pd.Series[Any], kind: str) -> tuple[b
 
 
 def find_leaky_columns(X: pd.DataFrame, target: NDArray[Any]) -> list[str]:
-    """Return a sentence for each column that determines the target by its values or its order.
+    """Return a warning for each column whose values or order determine the target.
 
-    `X` has one row per group, because rows of one group have equal values even if no column is
-    leaky.
+    `X` has only one row per group, because the rows of a group may have equal values in a column
+    and equal targets even if the column is not leaky.
     """
     most = max(LEAST, min(TELLING_ROWS, TELLING_CELLS // max(1, X.shape[1])))
     some = np.linspace(0, len(X) - 1, min(len(X), most)).astype(np.int64)
@@ -596,7 +604,7 @@ def _tells(name: str, column: pd.Series[Any], y: NDArray[Any]) -> bool:
     low, high = (end.reduceat(y[order], starts) for end in (np.minimum, np.maximum))
     again = counted[codes] > 1
     ends, counts = np.unique(y, return_counts=True)
-    # Number of rows that a constant prediction within each value gets wrong.
+    # Number of rows with a repeated value whose target is not the most frequent target.
     rarer = int((y[again] != ends[counts.argmax()]).sum())
     pure = bool((low == high).all())
     if pure and 2 * again.sum() > len(y) and rarer >= LEAST / 2:

@@ -1,8 +1,8 @@
 """Working folder of `choose`, whose files are moved to the output folder at the end.
 
 The working folder is next to the output folder. The output folder may contain other files. Only
-files with the names in `NAMED` are replaced, one by one and the card last. If there is a card,
-existing files with these names are files of an earlier `choose`.
+files with the names in `NAMED` are replaced, one after the other, and the card is the last. If the
+output folder has a card, its files with these names are from an earlier run of `choose`.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def make_working_folder(out: Path, *, allow_rows: bool = True) -> Iterator[Path]
                     f"{out} cannot be written", f"The results are in {place}."
                 ):
                     _publish(place, target, allow_rows)
-            finally:  # the rows are kept, so that an interrupted run can be resumed
+            finally:  # keep results that are not in `out`, so that the run can be resumed
                 if _content(place / TRIALS) in (b"", _content(target / TRIALS)):
                     files.remove_folder(above)
     except BlockingIOError:
@@ -98,9 +98,9 @@ def _content(file: Path) -> bytes:
 
 
 def _files(folder: Path, names: tuple[str, ...]) -> list[Path]:
-    """Return the paths of the named files in a folder, relative to the folder.
+    """Return the paths of the files with the given names in a folder, relative to the folder.
 
-    If a name is a subfolder, the files of trials in this subfolder are returned.
+    If a name is the name of a subfolder, the files of trials in this subfolder are returned.
     """
     found: list[Path] = []
     for name in names:

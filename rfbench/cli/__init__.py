@@ -41,14 +41,14 @@ NO_THREAD = "can't start new thread"  # start of Python's error message if no th
 
 
 class Commands(click.Group):
-    """Group of all commands, including the commands of slices. Errors are printed as sentences."""
+    """Group of all commands, which prints errors as sentences instead of tracebacks."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of all commands, sorted."""
         return sorted({*self.commands, *_of_slices()})
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return a command by name; the command of a slice is imported when it is first used."""
+        """Return a command by name; commands of optional components are imported on first use."""
         if cmd_name not in self.commands and cmd_name in (places := _of_slices()):
             self.add_command(pkgutil.resolve_name(places[cmd_name]))
         return super().get_command(ctx, cmd_name)

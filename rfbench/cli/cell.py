@@ -1,4 +1,4 @@
-"""`rfbench verify --cell`: measure one published number and compare it."""
+"""`rfbench verify --cell`: measure one published number again, and compare the two values."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ RETRIED = ("timeout",)
 
 @dataclass
 class CellRun:
-    """The run of a configuration that measures one cell of a paper's table under one protocol.
+    """The run of a configuration that measures one number of a paper's table under one protocol.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class CellRun:
     experiment : Experiment
         Run of the configuration, restricted to the data set, the method and the size of the cell.
     before : list of Results
-        Results with rows that other commands measured.
+        Results that were measured by other commands.
     folder : Path
         Results folder to which missing trials are written.
     trials : list of Trial
@@ -66,7 +66,7 @@ class CellRun:
 
     @property
     def protocol(self) -> str:
-        """Protocol of the run."""
+        """Name of the protocol of the run."""
         return self.experiment.protocol
 
     @property
@@ -83,7 +83,7 @@ class CellRun:
         )
 
     def join(self) -> list[Results]:
-        """Return all rows of the cell as one results folder, in a list; empty if there are none.
+        """Return a list with one `Results` that has all rows of the cell, or an empty list.
 
         Rows of trials that were stopped at the end of the budget are left out.
         """
@@ -117,7 +117,7 @@ class CellRun:
 def verify_cell(
     text: str, out: Path, trials: int | None, budget: float, *, allow_imports: bool
 ) -> None:
-    """Measure the missing trials of a published number, and compare our mean with the number.
+    """Run the missing trials for a published number, and compare their mean with the number.
 
     The `budget` is in seconds. The command exits with code 1 if the run was interrupted or a trial
     failed.
@@ -138,8 +138,8 @@ def verify_cell(
     for place, (run, wanted) in enumerate(zip(runs, missing, strict=True)):
         if wanted:
             now = time.monotonic()
-            # Estimate the time from trials of other protocols. These have the same size and data
-            # set, so they need about the same time.
+            # If this protocol has no measured trials, the time is estimated from other protocols.
+            # Their trials have the same size and data set, so they need about the same time.
             seconds, share = times[place] or max(times), (end - now) / (len(runs) - place)
             summary = _measure(run, wanted, now + share, seconds)
             failed += summary.interrupted or any(": timeout:" not in x for x in summary.messages)
@@ -179,7 +179,8 @@ def _find_runs(
         if not all(found.values()) or whole.protocol in seen:
             continue
         seen.add(whole.protocol)
-        # M is copied from another method, so the number of features is not restricted
+        # If M is copied from a different method, that method has to be planned, too. Therefore only
+        # the data set is restricted.
         if isinstance(whole.M, SameSizeAs):
             found = {"dataset": found["dataset"]}
         cell = whole.model_copy(update={**found, "trials": trials or whole.trials})
@@ -227,7 +228,7 @@ def _measure(run: CellRun, wanted: list[Trial], deadline: float, seconds: float)
 
 
 def _compare(run: CellRun, numbers: Sequence[Published]) -> list[dict[Any, Any]]:
-    """Return the line of `compare_published_numbers` for each number that was measured."""
+    """Return a row of `compare_published_numbers`, a dictionary, for each measured number."""
     collection = frame.build_collection(
         run.join(), today=current_settings.find_current_settings_of_each
     )

@@ -13,8 +13,8 @@ from rfbench.errors import DataError, make_unknown_error
 def data() -> None:
     """List, fetch and check data sets.
 
-    A data set is looked for in the folder named by RFBENCH_DATA, then in data/, one sub-folder per
-    data set. A missing one is downloaded into data/ and checked against its known hash.
+    Data sets are searched in the folder named by RFBENCH_DATA, then in data/, with one sub-folder
+    per data set. Missing data sets are downloaded into data/ and checked against their known hash.
     """
 
 

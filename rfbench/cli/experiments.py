@@ -66,10 +66,10 @@ def run(
 
 
 def _start_worker(options: RunOptions, configs: Sequence[Path]) -> AbstractContextManager[None]:
-    """Start the first worker process early, because its imports need two seconds.
+    """Start the first worker process before the run is planned, because its imports need 2 s.
 
     No worker is started if there is only one core. If results exist, no worker is started either,
-    because all trials may have a row.
+    because then all trials may already have a row.
     """
     from rfbench.experiment import worker_process
 
@@ -121,7 +121,10 @@ def _run(
 def _find_configurations(
     paths: Sequence[Path], paper_folders: Sequence[Path], options: RunOptions
 ) -> list[Path]:
-    """Return the configurations at the paths; load the papers to whose folders they belong."""
+    """Return the configurations that are given as files, as names or as folders of papers.
+
+    The papers to whose folders the configurations belong are loaded.
+    """
     from rfbench.papers.outside import is_paper_folder, list_configurations
 
     above = [each for path in paths if path.is_file() for each in path.absolute().parents[:2]]

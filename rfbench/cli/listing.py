@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from rfbench.datasets.catalog import Entry
     from rfbench.yamlfile import Document
 
-# Column heads of `rfbench list WHAT`, for lists whose heads are not NAME and DESCRIPTION.
+# Keys of the JSON output of `rfbench list WHAT`, for lists with other keys than name and about.
 HEADS = {
     "solvers": ("name", "classes", "about"),
     "columns": ("name", "type", "about"),
@@ -48,7 +48,7 @@ def list_(
     allow_imports: bool,
     form: str,
 ) -> None:
-    """List the entries of a kind, one line each; with NAME, print the details of one entry.
+    """List samplers, data sets, papers or other entries. With NAME, print the details of one entry.
 
     \b
     Examples:
@@ -96,9 +96,10 @@ def list_(
 
 
 def _things(what: str) -> Things:
-    """Return the entries of a list: for each name its cells, and a function for its details.
+    """Return the entries of a list, as a dictionary from names to cells and functions.
 
-    Runs of a configuration file have no cells, because the list has one line per file.
+    The cells are printed after the name. The function returns the details of the entry as text. The
+    runs of a configuration file have no cells, because the list has one line per file.
     """
     if what in ("samplers", "kernels"):
         registry = SAMPLERS if what == "samplers" else KERNELS
@@ -144,7 +145,7 @@ def _things(what: str) -> Things:
 
 
 def _configurations() -> Things:
-    """Return the shipped configurations and their runs; the runs are not checked."""
+    """Return the entries for the shipped configurations and their runs, which are not validated."""
     from rfbench import config, shipped, yamlfile
 
     files: Things = {}
@@ -176,7 +177,7 @@ def _check_code() -> None:
 
 
 def _facts(entry: Entry) -> str:
-    """Return the facts about a data set in the catalog, one line each."""
+    """Return the fields of a data set's catalog entry as text, one per line."""
     facts = entry.model_dump(
         exclude_defaults=True, exclude={"reader", "options", "downloads", "files"}
     )
@@ -186,7 +187,7 @@ def _facts(entry: Entry) -> str:
 
 
 def _of_classes(registry: Registry, name: str) -> str:
-    """Return the parameters, with defaults and rules, and the docstring of a method's classes."""
+    """Return the parameters and the docstring of each class of a method, as text."""
     from rfbench.parameters import describe_parameters
 
     texts, found = [], registry[name]
@@ -222,7 +223,7 @@ def _parse_classes(file: Path) -> dict[str, str]:
 
 
 def _read_first_line(registry: Registry, place: str) -> str:
-    """Return the first sentence of the docstring of a class, for a list.
+    """Return the first paragraph of the docstring of a class as one line, for a list.
 
     A formula after a colon is removed. The docstring is read from the file of the class without an
     import, because importing scikit-learn takes a second.

@@ -24,10 +24,10 @@ def merge(target: Path, others: tuple[Path, ...]) -> None:
 
     OTHERS are results folders, or folders that contain results folders.
 
-    Trials that are in both are compared. The exit code is 1 if a metric differs by more than 1e-9
-    (features in float32: 1e-4), or if rows were refused because of another version, other data, or
-    because no plan contains them. Different data hashes, configurations, protocols and library
-    versions are errors.
+    Trials that are in both folders are compared. The exit code is 1 if a metric differs by more
+    than 1e-9 (features in float32: 1e-4), or if rows were refused because of a different version,
+    different data, or because no plan contains them. Different data hashes, configurations,
+    protocols and library versions are errors.
 
     \b
     Example:
@@ -57,7 +57,7 @@ def merge(target: Path, others: tuple[Path, ...]) -> None:
 @click.argument("row")
 @ALLOW_IMPORTS
 def replay(results: Path, row: str, allow_imports: bool) -> None:
-    """Measure one row of RESULTS again and compare. ROW is a number from 1, or a trial_id.
+    """Measure one row of RESULTS again and compare the metrics. ROW is a number or a trial_id.
 
     The exit code is 1 if a metric differs by more than 1e-9 (features in float32: 1e-4), absolutely
     for values below 1 and relatively above. For a hundred random rows, use

@@ -272,7 +272,7 @@ class RunOptions:
 
     @property
     def overrides(self) -> list[str]:
-        """Overrides of keys of the configuration that result from these options."""
+        """Settings that replace values of the configuration, such as ``trials=10``."""
         return [] if self.trials is None else [f"trials={self.trials}"]
 
     @property

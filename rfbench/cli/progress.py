@@ -17,9 +17,9 @@ from rfbench.cli.terminal import echo
 from rfbench.escaping import escape_line
 from rfbench.pages import formatting
 
-# Seconds between two progress lines, if the output is not a terminal with a progress bar. The
-# value was chosen without a measurement. With half this value, the log of one night has twice as
-# many lines.
+# Seconds between two progress lines, if there is no progress bar because the output is not a
+# terminal. The value was chosen without a measurement. With half this value, the log of one night
+# has twice as many lines.
 PLAIN_SECONDS = 10.0
 # Number of trials that must finish before the remaining time is estimated. The first trial waits
 # for the workers, which need 2.6 s to start (measured). An estimate after one short trial would
@@ -107,7 +107,7 @@ def show_progress(
 
 
 def _forecast(done: int, total: int, seconds: float) -> str:
-    """Return the rate of trials and the remaining time as text, for the progress bar.
+    """Return the number of trials per second and the remaining time, as text for the progress bar.
 
     The text is empty until `MIN_FINISHED` trials have ended, because the first trials wait for
     workers to start and for loops to be compiled.

@@ -30,7 +30,7 @@ def _modes() -> dict[str, tuple[str, str]]:
 
 
 class _Report(click.Command):
-    """The command `rfbench report` with one flag for each mode that a slice adds."""
+    """The command `rfbench report`, with a flag for each set of pages of an optional component."""
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         *own, last = super().get_params(ctx)  # click adds --help as the last parameter

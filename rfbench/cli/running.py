@@ -29,7 +29,7 @@ from rfbench.results.store import Store
 
 
 class RunRequest(NamedTuple):
-    """Experiments whose rows are written to one results folder, with names of their variants."""
+    """Experiments whose rows are written to one results folder, and the name of each variant."""
 
     folder: str
     experiments: list[Experiment]
@@ -66,8 +66,8 @@ def _parts(several: Sequence[RunRequest], options: RunOptions) -> Iterator[tuple
     """Yield the plans to run, and True for each plan that covers a whole results folder.
 
     A table is printed after a plan for a whole folder. With ``--trial-by-trial``, the first trials
-    of all folders are run before all second trials, and so on. If such a run is interrupted, it is
-    a comparison of the same methods on the same data sets with fewer trials.
+    of all folders are run before all second trials, and so on. If such a run is interrupted, all
+    methods and data sets can still be compared, with fewer trials.
     """
     progress = not options.quiet
     if options.trials_first:
@@ -84,8 +84,8 @@ def _parts(several: Sequence[RunRequest], options: RunOptions) -> Iterator[tuple
 def _errors_only() -> Iterator[None]:
     logging.disable(logging.WARNING)
     try:
-        # Workers are started with the current stdout, which needs a method `flush`. So stdout
-        # cannot be None.
+        # Write to the null device instead of setting stdout to None, because starting a worker
+        # calls the method `flush` of stdout.
         with open(os.devnull, "w") as nowhere, redirect_stdout(nowhere):
             yield
     finally:
@@ -134,14 +134,14 @@ def _own_data(plan: RunPlan) -> Iterator[str]:
         if spec.is_user_data:
             yield f"{spec.name}: {spec.entry.note}"
             if before.get(make_data_key(spec.name, spec.parameters), sha256) != sha256:
-                text = "its configuration has changed since the last run, so all its trials are new"
+                text = "its content has changed since the last run, so all its trials are new"
                 yield f"{spec.name}: {text}"
 
 
 def run_missing_trials(plan: RunPlan, options: RunOptions) -> runner.Summary:
-    """Run the missing trials of a plan with a progress bar.
+    """Run the missing trials of a plan with a progress bar, and return a summary.
 
-    Ctrl-C stops the run after the running trials.
+    Ctrl-C stops the run after the trials that are running.
     """
     workers, client = fanout.find_executor(options.executor, options.jobs)
     limits = options.make_limits(workers)
@@ -208,7 +208,10 @@ def _report(summary: runner.Summary) -> None:
 
 
 def print_trial_counts(summary: runner.Summary, there: str) -> None:
-    """Print the number of trials that were run, that failed, and that remain."""
+    """Print the numbers of trials that were run, that failed, and that remain.
+
+    `there` is a text about the trials that were measured before.
+    """
     echo(f"trials:  {summary.done} run, {summary.failed} failed, {there}")
     if summary.left:
         echo(f"not run: {summary.left} (run the same command again to resume)")

@@ -96,7 +96,7 @@ def plot(
 ) -> None:
     """Draw error against M and against time, and time against M, from the CSV files alone.
 
-    Each results folder in RESULTS gets its figures, your own folders before the published ones.
+    Each results folder in RESULTS gets its figures, your own folders before published folders.
     Times are CPU times, or wall times if CPU time was not measured. Each data set has its own
     panels. For more than twelve data sets, the median relative to rks is drawn. A figure without a
     comparison (one point, one method, or equal lines) is not drawn; one line per folder names these
@@ -105,7 +105,8 @@ def plot(
     Figures of a named results folder are written next to its rows. Figures of folders below RESULTS
     are written to sub-folders of RESULTS/figures, or of OUT. Unchanged figures are not drawn again.
 
-    The matplotlibrc of your configuration folder is used; the one of the current folder is ignored.
+    The matplotlibrc of your configuration folder is used. A matplotlibrc in the current folder is
+    ignored.
     --style overrides it. Colors and markers of methods are fixed. With --width, text has 8 pt at
     that size, and captions are written to captions.txt.
 
@@ -157,9 +158,9 @@ def plot(
 
 
 def _place(folder: Path, named: Sequence[Path], out: Path | None) -> Path:
-    """Return the folder for the figures of a results folder.
+    """Return the folder to which the figures of a results folder are written.
 
-    Raises ResultsError if a link leads to a place outside.
+    Raises ResultsError if a link leads outside of the folder for all figures.
     """
     from rfbench import files
     from rfbench.results.reader import TRIALS

@@ -195,7 +195,7 @@ def verify(
 
 
 def _render_csv(every: Sequence[Verification], claims_only: bool, claim: str | None) -> str:
-    """Return numbers, claims, or the comparisons of one claim as CSV."""
+    """Return published numbers, claims, or the comparisons of one claim as CSV text."""
     import pandas as pd
 
     from rfbench.analysis import claims
@@ -216,8 +216,8 @@ def _render_csv(every: Sequence[Verification], claims_only: bool, claim: str | N
 def _find_own(paths: Sequence[Path]) -> tuple[Sequence[Path], list[Path]]:
     """Return the user's own results folders at or below the paths, and the published folder.
 
-    The second list is empty, and the paths are returned unchanged, if there are only published rows
-    or if a path is inside the published folder.
+    The published folder is returned in a list. If there are only published rows, or if a path is
+    inside the published folder, the paths are returned unchanged, and the second list is empty.
     """
     published = shipped.find_published_folder()
     if published is None or not all(path.exists() for path in paths):

@@ -44,7 +44,7 @@ UNPACK: dict[str, Callable[..., Any]] = {
 
 
 def open_unpacked(path: Path, mode: str = "rb", **kwargs: Any) -> Any:
-    """Open a file for reading, decompressed. A zip archive has to contain one file."""
+    """Open a plain or compressed file for reading. A zip archive has to contain one file only."""
     return UNPACK.get(path.suffix.lower(), open)(path, mode, **kwargs)
 
 
@@ -52,8 +52,8 @@ def open_unpacked(path: Path, mode: str = "rb", **kwargs: Any) -> Any:
 class FoundFiles:
     """The location on disk of one file of a data set, or of several files that match a pattern.
 
-    `paths` are the files on disk: a file or an archive, or several loose files. `pattern` is the
-    end of the member's path inside an archive and may contain ``*``. `count` is the number of files
+    `paths` are the files on disk: a single file, an archive, or several separate files. `pattern`
+    is the end of a path inside an archive and may contain ``*``. `count` is the number of files
     that have to match the pattern.
     """
 

@@ -27,7 +27,7 @@ _IGNORED = ("@relation", "@input", "@output")
 
 
 def read_arff(text: str) -> tuple[pd.DataFrame, list[str]]:
-    """Return the columns of an ARFF file, and sentences about the parts that are not used.
+    """Return the table in the text of an ARFF file, and notes on the parts that are not used.
 
     Numbers are float64, dates datetime64, nominal values categories, and strings objects. ``?`` is
     a missing value. Raise ValueError if the text does not have the format, is sparse, or has tables
@@ -63,7 +63,7 @@ def read_arff(text: str) -> tuple[pd.DataFrame, list[str]]:
 
 
 def _attribute(line: str, number: int) -> tuple[str, str, str]:
-    """Return the name of an attribute, its type, and the rest of the line."""
+    """Return the name and the type of the attribute in a header line, and the rest of the line."""
     match = _ATTRIBUTE.fullmatch(line)
     if match is None:
         raise ValueError(f"Line {number} does not name an attribute with a type: {line[:60]!r}")

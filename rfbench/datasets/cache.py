@@ -1,6 +1,7 @@
-"""Cache in the user's folder: hashes of files, valid until the files change, and parsed rows.
+"""Cache of the hashes of files and of parsed rows, in a folder of the user.
 
-Only this user can write to the folder, so its content is trusted. Nothing in it is unpickled.
+A hash is valid until its file changes. Only this user can write to the folder, so its content is
+trusted. Nothing in it is unpickled.
 """
 
 from __future__ import annotations
@@ -91,15 +92,15 @@ def hash_file(path: Path) -> str:
 
 
 def describe_file_state(path: Path) -> str:
-    """Return a string of the path, size and times of a file. It changes if the file changes."""
+    """Return a string with the path, size and times of a file. It changes if the file changes."""
     status = os.stat(path)
     age = time.time() - status.st_ctime
     # Wait if the file is so new that a second change could have the same modification time.
     if 0 <= age < TICK:
         time.sleep(TICK - age)
         status = os.stat(path)
-    # The path may be a link that refers to a different file later, so the inode is a part of the
-    # identity.
+    # The path may be a link that refers to a different file later. Therefore the string contains
+    # the inode.
     identity = f"{os.path.abspath(path)}|{status.st_ino}"
     return f"{identity}|{status.st_size}|{status.st_mtime_ns}|{status.st_ctime_ns}"
 

@@ -17,13 +17,13 @@ from rfbench.arrays import Rows
 from rfbench.errors import DataError, make_unknown_error
 
 SOURCES = ("file", "load", "openml", "sklearn", "path")
-"""Sources of user data: a file, a function, OpenML, scikit-learn, or a packed folder."""
+"""Sources of user data: a file, a function, OpenML, scikit-learn, or a folder of `.npy` files."""
 FILES = ("catalog.yaml", "suite.yaml")
-# The safe loader of libyaml is five times as fast as the loader of PyYAML, which is used if
-# libyaml is missing.
+# The safe loader that uses libyaml is five times as fast as the loader in pure Python. The latter
+# is used if libyaml is missing.
 LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-# Maps data sets to other data sets with the same rows. A comparison counts the two as one data
-# set.
+# Maps a data set to a different data set with the same rows. A comparison of methods counts such a
+# pair as one data set.
 TWINS = {"adult": "a9a", "sklearn-breast_cancer": "wdbc", "digits": "optdigits"}
 Task = Literal["binary", "multiclass", "regression"]
 
@@ -33,11 +33,11 @@ class _CatalogSection(BaseModel):
 
 
 class Download(_CatalogSection):
-    """A file at its original address. `sha256` is None if the hash is unknown.
+    """A file that can be downloaded. `sha256` is its hash, or None if the hash is unknown.
 
-    `also` are the hashes of other archives with the same content. A download with `parts` is built
-    from them: from their distinct lines, in order. `parts` are paths relative to the address of the
-    download.
+    `also` are the hashes of other archives with the same content. `parts` are paths relative to the
+    addresses in `urls`. If there are `parts`, these files are downloaded, and their distinct lines
+    are written to one file, in order.
     """
 
     name: str
@@ -48,10 +48,10 @@ class Download(_CatalogSection):
 
 
 class Member(_CatalogSection):
-    """A decompressed file for a reader: a file of its own, or a member of the archive `source`.
+    """A decompressed file of a data set: a separate file, or a member of the archive `source`.
 
     `path` is the end of the file's path inside an archive. `also` are the hashes of rewritten
-    copies with the same values. `count` is the number of files that match the pattern.
+    copies with the same values. `count` is the number of files that have to match `pattern`.
     """
 
     name: str
@@ -68,7 +68,7 @@ class Member(_CatalogSection):
 
 
 class Entry(_CatalogSection):
-    """The catalog's metadata of one data set.
+    """The metadata of one data set in the catalog.
 
     Attributes
     ----------
@@ -88,15 +88,15 @@ class Entry(_CatalogSection):
     groups : bool
         Whether the rows belong to groups (subjects, patients), which folds do not split.
     equal_rows_together : bool
-        Whether rows with equal columns form groups, which random splits do not split.
+        Whether rows with equal values in all columns form groups, which random splits do not split.
     preparation : int
         Revision of the conversion of a table to numeric rows after the split; 0 if no conversion is
         needed. If it is not 0, `columns` is an approximate number.
     suite : str
         Collection of data sets that a comparison of methods uses.
     set_aside : str
-        Reason why a comparison counts the data set separately: it is a copy of another one, there
-        is nothing to learn, or rows are repeated.
+        Reason why a comparison of methods counts the data set separately. For example, it is a copy
+        of a different data set, there is nothing to learn, or rows are repeated.
     """
 
     name: str
@@ -159,7 +159,7 @@ class Entry(_CatalogSection):
 
 
 def hash_arrays(X: Rows, y: NDArray[Any]) -> str:
-    """Return the hash of dense rows and their targets, as little-endian float64."""
+    """Return the SHA-256 hash of dense rows and their targets, as little-endian float64."""
     parts = (np.ascontiguousarray(part, dtype="<f8") for part in (X, y))
     return hashlib.sha256(b"".join(part.tobytes() for part in parts)).hexdigest()
 
@@ -220,7 +220,7 @@ def list_suites() -> list[str]:
 
 
 def list_excluded_data_sets() -> dict[str, str]:
-    """Return the data sets that a comparison counts separately, with the reasons."""
+    """Return the data sets that a comparison of methods counts separately, with the reasons."""
     return {name: each.set_aside for name, each in read_catalog().items() if each.set_aside}
 
 

@@ -41,7 +41,7 @@ def is_string_dtype(dtype: Any) -> bool:
 
 
 def replace_missing_markers(column: pd.Series[Any], missing: Collection[str]) -> pd.Series[Any]:
-    """Return a column with the values in `missing` replaced by gaps.
+    """Return a column in which the values in `missing` are replaced by missing values.
 
     Numbers are compared by value.
     """
@@ -66,7 +66,7 @@ def normalize_text_columns(
     missing: Collection[str],
     apart: str | None,
 ) -> tuple[pd.DataFrame, Found, list[str]]:
-    """Return the columns with stripped strings. Numbers in text columns get a plain form.
+    """Strip the strings of a table, and write the numbers in its text columns in a plain form.
 
     Parameters
     ----------
@@ -151,7 +151,8 @@ def _plain(
         written = pd.Series(numbers, index=text.index, dtype=object).map(repr)
         return written.where(np.isfinite(numbers), None), unit
     numbers = parse_numbers(text, comma=comma)
-    # A new file may have few rows, so that all of its numbers are in accounting notation.
+    # `is_mostly_numbers` returns False if all numbers are in accounting notation, such as (1.5). A
+    # new file (`units` is not None) with only a few rows may contain only such numbers.
     if 2 * np.isfinite(numbers).sum() > there.sum() and (
         units is not None or is_mostly_numbers(text[there], numbers[there])
     ):
@@ -194,7 +195,7 @@ def _note_unit(
 def to_target_strings(
     text: pd.Series[Any], missing: Collection[str], comma: bool
 ) -> pd.Series[Any]:
-    """Return a target of strings as written, with None for missing values.
+    """Return a target of strings as written in the file, with None for missing values.
 
     If all other cells are numbers, the usual markers and dashes are missing values. Otherwise only
     empty cells are missing values. If `missing` is given, it replaces both rules.

@@ -1,8 +1,8 @@
 """Conversion of tables to rows and a target, before the rows are split.
 
-If all values are finite numbers, the rows become an array. If there are strings, dates, gaps or
-columns that identify the rows, the rows stay a table until they are split. A `Preparation` is then
-fitted on the training set.
+If all values are finite numbers, the rows become an array. If there are strings, dates, missing
+values or columns that identify the rows, the rows stay a table until they are split. A
+`Preparation` is then fitted on the training set.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ UNREAD = "These cells of the target are treated as missing: "
 # 12 bytes per value and three times as many operations. The value was chosen without a
 # measurement. With twice this value, a matrix is dense if an eighth of its values are not 0.
 DENSE = 4
-# Numbers of the training set and of the test set in stored files, by definition.
+# Codes of the values `train` and `test` of a split column, by definition.
 SIDES = {"train": 0, "test": 1}
 
 
@@ -132,7 +132,7 @@ def _is_foreign(dtype: Any) -> bool:
 
 
 def to_native_byte_order(values: Any) -> Any:
-    """Return an array in the native byte order. A mask is kept, and pandas converts it to gaps."""
+    """Return an array in the native byte order of the machine. The mask of an array is kept."""
     array = values if np.ma.isMaskedArray(values) else np.asarray(values)
     return array.astype(array.dtype.newbyteorder("=")) if _is_foreign(array.dtype) else array
 
@@ -177,7 +177,7 @@ def parse_data(
 def parse_table(table: Table, task: str | None = None, labels: Sequence[Any] = ()) -> Parsed:
     """Return the rows, the target, the groups and the predefined split of a `Table`.
 
-    The result is the same as the result of `parse_data`.
+    `task` and `labels` are described in `parse_data`.
     """
     name = table.name
     table.complete(task)
@@ -206,9 +206,10 @@ def parse_table(table: Table, task: str | None = None, labels: Sequence[Any] = (
 
 
 def _rows(name: str, X: pd.DataFrame | Rows) -> tuple[pd.DataFrame | Rows, int, list[str]]:
-    """Return the rows before the split, the number of columns after preparation, and notes.
+    """Return the rows as an array, sparse matrix or table, the number of columns, and notes.
 
-    Raise DataError if no column remains.
+    If the rows stay a table, the number of columns after their preparation is returned. Raise
+    DataError if no column remains.
     """
     if not isinstance(X, pd.DataFrame):
         return _sparse(name, X)
@@ -260,7 +261,7 @@ def _plain(column: pd.Series[Any]) -> Any:
 def describe_target(
     codes: NDArray[Any], classes: list[str], task: str, notes: list[str]
 ) -> dict[str, Any]:
-    """Return the fields of a catalog entry that describe the target, with notes."""
+    """Return the fields of a catalog entry that describe the target, as a dictionary."""
     counts = np.bincount(codes, minlength=len(classes)).tolist() if classes else []
     numbered = dict(zip(classes, counts, strict=True))
     return {"kind": "own", "task": task, "classes": numbered, "note": " ".join(notes)}
@@ -276,11 +277,11 @@ def choose_columns(
     groups: str | int | None = None,
     part: str | int | None = None,
 ) -> Table:
-    """Return a `Table` with the features, the target and the columns of groups and split."""
+    """Return a `Table` with the features, the target, and the columns of groups and split."""
     special: dict[str, pd.Series[Any]] = {}
     if y is not None and target is not None:
         raise DataError(
-            f"The target of {name} is not one of its columns, but the key target is '{target}'.",
+            f"The data of {name} have a separate target, but the key `target` is '{target}'.",
             todo="Remove `target`.",
         )
     if isinstance(X, pd.DataFrame):
@@ -335,7 +336,7 @@ class Table:
     _numbers: Any = None  # the target as numbers, or None for a target of strings
 
     def record_assumption(self, fact: str, taken: str, option: str, *, guess: bool = False) -> None:
-        """Add a note on how a value is interpreted, and on the option that changes this."""
+        """Add a note on how values are interpreted, with the option for another interpretation."""
         sentence = f"{fact}, read as {taken} ({option})."
         for each in (self.notes, self.assumed, *([self.guesses] if guess else [])):
             each.append(sentence)
@@ -351,13 +352,13 @@ class Table:
 
     @property
     def _target_name(self) -> str:
-        """The string "Target", followed by the name of its column if the name is known."""
+        """The string "Target", followed by the name of the target column if it is known."""
         return "Target" if self.y.name in (None, 0) else f"Target {self.y.name}"
 
     def complete(self, task: str | None) -> None:
-        """Read the target. Drop columns of lists, and rows without target, group or split.
+        """Read the target. Drop columns of lists, and rows that lack a target, group or split.
 
-        A `Preparation` fills the other gaps.
+        Missing values of features are kept, because a `Preparation` fills them later.
         """
         if isinstance(self.X, pd.DataFrame):
             objects = self.X.iloc[:, find_columns_by_dtype(self.X, pd.api.types.is_object_dtype)]
@@ -396,10 +397,10 @@ class Table:
             self.special = {k: v[keep].reset_index(drop=True) for k, v in words.items()}
 
     def _read_target(self, task: str | None) -> tuple[pd.Series[Any], Array | None]:
-        """Return the exact values of the target, which define its classes, and its numeric values.
+        """Return the target twice: as exact values, which define the classes, and as floats.
 
-        Cells that cannot be read are gaps in both results. The numeric values are None for a target
-        of strings.
+        Cells that cannot be read are missing in both results. If the target contains strings, None
+        is returned instead of the floats.
         """
         y, classes = self.y, task not in (None, "regression")
         if is_numeric_column(y):
@@ -462,7 +463,7 @@ class Table:
     def encode_target(
         self, task: str | None, labels: Sequence[Any]
     ) -> tuple[NDArray[Any], list[str], str]:
-        """Return the target, the labels of its classes and the task.
+        """Return the target as numbers or class codes, the labels of the classes and the task.
 
         `complete` has to be called before. `task` is classification (also binary, multiclass),
         regression, or None to infer it. Raise DataError if the column cannot be a target.
@@ -513,7 +514,7 @@ class Table:
         self._exact = self._numbers = None
 
     def _note_whole_numbers(self, quantity: bool, different: int) -> None:
-        """Note how whole numbers are interpreted, if the rule of `MOST_WHOLE` may be wrong."""
+        """Add a note on the task of a target of whole numbers, if the assumed task may be wrong."""
         if not FEW < different <= MANY or (self._numbers % 1 != 0).any():
             return
         taken, other = ("classes", "regression for a quantity")
@@ -580,7 +581,7 @@ def _sparse(name: str, X: Any) -> tuple[Rows, int, list[str]]:
 def _is_quantity(numbers: Array, different: int) -> bool:
     """Return True if numbers with `different` distinct values are a quantity, not classes.
 
-    `MOST_WHOLE` describes the rule.
+    The rule is described at the constants `MOST_WHOLE` and `LEAST_EACH`.
     """
     whole = bool((numbers % 1 == 0).all())
     few = FEW if not whole else min(MOST_WHOLE, len(numbers) / LEAST_EACH)
@@ -588,7 +589,7 @@ def _is_quantity(numbers: Array, different: int) -> bool:
 
 
 def _written(y: pd.Series[Any], codes: NDArray[Any]) -> list[str]:
-    """Return each class as written in its first row. 3.0 is written as 3."""
+    """Return the label of each class, as written in the first row of the class; 3.0 becomes 3."""
     first = y.iloc[np.unique(codes, return_index=True)[1]]
     whole = [isinstance(v, float | np.floating) and float(v).is_integer() for v in first]
     return [str(int(v)) if w else str(v) for v, w in zip(first, whole, strict=True)]

@@ -45,11 +45,11 @@ class Dataset:
         Number of rows of the published training set, which come first. None if there is no
         published split.
     groups : array of shape (n,) or None
-        Number of the subject of each row, or of the group of rows with equal columns.
+        Number of the group of each row. A group is a subject, or all rows with equal values.
     sha256 : str
         Identity of the data: a hash of the files' hashes and of the options for reading them.
     equal_rows_together : bool, default=False
-        True if the groups are rows with equal columns.
+        True if each group consists of rows with equal values.
     """
 
     name: str
@@ -80,7 +80,7 @@ def find_entry(
     folder : Path, optional
         Base folder of relative paths to your own data.
     sha256 : str, optional
-        Identity of the data. If it is given, the files are not read again.
+        Hash that identifies the data. If it is given, the files are not read again.
 
     Returns
     -------
@@ -119,7 +119,7 @@ def load(
     folder : Path, optional
         Base folder of relative paths to user data.
     sha256 : str, optional
-        Required identity of the data.
+        Hash that the data are required to have.
 
     Returns
     -------
@@ -174,7 +174,7 @@ def load(
 
 
 def hash_data(name: str, parameters: Parameters = None, folder: Path | None = None) -> str:
-    """Return the identity of a data set, for catalog data without parsing the files.
+    """Return a hash that identifies the content of a data set, without parsing catalog files.
 
     Parameters
     ----------
@@ -213,7 +213,8 @@ def _sha256(entry: Entry, parameters: Parameters, checks: list[FileCheck]) -> st
 def check_parameters(entry: Entry, parameters: Parameters) -> dict[str, int | float]:
     """Return all parameters of a synthetic problem, or an empty dictionary for other data.
 
-    Raise DataError if a parameter of a problem is wrong, or if other data have parameters.
+    Raise DataError if a parameter of a synthetic problem is wrong, or if parameters are given for
+    other data.
     """
     if entry.kind == "synthetic":
         return PROBLEMS[entry.reader].complete(entry.name, parameters)

@@ -39,7 +39,7 @@ def make_example_flats(seed: int = 0) -> tuple[pd.DataFrame, pd.DataFrame]:
     floor, built = random.integers(0, 8, n), random.integers(1900, 2021, n)
     town = random.choice(list(TOWNS), n)
     level = np.array([TOWNS[name] for name in town])
-    # flats in old and in new buildings cost more than flats in other buildings
+    # factor of the price: flats in the oldest and in the newest buildings cost the most
     age = 1.2 - 0.5 * np.sin(np.pi * (built - 1900) / 120)
     price = level * age * (3.1 * area + 9 * rooms + 4 * np.minimum(floor, 4))
     price *= 1 + SPREAD * random.standard_normal(n)

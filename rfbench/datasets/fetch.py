@@ -62,7 +62,8 @@ class FileCheck:
         Location of the file on disk. None if the file is missing.
     status : {'ok', 'unpinned', 'mismatch', 'missing'}
         'ok': the file has a known hash. 'unpinned': the catalog has no hash of the file.
-        'mismatch': the hash differs. 'missing': the file does not exist or cannot be read.
+        'mismatch': the hash differs, or the file cannot be read. 'missing': the file does not
+        exist.
     sha256 : str or None, default=None
         Hash of the content of the file.
     expected : str or None, default=None
@@ -118,7 +119,7 @@ def locate_files(entry: Entry) -> list[FoundFiles | None]:
 
 
 def _in_folder(folder: Path, member: Member) -> FoundFiles | None:
-    """Search a folder for a file: as a plain file, compressed, or inside a download."""
+    """Search a folder for a file of a data set: plain, compressed, or in a downloaded archive."""
     loose = sorted(path for path in folder.glob(member.name) if path.is_file())
     if len(loose) == member.count:
         return FoundFiles(tuple(loose), member.name, member.count)
@@ -262,7 +263,7 @@ def ensure_downloaded(entry: Entry, *, progress: bool = False) -> list[FileCheck
 
 
 def _download(entry: Entry, member: Member, progress: bool) -> None:
-    """Download the file or archive that contains `member`, from the first address that works."""
+    """Download the file or archive that contains `member`. Try each address until one works."""
     download = entry.find_download(member)
     if download is None or not download.urls:
         raise _missing(entry, member)
@@ -285,7 +286,7 @@ def _download(entry: Entry, member: Member, progress: bool) -> None:
 
 
 def _download_or_assemble(download: Download, url: str, path: Path, progress: bool) -> None:
-    """Download a file. If it has parts, build it from their distinct lines, in order."""
+    """Download a file. If it has parts, download them and write their distinct lines, in order."""
     if not download.parts:
         return _copy(url, path, progress)
     lines: dict[bytes, None] = {}
@@ -337,10 +338,10 @@ def _copy(url: str, path: Path, progress: bool) -> None:
 def _carry(download: Callable[[], None], meter: _Meter) -> None:
     """Download in a thread. Abort the download if it is too slow, or on Ctrl-C.
 
-    The download runs in a thread so that the speed can be measured from the start. A server may
-    send the header of its answer slowly, and no function of the library requests returns header
-    lines one at a time. An aborted download ends with the next byte of its body, with its
-    connection, or with this process.
+    The download runs in a thread, so that the speed can be measured from the start. Otherwise a
+    server could send the header of its response slowly without being noticed. The thread of an
+    aborted download ends when the next byte arrives, when the connection is closed, or with this
+    process.
     """
     results: queue.SimpleQueue[BaseException | None] = queue.SimpleQueue()
 
@@ -389,10 +390,10 @@ class _Meter:
         self._since = self.clock(), 0
 
     def watch(self, response: Any, *words: Any, **keywords: Any) -> None:
-        """Read the body of a response as the bytes arrive, and count the bytes."""
+        """Change a response, so that its body is read and counted as the bytes arrive."""
         raw = response.raw
         whole = raw.stream
-        # After a redirection, bytes are counted again, because each response has its own body.
+        # After a redirection, the count restarts at 0, because each response has its own body.
         self.done, self._since = 0, (self.clock(), 0)
 
         def stream(amount: int, decode_content: bool = True) -> Iterator[bytes]:
@@ -443,7 +444,7 @@ class _Meter:
         """Do nothing, because pooch counts full chunks instead of the bytes that arrived."""
 
     def reset(self) -> None:
-        """Do nothing."""
+        """Do nothing. pooch requires this method."""
 
     def close(self) -> None:
         pass

@@ -41,10 +41,10 @@ from rfbench.errors import DataError, RfbenchError, suggest_nearest_name
 TEXT = ("csv", "tsv")
 
 SEPARATORS = ",;\t| "
-# Sizes of the start of a text file that is read to detect its header, separator and width. The
-# values were chosen without a measurement. With twice these values, a file could also be read
-# whose first 100 lines have gaps and whose later lines have strings. With half of TOP_CHARACTERS,
-# a header of 10,000 names could be truncated (see `_top`).
+# Number of characters and lines at the start of a text file from which its header, separator and
+# width are detected. The values were chosen without a measurement. With twice these values, the
+# detection also works if all strings of a column are missing in the first 100 lines. With half of
+# TOP_CHARACTERS, a header of 10,000 names could be truncated (see `_top`).
 TOP_CHARACTERS, TOP_LINES = 2**18, 100
 # LEAST_BYTES is the smallest size of a file that is read in blocks. BLOCK_BYTES is the size of a
 # block. Both are in bytes and were chosen without a measurement. Smaller files fit into memory.
@@ -60,15 +60,15 @@ _BOMS = {
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
 }
-# Five bytes are undefined in Windows-1252. Browsers read these bytes as the control characters of
-# Latin-1.
+# Five bytes are undefined in Windows-1252. As in browsers, they are read as the control characters
+# of Latin-1.
 _AS_BROWSERS = "rfbench.browsers"
 codecs.register_error(_AS_BROWSERS, lambda error: _control(error))
 _GUESSED = {"cp1252": "Windows-1252", "utf-16-le": "UTF-16", "utf-16-be": "UTF-16"}
 _NUMBER_FIELD = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 _COMMA = re.compile(r"[-+]?\d+,\d+([eE][-+]?\d+)?")
 _SHORT_COMMA = re.compile(r"[-+]?\d+,(\d{1,2}|\d{4,})")
-# Numbers with points as thousands separators: 1.234,5 and 1.234.567. The number 1,234 alone is
+# Numbers with points as thousands separators: 1.234,5 and 1.234.567. The number 1.234 alone is
 # ambiguous, and does not match.
 _GROUPED_COMMA = re.compile(r"[-+]?\d{1,3}(\.\d{3})+(,\d+|\.\d{3})", re.ASCII)
 _UNCLEAR = {mark: re.compile(rf"[-+]?[1-9]\d{{0,2}}[{mark}]\d{{3}}") for mark in ",."}
@@ -130,7 +130,7 @@ class ReadOptions:
 
 
 class ParsedFile(NamedTuple):
-    """The columns of a file and the `ReadOptions`. Some formats store the target separately."""
+    """The columns of a file, its target if the file stores it separately, and the `ReadOptions`."""
 
     X: pd.DataFrame | Rows
     y: pd.Series[Any] | None
@@ -143,27 +143,28 @@ def read_data_file(path: Path, *, like: ReadOptions | None = None, **options: An
     """Read a CSV, TSV (also compressed), Parquet, NPY, NPZ, svmlight, ARFF or Excel file.
 
     Every command reads files with this function. In the returned table, numbers in text columns
-    have a decimal point, without thousands separators, signs or units. Other strings are stripped.
-    The target is returned as written in the file, so that different classes stay different.
+    have a decimal point, and no thousands separators, percent signs, currency signs or units. Other
+    strings are stripped. The target is returned as written in the file, so that different classes
+    stay different.
 
     Parameters
     ----------
     path : Path
         Path of the file. The suffix determines the format. If the suffix is unknown, the first line
         determines it.
-    like : Reading, optional
-        The reading of another file of the same format. Nothing is detected again, so that the
-        columns have the same meaning. If the columns have no names, the target may be absent.
+    like : ReadOptions, optional
+        Options with which a training file of the same format was read. Nothing is detected again,
+        so that the columns have the same meaning. If the columns have no names, the target may be
+        absent.
     **options : Any
-        `header`, `separator`, `decimal` and `encoding` of a CSV file. The last three are detected
-        if they are not given. `missing` are strings that mean a missing value. `target` is stored
-        in the reading.
+        `header`, `separator`, `decimal` and `encoding` of a CSV file. They are detected if they are
+        not given. `missing` are strings that mean a missing value. `target` is the target column.
 
     Raises
     ------
     DataError
-        If the file cannot be read or has two columns with the same name. Also if it has no column
-        names, and other columns than `like`.
+        If the file cannot be read or has two columns with the same name. Also if its columns have
+        no names, and their number differs from the training file.
     """
     options = {k: tuple(v) if k == "missing" else v for k, v in options.items()}
     with _raise_as_data_error(path):
@@ -198,7 +199,7 @@ def read_table(
 ) -> tuple[columns.Table, ReadOptions, pd.DataFrame | Rows]:
     """Read a file for training. Return its `Table`, the `ReadOptions`, and all columns.
 
-    If `dense` is True, sparse rows become a table. `special` are the keys of
+    If `dense` is True, sparse rows become a table. `special` are the keyword arguments of
     `rfbench.datasets.columns.choose_columns`. Further options are passed to `read_data_file`. The
     table has notes on assumptions. Raise DataError if the file cannot be read.
     """
@@ -231,7 +232,10 @@ def read_table(
 def _settled(
     path: Path, table: pd.DataFrame, how: ReadOptions, *, new: bool
 ) -> tuple[pd.DataFrame, ReadOptions, list[str]]:
-    """Return the columns as converted by `rfbench.datasets.cells`, and the target as written."""
+    """Convert the columns with `rfbench.datasets.cells`, but keep the target as written.
+
+    Returns the table, the `ReadOptions` with the detected units and decimal commas, and notes.
+    """
     named = table.set_axis([str(column).strip() for column in table.columns], axis=1)
     target, place, notes = None, None, []
     if not new and how.target is not None and how.format not in ("npz", "svmlight"):
@@ -267,7 +271,7 @@ def _settled(
 
 
 def _target(y: pd.Series[Any], how: ReadOptions) -> pd.Series[Any]:
-    """Return a target with strings as written in the file and gaps for missing values."""
+    """Return the target with strings as written in the file, and None for missing values."""
     if not cells.is_string_dtype(y.dtype) or has_nested_values(y):
         return cells.replace_missing_markers(y, how.missing)
     return cells.to_target_strings(y, how.missing, how.decimal == "," or str(y.name) in how.commas)
@@ -298,14 +302,15 @@ def detect_read_options(
     lines = [line for line in lines[start:] if line.strip() and not line.startswith("#")]
     quote = "'" if _has_single_quotes(lines) else '"'
     separator = separator or mark
-    # Among equally good separators, the first one in SEPARATORS is used.
+    # Among equally good separators, the usual separator of the format is preferred, and then the
+    # first one in SEPARATORS.
     if separator is None:
         likely = "\t" if form == "tsv" else ","
         separator = max(likely + SEPARATORS, key=lambda mark: _score(lines, mark, quote))
     how = replace(how, quote=quote)
     rows = _split(lines, separator, quote)
     if header is None and rows and not is_comment:
-        # The columns of a table without names are numbered.
+        # If a table has no column names, pandas writes the numbers 0, 1, ... as names.
         names = [str(name) for name in range(len(rows[0]))]
         is_named = rows[0] == names or str(target) in rows[0]
         how = replace(how, header=is_named or not all(map(_FIRST_NUMBER.fullmatch, rows[0])))
@@ -324,9 +329,9 @@ def detect_read_options(
 def _detect_decimal(rows: list[list[str]], separator: str) -> tuple[str, str | None]:
     """Return the decimal sign of the fields, and a mark if its meaning is ambiguous.
 
-    An ambiguous mark is a thousands separator if the columns of these numbers also have whole
-    numbers of at most three digits, and no longer whole numbers: 950 and 1,024. Otherwise it is the
-    decimal sign.
+    An ambiguous mark is read as a thousands separator if the columns of these numbers also have
+    whole numbers, all of at most three digits. An example is a column with 950 and 1,024. Otherwise
+    the mark is read as the decimal sign.
     """
     fields = [field for row in rows for field in row]
     # If commas separate the columns, 1,234 may be one thousand. With another separator, the comma
@@ -425,7 +430,10 @@ def _split(lines: list[str], mark: str, quote: str) -> list[list[str]]:
 
 
 def _lacks_a_name(rows: list[list[str]], lines: list[str]) -> bool:
-    """Return True if each row starts with a name that has no field in the header, as in R."""
+    """Return True if each row starts with a row name, for which the header has no field.
+
+    R writes files in this form.
+    """
     body = rows[1:] if len(rows) < TOP_LINES else rows[1:-1]
     if not body or any(len(row) != len(rows[0]) + 1 for row in body) or not body[0][-1]:
         return False
@@ -448,9 +456,10 @@ def _has_single_quotes(lines: list[str]) -> bool:
 
 
 def _score(lines: list[str], mark: str, quote: str) -> int:
-    """Return the number of good fields per line for a separator, or 0 if lines differ in length.
+    """Return a score of a separator: 1 plus the number of good columns.
 
-    A field is good if it does not contain another separator, except as a decimal comma.
+    A column is good if most of its fields do not contain another separator, except as a decimal
+    comma. The score is 0 if the lines have different numbers of fields.
     """
     rows = _split(lines, mark, quote)
     if len(rows) > 2:
@@ -468,8 +477,7 @@ def _score(lines: list[str], mark: str, quote: str) -> int:
         sum(bool(_COMMA.fullmatch(row[at])) or not set(row[at]) & set(others) for row in rows)
         for at in range(width)
     ]
-    # The score of a separator is 1 plus the number of good columns. Two bad columns are therefore
-    # better than a single column.
+    # Without the 1, two bad columns would not be better than a single column, whose score is 0.
     return 1 + sum(2 * count > len(rows) for count in good)
 
 
@@ -479,7 +487,10 @@ def _has_words(field: str) -> bool:
 
 
 def _alike(name: str, X: Any, like: ReadOptions) -> Any:
-    """Check that a file has the columns of another reading. The target may be absent."""
+    """Check that a file without column names has the columns of the training file.
+
+    The target may be absent. The columns then get the same numbers as in the training file.
+    """
     if not isinstance(X, pd.DataFrame):
         return X
     if not pd.api.types.is_integer_dtype(X.columns):
@@ -497,7 +508,7 @@ def _alike(name: str, X: Any, like: ReadOptions) -> Any:
         return X.set_axis(pd.Index(places), axis=1)
     if X.shape[1] != like.width:
         raise DataError(
-            f"{name} has {X.shape[1]} columns.",
+            f"{name} has {X.shape[1]} columns, which is a different number than in training.",
             f"The columns do not have names, and the training file has {like.width} columns.",
             "Use a file with the same columns.",
         )
@@ -662,7 +673,7 @@ class _NumberColumns:
         named = [str(name).strip() for name in first.columns]
         apart = named.index(str(target)) if str(target) in named else target
         apart = apart % width if isinstance(apart, int) and -width <= apart < width else -1
-        # True if the column may contain -0, which has no sign as an integer.
+        # True if a block may contain -0, which would lose its sign in an integer column.
         self.has_minus_zero = False
         whole = [at != apart and dtype == np.int64 for at, dtype in enumerate(first.dtypes)]
         m = width - sum(whole) - (apart >= 0)
@@ -699,7 +710,7 @@ class _NumberColumns:
         return True
 
     def finish(self) -> pd.DataFrame:
-        """Return the table. Its columns are views if they are few or are all in one array."""
+        """Return the filled columns as a table. Many separate arrays are copied into one."""
         if self._apart is None:
             columns = {at: column[: self.n] for at, column in enumerate(self._columns)}
             # Many columns are copied, because with one block of memory per column, each step would

@@ -40,7 +40,7 @@ def write_npy_folder(folder: Path, data: Parsed) -> None:
 
 
 def hash_npy_folder(folder: Path, task: str | None = None) -> str:
-    """Return the hash of the content of a packed folder.
+    """Return the hash of the content of a folder of `.npy` files.
 
     Raise DataError if the folder does not contain rows.
     """
@@ -55,7 +55,7 @@ def hash_npy_folder(folder: Path, task: str | None = None) -> str:
 
 
 def open_npy_folder(folder: Path, task: str | None = None) -> Parsed:
-    """Open a folder of `.npy` files as a data source that is read from disk.
+    """Open a folder of `.npy` files as rows that are read from disk on demand.
 
     `task` is the kind of target. If it is not given, `facts.json` or the target itself determines
     it. Raise DataError if a file is missing, damaged, or has a different number of rows. Nothing is

@@ -1,8 +1,8 @@
-"""A scikit-learn transformer from tables with numbers, categories, dates and gaps to numeric rows.
+"""A scikit-learn transformer of tables with numbers, categories, dates and missing values.
 
-The transformer is fitted on the training set only and is a part of the model. scikit-learn's
-ColumnTransformer needs the type of each column and rejects a table that lacks a column. skrub would
-be an additional dependency.
+It returns numeric rows. It is fitted on the training set only and is a part of the model.
+scikit-learn's ColumnTransformer needs the type of each column and rejects a table that lacks a
+column. skrub would be an additional dependency.
 """
 
 from __future__ import annotations
@@ -59,12 +59,13 @@ DATE_PARTS = ("days", "month", "weekday", "hour")
 
 
 class Note(NamedTuple):
-    """A note on the treatment of a column.
+    """A note on how a column of a table is converted to numbers.
 
-    `done` is the treatment: ``words`` (`detail` is the number of columns), ``date``, ``gaps``
-    (number of rows), ``not numbers`` (number of values that count as gaps) or ``text numbers``
-    (numbers with signs or thousands separators). For a column that is left out, `done` is the
-    reason: ``constant``, ``empty``, ``identifier`` or ``index`` (row numbers).
+    `done` is ``words`` for categories, ``date``, ``gaps`` for missing values, ``not numbers`` for
+    values that count as missing, or ``text numbers`` for numbers with signs or thousands
+    separators. `detail` is the number of output columns, of rows or of values. If the column is
+    left out, `done` is the reason: ``constant``, ``empty``, ``identifier`` or ``index`` (row
+    numbers).
     """
 
     column: str
@@ -76,9 +77,9 @@ class Note(NamedTuple):
 class SchemaChanges:
     """Differences between a table and the training set. `Preparation` accepts all of them.
 
-    A missing column counts as a column of gaps, and a new column is not used. A new category is
-    encoded as a rare category. If there are no rare categories, the columns of the categories get
-    their means.
+    A missing column counts as a column of missing values, and a new column is not used. A new
+    category is encoded as a rare category. If there are no rare categories, the columns of the
+    categories get their means.
     """
 
     missing_columns: tuple[str, ...] = ()
@@ -127,18 +128,19 @@ class PreparedColumns:
 class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Transform a table into float64 rows, with columns that are learned from the training set.
 
-    - Numbers are kept. Gaps (also infinite values, and strings among numbers) become the mean of
-      the training set. If the training set has gaps, an additional column marks them.
+    - Numbers are kept. Missing values (also infinite values, and strings among numbers) become the
+      mean of the training set. If the training set has them, an additional column marks them.
     - Dates and times become days since 2000, month, weekday (0: Monday) and hour.
-    - Each category becomes a column of 0 and 1. Two categories become a single column. A gap is the
-      category ``missing``. Categories in less than 1 % and fewer than 10 of the rows, and all
-      categories beyond 255, share the column ``other``.
+    - Each category becomes a column of 0 and 1. Two categories become a single column. A missing
+      value is the category ``missing``. Categories in less than 1 % and fewer than 10 of the rows,
+      and all categories beyond 255, share the column ``other``.
     - Constant columns are left out. Columns that identify rows are also left out: distinct whole
       numbers in a column named id or index or without a name, and text of which more than half is
       distinct.
 
-    Values that do not occur in the training set (a new category, or a gap in text) are replaced by
-    the means of their columns. ``get_feature_names_out`` returns the names of the columns.
+    If a text column has a category or a missing value that does not occur in the training set, the
+    columns of its categories get their means. ``get_feature_names_out`` returns the names of the
+    columns.
 
     Parameters
     ----------
@@ -262,12 +264,12 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             raise DataError(
                 "No column remains from which a model could learn.",
                 " ".join(describe_column_treatments(self.notes_)),
-                "Use others.",
+                "Use different columns.",
             )
         return self._chosen(rows)
 
     def _learn_numbers(self, numbers: Array) -> Array:
-        """Learn the means and ranges of numeric columns, and return a mask of the gaps.
+        """Learn the means and ranges of numeric columns, and return a mask of the missing values.
 
         If `least_rows` is above 1, the numbers are replaced by means in place.
         """
@@ -287,10 +289,10 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def _learn_notes(
         self, table: pd.DataFrame, other: Iterable[str], gaps: Mapping[str, Array]
     ) -> None:
-        """Learn the notes on each column: its gaps, and its values of a different type.
+        """Learn the notes on each column: its missing values, and its values of a different type.
 
-        `other` contains the names of non-numeric columns. `gaps` contains the gaps of each column
-        of numbers or dates.
+        `other` contains the names of non-numeric columns. `gaps` contains a mask of the missing
+        values of each column of numbers or dates.
         """
         empty = {str(column): int(n) for column, n in table.isna().sum().items()}
         empty |= {column: int(is_missing(table[column]).sum()) for column in other}
@@ -304,7 +306,7 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         )
 
     def _chosen(self, rows: Array) -> Array:
-        """Return the output columns. Columns that were constant in the training set are 0."""
+        """Return the output columns of encoded rows. Columns that were constant in `fit` are 0."""
         chosen = rows[:, self._varying]
         chosen[:, self._zero] = 0.0
         return chosen
@@ -375,15 +377,15 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return {column for column, same in zip(plain, inside, strict=True) if same}
 
     def __sklearn_tags__(self) -> Any:
-        """Return the tags that declare to scikit-learn that gaps and strings are accepted."""
+        """Return the tags with which scikit-learn accepts missing values and strings."""
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = tags.input_tags.string = True
         return tags
 
     def _numbers(self, table: pd.DataFrame) -> Array:
-        """Return the numeric columns and the parts of dates as an array, shape (n, slots).
+        """Return the numeric columns, followed by the parts of dates, as a float64 array.
 
-        Gaps are NaN.
+        Missing values are NaN. The array has one row per row of the table.
         """
         numeric = table.reindex(columns=self._numeric)
         text = list_non_numeric_columns(numeric)
@@ -406,7 +408,7 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return parse_dates(values, self._day_first[column])
 
     def _expanded(self, table: pd.DataFrame, numbers: Array) -> Array:
-        """Return all candidate columns of a table, including the constant columns."""
+        """Return all encoded columns of a table, including constant columns, as an array."""
         indicators = np.isnan(numbers[:, self._with_gaps]).astype(np.float64)
         filled = np.where(np.isnan(numbers), self._means, numbers)
         one_hot = [
@@ -416,7 +418,7 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return np.hstack([filled, indicators, *one_hot])
 
     def _expanded_names(self) -> tuple[list[str], list[str]]:
-        """Return the source column and the name of each candidate column."""
+        """Return the source column and the name of each column that `_expanded` returns."""
         sources = self._numeric + [column for column in self._day_first for _ in DATE_PARTS]
         names = self._numeric + [f"{c} {part}" for c in self._day_first for part in DATE_PARTS]
         with_gaps = [sources[at] for at in self._with_gaps]
@@ -492,7 +494,10 @@ class _Words:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the columns. The name is "(other)" if the data have a category "other"."""
+        """Names of the output columns of the categories.
+
+        The column of rare categories is named "(other)" if the data have a category "other".
+        """
         levels = self.levels[1:] if len(self.levels) == 2 else self.levels
         bare = [level.removeprefix("\0") for level in levels]
         return tuple(
@@ -547,14 +552,15 @@ def describe_column_treatments(notes: Iterable[Note]) -> list[str]:
 
 
 def _column(table: pd.DataFrame, column: str) -> pd.Series[Any]:
-    """Return a column of a table. If the table has no such column, return a column of gaps."""
+    """Return a column of a table. If it does not exist, return a column of missing values."""
     return table[column] if column in table else pd.Series(None, index=table.index, dtype=object)
 
 
 def _means(values: Array, least: int) -> Array:
-    """Replace numbers by means of `least` consecutive values. Equal numbers get the same mean.
+    """Return the numbers with each number replaced by the mean of its bin.
 
-    Gaps are kept. If there are fewer than `least` numbers, all values are NaN.
+    A bin contains at least `least` numbers that are consecutive in sorted order. Equal numbers are
+    in the same bin. NaN stays NaN. If there are fewer than `least` numbers, all values are NaN.
     """
     made, there = np.full(len(values), np.nan), np.isfinite(values)
     if there.sum() < least:

@@ -127,7 +127,7 @@ def prepare(
         Random generator for the split and the subset.
     rows : int, optional
         Number of training samples to keep, drawn at random, with a proportional number of test
-        samples. If None, all samples are kept, and rows of a packed folder stay on disk.
+        samples. If None, all samples are kept, and rows of a folder of `.npy` files stay on disk.
     test_rows : int, optional
         Maximum number of test samples to keep, drawn at random, instead of a proportional number.
     dtype : {'float64', 'float32'}
@@ -182,7 +182,7 @@ def _blocks(X: Rows) -> Iterator[slice]:
 def _take(dataset: Dataset, index: Index, *, on_disk: bool) -> Rows:
     """Return a copy of rows in float64. Raise DataError for values that are not finite.
 
-    Rows of a packed folder may stay on disk. Their blocks are checked when they are read.
+    Rows of a folder of `.npy` files may stay on disk. Their blocks are checked when they are read.
     """
     X: Rows = dataset.X
     if isinstance(X, RowSource) and on_disk:
@@ -198,7 +198,10 @@ def _take(dataset: Dataset, index: Index, *, on_disk: bool) -> Rows:
 
 
 def _cast(X: Rows, name: str, dtype: str) -> Rows:
-    """Return scaled rows as `dtype`. Casting before scaling would lose digits far from 0."""
+    """Return scaled rows as `dtype`, or raise DataError if a value is too large for it.
+
+    Rows are cast only after they are scaled. Otherwise large numbers would lose digits in float32.
+    """
     with np.errstate(over="ignore"):
         cast: Any = X.astype(dtype, copy=False)
     if not np.isfinite(cast if isinstance(cast, np.ndarray) else cast.data).all():
@@ -226,7 +229,10 @@ def _scaled(X: Rows, scale: Scale, name: str, dtype: str) -> Rows:
 
 
 def _scaler(X_train: Rows, X_test: Rows, scaling: str, dtype: str) -> Scale:
-    """Return the function that scales a block of rows, learned in at most three passes."""
+    """Return a function that scales a block of rows, with parameters learned from the rows.
+
+    Learning needs at most three passes over the rows.
+    """
     if scaling == "none":
         return np.asarray
     if scaling == "/255":
@@ -290,7 +296,8 @@ def _moments(sides: list[Rows]) -> tuple[NDArray[np.float64], NDArray[np.float64
     """Return the mean and standard deviation of each column, in float64 and with two passes."""
     n, total = sum(X.shape[0] for X in sides), np.zeros((1, sides[0].shape[1]))
     blocks = [(X, block) for X in sides for block in _blocks(X)]
-    # Rows are added one by one, so that the sum equals the sum that numpy computes over all rows.
+    # Rows are added one by one, so that the rounding errors are the same as in a sum by numpy over
+    # all rows.
     for X, block in blocks:
         total = np.vstack([total, X[block]]).sum(axis=0, keepdims=True)
     mean = total[0] / n

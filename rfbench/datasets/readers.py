@@ -1,7 +1,7 @@
 """Readers for the files of the catalog, which return arrays.
 
-The hashes of the files are known, so broken files are rare. `read_catalog_data` rejects broken
-files in one place.
+The hashes of the files are known, so broken files are rare. Therefore the readers have hardly any
+checks, and `read_catalog_data` rejects broken files.
 """
 
 from __future__ import annotations

@@ -40,9 +40,7 @@ class _Bounded(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # t
     """
 
     def fit(self, X: Rows, y: Any = None) -> Self:
-        """Learn the scaling from rows of shape (n, d).
-
-        The rows are finite and dense, or a source of rows on disk.
+        """Learn the scaling from rows of shape (n, d), a dense array or a `RowSource` on disk.
 
         If there are more than 100,000 rows, 100,000 evenly spaced rows are read. Raise ValueError
         if a value is not finite, or if the rows are sparse.

@@ -189,7 +189,8 @@ def _whole_groups(dataset: Dataset, n_test: int, generator: np.random.Generator)
 def _order_evenly(classes: NDArray[Any], offset: float) -> Index:
     """Return an order of the rows in which each class is spread evenly.
 
-    The first row of a class is at offset / class size.
+    Row i of a class of m rows, counted from 0, gets the position (i + offset) / m. The rows are
+    sorted by this position.
     """
     position = np.empty(len(classes))
     for label in np.unique(classes):
@@ -205,10 +206,11 @@ def _last(dataset: Dataset, rule: Mapping[str, Any], generator: np.random.Genera
 
 
 def split_by_time(times: NDArray[Any], size: int, folds: int = 1) -> list[Sides]:
-    """Return the last `size` rows and all earlier rows, for each of `folds` consecutive folds.
+    """Return the training rows and the test rows of each of `folds` consecutive folds in time.
 
-    Rows with the same time stay together, so that a side may have more rows, or none. `times` has
-    shape (n,).
+    The last fold has the last `size` rows as test rows, and each earlier fold has the `size` rows
+    before the next fold. The training rows of a fold are all rows before its test rows. Rows with
+    the same time stay together, so that a side may have more rows, or none. `times` has shape (n,).
     """
     ordered, n = np.sort(times), len(times)
     starts = [max(0, n - fold * size) for fold in range(folds, 0, -1)]
@@ -256,7 +258,10 @@ def _folds(dataset: Dataset, rule: Mapping[str, Any], generator: np.random.Gener
 
 
 def _some_of(numbers: Index, size: float, generator: np.random.Generator) -> Sides:
-    """Draw groups for the test set. `numbers` contains the group of each row."""
+    """Draw groups for the test set, and return the training rows and the test rows.
+
+    `numbers` contains the group of each row. `size` is the number or the share of drawn groups.
+    """
     groups = np.unique(numbers)
     in_test = np.isin(numbers, generator.permutation(groups)[: _resolve_size(size, len(groups))])
     return np.flatnonzero(~in_test), np.flatnonzero(in_test)
@@ -317,7 +322,7 @@ def draw_subset(
 ) -> tuple[Index, Index]:
     """Draw `rows` training samples at random, and a proportional number of test samples.
 
-    If `test_rows` is given, at most that many test samples are returned, whatever the share.
+    If `test_rows` is given, it replaces the proportional number of test samples.
     """
     n_test = len(test)
     if rows < len(train):

@@ -62,7 +62,7 @@ def split_into_json_and_arrays(data: Parsed) -> tuple[dict[str, Any], Arrays] | 
 
 
 def read_stored_data(folder: Path) -> Parsed:
-    """Return the rows in a folder. Damaged files may raise many types of errors."""
+    """Return the rows stored in a folder. Damaged files may raise any type of error."""
     facts = json.loads((folder / FACTS_FILE).read_bytes())
     arrays = {
         file.stem: np.load(file, mmap_mode="r", allow_pickle=False) for file in folder.glob("*.npy")
@@ -81,7 +81,7 @@ def read_stored_data(folder: Path) -> Parsed:
 
 
 def _table(X: pd.DataFrame) -> tuple[list[Any], Arrays] | None:
-    """Return descriptions and arrays of the columns of a table.
+    """Convert a table to descriptions of its columns (JSON values) and arrays of their values.
 
     Return None if the type of a column is not supported.
     """

@@ -14,7 +14,7 @@ Generated = tuple[NDArray[np.float64], NDArray[np.int64]]
 
 
 def sphere(generator: np.random.Generator, d: int, n: int) -> Generated:
-    """Return n points X ~ N(0, I_d), shape (n, d), and targets y for a sphere as the boundary.
+    """Return n points X ~ N(0, I_d), shape (n, d), and two classes y separated by a sphere.
 
     y is 1 if ``|x| > sqrt(d)``, which is true for about half of the points, and 0 otherwise.
 
@@ -29,7 +29,7 @@ def sphere(generator: np.random.Generator, d: int, n: int) -> Generated:
 def hyperplane(
     generator: np.random.Generator, d: int, n: int, informative: int = 100, weak: float = 0.05
 ) -> Generated:
-    """Return n points X ~ N(0, I_d), shape (n, d), and targets y for a hyperplane as the boundary.
+    """Return n points X ~ N(0, I_d), shape (n, d), and two classes y separated by a hyperplane.
 
     y is 1 if ``x'u > 0``, and 0 otherwise.
 

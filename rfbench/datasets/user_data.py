@@ -48,7 +48,10 @@ def make_default_data_name(parameters: Options) -> str:
 def load_user_data_entry(
     name: str, parameters: Options, folder: Path | None = None, sha256: str | None = None
 ) -> tuple[Entry, str]:
-    """Return the entry and the identity of user data. The rows are read once per content."""
+    """Return the catalog entry of user data and their identity, a hash.
+
+    The rows are read only if this process has not read the same content before.
+    """
     content_hash = sha256 or _find_hash(parameters, folder)
     entry = _entries.get((name, content_hash, REVISION))
     if entry is None:
@@ -61,11 +64,11 @@ def read_user_data(
 ) -> tuple[Entry, Parsed, str]:
     """Return a catalog entry for user data, the rows and their identity.
 
-    Rows of a packed folder stay on disk. Other data are parsed once and cached. `name` is the name
-    in results. The parameters are one of `rfbench.datasets.catalog.SOURCES`, and the keys for
-    reading it. Relative paths start at `folder` (None: the current folder). If the identity
-    `sha256` is known, it is used to find cached rows. Raise DataError if the data do not exist, or
-    if no method could use the data.
+    Rows of a folder of `.npy` files stay on disk. Other data are parsed once and cached. `name` is
+    the name in results. `parameters` has one of the keys `rfbench.datasets.catalog.SOURCES`, and
+    the options for reading this source. Relative paths start at `folder` (None: the current
+    folder). If the identity `sha256` is known, it is used to find cached rows. Raise DataError if
+    the data do not exist, or if no method could use the data.
     """
     if find_source(parameters) == "path":
         path, task = _locate_rows(parameters, folder)
@@ -90,7 +93,11 @@ def read_user_data(
 
 
 def hash_user_data(parameters: Options, folder: Path | None, parsed: Parsed | None = None) -> str:
-    """Return the hash of the content and of the options for reading it, without path or name."""
+    """Return a hash of the content of user data and of the options for reading it.
+
+    The hash does not depend on the path or the name. `parsed` is needed unless the source is a
+    file.
+    """
     shape = {key: parameters[key] for key in (*SHAPING, *READING_KEYS) if key in parameters}
     if find_source(parameters) == "file":
         path = files.find_data_file(str(parameters["file"]), folder)
@@ -107,7 +114,7 @@ def hash_user_data(parameters: Options, folder: Path | None, parsed: Parsed | No
 
 
 def _locate_rows(parameters: Options, folder: Path | None) -> tuple[Path, str | None]:
-    """Return the packed folder of the rows, and the task given in the parameters."""
+    """Return the path of the folder of `.npy` files, and the task given in the parameters."""
     path = (folder or Path()) / Path(parameters["path"]).expanduser()
     return path.absolute(), parameters.get("task")
 
@@ -130,9 +137,9 @@ def _find_hash(parameters: Options, folder: Path | None) -> str:
 
 @functools.cache
 def _of_function(parameters: str, folder: Path | None, code: str) -> str:
-    """Return the rows from the user's function, which is called once per process.
+    """Return the identity of the data that the user's function returns.
 
-    The rows are stored for the worker processes.
+    The function is called once per process, and its rows are stored for the worker processes.
     """
     return _stored(json.loads(parameters), folder)[0]
 
@@ -146,8 +153,8 @@ def _stored(parameters: Options, folder: Path | None) -> tuple[str, Parsed]:
 def _arrays_sha256(parsed: Parsed) -> str:
     X, groups = parsed.X, parsed.groups
     facts = {key: value for key, value in (parsed.about or {}).items() if key != "note"}
-    # This key is from a version that did not support tables. It is kept so that identities do not
-    # change.
+    # This key has no meaning any more. It is from a version that did not support tables, and is
+    # kept so that the identities do not change.
     facts["fills_gaps"] = False
     digest = hashlib.sha256(json.dumps(facts, sort_keys=True).encode())
     arrays: tuple[Any, ...] = (X,)
@@ -214,7 +221,7 @@ def _called(path: str, folder: Path | None, arguments: Options) -> Any:
 
 
 def _taken(what: str, result: Any, shaping: Options) -> Parsed:
-    """Convert the result of a function or of a fetcher to rows."""
+    """Convert the data that the user's function or scikit-learn has returned to `Parsed` rows."""
     labels: Any = ()
     if isinstance(result, Mapping) and "data" in result:
         X, y = result["data"], result.get("target")
@@ -236,8 +243,8 @@ def _taken(what: str, result: Any, shaping: Options) -> Parsed:
 def _fetched(source: str, which: Any, shaping: Options) -> Any:
     from sklearn import datasets
 
-    # The fetching functions unpickle cached files. The cache therefore has to be in the user's own
-    # folder.
+    # The functions of scikit-learn unpickle cached files, which can run code. Therefore the cache
+    # has to be in a folder to which only the user can write.
     home = str(cache.find_user_folder() / "sklearn")
     if source == "openml":
         target = shaping.get("target", "default-target")

@@ -1,4 +1,4 @@
-"""Interpretation of the values of a column as numbers, strings, dates or gaps."""
+"""Interpretation of the values of a column as numbers, strings, dates or missing values."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from rfbench.errors import DataError
 NUMBER, DATE, WORDS = "number", "date", "words"
 IDENTIFIER, INDEX = "identifier", "index"  # kinds of columns whose values identify rows
 SEVERAL_UNITS = "several units"  # kind of a column whose strings are numbers with different units
-# A column of strings may contain categories, even if all strings are different, if it has fewer
-# strings than this. The value was chosen without a measurement. With half this value, the names of
-# ten classes with one row each would identify the rows. With twice this value, 30 names of shops
-# count as categories.
+# A text column with at most this number of different strings contains categories, even if all
+# strings are different. The value was chosen without a measurement. With half this value, the names
+# of more than ten classes with one row each would identify the rows. With twice this value, 30
+# names of shops count as categories.
 LEAST_NAMES = 20
 # Maximum number of names in a message. With twice this value, they do not fit on a line.
 MOST_NAMED = 8
@@ -70,7 +70,7 @@ _SHORT_UNITS = frozenset([*"mgshlLtWVAJN°‰Ω'\"\u2032\u2033"])
 
 
 def format_names(names: list[str]) -> str:
-    """Return the first names as text, with the number of further names."""
+    """Return up to eight names as one string, followed by the number of further names."""
     more = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
     return ", ".join(map(str, names[:MOST_NAMED])) + more
 
@@ -78,7 +78,7 @@ def format_names(names: list[str]) -> str:
 def as_table(X: Any, what: str = "The table") -> pd.DataFrame:
     """Return the rows as a table with strings as column names.
 
-    Raise DataError if a name occurs twice, or if the rows have no columns.
+    Raise DataError if a name occurs twice.
     """
     table = X if isinstance(X, pd.DataFrame) else pd.DataFrame(np.asarray(X))
     table = table.reset_index(drop=True)
@@ -244,7 +244,10 @@ def to_plain_numbers(text: pd.Series[Any], *, comma: bool) -> pd.Series[Any]:
 
 
 def _rewrite(words: pd.Series[Any], *, comma: bool) -> pd.Series[Any]:
-    """Rewrite strings for `to_plain_numbers`; each string is compared with every number form."""
+    """Return strings with their numbers in the plain form that `to_plain_numbers` describes.
+
+    Each string is compared with every notation of numbers, which is slow.
+    """
     accounts = words.str.fullmatch(_ACCOUNTS).astype(bool)
     words = words.where(~accounts, words.str.replace(_ACCOUNTS, r"-\1\2", regex=True))
     words = words.str.replace(_MINUS, "-", regex=True).str.replace(_UNIT, "", regex=True)
@@ -273,7 +276,10 @@ def parse_numbers(text: pd.Series[Any], *, comma: bool) -> Array:
 
 
 def split_numbers_and_units(text: pd.Series[Any]) -> pd.DataFrame:
-    """Return the number and the unit in each string, both as strings, or None without a number."""
+    """Return a table with the number and the unit in each string, both as strings.
+
+    Both are missing if the string is not a number with or without a unit.
+    """
     codes, different = pd.factorize(text)
     words = pd.Series(different, dtype=object).str.strip()
     parts = words.str.extract(rf"^{_MEASURE.pattern}$")
@@ -282,7 +288,10 @@ def split_numbers_and_units(text: pd.Series[Any]) -> pd.DataFrame:
 
 
 def list_units(text: pd.Series[Any]) -> list[str]:
-    """Return the units of strings if most strings are numbers with one of these units."""
+    """Return the units in a text column, or an empty list if it does not contain measurements.
+
+    Most strings have to be numbers, with at most eight different units.
+    """
     units = split_numbers_and_units(text)["unit"].value_counts()
     few = 2 * units.sum() > len(text) and units.drop("", errors="ignore").sum() > 0
     return sorted(map(str, units.index)) if few and len(units) <= MOST_NAMED else []
@@ -294,10 +303,11 @@ def parse_numbers_with_units(
     """Return the numbers in strings with a common unit, shape (n,), and the unit.
 
     `unit` is the known unit. By default the unit is detected. A detected unit has at least two
-    letters or is a known sign, and requires at least 20 different numbers. K, M and B are factors
-    if several of them, or plain numbers, occur. The unit is then for example ``K, M``. Strings with
-    a different unit are NaN. Strings without a unit are NaN if the unit is detected. If there is no
-    common unit, all numbers are NaN, and the unit is empty.
+    letters or is a known sign, and requires at least 20 different numbers. The letters K, M and B
+    after numbers are factors if several of them occur, or if one of them and numbers without a
+    letter occur. The unit is then for example ``K, M``. Strings with a different unit are NaN.
+    Strings without a unit are NaN if the unit is detected. If there is no common unit, all numbers
+    are NaN, and the unit is empty.
     """
     parts = split_numbers_and_units(text)
     numbers, units = parse_numbers(parts["number"], comma=comma), parts["unit"].fillna("\0")
@@ -323,8 +333,9 @@ def parse_numbers_with_units(
 def is_day_first(text: pd.Series[Any], before: bool | None = None) -> bool | None:
     """Return True if 1/2/2020 means February 1. None if there are no dates of this form.
 
-    The first number above 12 decides. If there is none, the result is `before`, the order in the
-    training set. If `before` is None, the day is first in dates with points or hyphens.
+    If the first or the second number of a date is above 12, it is the day. If all numbers are at
+    most 12, the result is `before`, the order in the training set. If `before` is None, the day is
+    first in dates with points or hyphens.
     """
     parts = text.dropna().astype(str).str.extract(r"^(\d{1,2})([-/.])(\d{1,2})[-/.]\d")
     if parts[1].isna().all():
@@ -336,9 +347,9 @@ def is_day_first(text: pd.Series[Any], before: bool | None = None) -> bool | Non
 
 
 def to_days(name: str, column: pd.Series[Any]) -> Array:
-    """Return the time of each row from a column of dates (in days) or numbers, NaN for gaps.
+    """Return dates as days since `EPOCH`, or numbers unchanged, as floats; NaN if missing.
 
-    Raise DataError for other columns.
+    Raise DataError if a column contains neither dates nor numbers.
     """
     if is_numeric_column(column):
         return column.to_numpy(dtype=np.float64, na_value=np.nan)
@@ -349,7 +360,7 @@ def to_days(name: str, column: pd.Series[Any]) -> Array:
                 f"{str(column.dropna().iloc[0])!r}."
             )
             if column.notna().any()
-            else f"'{name}' is empty.",
+            else f"The column '{name}' does not have any value.",
             "The column does not determine the order of the rows in time.",
             "Name a column of dates or numbers.",
         )
@@ -369,7 +380,8 @@ def parse_dates(column: pd.Series[Any], before: bool | None = None) -> pd.Series
     text = text.where(
         ~text.str.fullmatch(_TIME).astype(bool), EPOCH.date().isoformat() + " " + text
     )
-    # In dates that start with the year, pandas would also swap day and month.
+    # Dates that start with the year are parsed separately. If `dayfirst` is True, pandas would
+    # otherwise swap their month and day.
     year_first = text.str.match(r"\d{4}").astype(bool)
     dates = pd.concat(
         pd.to_datetime(part, format="mixed", dayfirst=day_first, errors="coerce", utc=True)

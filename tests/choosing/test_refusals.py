@@ -229,14 +229,14 @@ ERRORS = {
         "choosing/table.py: {} has no rows.",
         "choosing/table.py: {} has no column of the model.",
         "datasets/columns.py: The target column of {} is not named.",
-        "datasets/columns.py: The target of {} is not one of its columns, but the key target is",
+        "datasets/columns.py: The data of {} have a separate target, but the key `target` is",
         "datasets/columns.py: The {} and the {} of {} are both '{}'.",
         "datasets/columns.py: {} has no column '{}'.{}",
         "datasets/columns.py: {} contains strings, such as {}.",  # --task regression
         "datasets/columns.py: {} is sparse, so its columns have no names.",  # drop, groups
         "datasets/files.py: The first line of {} contains names, but the training file",
         "datasets/files.py: There is no file {}.{}",
-        "datasets/files.py: {} has {} columns.",
+        "datasets/files.py: {} has {} columns, which is a different number than in training.",
         "datasets/files.py: {} is a folder.",
         # The column of --time.
         "datasets/values.py: The column '{}' contains neither dates nor numbers. One value is {}.",

@@ -330,9 +330,9 @@ class TestFiles:
         stream = io.BytesIO()
         np.savez(stream, X=np.arange(60.0).reshape(20, 3), y=np.arange(20) % 2)
         refused(
-            put, "1 1:1 2:2\n0 1:2 2:3\n" * 3, "a.svm", target=0, match="is not one of its columns"
+            put, "1 1:1 2:2\n0 1:2 2:3\n" * 3, "a.svm", target=0, match="have a separate target"
         )
-        refused(put, stream.getvalue(), "a.npz", target="z", match="is not one of its columns")
+        refused(put, stream.getvalue(), "a.npz", target="z", match="have a separate target")
 
     @pytest.mark.parametrize(
         ("content", "name", "match"),
@@ -476,7 +476,7 @@ class TestFunctions:
             ({"kind": "list"}, "returns list"),
             ({"kind": "long"}, "one target per row"),
             ({"wrong": 1}, "wrong"),
-            ({"target": "y"}, "is not one of its columns"),
+            ({"target": "y"}, "have a separate target"),
             ({"function": "broken"}, "SystemExit"),
             ({"function": "nothing"}, "cannot be imported"),
         ],
