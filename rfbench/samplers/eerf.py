@@ -1,4 +1,4 @@
-"""Energy-based exploration of random features."""
+"""Energy-based exploration of random features (EERF), which selects candidates by their scores."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ class EERF(PooledFeatures):
         Bandwidth (length scale) of the kernel, or the rule that computes the bandwidth from the
         training set.
     feature_map : {'offset', 'paired'}, default='offset'
-        Type of the features. For the paired map the score of a frequency is the norm over its cos
-        and sin columns.
+        Type of the features. For the paired map, the score of a frequency is the l2 norm of the
+        scores of its cos and sin columns.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Random seed or generator. None uses a new seed in every fit.
     score_rows : int or float, default=0.1

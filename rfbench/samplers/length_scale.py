@@ -39,12 +39,12 @@ LARGEST_ERROR = PARTS_PER_OCTAVE * math.log2(1.02)
 # of seeds of the final measurement. Chosen without a measurement. With twice as many seeds, both
 # steps need twice the time.
 FEW_SEEDS, MOST_SEEDS = 4, 512
-# COARSE is the step of the search for the distance, two octaves. FURTHEST is the limit of the
-# search, 20 octaves. Chosen without a measurement. With twice the step, a search may miss the
-# distances at which a kernel decreases.
+# COARSE is the step of the search for the distance, two octaves (an octave is a factor of 2).
+# FURTHEST is the limit of the search, 20 octaves. Chosen without a measurement. With twice the
+# step, a search may miss the distances at which a kernel decreases.
 COARSE, FURTHEST = 2 * PARTS_PER_OCTAVE, 20 * PARTS_PER_OCTAVE
-# Shift of the rows that detects a kernel that depends on the position of the rows. Chosen without
-# a measurement. With the shift halved, weak dependences are not detected.
+# Number that is added to all rows, to detect a kernel that depends on the position of the rows.
+# Chosen without a measurement. With the shift halved, weak dependences are not detected.
 SHIFT = 3.0
 
 

@@ -1,4 +1,4 @@
-"""Features drawn from a pool by their leverage scores, or by scores without an inverse."""
+"""Features drawn from a pool by ridge leverage scores, or by scores that need no matrix inverse."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ class WeightedPool(ScoredFeatures):
     ) -> Array:
         """Return the scores p of the unnormalized columns of the pool.
 
-        Write the columns to `formed`.
+        If `formed` is an array, the columns are also written into it.
         """
 
 
@@ -271,7 +271,8 @@ class SurrogateLeverage(WeightedPool):
         p_i = |y^\top z_i|^2 + n |z_i|^2 \quad (12), \qquad p_i = |y^\top z_i|^2 \quad (14),
 
     In the paired map the score of a frequency is the sum over its cos and sin columns. If there are
-    several target columns, the score is summed over them (our choice, because the paper is binary).
+    several target columns, the score is summed over them. This is our choice, because the paper
+    has only one target column.
     The cost is O(n l).
 
     The published numbers of the paper are obtained with ``equation=14, resample=False,

@@ -1,4 +1,4 @@
-"""Learning kernels with random features."""
+"""Learning kernels with random features (LKRF): features are weighted by their alignment with y."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ VALIDATION = "validation"
 # DIVERGENCE_PENALTIES are the penalties to select from, as in the papers (1e-5 to 1e5 in
 # Shahrampour et al. 2018). RIDGE_ALPHAS are the penalties of the ridge fits that evaluate them.
 # Chosen without a measurement of other ranges. With half of the powers, the best value would
-# sometimes be beyond an end.
+# sometimes be outside the range.
 DIVERGENCE_PENALTIES = tuple(float(f"1e{power}") for power in range(-5, 6))
 RIDGE_ALPHAS = np.array([float(f"1e{power}") for power in range(-6, 1)])
 
@@ -69,8 +69,8 @@ class LKRF(PooledFeatures):
         See `rfbench.samplers.base.RandomFeatures`.
     score_rows : int or float, default=1.0
         Number or fraction of the training rows from which the scores are computed. If there are
-        several target columns, the scores are summed over the columns (our choice, because the
-        paper is binary).
+        several target columns, the scores are summed over the columns. This is our choice, because
+        the paper has only one target column.
     pool_size : int, default=1000
         N_w, the number of candidates. If pool_size is d or more, the pool of the linear kernel
         contains each coordinate once.
@@ -79,15 +79,15 @@ class LKRF(PooledFeatures):
     penalty : float or 'validation', optional, default=None
         Penalty lambda above 0, which replaces rho. The scores are first divided by their maximum,
         so that lambda has the same meaning for every data set (our choice). ``validation`` selects
-        the value with the best predictions from 1e-5, 1e-4, ..., 1e5 (the grid of Shahrampour et
-        al. 2018). Among equal values the largest is selected. Each value is scored on four fifths
-        of the scoring rows. Its features are fitted to these rows by ridge regression, with an
-        intercept and the best penalty of 1e-6, ..., 1 times the number of rows. The squared error
-        on the held-out fifth decides. All values use the same random numbers. The selected value is
-        then used with the scores of all scoring rows, and reported in a note. For values above
-        about 1 the weights are nearly uniform and the draws are similar to random kitchen sinks, so
-        that the choice has little effect. This selection is our choice, because the papers do not
-        describe one.
+        the value with the smallest validation error from 1e-5, 1e-4, ..., 1e5 (the grid of
+        Shahrampour et al. 2018). If several values have the same error, the largest is selected.
+        For each value, the scores are computed on four fifths of the scoring rows. Ridge regression
+        is then fitted to these rows, with an intercept and the best penalty of 1e-6, ..., 1 times
+        the number of rows. The validation error is the squared error on the held-out fifth. All
+        values use the same random numbers. The selected value is then used with the scores of all
+        scoring rows, and reported in a note. For values above about 1 the weights are nearly
+        uniform and the draws are similar to random kitchen sinks, so that the choice has little
+        effect. This selection is our choice, because the papers do not describe one.
     estimator : {'draw', 'top', 'all', 'paper'}, default='top'
         ``draw``: M draws with replacement from q (estimator 5). ``top``: the M most probable
         candidates (as in the comparison of Shahrampour et al.), in the order of their scores if q
@@ -222,11 +222,11 @@ class LKRF(PooledFeatures):
         return compute_chi_square_weights(scores, self.rho)
 
 
-# The following two functions return the distribution q that is optimal for scores v and near the
-# uniform distribution. One limits the chi-square distance, and the other penalizes it. v and q
-# have shape (N,) and the same order. q is non-negative and sums to one. The functions raise
-# MethodError if v is empty, if a score, the radius or the penalty is NaN, or if a score is
-# infinite.
+# The following two functions return a distribution q that has a large product q'v with the scores
+# v and is near the uniform distribution. The first function limits the chi-square distance from
+# the uniform distribution, and the second function penalizes it. v and q have shape (N,) and the
+# same order. q is non-negative and sums to one. The functions raise MethodError if v is empty, if
+# a score, the radius or the penalty is NaN, or if a score is infinite.
 
 
 def compute_chi_square_weights(scores: Array, rho: float) -> Array:
@@ -292,7 +292,7 @@ def compute_penalized_weights(scores: Array, penalty: float) -> Array:
     .. math:: \max_q q^\top v - \lambda (N |q|^2 - 1)
               \quad\text{subject to}\quad q \ge 0,\; 1^\top q = 1
 
-    where v is divided by its maximum. The solution is the projection of :math:`1/N + v / (2 \lambda
+    Here v is divided by its maximum. The solution is the projection of :math:`1/N + v / (2 \lambda
     N)` on the simplex (the solution of problem (8) in the paper lacks the factor 2).
 
     Parameters
