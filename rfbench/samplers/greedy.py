@@ -117,9 +117,9 @@ class Pursuit:
     r"""Orthogonal matching pursuit: correlations of all columns with the residual of the fit.
 
     Let Z be the matrix of all columns, and Y the target. Let q_1, q_2, ... be the selected columns
-    after orthonormalization. Then :math:`w_k = Z^\top
-    q_k` is column k of the Cholesky factor, extended to all columns of Z, and :math:`Z^\top R =
-    Z^\top Y - \sum_k w_k q_k^\top Y`.
+    after orthonormalization. Then :math:`w_k = Z^\top q_k` is column k of the Cholesky factor,
+    extended to all columns of Z. The correlations with the residual R are :math:`Z^\top R = Z^\top
+    Y - \sum_k w_k q_k^\top Y`.
 
     Parameters
     ----------

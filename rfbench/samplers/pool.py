@@ -1,4 +1,4 @@
-"""Samplers that draw a pool of candidates and select some by their scores, and a control."""
+"""Base classes of samplers that select features from a random pool, and a control sampler."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ from rfbench.samplers.base import RandomFeatures, RandomStreams
 from rfbench.samplers.declaration import ANY, CheckCase, sampler
 from rfbench.samplers.feature_map import PAIRED, FeatureMap, FittedMap
 
-# Sizes of a block of 1 MiB. Measured by `python -m scripts.bench.doubled`, as CPU time divided by
-# the CPU time with these values: 1.06 with half of BLOCK_ROWS, .99 with twice BLOCK_ROWS, 1.01
-# with half of BLOCK_FREQUENCIES, and 1.04 with twice BLOCK_FREQUENCIES.
+# Numbers of rows and of frequencies in a block of 1 MiB. Measured by `python -m
+# scripts.bench.doubled`, as CPU time divided by the CPU time with these values: 1.06 with half of
+# BLOCK_ROWS, .99 with twice BLOCK_ROWS, 1.01 with half of BLOCK_FREQUENCIES, and 1.04 with twice
+# BLOCK_FREQUENCIES.
 BLOCK_ROWS = 512
 BLOCK_FREQUENCIES = 256
 CENTERING = one_of("auto", True, False)
@@ -65,7 +66,11 @@ def compute_target_moments(
 
 
 def sum_cosine_and_sine_columns(unit: FeatureMap, columns: Array) -> Array:
-    """Add the values of the cosine and the sine column of each frequency, shape (M,)."""
+    """Return the sum of the values of the cosine and the sine of each frequency, shape (M,).
+
+    `columns` has one value for each column of the map. If the map is not paired, each frequency has
+    one column, and the values are returned unchanged.
+    """
     if unit.layout == PAIRED:
         return columns[: unit.n_frequencies] + columns[unit.n_frequencies :]
     return columns
@@ -77,17 +82,17 @@ def is_target_centered(choice: bool | str, targets: Array) -> bool:
 
 
 def argsort_descending(scores: Array, error: float) -> NDArray[np.intp]:
-    """Return the indices of scores in decreasing order. Scores may be tied up to rounding errors.
+    """Return the indices of scores in decreasing order of the scores.
 
-    Tied scores are ordered by their index.
+    Scores that differ only by rounding errors are tied, and are ordered by their index.
 
     Parameters
     ----------
     scores : array of shape (m,)
     error : float
-        Rounding error of a score. A group consists of consecutive scores without a gap larger than
-        this error. Within a group, scores are tied if they differ by at most this error, counted
-        from the first score.
+        Rounding error of a score. The sorted scores are first split into groups at every gap that
+        is larger than this error. A group is then split into intervals of the length of this error,
+        starting at its largest score. Scores in the same interval are tied.
 
     Returns
     -------
@@ -107,10 +112,10 @@ def iterate_ridge_fits(
 ) -> Iterator[tuple[float, Array]]:
     """Yield the mean squared loss on held-out rows and the coefficients, for each penalty.
 
-    `training` and `held` are rows with their target columns, shape (n, k). The penalties are
-    multiplied by n, and the intercept is not penalized. The squared loss is summed over the columns
-    of the target. Penalties whose coefficients are too large for the floating-point precision are
-    skipped.
+    `training` and `held` each contain rows, and the target columns of these rows, shape (n, k). The
+    penalties are multiplied by n, and the intercept is not penalized. The squared loss is summed
+    over the columns of the target. Penalties whose coefficients are too large for the
+    floating-point precision are skipped.
     """
     from rfbench.compute.gram import accumulate_normal_equations
     from rfbench.compute.ridge import compute_residual_sum_of_squares, solve_ridge
@@ -139,6 +144,8 @@ SCORE_ROWS = Rule("a fraction of the training rows in (0, 1]", _is_share) | whol
 class PoolScores:
     """A pool of candidates with the sums of its features over the scoring rows.
 
+    Z is the matrix of the features of the scoring rows, and Y is the target.
+
     Attributes
     ----------
     pool : FeatureMap
@@ -165,8 +172,9 @@ class PoolScores:
         """Compute the sums of a pool's features over rows, for targets of shape (n, k)."""
         sums = compute_target_moments(pool, rows, np.column_stack([y, np.ones(len(y))]))
         means = y.mean(axis=0)
-        # The sum over a block is computed in the dtype of the rows, with rounding errors that grow
-        # with the root of the number of rows. The sums of the blocks are added in float64.
+        # The sum over a block is computed in the dtype of the rows. Its rounding error grows with
+        # the root of the number of rows in the block. The sums of the blocks are added in float64,
+        # whose rounding errors are negligible.
         walk = 4 * float(np.finfo(rows.dtype).eps) * np.sqrt(min(len(y), BLOCK_ROWS))
         errors = walk * np.abs(sums).max(axis=0)
         rounding = errors[:-1] + errors[-1] * np.abs(means)

@@ -22,7 +22,7 @@ BASES = ("rks", "orf", "simrf")
 
 @dataclass(frozen=True)
 class PositiveMap(FeatureMap):
-    """Columns ``scale * exp(w'z - decay |z|^2)`` of z = x - center.
+    """Feature map with the columns ``scale * exp(w'z - decay |z|^2)``, for z = x - center.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Random features that are multiplied by a matrix with fewer columns."""
+"""Random features that are multiplied by a matrix, so that there are fewer columns."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PROJECTED_BLOCK_BYTES = 2**23
 
 
 def iterate_row_blocks(n: int, n_columns: int) -> Iterator[slice]:
-    """Yield slices of rows for which the float64 features need about 8 MiB."""
+    """Yield slices of consecutive rows whose features in float64 need about 8 MiB."""
     step = max(16, PROJECTED_BLOCK_BYTES // (8 * n_columns))
     return (slice(start, min(start + step, n)) for start in range(0, n, step))
 

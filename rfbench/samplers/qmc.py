@@ -23,8 +23,9 @@ logger = logging.getLogger(__name__)
 # dimensions, .14 with 40, and .62 with 80.
 HALTON_LIMIT = 40
 # Points are limited to the interval from _EDGE to 1 - _EDGE, because the quantile of 0 is
-# -infinity. Sobol points with 32 bits are multiples of 2^-32. Half of this margin would change
-# only the point 0, and twice the margin would change more points. Chosen without a measurement.
+# -infinity. The Sobol points of scipy have 30 bits, so they are multiples of 2^-30, and only the
+# point 0 is changed. Chosen without a measurement. With half or twice the margin, too, only the
+# Sobol point 0 is changed.
 _EDGE = 2.0**-31
 
 
@@ -78,9 +79,9 @@ class QMC(RandomFeatures):
     -----
     The supported kernels have a product measure: all kernels except the linear and the Euclidean
     Laplacian kernel. The offsets of the offset map are independent instead of quasi-random, which
-    is our choice. Without scrambling, the first point of both sequences is 0. It is skipped,
-    because its inverse is minus infinity. Points are moved to at least 2^-31, half the resolution
-    of Sobol points, from the faces of the cube.
+    is our choice. Without scrambling, the first point of a Sobol or Halton sequence is 0. It is
+    skipped, because the quantile of 0 is minus infinity. Coordinates of points are limited to the
+    interval from 2^-31 to 1 - 2^-31. The margin is half the resolution of Sobol points.
 
     References
     ----------

@@ -174,7 +174,8 @@ class SSR(RandomFeatures):
         simplex = compute_simplex_vertices(d)
         directions = []
         for start in range(0, n_drawn, d + 1):
-            # The first vertices are linear combinations of the first coordinate axes.
+            # A truncated block needs only the first rows of the Haar matrix, because each of the
+            # first vertices is a linear combination of the first coordinate axes.
             rank = min(d, n_drawn - start)
             corners = simplex[: n_drawn - start, :rank]
             directions.append(corners @ draw_haar_rows(random.frequencies, d, rank))

@@ -68,9 +68,10 @@ class SES(RandomFeatures):
         Constraint on the weights: non-negative least squares. This is our choice, because the paper
         does not state it.
     penalty : {'validated'}, default='validated'
-        Method of selecting lambda. lambda is divided by the mean diagonal element of A'A to remove
-        the scale (our choice). The value from 1e-6, 1e-5, ..., 100 with the smallest error on a
-        held-out fifth of the pairs is selected. The weights are then fitted on all pairs.
+        Method of selecting lambda. lambda is divided by the mean diagonal element of the Gram
+        matrix of the least-squares problem, to remove the scale (our choice). The value from 1e-6,
+        1e-5, ..., 100 with the smallest error on a held-out fifth of the pairs is selected. The
+        weights are then fitted on all pairs.
 
     Attributes
     ----------
@@ -139,7 +140,9 @@ class PairEquations(NamedTuple):
         return float(beta @ (self.gram @ beta) - 2.0 * (beta @ self.moment) + self.square)
 
     def make_solver(self) -> Callable[[float], Array]:
-        """Return a function from penalties to weights, based on a single eigendecomposition.
+        """Return a function that computes the weights, shape (M,), for a penalty.
+
+        The eigendecomposition of A'A is computed once, for all penalties.
 
         The penalty is relative to the mean diagonal element of A'A. `scipy.optimize.nnls` is called
         with a square root of the normal equations, M x M.

@@ -58,8 +58,8 @@ class TEFMG(ProjectedFeatures):
         l is at most D. (Random kitchen sinks with M = base_size have the same D columns. With M = l
         they have 2l columns for the paired map.)
     power : {0}, default=0
-        Power of F'F before the sketch. The paper does not state the power in its figures, so 0 is
-        our choice.
+        Exponent of the matrix F'F that is applied before the sketch. The paper does not state the
+        exponent of its figures, so 0 is our choice.
 
     Notes
     -----

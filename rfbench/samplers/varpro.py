@@ -44,8 +44,8 @@ class VariableProjection(ScoredFeatures):
     gradient with respect to the frequencies is :math:`-X^\top (R \theta^\top \circ S) / n`. Among
     all evaluated frequencies, the set with the smallest squared loss on a held-out tenth of the
     rows is kept. Every evaluation costs a ridge fit and O(n M (d + k)), for k columns of the
-    target. All of this time counts as the time of drawing features. This method answers the
-    question whether random features should be trained instead.
+    target. All of this time counts as the time of drawing features. A comparison with this method
+    shows if it is better to train features than to draw them.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ class VariableProjection(ScoredFeatures):
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Random seed or generator. None uses a new seed in every fit.
     score_rows : int or float, default=1.0
-        Number or fraction of the training rows from which the scores are computed.
+        Number or fraction of the training rows on which the frequencies are trained.
     iterations : int, default=50
         Maximum number of iterations of L-BFGS.
     patience : int, default=5
