@@ -64,7 +64,7 @@ def matmul(a: Any, b: Any, out: FloatArray | None = None) -> Any:
 def multiply_by_transpose(a: FloatArray) -> FloatArray:
     """Return a @ a.T, shape (n, n), exactly symmetric.
 
-    The computation needs half the work of a product.
+    The computation needs half the work of a general matrix product.
 
     Parameters
     ----------

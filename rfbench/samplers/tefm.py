@@ -55,8 +55,8 @@ class TEFMG(ProjectedFeatures):
     base_size : int or None, default=None
         Number of frequencies of F. The default is 4 n_components, as in the figures of TEFM. The
         number D of columns of F is base_size for the offset map and 2 base_size for the paired map.
-        l is at most D. (Random kitchen sinks with M = base_size have the same D columns. With M = l
-        they have 2l columns for the paired map.)
+        l is at most D. For comparison, `RKS` has D columns with n_components = base_size. With
+        n_components = l it has l columns for the offset map and 2l for the paired map.
     power : {0}, default=0
         Exponent of the matrix F'F that is applied before the sketch. The paper does not state the
         exponent of its figures, so 0 is our choice.
@@ -123,8 +123,8 @@ class TEFMS(ProjectedFeatures):
     base_size : int or None, default=None
         Number of frequencies of F. The default is 4 n_components, as in the figures of TEFM. The
         number D of columns of F is base_size for the offset map and 2 base_size for the paired map.
-        l is at most D. (Random kitchen sinks with M = base_size have the same D columns. With M = l
-        they have 2l columns for the paired map.)
+        l is at most D. For comparison, `RKS` has D columns with n_components = base_size. With
+        n_components = l it has l columns for the offset map and 2l for the paired map.
     sketch : {'hadamard'}, default='hadamard'
         Type of the transform: Walsh-Hadamard, with the rows padded with zeros to a power of two.
 
@@ -208,8 +208,8 @@ class TruncatedSVD(ProjectedFeatures):
     base_size : int or None, default=None
         Number of frequencies of F. The default is 4 n_components, as in the figures of TEFM. The
         number D of columns of F is base_size for the offset map and 2 base_size for the paired map.
-        l is at most D. (Random kitchen sinks with M = base_size have the same D columns. With M = l
-        they have 2l columns for the paired map.)
+        l is at most D. For comparison, `RKS` has D columns with n_components = base_size. With
+        n_components = l it has l columns for the offset map and 2l for the paired map.
 
     Notes
     -----
@@ -268,8 +268,8 @@ class CompactFeatures(ProjectedFeatures):
     base_size : int or None, default=None
         Number of frequencies of F. The default is 4 n_components, as in the figures of TEFM. The
         number D of columns of F is base_size for the offset map and 2 base_size for the paired map.
-        l is at most D. (Random kitchen sinks with M = base_size have the same D columns. With M = l
-        they have 2l columns for the paired map.)
+        l is at most D. For comparison, `RKS` has D columns with n_components = base_size. With
+        n_components = l it has l columns for the offset map and 2l for the paired map.
     projection : {'gaussian'}, default='gaussian'
         Distribution of P: the entries are independent, N(0, 1/l).
 
