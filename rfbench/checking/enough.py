@@ -77,7 +77,7 @@ def compute_resampled_errors(Z: Array, frequency: Index, seed: int = 0) -> dict[
 
 
 def find_quantile(errors: Array) -> float:
-    """Return the quantile of the errors: a further error is at most as large with `PROBABILITY`."""
+    """Return the value that a further error does not exceed with the probability `PROBABILITY`."""
     return float(np.quantile(errors, PROBABILITY, method="weibull"))
 
 
@@ -122,7 +122,7 @@ def measure_kernel_errors(claim: KernelClaim, seconds: float = MAX_SECONDS) -> A
 
 
 def find_quantile_interval(errors: Array) -> tuple[float, float]:
-    """Return the 95 % confidence interval of the quantile, which consists of two of the errors."""
+    """Return the 95 % confidence interval of the quantile. Both of its ends are observed errors."""
     ordered = np.sort(errors)
     low, high = (int(stats.binom.ppf(p, len(ordered), PROBABILITY)) for p in (0.025, 0.975))
     return float(ordered[max(low - 1, 0)]), float(ordered[min(high, len(ordered) - 1)])

@@ -75,7 +75,7 @@ def check_feature_map(
     Parameters
     ----------
     feature_map : type or callable
-        A sampler, a transformer of scikit-learn's interface, or a function ``f(X, M, seed)`` that
+        A sampler, a transformer with scikit-learn's interface, or a function ``f(X, M, seed)`` that
         returns the features of rows.
     kernel : str, optional
         Kernel to check. The default is each kernel that a sampler supports, else the Gaussian

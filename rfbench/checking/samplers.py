@@ -78,7 +78,7 @@ class FeatureMapUnderTest:
             seeded = [each for each in OF_EVERY_MAP if each != another_seed_other_features]
             return (*seeded, *SAMPLER_CHECKS)
         skipped = [] if self._takes_seed else [another_seed_other_features]
-        # Cloning and pickling are checked only for transformers, because functions lack them.
+        # Functions, unlike transformers, cannot be cloned or pickled, so this check is omitted.
         if not self.method.is_sklearn_transformer:
             skipped.append(clones_and_copies)
         return tuple(each for each in OF_EVERY_MAP if each not in skipped)
@@ -113,8 +113,8 @@ class FeatureMapUnderTest:
 
         The argument is the parameter that the user declared, as in a configuration. Otherwise it is
         the map's parameter in `WIDTHS`, with its measured exponent. The dictionary is empty if the
-        user has set this parameter. If the map has no such parameter, the rows are divided by the
-        bandwidth.
+        user has set this parameter. It is also empty if the map has no such parameter. The
+        bandwidth is then 1, unless it is given.
         """
         method = self.method
         if not self.is_sampler and method.formula is not None:
@@ -306,7 +306,7 @@ def run_checks(tested_map: Any, checks: Sequence[Check]) -> list[PromiseCheck]:
 
 
 def catch_error_message(function: Callable[[], Any]) -> str:
-    """Return the exception that a call raises as a sentence; empty if it raises none."""
+    """Return the message of the exception that a call raises, or an empty string without one."""
     try:
         function()
     except CheckFailedError as error:

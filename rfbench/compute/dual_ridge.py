@@ -65,7 +65,7 @@ class KernelEigendecomposition:
         work -= (self.column_means - mean)[:, None]
         # Centering makes K zero along the constant vector. The eigenvalue of this direction is
         # raised to the mean eigenvalue, so that it is never at the level of rounding errors. The
-        # effect is subtracted later.
+        # methods below subtract the effect on the predictions.
         self.lift = float(np.trace(work)) / n if intercept else 0.0
         work += self.lift / n
         self.values, self.vectors = linalg.eigh(

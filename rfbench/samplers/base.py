@@ -213,11 +213,11 @@ class RandomFeatures(
     # Kernel classes and types of features (`Kernel.feature`) that the sampler supports.
     kernels_served: ClassVar[Any] = Kernel
     features_served: ClassVar[tuple[str, ...]] = ("wave", "arc-cosine", "coordinate")
-    # Revision of the method. It is incremented when the method computes something different. Its
-    # trials then get new identities.
+    # Revision of the method. It is incremented when the method computes something different, so
+    # that results of an earlier revision are not reused.
     revision: ClassVar[int] = 1
-    # Previous values of defaults that have changed. They are part of a trial's identity, so rows
-    # that were measured with the old default are not used for the new default.
+    # Defaults that have changed, with their new values. These values are part of the key of a
+    # result, so that results with the old default are not reused for the new default.
     changed_defaults: ClassVar[Mapping[str, Any]] = MappingProxyType({})
 
     n_components: int = field(default=100, kw_only=False, metadata=make_rule_metadata(whole(1)))

@@ -122,7 +122,10 @@ class EERF(PooledFeatures):
 
 
 def _best_of_each_class_in_turn(scores: Array, errors: Array) -> NDArray[np.intp]:
-    """Return an order of candidates: the best candidate of each class, then the second best, ..."""
+    """Return all candidates: first the best candidate of each class, then the second best, ...
+
+    The result contains the index of each candidate once, at its first position in this order.
+    """
     orders = [argsort_descending(*of) for of in zip(scores.T, errors, strict=True)]
     ranking = np.stack(orders, axis=1).ravel()
     _, first = np.unique(ranking, return_index=True)

@@ -1,4 +1,4 @@
-"""Landmarks for the Nystroem method: rows by leverage, random pivots, or k-means centroids."""
+"""Landmarks for the Nystroem method: rows drawn by leverage, random pivots, k-means centroids."""
 
 from __future__ import annotations
 

@@ -78,9 +78,10 @@ def compute_feature_products(transformer: Any, rows: Array, *target: Array) -> t
 def measure_length_scale(make: Callable[[int], Any], d: int) -> float:
     """Return the length scale of a map, rounded to a power of 2^(1/8).
 
-    Each pair of rows is centered at a point drawn from a normal distribution and has a random
-    direction. The same pairs and seeds are used for all distances, and in every call. The map is
-    fitted on 128 rows, with 4 seeds at each of at most 20 distances, and then with 24 to 528 seeds.
+    Products of features are measured at pairs of rows. A pair is centered at a point drawn from a
+    normal distribution and has a random direction. The same pairs and seeds are used for all
+    distances, and in every call. The map is fitted on 128 rows, with 4 seeds at each of at most 20
+    distances, and then with 24 to 528 seeds.
 
     Parameters
     ----------

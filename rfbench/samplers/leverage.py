@@ -144,7 +144,7 @@ class WeightedPool(ScoredFeatures):
     kernels=ANY,
     about="features drawn from a pool by their ridge leverage scores",
     # The checks allow a bias for these parameters, because the pool is small or the weights
-    # differ. tests/samplers/test_leverage.py checks them.
+    # differ. tests/samplers/test_leverage.py checks that draws with weights have no bias.
     contract={"unbiased": False},
     forms=(
         CheckCase({"pool_size": 30}),
@@ -254,7 +254,7 @@ class LeverageRFF(WeightedPool):
         "surrogate-leverage-kept": "all features of the pool, weighted by these scores; none drawn"
     },
     # The checks allow a bias for these parameters, because the pool is small or the weights
-    # differ. tests/samplers/test_leverage.py checks them.
+    # differ. tests/samplers/test_leverage.py checks that draws with weights have no bias.
     contract={"unbiased": False},
     forms=(
         CheckCase({"pool_size": 30, "center_target": True}, {"float32_tolerance": 1e-3}),

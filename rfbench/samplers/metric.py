@@ -156,7 +156,7 @@ class LearnedMetric(Checked, BaseEstimator):  # type: ignore[misc]
     random_state: RandomState = parameter(None, RANDOM_STATE)
 
     def fit(self, X: Rows, y: Any) -> LearnedMetric:
-        """Learn the metric.
+        """Learn the metric from rows X and their target y.
 
         Parameters
         ----------

@@ -58,7 +58,7 @@ def compute_target_moments(
             if squares is not None:
                 squares[columns] += np.einsum("ij,ij->j", features, features)
             if formed is not None:
-                # copying a slice is faster than copying indexed rows
+                # Copying slices of columns is faster than indexing with an array of columns.
                 for at in range(0, len(columns), count):
                     own = slice(columns[at], columns[at] + count)
                     formed[picked, own] = features[:, at : at + count]

@@ -81,7 +81,10 @@ class GaussianQuadrature(RandomFeatures):
 
 @dataclass(frozen=True)
 class QuadratureMap(FeatureMap):
-    """Features whose weights have the mean square 1 - c. The kernel estimate adds c k(0, 0)."""
+    """Features with weights, and a constant that is added to the kernel estimate.
+
+    If the mean square of the weights is 1 - c, the constant is c k(0, 0).
+    """
 
     @property
     def kernel_constant(self) -> float:
