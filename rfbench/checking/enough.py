@@ -61,8 +61,8 @@ def compute_resampled_errors(Z: Array, frequency: Index, seed: int = 0) -> dict[
     """
     if len(frequency) != Z.shape[1] or len(set(np.bincount(frequency))) != 1:
         raise MethodError(
-            f"`frequency` needs a number for each of {Z.shape[1]} columns, from 0.",
-            "Frequencies must have equal numbers of columns.",
+            f"`frequency` needs an index for each of {Z.shape[1]} columns, from 0.",
+            "All frequencies must have the same number of columns.",
         )
     m = int(frequency.max()) + 1
     grouped = Z[:, np.argsort(frequency, kind="stable")].reshape(len(Z), m, -1)
@@ -101,7 +101,7 @@ def count_enough_features(error: float, M: int, within: float) -> int:
         raise MethodError(
             f"A kernel error of {within:g} needs more than {MOST_FEATURES:,} features.",
             f"The error of {M} features is {error:.2g}.",
-            f"Write at least {error * math.sqrt(M / MOST_FEATURES):.1g}.",
+            f"Use an error of at least {error * math.sqrt(M / MOST_FEATURES):.1g}.",
         )
     # Without the factor, a whole number with a rounding error would be rounded up.
     return max(1, math.ceil(needed * (1 - 1e-12)))

@@ -112,7 +112,7 @@ def annotate_published_rows(file: Path, sources: Mapping[str, Any]) -> None:
             rows &= table["kernel"] == each["kernel"]
             for text in ("file", "apart", "fault", "said", "mend"):
                 table.loc[rows, text] = each.get(text, "")
-            # The sources state the cause of some maps, because the cause that fits best is wrong.
+            # The sources state the cause of a map if the cause that fits best is wrong.
             if "cause" in each:
                 table.loc[rows, "cause"] = each["cause"]
     write_map_rows(file, cast("list[dict[str, Any]]", table.to_dict("records")))

@@ -257,7 +257,7 @@ class Method:
             raise MethodError(
                 f"{self.name} cannot be copied: {error}",
                 "Each fit gets a fresh copy from scikit-learn's `clone`.",
-                "Inherit sklearn.base.BaseEstimator, or name the class.",
+                "Inherit from sklearn.base.BaseEstimator, or name the class, not an object.",
             ) from error
 
     def build(self, shared: Mapping[str, Any], own: Mapping[str, Any]) -> RandomFeatures:

@@ -148,7 +148,7 @@ def measure_length_scale(make: Callable[[int], Any], d: int) -> float:
         seeds *= 2
         if seeds > MOST_SEEDS:
             raise MethodError(
-                f"{MOST_SEEDS} draws do not determine the mean product of features to 2 %."
+                f"{MOST_SEEDS} draws of the features do not determine the length scale to 2 %."
             )
         excess = compute_excess(near, seeds)
     return float(2.0 ** (round(near + float(np.nanmean(excess)) / fall) / PARTS_PER_OCTAVE))

@@ -324,7 +324,7 @@ def _checked(scores: Array, number: float) -> Array:
     v = np.asarray(scores, dtype=np.float64)
     if v.ndim != 1 or len(v) == 0 or not np.isfinite(v).all() or np.isnan(number):
         raise MethodError(
-            "The scores or the radius cannot be used.",
+            "The scores, the radius or the penalty are not valid.",
             f"{v.size} scores, {int(np.sum(~np.isfinite(v)))} of them NaN or infinite, "
             f"radius or penalty {number}.",
         )

@@ -100,7 +100,7 @@ class ProjectedFeatures(RandomFeatures):
             raise MethodError(
                 f"base_size {self.base_size} gives {columns} columns, but n_components is "
                 f"{self.n_components}.",
-                "A projection of the base features cannot have more columns than they have.",
+                "A projection cannot have more columns than the features that are projected.",
                 "Increase base_size, or decrease n_components.",
             )
 

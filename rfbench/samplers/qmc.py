@@ -128,7 +128,7 @@ def _sobol(d: int, m: int, scramble: bool, generator: np.random.Generator) -> Ar
     if d > qmc.Sobol.MAXDIM:
         raise MethodError(
             f"There are no Sobol points in {d} dimensions.",
-            f"Direction numbers are known for at most {qmc.Sobol.MAXDIM}.",
+            f"scipy has direction numbers for at most {qmc.Sobol.MAXDIM} dimensions.",
             "Set sequence to halton, or use the sampler rks.",
         )
     engine = qmc.Sobol(d, scramble=scramble, seed=generator)
