@@ -29,7 +29,7 @@ class Greedy(PooledFeatures):
     next feature is the candidate with the largest :math:`|z_m^\top R|`, the gradient of the squared
     loss. If candidates differ only by rounding errors, the first candidate is selected. Then the
     fit is updated. The computation uses :math:`Z^\top Z` and :math:`Z^\top Y` of the pool on the
-    scored rows, and a Cholesky factor that grows with every step. The total cost is O(n M0^2 + M0
+    scoring rows, and a Cholesky factor that grows with every step. The total cost is O(n M0^2 + M0
     M^2). A smaller selection consists of the first features of a larger selection.
 
     Parameters

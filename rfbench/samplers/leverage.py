@@ -44,8 +44,9 @@ class WeightedPool(ScoredFeatures):
         Bandwidth (length scale) of the kernel, or the rule that computes the bandwidth from the
         training set.
     feature_map : {'offset', 'paired'}, default='offset'
-        'offset': the columns are sqrt(2/M) cos(w'x + b). 'paired': the columns are the pairs
-        sqrt(1/M) [cos w'x, sin w'x]. Ignored for arc-cosine and linear kernels.
+        'offset': the columns are sqrt(2/M) cos(w'x + b) for frequencies w and random offsets b.
+        'paired': the columns are the pairs sqrt(1/M) [cos w'x, sin w'x]. Ignored for arc-cosine and
+        linear kernels.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Random seed or generator. None uses a new seed in every fit.
     score_rows : int or float, default=1.0
@@ -181,8 +182,9 @@ class LeverageRFF(WeightedPool):
         Bandwidth (length scale) of the kernel, or the rule that computes the bandwidth from the
         training set.
     feature_map : {'offset', 'paired'}, default='offset'
-        'offset': the columns are sqrt(2/M) cos(w'x + b). 'paired': the columns are the pairs
-        sqrt(1/M) [cos w'x, sin w'x]. Ignored for arc-cosine and linear kernels.
+        'offset': the columns are sqrt(2/M) cos(w'x + b) for frequencies w and random offsets b.
+        'paired': the columns are the pairs sqrt(1/M) [cos w'x, sin w'x]. Ignored for arc-cosine and
+        linear kernels.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Random seed or generator. None uses a new seed in every fit.
     score_rows : int or float, default=1.0
@@ -289,8 +291,9 @@ class SurrogateLeverage(WeightedPool):
         Bandwidth (length scale) of the kernel, or the rule that computes the bandwidth from the
         training set.
     feature_map : {'offset', 'paired'}, default='offset'
-        'offset': the columns are sqrt(2/M) cos(w'x + b). 'paired': the columns are the pairs
-        sqrt(1/M) [cos w'x, sin w'x]. Ignored for arc-cosine and linear kernels.
+        'offset': the columns are sqrt(2/M) cos(w'x + b) for frequencies w and random offsets b.
+        'paired': the columns are the pairs sqrt(1/M) [cos w'x, sin w'x]. Ignored for arc-cosine and
+        linear kernels.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Random seed or generator. None uses a new seed in every fit.
     score_rows : int or float, default=1.0
@@ -323,9 +326,9 @@ class SurrogateLeverage(WeightedPool):
     Notes
     -----
     The re-weighted estimate is unbiased for both equations. For (14) its variance over pools is
-    unbounded if a score is a single square, because 1/|y'z|^2 has no mean if y'z is nearly normal.
-    A score is a single square in the offset map and with per_column. The term n |z|^2 in (12)
-    bounds the weights.
+    unbounded if a score is a single square |y'z|^2. The reason is that y'z is nearly normal, and
+    1/|y'z|^2 then has no mean. A score is a single square in the offset map and with per_column.
+    The term n |z|^2 in (12) bounds the weights.
 
     References
     ----------

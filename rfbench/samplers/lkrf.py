@@ -58,8 +58,9 @@ class LKRF(PooledFeatures):
 
     Candidate m of the pool gets the score :math:`v_m = (\sum_i y_i \phi(x_i, w_m))^2`. The
     distribution q maximizes :math:`q^\top v` within the ball :math:`N_w |q|^2 - 1 \le \rho`
-    (problem 4, see `compute_chi_square_weights`). If a `penalty` lambda is given, lambda times the
-    divergence is subtracted instead (see `compute_penalized_weights`).
+    (problem 4, see `compute_chi_square_weights`). If a `penalty` :math:`\lambda` is given, q
+    maximizes :math:`q^\top v - \lambda (N_w |q|^2 - 1)` instead, with the scores divided by their
+    maximum (see `compute_penalized_weights`).
 
     Parameters
     ----------
@@ -239,9 +240,9 @@ def compute_chi_square_weights(scores: Array, rho: float) -> Array:
     Karush-Kuhn-Tucker conditions give :math:`q_i = 1/k + a_k (v_i - \bar v_k)` with :math:`a_k =
     \sqrt{((1+\rho)/N - 1/k) / SS_k}`, where :math:`\bar v_k` and :math:`SS_k` are the mean and the
     sum of squared deviations of the first k scores. The valid k satisfies :math:`k > N/(1+\rho)`
-    and :math:`q_k \ge 0`, and its formula is not positive at k + 1. The computation needs one sort
-    and a few passes, and no tolerance. The prefix sums of squares are accumulated from positive
-    terms (Welford), so that nearly tied scores do not cancel.
+    and :math:`q_k \ge 0`, and the formula for :math:`q_{k+1}` does not give a positive value. The
+    computation needs one sort and a few passes, and no tolerance. The sums of squares are
+    accumulated from positive terms (Welford), so that nearly tied scores do not cancel.
 
     Parameters
     ----------

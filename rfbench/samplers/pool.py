@@ -36,9 +36,9 @@ def compute_target_moments(
 ) -> Array:
     """Return Z'Y for the matrix Z of the pool's columns, shape (n_columns, k).
 
-    The computation uses blocks of rows and of frequencies small enough for the cache. If `formed`,
-    shape (n, n_columns), is given, Z is stored in it. If `squares`, shape (n_columns,), is given,
-    the squared norms of the columns are added to it.
+    The computation uses blocks of rows and of frequencies that fit into the cache. If `formed` is
+    given, Z is stored in it, shape (n, n_columns). If `squares` is given, the squared norms of the
+    columns are added to it, shape (n_columns,).
     """
     total = np.zeros((unit.n_columns, targets.shape[1]))
     coded = targets.astype(X.dtype)
@@ -208,8 +208,9 @@ class ScoredFeatures(RandomFeatures):
         Bandwidth (length scale) of the kernel, or the rule that computes the bandwidth from the
         training set.
     feature_map : {'offset', 'paired'}, default='offset'
-        'offset': the columns are sqrt(2/M) cos(w'x + b). 'paired': the columns are the pairs
-        sqrt(1/M) [cos w'x, sin w'x]. Ignored for arc-cosine and linear kernels.
+        'offset': the columns are sqrt(2/M) cos(w'x + b) for frequencies w and random offsets b.
+        'paired': the columns are the pairs sqrt(1/M) [cos w'x, sin w'x]. Ignored for arc-cosine and
+        linear kernels.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Random seed or generator. None uses a new seed in every fit.
     score_rows : int or float, default=1.0
@@ -250,8 +251,9 @@ class PooledFeatures(ScoredFeatures):
         Bandwidth (length scale) of the kernel, or the rule that computes the bandwidth from the
         training set.
     feature_map : {'offset', 'paired'}, default='offset'
-        'offset': the columns are sqrt(2/M) cos(w'x + b). 'paired': the columns are the pairs
-        sqrt(1/M) [cos w'x, sin w'x]. Ignored for arc-cosine and linear kernels.
+        'offset': the columns are sqrt(2/M) cos(w'x + b) for frequencies w and random offsets b.
+        'paired': the columns are the pairs sqrt(1/M) [cos w'x, sin w'x]. Ignored for arc-cosine and
+        linear kernels.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Random seed or generator. None uses a new seed in every fit.
     score_rows : int or float, default=1.0
@@ -317,8 +319,9 @@ class UniformPool(PooledFeatures):
         Bandwidth (length scale) of the kernel, or the rule that computes the bandwidth from the
         training set.
     feature_map : {'offset', 'paired'}, default='offset'
-        'offset': the columns are sqrt(2/M) cos(w'x + b). 'paired': the columns are the pairs
-        sqrt(1/M) [cos w'x, sin w'x]. Ignored for arc-cosine and linear kernels.
+        'offset': the columns are sqrt(2/M) cos(w'x + b) for frequencies w and random offsets b.
+        'paired': the columns are the pairs sqrt(1/M) [cos w'x, sin w'x]. Ignored for arc-cosine and
+        linear kernels.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Random seed or generator. None uses a new seed in every fit.
     score_rows : int or float, default=1.0

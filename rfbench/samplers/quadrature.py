@@ -45,8 +45,9 @@ class GaussianQuadrature(RandomFeatures):
         Bandwidth (length scale) of the kernel, or the rule that computes the bandwidth from the
         training set.
     feature_map : {'offset', 'paired'}, default='offset'
-        'offset': the columns are sqrt(2/M) cos(w'x + b). 'paired': the columns are the pairs
-        sqrt(1/M) [cos w'x, sin w'x]. Ignored for arc-cosine and linear kernels.
+        'offset': the columns are sqrt(2/M) cos(w'x + b) for frequencies w and random offsets b.
+        'paired': the columns are the pairs sqrt(1/M) [cos w'x, sin w'x]. Ignored for arc-cosine and
+        linear kernels.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Random seed or generator. None uses a new seed in every fit.
     points : int, default=3
@@ -121,11 +122,12 @@ class SSR(RandomFeatures):
 
     The estimate is unbiased. :math:`E[c_0] = 0`, and :math:`c_0` may be negative. Arc-cosine
     features are not even. For them every second frequency is the opposite of the previous
-    frequency, with the same weight, and :math:`c_0` is half as large for steps and 0 for ramps. The
-    features are the features of rks with the weights :math:`\sqrt d / \rho_j`. The constant is not
-    a column, because an intercept replaces it. The constant is used only for kernel errors. Drawing
-    costs O(M d^2). Dimensions d of 1 and 2 are not supported, because the variance of the weights
-    is infinite.
+    frequency, with the same weight, and :math:`c_0` is half as large for steps and 0 for ramps.
+
+    The features of these frequencies are computed as in rks and multiplied by the weights
+    :math:`\sqrt d / \rho_j`. The constant :math:`c_0` is not a column, because an intercept has the
+    same effect. It is used only for kernel errors. Drawing costs O(M d^2). Dimensions d of 1 and 2
+    are not supported, because the variance of the weights is infinite.
 
     Parameters
     ----------
@@ -137,8 +139,9 @@ class SSR(RandomFeatures):
         Bandwidth (length scale) of the kernel, or the rule that computes the bandwidth from the
         training set.
     feature_map : {'offset', 'paired'}, default='offset'
-        'offset': the columns are sqrt(2/M) cos(w'x + b). 'paired': the columns are the pairs
-        sqrt(1/M) [cos w'x, sin w'x]. Ignored for arc-cosine and linear kernels.
+        'offset': the columns are sqrt(2/M) cos(w'x + b) for frequencies w and random offsets b.
+        'paired': the columns are the pairs sqrt(1/M) [cos w'x, sin w'x]. Ignored for arc-cosine and
+        linear kernels.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Random seed or generator. None uses a new seed in every fit.
 

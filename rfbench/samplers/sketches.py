@@ -386,7 +386,7 @@ class SketchedFeatures(RandomFeatures):
         Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
         Length scale of the kernel, or the rule that computes it from the training set.
-    feature_map : , default='offset'
+    feature_map : {'offset', 'paired'}, default='offset'
         Ignored.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Seed or generator of the random numbers. None draws a new seed in every fit.
@@ -450,7 +450,7 @@ class PolynomialSketch(SketchedFeatures):
         Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
         Length scale of the kernel, or the rule that computes it from the training set.
-    feature_map : , default='offset'
+    feature_map : {'offset', 'paired'}, default='offset'
         Ignored.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Seed or generator of the random numbers. None draws a new seed in every fit.
@@ -534,7 +534,7 @@ class PowerSketch(PolynomialSketch):
         Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
         Length scale of the kernel, or the rule that computes it from the training set.
-    feature_map : , default='offset'
+    feature_map : {'offset', 'paired'}, default='offset'
         Ignored.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Seed or generator of the random numbers. None draws a new seed in every fit.
@@ -609,7 +609,7 @@ class MaclaurinFeatures(SketchedFeatures):
         Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
         Length scale of the kernel, or the rule that computes it from the training set.
-    feature_map : , default='offset'
+    feature_map : {'offset', 'paired'}, default='offset'
         Ignored.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Seed or generator of the random numbers. None draws a new seed in every fit.

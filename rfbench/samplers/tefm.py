@@ -186,11 +186,11 @@ class TEFMS(ProjectedFeatures):
 class TruncatedSVD(ProjectedFeatures):
     r"""Random kitchen sinks F projected on their l leading right singular vectors V.
 
-    The features are :math:`F V`, for V of the training set. Among projections to l columns, they
-    approximate :math:`F F^\top` best on the training set. V contains eigenvectors of :math:`F^\top
-    F`, so directions with singular values below 1e-8 of the largest singular value are arbitrary
-    (and their columns are equally small). The cost is O(n D^2 + D^3). Transforming a row costs as
-    much as computing the D features.
+    The features are :math:`F V`. V is computed from the training set. No other projection to l
+    columns approximates :math:`F F^\top` better on the training set. V is computed from the
+    eigenvectors of :math:`F^\top F`. If a singular value is below 1e-8 of the largest singular
+    value, its direction is therefore arbitrary (and its column is equally small). The cost is O(n
+    D^2 + D^3). Transforming a row costs as much as computing the D features.
 
     Parameters
     ----------
