@@ -84,7 +84,7 @@ BANDWIDTH = 3.0
 DISTANCES = (0.5, 1.0, 2.0)
 # A map without randomness is rejected if its mean squared error is more than this number of times
 # the expected error of independent draws. Fewer than 1 in 1,000 draws of a correct map have a
-# larger error. If this value is halved, 1 in 50 of such draws is rejected.
+# larger error. If this value is halved, 1 in 50 draws of a correct map is rejected.
 FAR_FROM_KERNEL = 8.0
 # The error matrix, kernel minus estimate, counts as positive semidefinite if its smallest
 # eigenvalue, divided by the largest kernel value, is above minus this value. Features in float32
@@ -210,8 +210,8 @@ class Measurement:
         self.exact = self.pairs.compute_kernel(self.kernel)
         self.bias: Array = self.estimates.mean(axis=0) - self.exact
         largest = np.abs(self.exact).max()
-        # The lower bounds avoid a division by 0 if the estimates are constant. The mean of float32
-        # estimates has only the precision of float32.
+        # The lower bounds avoid a division by 0 if the estimates are constant. The bound of the
+        # standard error is larger, because a mean of float32 numbers has the precision of float32.
         self.spread: Array = np.maximum(self.estimates.std(axis=0, ddof=1), 1e-9 * largest)
         self.error: Array = np.maximum(self.spread / math.sqrt(self.seeds), 1e-6 * largest)
         self.z: Array = self.bias / self.error

@@ -24,9 +24,9 @@ from rfbench.kernels import ArcCosine, GaussianMeasure
 # twice this value, a cause that fits badly may be reported. With half this value, the right cause
 # may not be reported because of the noise of the seeds.
 EXPLAINED = 0.15
-# Number of simulated frequencies. The standard error of their mean is 1 / sqrt(2 * 12,000), which
-# is below 1 % and small compared with EXPLAINED. If this number is halved, the standard error is
-# 1.4 times as large.
+# Number of simulated frequencies. The standard error of the mean of their cosines is 1 / sqrt(2 *
+# 12,000), which is below 1 % and small compared with EXPLAINED. If this number is halved, the
+# standard error is 1.4 times as large.
 SIMULATED = 12_000
 
 

@@ -103,7 +103,7 @@ def count_enough_features(error: float, M: int, within: float) -> int:
             f"The error of {M} features is {error:.2g}.",
             f"Use an error of at least {error * math.sqrt(M / MOST_FEATURES):.1g}.",
         )
-    # Without the factor, a whole number with a rounding error would be rounded up.
+    # Without the factor, a rounding error above a whole number would add one feature.
     return max(1, math.ceil(needed * (1 - 1e-12)))
 
 

@@ -119,7 +119,7 @@ def annotate_published_rows(file: Path, sources: Mapping[str, Any]) -> None:
 
 
 def write_map_rows(file: Path, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Write rows to a CSV file, in which they replace the old rows with the same code."""
+    """Write rows to a CSV file. They replace the rows of the file with the same value of `code`."""
     table = pd.DataFrame(rows, columns=list(MAP_COLUMNS))
     if file.is_file():
         old = read_map_rows(file)

@@ -204,9 +204,9 @@ class FeatureMapUnderTest:
     def list_kernel_claims(
         self, kernel: str | None = None, bandwidth: float | None = None
     ) -> list[KernelClaim]:
-        """Return the claims for one kernel, or for all kernels of the map.
+        """Return the claims of the map: one kernel if it is given, else all kernels of the map.
 
-        A sampler has a claim for each form of its map: offset and paired.
+        A sampler with frequencies has two claims per kernel, for the offset and the paired map.
         """
         return [
             self._claim(name, each, bandwidth)

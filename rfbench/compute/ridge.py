@@ -58,6 +58,8 @@ _SUMS = ("gram", "moment", "column_sums", "target_sums", "target_squares", "n")
 class NormalEquations:
     """Sums over the (weighted) rows of features and targets, as needed for least squares.
 
+    Z is the matrix of the features, Y contains the targets, and W = diag(w) has the weights.
+
     Attributes
     ----------
     gram : ndarray, shape (p, p)
@@ -379,8 +381,8 @@ def _solve_together(K: Array, rhs: Array, penalties: Array, accuracy: float) -> 
     norm = 2 * float(np.abs(beside).max(initial=0.0)) + float(np.abs(diagonal).max())
     serves = np.array([info == 0 and d.min() > SINGLE * norm for d, _, info in factors], dtype=bool)
 
-    # Multiply a block by Q or by Q', in float32. Each column is scaled to norm 1, because residuals
-    # become smaller than the range of float32.
+    # Multiply a block by Q or by Q', in float32. Each column is first divided by its largest
+    # absolute value, because residuals become smaller than the range of float32.
     def turn(block: Array, way: str) -> Array:
         size = np.abs(block).max(axis=0)
         size[size == 0] = 1.0

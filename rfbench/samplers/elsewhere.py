@@ -154,7 +154,10 @@ class Method:
 
     @property
     def bandwidth_name(self) -> str | None:
-        """Name of the bandwidth parameter, ``rows`` or ``none`` as stated by the user, or None."""
+        """Name of the bandwidth parameter that the user has stated, or None without a statement.
+
+        Instead of a name, the user may state ``rows`` or ``none``.
+        """
         return self.parameters.get(PARAMETER)
 
     @property

@@ -18,7 +18,7 @@ from rfbench.samplers.feature_map import FeatureMap
     ),
 )
 class RKS(RandomFeatures):
-    r"""I.i.d. frequencies from the spectral measure of the kernel.
+    r"""I.i.d. frequencies from the spectral measure p of the kernel.
 
     Let :math:`w_m \sim p` and :math:`b_m \sim U[0, 2\pi)`. The columns are :math:`\sqrt{2/M}
     \cos(w_m^\top x + b_m)` (offset map), or :math:`\sqrt{1/M} [\cos w_m^\top x, \sin w_m^\top x]`

@@ -101,7 +101,7 @@ class HadamardRows:
 
 
 def _transform(rows: Any) -> Any:
-    """Return the Walsh-Hadamard transform of each row, without a factor."""
+    """Return the unnormalized Walsh-Hadamard transform of each row."""
     if np.iscomplexobj(rows):
         return _transform(rows.real) + 1j * _transform(rows.imag)
     out = np.array(rows, order="C")
