@@ -56,8 +56,8 @@ LEVEL, POWER, SEEN = 0.001, 0.9, 0.1
 # are five kinds of pairs (four directions, and rows of data), each at three distances, and two rows
 # that are paired with themselves.
 TESTS = 17
-# Number of seeds, 2,808. By definition of the normal test, this number detects a bias of `SEEN`
-# standard deviations at one pair of rows with the probability POWER.
+# Number of seeds, 2,808. By definition of the normal test, a bias of `SEEN` standard deviations at
+# one pair of rows is detected with this number of seeds with the probability POWER.
 N_SEEDS = math.ceil(((stats.norm.isf(LEVEL / 2 / TESTS) + stats.norm.ppf(POWER)) / SEEN) ** 2)
 # A map is rejected in the interim test if its mean is at least this many standard errors from the
 # kernel. By chance, a t variable with 199 degrees of freedom exceeds 8 with a probability of

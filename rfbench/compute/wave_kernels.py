@@ -215,7 +215,8 @@ def cos(flat: Any, offsets: Any, scale: Any) -> None:
         if unsafe:
             for j in range(chunk.size):
                 if _is_far(chunk[j], numbers):
-                    # The cosine is rounded before it is multiplied, as in the first loop.
+                    # The assignment rounds the cosine to the type of the array before it is
+                    # multiplied by the scale.
                     chunk[j] = math.cos(np.float64(chunk[j]))
                     chunk[j] *= scale
 

@@ -294,10 +294,10 @@ def fit_best_kernel_ridge(
     median = float(np.median(np.sqrt(squares[squares > 0]))) if np.any(squares > 0) else 0.0
     if not np.isfinite(median) or median < np.sqrt(np.finfo(float).tiny):
         return None
-    # For each bandwidth and penalty, min |Y - K_nS c|^2 + n * alpha * c'K_SS c is computed. This
-    # is ridge regression on the Nystroem features K_nS K_SS^(-1/2). Its coefficients theta give c
-    # = K_SS^(-1/2) theta. The code of the authors uses a fixed penalty, with which gradients are
-    # noise if there are few rows.
+    # For each bandwidth and penalty, the coefficients c minimize |Y - K_nS c|^2 + n * alpha *
+    # c'K_SS c. This is ridge regression on the Nystroem features K_nS K_SS^(-1/2). Its coefficients
+    # theta give c = K_SS^(-1/2) theta. The code of the authors uses a fixed penalty, with which
+    # gradients are noise if there are few rows.
     best: tuple[float, Kernel, Rows, Array] | None = None
     smooth = issubclass(KERNELS.find(name), kernels.Gaussian)
     for multiple in SMOOTH_BANDWIDTHS if smooth else PEAKED_BANDWIDTHS:

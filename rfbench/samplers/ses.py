@@ -143,10 +143,9 @@ class PairEquations(NamedTuple):
     def make_solver(self) -> Callable[[float], Array]:
         """Return a function that computes the weights, shape (M,), for a penalty.
 
-        The eigendecomposition of A'A is computed once, for all penalties.
-
-        The penalty is relative to the mean diagonal element of A'A. `scipy.optimize.nnls` is called
-        with a square root of the normal equations, M x M.
+        The penalty is relative to the mean diagonal element of A'A. The eigendecomposition of A'A
+        is computed once, for all penalties. It gives an M x M square root of the normal equations,
+        with which `scipy.optimize.nnls` is called.
         """
         values, vectors = np.linalg.eigh(self.gram)
         projected = vectors.T @ self.moment

@@ -188,10 +188,10 @@ def compute_held_out_loss(
 def compute_reduced_loss(
     features: FeatureMap, rows: Rows, targets: Array, alpha: float, coef: Array, intercept: Array
 ) -> tuple[float, Array, Array]:
-    """Return the loss at the optimal coefficients, with gradients for frequencies and offsets.
+    """Return the loss at the optimal coefficients, and its gradients.
 
-    The gradients have shapes (d, M) and (M,). The gradient for the offsets is meaningful only for
-    the offset map.
+    The gradients with respect to the frequencies and the offsets have shapes (d, M) and (M,). The
+    gradient with respect to the offsets is meaningful only for the offset map.
     """
     n, apart = len(targets), features.to_offset()
     by_W, by_b, squares = np.zeros(apart.frequencies.shape), np.zeros(apart.n_columns), 0.0
