@@ -23,7 +23,7 @@ _LARGE_ROWS, _SMALL_ROWS = 1024, 384
 # _MEMORY_SHARE is the largest share of the free memory for a block and its products. It was chosen
 # without a measurement, for machines with little free memory and several workers. With twice the
 # share, eight workers could request all free memory. _LEAST_ROWS is the smallest number of rows of
-# a block. With fewer rows, matrix products are hardly faster than matrix-vector products.
+# a block. With only one row, the matrix products would be matrix-vector products.
 _MEMORY_SHARE = 1 / 16
 _LEAST_ROWS = 16
 

@@ -215,8 +215,8 @@ def cos(flat: Any, offsets: Any, scale: Any) -> None:
         if unsafe:
             for j in range(chunk.size):
                 if _is_far(chunk[j], numbers):
-                    # The assignment rounds the cosine to the type of the array before it is
-                    # multiplied by the scale.
+                    # As in the first loop, the cosine is rounded to the type of the array before
+                    # it is multiplied by the scale.
                     chunk[j] = math.cos(np.float64(chunk[j]))
                     chunk[j] *= scale
 
