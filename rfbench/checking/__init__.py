@@ -1,5 +1,7 @@
 """Tests of feature maps: does a map have the kernel that it claims, and does it keep its promises?
 
+A promise is a property such as equal features for equal seeds.
+
     from rfbench.checking import check_map
 
     def test_antithetic():

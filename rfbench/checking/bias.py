@@ -3,12 +3,13 @@
 The bias is divided by the error of one draw, which is the standard deviation over seeds. The number
 of seeds is fixed beforehand. With this number, a bias of a tenth of that error at one pair of rows
 is detected with probability `POWER`, and an unbiased map is rejected with probability `LEVEL` at
-most (t tests, Bonferroni over the pairs). One earlier look at the estimates can only reject a map,
-and only beyond `CERTAIN_Z` standard errors. It increases the probability of a wrong rejection by
-less than 1e-10.
+most (t tests, Bonferroni over the pairs). An interim test with fewer seeds can only reject a map,
+and only if the bias exceeds `CERTAIN_Z` standard errors. It increases the probability of a wrong
+rejection by less than 1e-10.
 
-Two kinds of maps are not tested for a bias: maps with the same features for every seed, of which
-one draw cannot show a bias, and maps whose error is itself a kernel, such as Nystroem features.
+Two kinds of maps are not tested for a bias. Maps with the same features for every seed have only
+one draw, which cannot show a bias. Maps such as Nystroem features always estimate the kernel from
+below: the kernel minus the estimate is itself a kernel.
 """
 
 from __future__ import annotations
@@ -55,8 +56,8 @@ LEVEL, POWER, SEEN = 0.001, 0.9, 0.1
 # are five kinds of pairs (four directions, and rows of data), each at three distances, and two rows
 # that are paired with themselves.
 TESTS = 17
-# Number of seeds, 2,808. By definition of the normal test, this number detects a bias of `SEEN`
-# standard deviations at one pair of rows with the probability POWER.
+# Number of seeds, 2,808. By definition of the normal test, a bias of `SEEN` standard deviations at
+# one pair of rows is detected with this number of seeds with the probability POWER.
 N_SEEDS = math.ceil(((stats.norm.isf(LEVEL / 2 / TESTS) + stats.norm.ppf(POWER)) / SEEN) ** 2)
 # A map is rejected in the interim test if its mean is at least this many standard errors from the
 # kernel. By chance, a t variable with 199 degrees of freedom exceeds 8 with a probability of
@@ -83,11 +84,12 @@ BANDWIDTH = 3.0
 DISTANCES = (0.5, 1.0, 2.0)
 # A map without randomness is rejected if its mean squared error is more than this number of times
 # the expected error of independent draws. Fewer than 1 in 1,000 draws of a correct map have a
-# larger error. If this value is halved, 1 in 50 of such draws is rejected.
+# larger error. If this value is halved, 1 in 50 draws of a correct map is rejected.
 FAR_FROM_KERNEL = 8.0
-# Smallest eigenvalue of the error matrix that is rejected, divided by the largest value of the
-# kernel, without its sign. Features in float32 have errors of 1e-5. The value was chosen without a
-# measurement. If this value is halved, the verdicts on the known maps are the same.
+# The error matrix, kernel minus estimate, counts as positive semidefinite if its smallest
+# eigenvalue, divided by the largest kernel value, is above minus this value. Features in float32
+# have errors of 1e-5. The value was chosen without a measurement. If it is halved, the verdicts on
+# the known maps are the same.
 BELOW_TOLERANCE = 1e-4
 # Number of columns of the test rows. With twice as many columns, maps that form d x d matrices are
 # slower. With one or two columns, orthogonal frequencies differ too little from independent
@@ -172,7 +174,8 @@ class Measurement:
     seconds : float
         CPU time.
     below : bool
-        True if the kernel minus z(x)'z(y) is a kernel for every seed, as for Nystroem features.
+        True if the kernel minus z(x)'z(y) is positive semidefinite for every seed, as for Nystroem
+        features.
     share_at_large : float
         `relative_error` at the larger M; NaN if it was not measured.
     exact, bias, spread, error, z, squared : arrays of shape (pairs,)
@@ -182,7 +185,8 @@ class Measurement:
     limit : float
         Largest absolute value of `z` for an unbiased map.
     largest_z, biased : float, bool
-        Largest score; True if it is beyond the limit, so the mean is not the kernel.
+        The value of `z` with the largest absolute value. `biased` is True if this value is beyond
+        the limit, so that the mean estimate is not the kernel.
     varies : bool
         False if the features are the same for every seed, so that one draw is measured.
     shown : int
@@ -206,8 +210,8 @@ class Measurement:
         self.exact = self.pairs.compute_kernel(self.kernel)
         self.bias: Array = self.estimates.mean(axis=0) - self.exact
         largest = np.abs(self.exact).max()
-        # The lower bounds avoid a division by 0 if the estimates are constant. The mean of float32
-        # estimates has only the precision of float32.
+        # The lower bounds avoid a division by 0 if the estimates are constant. The bound of the
+        # standard error is larger, because a mean of float32 numbers has the precision of float32.
         self.spread: Array = np.maximum(self.estimates.std(axis=0, ddof=1), 1e-9 * largest)
         self.error: Array = np.maximum(self.spread / math.sqrt(self.seeds), 1e-6 * largest)
         self.z: Array = self.bias / self.error
@@ -229,9 +233,10 @@ class Measurement:
     def wrong(self) -> bool:
         """True if the draws show that the map does not have the kernel that it claims.
 
-        A map with the same features for every seed is wrong if it is much further from the kernel
-        than independent draws, or if its error does not fall and theirs is not known. A smaller
-        bias of such a map is not detected, because one draw has an error of its size.
+        A map with the same features for every seed is wrong if its error is much larger than the
+        error of independent draws. If the error of independent draws is not known, the map is wrong
+        if its error does not decrease with M. A smaller bias of such a map cannot be detected,
+        because one draw of a correct map has an error of the same size.
         """
         if self.varies or self.below:
             return self.biased or not self.is_error_decreasing
@@ -250,7 +255,7 @@ class Measurement:
         """Mean squared error divided by the mean squared error of independently drawn features.
 
         The independent features have the same form, such as pairs of cosine and sine. The quotient
-        is NaN if their error is not known, or if both errors are 0.
+        is NaN if the error of the independent features is not known, or if both errors are 0.
         """
         return float(
             self.squared[TESTED].sum() / compute_error_of_independent_draws(self)[TESTED].sum()
@@ -273,8 +278,9 @@ class Measurement:
 def compute_error_of_independent_draws(measurement: Measurement) -> Array:
     """Return the mean squared error of independently drawn features at each pair; NaN if unknown.
 
-    The independent features are positive features for the softmax kernel. For waves they are pairs
-    of cosine and sine if z(x)'z(x) is k(x, x), else cosines with an offset.
+    The independent features are positive features for the softmax kernel. For kernels with Fourier
+    features, they are pairs of cosine and sine if z(x)'z(x) of the measured map is k(x, x), and
+    cosines with an offset otherwise.
     """
     kernel, pairs = measurement.kernel, measurement.pairs
     generator, d = np.random.default_rng(5), pairs.rows.shape[1]

@@ -19,19 +19,22 @@ from rfbench.checking.bias import TESTED, Measurement
 from rfbench.checking.closed_forms import SoftmaxRegularized, find_kernel_by_name
 from rfbench.kernels import ArcCosine, GaussianMeasure
 
-# A cause of a bias is reported if it leaves at most this share of the bias unexplained. The value
-# was chosen without a measurement; tests/checking has a wrong map for each cause. With twice this
-# value, a cause that fits badly may be reported. With half this value, the noise of the seeds
-# hides the right cause.
+# A cause of a bias is reported if it leaves less than this share of the bias unexplained. The value
+# was chosen without a measurement. The folder tests/checking has a wrong map for each cause. With
+# twice this value, a cause that fits badly may be reported. With half this value, the right cause
+# may not be reported because of the noise of the seeds.
 EXPLAINED = 0.15
-# Number of simulated frequencies. The standard error of their mean is 1 / sqrt(2 * 12,000), which
-# is below 1 % and small compared with EXPLAINED. If this number is halved, the standard error is
-# 1.4 times as large.
+# Number of simulated frequencies. The standard error of the mean of their cosines is 1 / sqrt(2 *
+# 12,000), which is below 1 % and small compared with EXPLAINED. If this number is halved, the
+# standard error is 1.4 times as large.
 SIMULATED = 12_000
 
 
 class Cause(NamedTuple):
-    """A fault with the advice for a correction, and the expected kernel estimate at each pair."""
+    """A fault, the advice for its correction, and the kernel estimates that it causes.
+
+    `mean` is the expected kernel estimate at each pair of rows, shape (pairs,).
+    """
 
     what: str
     mend: str
@@ -55,7 +58,7 @@ def _draw_on_wrong_axis(generator: np.random.Generator, d: int, m: int, times: i
 
 
 def _draw_unsigned(generator: np.random.Generator, d: int, m: int, times: int) -> Array:
-    """Draw orthogonal frequencies as QR returns them, without random signs."""
+    """Draw orthogonal frequencies from a QR decomposition without a correction of the signs."""
     Q = _directions(generator, d, m, times, signs=False).reshape(times, -1, d)[:, :m]
     return np.asarray(Q * np.sqrt(generator.chisquare(d, size=(times, m, 1))))
 
@@ -108,8 +111,8 @@ LAWS: dict[Callable[..., Array], tuple[str, str]] = {
 def find_cause_of_bias(measurement: Measurement) -> Cause | None:
     """Return the fault whose signature explains the bias of a map best; None if no signature fits.
 
-    A signature fits if the unexplained share of the bias is small, or if it can be explained by the
-    noise of the seeds.
+    A signature is the expected kernel estimate with a fault. It fits if the unexplained share of
+    the bias is small, or if the noise of the seeds can explain the remaining bias.
     """
     if not measurement.varies and measurement.wrong:
         return Cause(*CONSTANT_SEED, measurement.estimates.mean(axis=0))

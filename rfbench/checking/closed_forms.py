@@ -1,4 +1,4 @@
-"""Kernels of feature maps in other packages that rfbench's samplers do not support."""
+"""Kernels that feature maps of other packages have, and that rfbench's samplers do not support."""
 
 from __future__ import annotations
 
@@ -29,8 +29,9 @@ class Matern52(Matern):
 class SoftmaxRegularized(Softmax):
     """Softmax kernel with frequencies of length sqrt(d), called SMREG in Performers.
 
-    exp(-(|x|^2 + |y|^2) / 2) E exp(w'(x + y)) for w uniform on the sphere of radius sqrt(d), with x
-    and y in bandwidths. The mean of exp(w'(x + y)) is 0F1(d / 2; d |x + y|^2 / 4).
+    The kernel is exp(-(|x|^2 + |y|^2) / 2) E exp(w'(x + y)). Here w is uniform on the sphere of
+    radius sqrt(d), and x and y are rows divided by the bandwidth. The mean of exp(w'(x + y)) is
+    0F1(d / 2; d |x + y|^2 / 4).
     """
 
     name = "softmax-regularised"
@@ -66,8 +67,8 @@ def find_kernel_by_name(
 ) -> Kernel:
     """Return a kernel of rfbench or of this module.
 
-    The last three are the parameters of the polynomial kernel with scikit-learn's names and
-    defaults: (gamma x'y + coef0)^degree.
+    `gamma`, `degree` and `coef0` are used only for the polynomial kernel (gamma x'y +
+    coef0)^degree. Their names and defaults follow scikit-learn.
     """
     name = KERNELS.find_published_name(name)
     if name == "polynomial":

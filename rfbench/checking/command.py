@@ -44,14 +44,15 @@ def test(
     """Test whether a map of random features has the kernel that it claims.
 
     TARGET is a name of `rfbench list samplers`, FILE.PY:NAME or package.module.Name: a sampler, a
-    transformer of scikit-learn's interface, or a function f(X, M, seed) that returns the features
+    transformer with scikit-learn's interface, or a function f(X, M, seed) that returns the features
     of rows. The test measures bias and error over about 2,800 seeds, in at most 60 s of CPU per
     kernel. It checks the promises of every map: same seed, pickling, sparse rows, float32. The
-    result comes first, with the likely cause of a bias. Exit code 1 if a check fails. Features
-    that are the same for every seed are one draw: only a large error is a fault.
+    result for each kernel is printed first, with the likely cause of a bias. The exit code is 1
+    if a check fails. If the features are the same for every seed, only a large error is a fault.
     Use rfbench.checking.check_map for the same checks in your own tests.
 
-    --within measures the relative kernel error (Frobenius norm, 60 rows of data) over 199 seeds.
+    --within prints the number of features that is needed for a relative kernel error. It measures
+    the error (Frobenius norm, 60 rows of data) over 199 seeds.
 
     NAME is a kernel of `rfbench list kernels`, matern32, matern52, softmax or polynomial.
 

@@ -1,4 +1,4 @@
-"""Number of features that is enough for a kernel error.
+"""Estimates of the number of features that is needed for a given kernel error.
 
 `rfbench test --within` measures the error over seeds, with the exact kernel. If the kernel is not
 known, the bootstrap estimates the error of one draw from its features Z:
@@ -7,8 +7,8 @@ known, the bootstrap estimates the error of one draw from its features Z:
 
     count_enough_features(estimate_kernel_error(Z), M=Z.shape[1], within=0.05)
 
-The bootstrap draws the frequencies of Z again with replacement. It needs independent features, and
-is not valid for orthogonal, quasi-random or fixed features.
+The bootstrap draws frequencies from the frequencies of Z, with replacement. It needs independent
+features, and is not valid for orthogonal, quasi-random or fixed features.
 """
 
 from __future__ import annotations
@@ -25,8 +25,9 @@ from rfbench.checking.bias import MAX_SECONDS, KernelClaim, Measurement, choose_
 from rfbench.errors import MethodError
 
 Index = NDArray[np.intp]
-# Probability with which the error is at most the estimate, and number of resamples or seeds, both
-# chosen without a measurement. By definition of the quantile, it is the 180th of 199 errors.
+# PROBABILITY is the probability with which the error of one draw is at most the estimated error.
+# N_ERRORS is the number of resamples or seeds. Both were chosen without a measurement. By
+# definition of the quantile, the estimated error is the 180th of 199 sorted errors.
 PROBABILITY, N_ERRORS = 0.9, 199
 # Largest number of features that is stated, chosen without a measurement. If it is doubled, errors
 # that are smaller by a factor of 0.7 get a number, too.
@@ -43,8 +44,8 @@ def compute_resampled_errors(Z: Array, frequency: Index, seed: int = 0) -> dict[
     Z : array of shape (n, columns)
         Features. Z Z' estimates the kernel.
     frequency : array of int, shape (columns,)
-        Number of the frequency of each column, from 0. The cosine and the sine of a pair have the
-        same number. All frequencies have the same number of columns.
+        Index of the frequency that each column belongs to, from 0. The cosine and the sine of a
+        pair have the same index. All frequencies need the same number of columns.
     seed : int
         Seed of the resampling.
 
@@ -60,15 +61,15 @@ def compute_resampled_errors(Z: Array, frequency: Index, seed: int = 0) -> dict[
     """
     if len(frequency) != Z.shape[1] or len(set(np.bincount(frequency))) != 1:
         raise MethodError(
-            f"`frequency` needs a number for each of {Z.shape[1]} columns, from 0.",
-            "Frequencies must have equal numbers of columns.",
+            f"`frequency` needs an index for each of {Z.shape[1]} columns, from 0.",
+            "All frequencies must have the same number of columns.",
         )
     m = int(frequency.max()) + 1
     grouped = Z[:, np.argsort(frequency, kind="stable")].reshape(len(Z), m, -1)
     counts = np.random.default_rng(seed).multinomial(m, np.full(m, 1 / m), N_ERRORS)
     squares, largest = np.zeros(N_ERRORS), np.zeros(N_ERRORS)
     for i in range(len(Z)):
-        # changes of the entries (i, i), (i, i + 1), ...
+        # changes of the entries (i, i), (i, i + 1), ... of Z Z' by the resampling
         change = np.einsum("mk,nmk->nm", grouped[i], grouped[i:]) @ (counts.T - 1.0)
         squares += 2 * (change**2).sum(axis=0) - change[0] ** 2
         largest = np.maximum(largest, np.abs(change).max(axis=0))
@@ -76,7 +77,7 @@ def compute_resampled_errors(Z: Array, frequency: Index, seed: int = 0) -> dict[
 
 
 def find_quantile(errors: Array) -> float:
-    """Return the value that one more error does not exceed with the probability PROBABILITY."""
+    """Return the value that a further error does not exceed with the probability `PROBABILITY`."""
     return float(np.quantile(errors, PROBABILITY, method="weibull"))
 
 
@@ -100,9 +101,10 @@ def count_enough_features(error: float, M: int, within: float) -> int:
         raise MethodError(
             f"A kernel error of {within:g} needs more than {MOST_FEATURES:,} features.",
             f"The error of {M} features is {error:.2g}.",
-            f"Write at least {error * math.sqrt(M / MOST_FEATURES):.1g}.",
+            f"Use an error of at least {error * math.sqrt(M / MOST_FEATURES):.1g}.",
         )
-    return max(1, math.ceil(needed * (1 - 1e-12)))  # without the rounding error of a whole number
+    # Without the factor, a rounding error above a whole number would add one feature.
+    return max(1, math.ceil(needed * (1 - 1e-12)))
 
 
 def measure_kernel_errors(claim: KernelClaim, seconds: float = MAX_SECONDS) -> Array:
@@ -120,14 +122,14 @@ def measure_kernel_errors(claim: KernelClaim, seconds: float = MAX_SECONDS) -> A
 
 
 def find_quantile_interval(errors: Array) -> tuple[float, float]:
-    """Return the 95 % interval of the quantile, from the order of the errors."""
+    """Return the 95 % confidence interval of the quantile. Both of its ends are observed errors."""
     ordered = np.sort(errors)
     low, high = (int(stats.binom.ppf(p, len(ordered), PROBABILITY)) for p in (0.025, 0.975))
     return float(ordered[max(low - 1, 0)]), float(ordered[min(high, len(ordered) - 1)])
 
 
 def describe_enough(claim: KernelClaim, found: Measurement, within: float) -> list[str]:
-    """Return sentences with the number of features that is enough, or why none is stated."""
+    """Return sentences with the number of features that is enough, or the reason for no number."""
     unknown = "enough features: not estimated, because "
     if not found.varies:
         return [f"{unknown}the features are the same for every seed"]

@@ -41,8 +41,8 @@ TEXTS = ("option", "map", "kernel", "file", "date", "at", "verdict", "cause", "a
 RIGHT, BIASED, SLOW = "no bias", "biased", "no gain from M"
 TABLES = ("own", "others", "candidates", "patched", "own_tests", "power", "planted", "planted_none")
 FIXED, BELOW = "the same for every seed", "below the kernel"
-# Maximum number of words in a cell of the table; the second half of a longer reason is a note below
-# the table. The number is our choice. With twice this number, all reasons are in their cells; with
+# Maximum number of words in a cell of the table. The second half of a longer reason is a note below
+# the table. The number is our choice. With twice this number, all reasons are in their cells. With
 # half this number, most reasons are notes.
 WORDS_OF_CELL = 30
 
@@ -50,7 +50,10 @@ WORDS_OF_CELL = 30
 def make_map_row(
     claim: KernelClaim, facts: Mapping[str, Any], most: int | None = None
 ) -> dict[str, Any]:
-    """Measure a map and return its row; `facts` are columns that need no measurement."""
+    """Measure the bias of a map and return its row of the table.
+
+    `facts` contains the columns that need no measurement. `most` is the largest number of seeds.
+    """
     found = measure_bias(claim, most=most, seconds=600.0)
     i, cause = found.shown, find_cause_of_bias(found)
     return {
@@ -69,7 +72,7 @@ def make_map_row(
 
 
 def find_verdict_on_map(measurement: Measurement) -> str:
-    """Return the verdict on a map."""
+    """Return the verdict on a map: biased, not biased, or one of the other verdicts."""
     if measurement.below:
         return BELOW
     if not measurement.varies:
@@ -101,7 +104,7 @@ def number_faults_of_biased_maps(others: pd.DataFrame) -> pd.DataFrame:
 
 
 def annotate_published_rows(file: Path, sources: Mapping[str, Any]) -> None:
-    """Write the texts of the sources into published rows; no map is measured."""
+    """Copy the texts of `sources` into the published rows of a CSV file. No map is measured."""
     table = read_map_rows(file)
     for name, source in sources.items():
         for each in source["maps"]:
@@ -109,14 +112,14 @@ def annotate_published_rows(file: Path, sources: Mapping[str, Any]) -> None:
             rows &= table["kernel"] == each["kernel"]
             for text in ("file", "apart", "fault", "said", "mend"):
                 table.loc[rows, text] = each.get(text, "")
-            # the file names this cause, because the best fitting usual cause is wrong
+            # The sources state the cause of a map if the cause that fits best is wrong.
             if "cause" in each:
                 table.loc[rows, "cause"] = each["cause"]
     write_map_rows(file, cast("list[dict[str, Any]]", table.to_dict("records")))
 
 
 def write_map_rows(file: Path, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Write rows to a CSV file, in which they replace the old rows with the same code."""
+    """Write rows to a CSV file. They replace the rows of the file with the same value of `code`."""
     table = pd.DataFrame(rows, columns=list(MAP_COLUMNS))
     if file.is_file():
         old = read_map_rows(file)
@@ -184,7 +187,7 @@ def render_maps_page(folder: Path, out: Path) -> str:
 
 
 def count_planted_faults(folder: Path) -> dict[str, Any]:
-    """Return the numbers of planted faults and of right maps, and how many were rejected."""
+    """Return the numbers of planted faults and of correct maps, and how many were rejected."""
     faults, right = (pd.read_csv(folder / f"{name}.csv") for name in TABLES[-2:])
     large, small = faults[faults["bias"] > SEEN], faults[faults["bias"] <= SEEN]
     rejected = int(right["found"].sum())
@@ -298,7 +301,7 @@ def _own_tests_grid(file: Path) -> Grid:
 
 
 def _place_grid(rows: pd.DataFrame) -> Grid:
-    """Return the table of places: the file with the code of each map."""
+    """Return the table with the source file of each map."""
     ordered = rows.sort_index().to_dict("records")
     lines = [[_name(row), row["version"], row["file"]] for row in ordered]
     return Grid(["feature map", "version", "file"], lines)
@@ -314,7 +317,10 @@ def _right_grid(rows: pd.DataFrame) -> Grid:
 
 
 def _size_grid(rows: pd.DataFrame) -> Grid:
-    """Return the table of biases in errors of one draw, with one column per number of features."""
+    """Return the table of biases, with one column per number of features.
+
+    The unit of a bias is the standard deviation of the estimate of one draw.
+    """
     sizes = sorted({int(M) for M in rows["M"]})
     lines = []
     for (code, option, kernel), here in rows.groupby(["code", "option", "kernel"]):

@@ -1,4 +1,4 @@
-"""Checks of a feature map: kernel and promises, and sentences that describe the result."""
+"""Checks of the kernel and the promises of a feature map, and sentences about the result."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ class Report:
 
     Attributes
     ----------
-    promises : list of Promise
-        All checked promises, kept and broken.
+    promises : list of PromiseCheck
+        All checked promises (such as the same features for the same seed), kept and broken.
     measured : list of (KernelClaim, Measurement)
         Each kernel that the map claims, with its measurement. Kernels that the map does not have
         come first.
@@ -75,7 +75,7 @@ def check_feature_map(
     Parameters
     ----------
     feature_map : type or callable
-        A sampler, a transformer of scikit-learn's interface, or a function ``f(X, M, seed)`` that
+        A sampler, a transformer with scikit-learn's interface, or a function ``f(X, M, seed)`` that
         returns the features of rows.
     kernel : str, optional
         Kernel to check. The default is each kernel that a sampler supports, else the Gaussian
@@ -120,7 +120,9 @@ def check_feature_map(
 
 
 def check_map(feature_map: Any, *args: Any, **kwargs: Any) -> None:
-    """Check a feature map in a test of your own; see `check_feature_map` for the arguments.
+    """Check a feature map, and raise CheckFailedError if a check fails.
+
+    This function is for your own tests. The arguments are as in `check_feature_map`.
 
     Raises
     ------
@@ -198,6 +200,6 @@ def tabulate_row_pairs(measurement: Measurement) -> list[list[str]]:
     ]
 
 
-# Earlier names, in tests of users.
+# Earlier names, which tests of users may import.
 CheckFailed = CheckFailedError
 check = check_feature_map

@@ -1,9 +1,9 @@
 """Promises that every feature map has to keep, and the checks of these promises.
 
-A check is a function of a subject, which is a map with its options. A map is a sampler, a
-transformer, or a function f(X, M, seed). A check raises `CheckFailedError` if the promise is not
-kept. The name of a check is a short form of the promise. The docstring explains the promise and is
-printed as advice if the promise is not kept.
+A promise is a property such as equal features for equal seeds. A check is a function whose argument
+is a map with its options. A map is a sampler, a transformer, or a function f(X, M, seed). A check
+raises `CheckFailedError` if the promise is not kept. The name of a check is a short form of the
+promise. The docstring explains the promise and is printed as advice if the promise is not kept.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ from rfbench.samplers.elsewhere import SEED_NAMES, TO_STATE, Method, measure_ban
 
 Check = Callable[..., None]
 
-# Rows, target and new rows of the checks. CHECK_TARGET has about as many values 1 as 0, because
+# Rows, target and new rows of the checks. CHECK_TARGET has about as many values 1 as -1, because
 # the norm of five normal variables has the median 2.1. NEW_ROWS are not among the training rows.
-# Any other values would do. With twice as many rows, every check needs about twice as long.
+# Any other values could be used. With twice as many rows, every check needs about twice as long.
 CHECK_ROWS = np.random.default_rng(7).standard_normal((60, 5))
 CHECK_TARGET = np.where(np.linalg.norm(CHECK_ROWS, axis=1) > 2.0, 1.0, -1.0)
 NEW_ROWS = np.random.default_rng(8).standard_normal((20, 5))
@@ -53,8 +53,7 @@ class FeatureMapUnderTest:
     ----------
     thing : a sampler, a transformer, or a function f(X, M, seed)
     options : parameters other than the number of features and the seed
-    kernels_served : names of the kernels that the map claims; a sampler must reject all other
-    kernels
+    kernels_served : names of the kernels that the map claims; a sampler has to reject all others
     float32_tolerance : absolute tolerance for features of float32 rows
     kernel_sizes : two numbers of components for the measurement of kernel estimates
     unbiased : False if the estimates are biased with these options
@@ -79,7 +78,7 @@ class FeatureMapUnderTest:
             seeded = [each for each in OF_EVERY_MAP if each != another_seed_other_features]
             return (*seeded, *SAMPLER_CHECKS)
         skipped = [] if self._takes_seed else [another_seed_other_features]
-        # a function, unlike a transformer, cannot be cloned or pickled
+        # Functions, unlike transformers, cannot be cloned or pickled, so this check is omitted.
         if not self.method.is_sklearn_transformer:
             skipped.append(clones_and_copies)
         return tuple(each for each in OF_EVERY_MAP if each not in skipped)
@@ -114,8 +113,8 @@ class FeatureMapUnderTest:
 
         The argument is the parameter that the user declared, as in a configuration. Otherwise it is
         the map's parameter in `WIDTHS`, with its measured exponent. The dictionary is empty if the
-        user has set this parameter. If the map has no such parameter, the rows are divided by the
-        bandwidth.
+        user has set this parameter. It is also empty if the map has no such parameter. The
+        bandwidth is then 1, unless it is given.
         """
         method = self.method
         if not self.is_sampler and method.formula is not None:
@@ -205,9 +204,9 @@ class FeatureMapUnderTest:
     def list_kernel_claims(
         self, kernel: str | None = None, bandwidth: float | None = None
     ) -> list[KernelClaim]:
-        """Return the claims for one kernel, or for all kernels of the map.
+        """Return the claims of the map: one kernel if it is given, else all kernels of the map.
 
-        A sampler has a claim for each form of its map: offset and paired.
+        A sampler with frequencies has two claims per kernel, for the offset and the paired map.
         """
         return [
             self._claim(name, each, bandwidth)
@@ -277,7 +276,10 @@ def make_map_under_test(
 
 
 class PromiseCheck(NamedTuple):
-    """A promise with the advice for a broken promise, and the fault; no fault if it is kept."""
+    """A checked promise: its name, the advice if it is broken, and the fault.
+
+    The fault is an empty string if the promise is kept.
+    """
 
     name: str
     help: str
@@ -304,7 +306,7 @@ def run_checks(tested_map: Any, checks: Sequence[Check]) -> list[PromiseCheck]:
 
 
 def catch_error_message(function: Callable[[], Any]) -> str:
-    """Return the exception that a call raises as a sentence; empty if it raises none."""
+    """Return the message of the exception that a call raises, or an empty string without one."""
     try:
         function()
     except CheckFailedError as error:
@@ -344,7 +346,7 @@ def expect_finite_columns(features: Any) -> None:
 
 
 def features_are_a_matrix_of_finite_numbers(subject: FeatureMapUnderTest) -> None:
-    """One line of finite numbers per row, shape (n, columns), is returned: correct this first.
+    """Return one line of finite numbers per row, shape (n, columns). Correct this first.
 
     Rows are read-only: copy them before you center or scale.
     """
@@ -362,8 +364,7 @@ def same_seed_same_features(subject: FeatureMapUnderTest) -> None:
 def another_seed_other_features(subject: FeatureMapUnderTest) -> None:
     """Draw from the given seed, or declare `deterministic = True` if nothing is drawn.
 
-    A map without randomness has no mean over seeds, so that its error is judged instead of its
-    bias.
+    A map without randomness has no mean over seeds, so its error is tested instead of its bias.
     """
     first, second = subject.compute_features(), subject.compute_features(seed=1)
     expect_true(not np.array_equal(first, second), "the features are the same for two seeds")
@@ -409,7 +410,7 @@ def sparse_rows_give_the_features_of_dense_ones(subject: FeatureMapUnderTest) ->
 
 
 def float32_gives_nearly_the_features_of_float64(subject: FeatureMapUnderTest) -> None:
-    """Draw and decide in float64; in a sampler, `fit` converts the map."""
+    """Draw random numbers and select features in float64. A sampler's `fit` converts the map."""
     narrow, new = CHECK_ROWS.astype(np.float32), NEW_ROWS.astype(np.float32)
     for rows, what in ((CHECK_ROWS, "new rows in float32"), (narrow, "all rows in float32")):
         features = subject.compute_features(rows, new)
@@ -428,7 +429,7 @@ def constant_columns_give_finite_features(subject: FeatureMapUnderTest) -> None:
 
 
 def serves_its_kernels_with_the_columns_asked_for(subject: FeatureMapUnderTest) -> None:
-    """Each kernel has a column per frequency, or two in the paired map, or is rejected.
+    """A kernel is rejected, or has one column per frequency (two columns in the paired map).
 
     Name the kernels that `_draw` supports: in `kernels` of the decorator `sampler`, in the
     attribute `kernels_served` or `features_served`, or in the method `serves`. Return as many

@@ -17,7 +17,7 @@ def list_commands() -> dict[str, str]:
 
 
 def describe_check(thing: Any, parameters: Mapping[str, Any]) -> str:
-    """Return one line with the test result for the Gaussian kernel and the broken promises."""
+    """Return one line with the test result of a map: its Gaussian kernel and broken promises."""
     from rfbench.checking.run import check_feature_map as found_of
     from rfbench.checking.run import describe_kernel_result
     from rfbench.errors import MethodError

@@ -1,4 +1,4 @@
-"""The performance-critical loops: cosines, normal equations over blocks, Walsh-Hadamard transforms.
+"""Fast loops: cosines, normal equations over blocks of rows, and Walsh-Hadamard transforms.
 
 Importing this module is fast. The functions are in `rfbench.compute.waves`, `rfbench.compute.gram`
 and `rfbench.compute.hadamard`.
@@ -76,7 +76,10 @@ def compile_function(function: Callable[_P, _R]) -> Callable[_P, _R]:
 
 
 def compile_for_types(function: Callable[_P, _R]) -> Callable[..., Any]:
-    """Return a decorator that creates the compiled form of a function for given argument types."""
+    """Return a decorator for a function that selects the compiled form for given argument types.
+
+    The decorator is `numba.extending.overload`, applied to `function`.
+    """
     check_numba_settings()
     from numba.extending import overload
 

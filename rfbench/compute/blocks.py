@@ -23,7 +23,7 @@ _LARGE_ROWS, _SMALL_ROWS = 1024, 384
 # _MEMORY_SHARE is the largest share of the free memory for a block and its products. It was chosen
 # without a measurement, for machines with little free memory and several workers. With twice the
 # share, eight workers could request all free memory. _LEAST_ROWS is the smallest number of rows of
-# a block. With fewer rows, matrix products become matrix-vector products.
+# a block. With only one row, the matrix products would be matrix-vector products.
 _MEMORY_SHARE = 1 / 16
 _LEAST_ROWS = 16
 
@@ -32,11 +32,11 @@ def choose_block_rows(n_columns: int, itemsize: int = 8) -> int:
     """Choose the number of rows in a block of features with `itemsize` bytes each.
 
     The block has 640 KiB, which leaves space in the L2 cache for the copies that BLAS makes. The
-    block has at least 384 rows, because with fewer rows the products slow down more than with a
-    full cache. It has at least 1024 rows if the Gram matrix exceeds the L3 cache, because the
-    matrix is then read from memory for each block. The same holds in float32, because the product
-    of each block is added to a total in float64. The block uses at most a sixteenth of the free
-    memory, but has at least 16 rows.
+    block has at least 384 rows, because products with fewer rows are slower than products that do
+    not fit into the cache. It has at least 1024 rows in two cases. If the Gram matrix exceeds the
+    L3 cache, the matrix is read from memory for each block. In float32, the product of each block
+    is added to a total in float64. The block uses at most a sixteenth of the free memory, but has
+    at least 16 rows.
     """
     row_bytes = itemsize * max(n_columns, 1)
     large = itemsize < 8 or 8 * n_columns**2 > _L3_BYTES
@@ -58,7 +58,7 @@ def is_float_matrix(a: Any) -> bool:
 
 
 def read_rows(X: Any, indices: slice | npt.NDArray[np.integer[Any]], dtype: np.dtype[Any]) -> Any:
-    """Return the selected rows of a matrix, with CSR as CSR and others as C-contiguous arrays."""
+    """Return the selected rows of a matrix: CSR rows as CSR, other rows as C-contiguous array."""
     is_sparse = bool(sparse.issparse(X))
     return X[indices] if is_sparse else np.ascontiguousarray(X[indices], dtype)
 
@@ -66,7 +66,11 @@ def read_rows(X: Any, indices: slice | npt.NDArray[np.integer[Any]], dtype: np.d
 def iterate_group_blocks(
     n: int, codes: npt.NDArray[np.intp] | None, rows: int
 ) -> Iterator[tuple[int, slice | npt.NDArray[np.intp]]]:
-    """Yield the part and the row indices of each block. All rows of a block are in one part."""
+    """Yield the group and the row indices of each block of at most `rows` rows.
+
+    The group of row i is `codes[i]`. All rows of a block are in the same group. If `codes` is None,
+    all n rows are in group 0.
+    """
     if codes is None:
         for start in range(0, n, rows):
             yield 0, slice(start, min(start + rows, n))

@@ -51,7 +51,7 @@ def solve_dual(K: Array, Y: Array, alphas: Array, *, intercept: bool, noise: flo
 
 
 class KernelEigendecomposition:
-    """Eigendecomposition of the kernel matrix K, from which the fits for all penalties follow.
+    """Eigendecomposition of the kernel matrix K, which gives the ridge fits for all penalties.
 
     The arguments are as in `solve_dual`.
     """
@@ -65,7 +65,7 @@ class KernelEigendecomposition:
         work -= (self.column_means - mean)[:, None]
         # Centering makes K zero along the constant vector. The eigenvalue of this direction is
         # raised to the mean eigenvalue, so that it is never at the level of rounding errors. The
-        # effect is subtracted later.
+        # methods below subtract the effect on the predictions.
         self.lift = float(np.trace(work)) / n if intercept else 0.0
         work += self.lift / n
         self.values, self.vectors = linalg.eigh(
@@ -91,12 +91,12 @@ class KernelEigendecomposition:
         return bool((alphas > 4 * self.noise * (self.largest + self.values[-1] + alphas)).all())
 
     def predict_fold_left_out(self, rows: NDArray[np.intp], alphas: Array) -> Array:
-        """Predict the rows of a fold by the fits without this fold; shape (a, rows, t).
+        """Predict the rows of a fold by the fits without this fold, shape (a, rows, t).
 
         `is_accurate` has to be True for the penalties.
         """
         own = np.ascontiguousarray(self.vectors[rows])
-        # eigenvalues of I - S, where S maps targets to fitted values
+        # The weights are the eigenvalues of I - S. The matrix S maps targets to fitted values.
         weights = alphas[:, None] / (self.values + alphas[:, None])
         missed = compute_weighted_products(own, weights, self.rhs)
         constant = alphas / (self.lift + alphas) * self.intercept / len(self.Y)
@@ -116,9 +116,9 @@ class KernelEigendecomposition:
         rest, constant = np.empty((len(alphas), n)), np.empty(len(alphas))
         inverse, dropped = invert_shifted_eigenvalues(self.values, alphas, self.noise, self.largest)
         for i, alpha in enumerate(alphas):
-            # The leave-one-out errors are ((I - S) y)_i / (I - S)_ii. Numerator and denominator
-            # are both divided by alpha, so that the quotient is defined for alpha = 0. They are
-            # not divided if alpha is zero and directions were omitted.
+            # The leave-one-out errors are ((I - S) y)_i / (I - S)_ii. For alpha = 0, numerator and
+            # denominator are both divided by alpha, because both would be 0. If directions were
+            # omitted, they are not divided, because I - S is 1 in these directions.
             factor = alpha if alpha > 0 or dropped[i] else 1.0
             rest[i] = np.where(inverse[i] > 0, factor * inverse[i], 1.0)
             constant[i] = factor / (self.lift + alpha) if self.lift + alpha > 0 else 1.0
@@ -147,9 +147,10 @@ def _means(K: Array, Y: Array, intercept: bool) -> tuple[Array, Array, float]:
 def invert_shifted_eigenvalues(
     eigenvalues: Array, alphas: Array, noise: float, largest: float
 ) -> tuple[Array, list[int]]:
-    """Return 1 / (values + alpha) for each alpha, and the number of omitted values.
+    """Return 1 / (eigenvalues + alpha) for each alpha, and the number of omitted directions.
 
-    An omitted value is at the level of rounding, and its inverse is replaced by 0.
+    If eigenvalue + alpha is as small as the rounding error, the direction is omitted, and the
+    inverse is 0.
     """
     shifted = eigenvalues + alphas[:, None]
     least = noise * np.maximum(shifted.max(axis=1, initial=0.0), largest)

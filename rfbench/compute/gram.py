@@ -1,8 +1,8 @@
 """Normal equations summed over blocks of rows. The feature matrix is never stored as a whole.
 
-The equations are sufficient for least squares. The equations of a training fold are the total minus
-the equations of the held-out fold. A subset of the features is a sub-block of the equations. Each
-penalty needs one factorization.
+The equations contain everything that least squares needs. The equations of a training fold are the
+equations of all rows minus the equations of the held-out fold. For a subset of the features, the
+equations are a sub-block. Each penalty needs one factorization.
 """
 
 from __future__ import annotations
@@ -149,8 +149,8 @@ class _Sums:
         rows, p = features.shape
         rhs = np.empty((rows, targets.shape[1] + 1))
         rhs[:, :-1] = targets
-        # The last column of `sides`, after the targets, is 1, or sqrt(w) if the rows have weights
-        # w. The products with this column are the sums of the features (Z'w) and the sums of the
+        # The last column of `rhs`, after the targets, is 1, or sqrt(w) if the rows have weights w.
+        # The products with this column are the sums of the features (Z'w) and the sums of the
         # targets. An intercept needs both sums.
         rhs[:, -1] = 1.0
         if roots is not None:
@@ -214,9 +214,9 @@ def subtract_mean_row(features: FloatArray) -> FloatArray:
 
 
 def _add_moments(features: Any, rhs: Any, out: Any) -> None:
-    """Add rhs'features to `out`, four rows at a time.
+    """Add the product rhs' features to `out`, four rows at a time.
 
-    BLAS is slow for this small number of columns.
+    BLAS is slow for this product, because `rhs` has few columns.
     """
     rows = features.shape[0]
     in_fours = rows - rows % 4

@@ -1,10 +1,11 @@
 r"""Ridge regression from one eigendecomposition of the columns, with leave-one-out errors.
 
 This module is for fewer columns than rows. `rfbench.compute.dual_ridge.KernelEigendecomposition` is
-for more columns than rows. The normal equations of the centered features are :math:`G = V \Lambda
-V^\top`. In the fitted value of a row :math:`z`, the target of this row has the weight :math:`h =
-\sum_k (V^\top z)_k^2 / (\lambda_k + \alpha)`, plus 1/n if an intercept is fitted. The leave-one-out
-error of the row is its error in the fit of all rows, divided by :math:`1 - h`.
+for more columns than rows. The Gram matrix of the centered features is :math:`G = V \Lambda
+V^\top`. The leverage of a row :math:`z` is :math:`h = \sum_k (V^\top z)_k^2 / (\lambda_k +
+\alpha)`, plus 1/n if an intercept is fitted. It is the weight of the target of this row in its own
+fitted value. The leave-one-out error of the row is its error in the fit of all rows, divided by
+:math:`1 - h`.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from rfbench.compute.ridge import (
 
 
 class GramEigendecomposition:
-    """Eigendecomposition of normal equations, from which the ridge fits for all penalties follow.
+    """Eigendecomposition of normal equations, which gives the ridge fits for all penalties.
 
     Parameters
     ----------

@@ -64,7 +64,7 @@ def matmul(a: Any, b: Any, out: FloatArray | None = None) -> Any:
 def multiply_by_transpose(a: FloatArray) -> FloatArray:
     """Return a @ a.T, shape (n, n), exactly symmetric.
 
-    The computation needs half the work of a product.
+    The computation needs half the work of a general matrix product.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ def _find_prefix(a: Any, b: Any, out: Any) -> str | None:
 
 
 def _in_fortran_order(a: FloatArray) -> tuple[FloatArray, int]:
-    """Return a or a.T, whichever BLAS reads without a copy, and True if it is the transpose."""
+    """Return a or a.T, whichever BLAS reads without a copy, and 1 if it is a.T (0 if it is a)."""
     return (a, 0) if a.flags.f_contiguous else (a.T, 1)
 
 

@@ -25,29 +25,28 @@ from rfbench.compute.products import matmul, multiply_row_without_blas
 from rfbench.compute.threads import limit_to_one_thread
 from rfbench.errors import MethodError
 
-# Limits for one decomposition that serves all penalties. It is faster than one Cholesky factor per
-# penalty from FEWEST_TOGETHER penalties on, and from COLUMNS_PER_SIDE equations per target on.
-# Measured by `python -m scripts.bench.doubled`, as CPU time divided by the CPU time with this
-# value. With twice FEWEST_TOGETHER, 11 penalties need 2.28 times the CPU time. With half of it, 5
-# penalties need 1.04 times. With twice COLUMNS_PER_SIDE, 450 equations need 1.48 times. With half
-# of it, 200 equations need 1.19 times.
+# Limits for the use of one decomposition for all penalties. It is faster than one Cholesky factor
+# per penalty if there are at least FEWEST_TOGETHER penalties, and at least COLUMNS_PER_SIDE
+# equations per target. Measured by `python -m scripts.bench.doubled`, as CPU time divided by the
+# CPU time with this value. With twice FEWEST_TOGETHER, 11 penalties need 2.28 times the CPU time.
+# With half of FEWEST_TOGETHER, 5 penalties need 1.04 times. With twice COLUMNS_PER_SIDE, 450
+# equations need 1.48 times. With half of COLUMNS_PER_SIDE, 200 equations need 1.19 times.
 FEWEST_TOGETHER = 8
 COLUMNS_PER_SIDE = 300
-# MOST_TRIDIAGONAL is the largest number of equations for which this decomposition is computed in
-# float64. TRIDIAGONAL_PER_SIDE is the smallest number of equations per target for it. Measured CPU
-# time of 11 penalties, in ms, for three ways: float64, float32, Cholesky. With 100 equations .25,
-# 1.0 and .57. With 400 equations 4.6, 6.6 and 10. With 1,000 equations 54, 62 and 131. With 1,500
-# equations 198, 145 and 393. For ten targets, float64 needs 88 % of the time of Cholesky with 30
-# equations, and 70 % with 100.
+# Up to MOST_TRIDIAGONAL equations, the decomposition is computed in float64. It is then used for at
+# least TRIDIAGONAL_PER_SIDE equations per target. Measured CPU time of 11 penalties, in ms, for
+# three methods: float64, float32, Cholesky. With 100 equations .25, 1.0 and .57. With 400 equations
+# 4.6, 6.6 and 10. With 1,000 equations 54, 62 and 131. With 1,500 equations 198, 145 and 393. For
+# ten targets, float64 needs 88 % of the time of Cholesky with 30 equations, and 70 % with 100.
 MOST_TRIDIAGONAL = 1000
 TRIDIAGONAL_PER_SIDE = 3
 
-# ACCURACY is the relative accuracy of the solutions. SINGLE is the smallest ratio of the penalty
-# to the norm of K for which a decomposition in float32 is used as a preconditioner. MOST_STEPS is
-# the maximum number of steps. Measured on RKS features (M = 1,000, penalties from 1e-3 to 1e4): 14
-# of 15 penalties are solved this way with SINGLE or half of it, and 13 with twice SINGLE. Twice or
-# half the ACCURACY changes neither the time nor the error of 1e-11. No solution needs more than 8
-# steps.
+# Limits for the iterations with a decomposition in float32 as preconditioner. ACCURACY is the
+# relative accuracy of the solutions. SINGLE is the smallest ratio of a pivot to the norm of K for
+# which the preconditioner is used. MOST_STEPS is the maximum number of steps. Measured on RKS
+# features (M = 1,000, penalties from 1e-3 to 1e4): 14 of 15 penalties are solved this way with
+# SINGLE or half of it, and 13 with twice SINGLE. Twice or half the ACCURACY changes neither the
+# time nor the error of 1e-11. No solution needs more than 8 steps.
 ACCURACY = 1e-12
 SINGLE = 1e-6
 MOST_STEPS = 30
@@ -58,6 +57,8 @@ _SUMS = ("gram", "moment", "column_sums", "target_sums", "target_squares", "n")
 @dataclass(frozen=True, eq=False)
 class NormalEquations:
     """Sums over the (weighted) rows of features and targets, as needed for least squares.
+
+    Z is the matrix of the features, Y contains the targets, and W = diag(w) has the weights.
 
     Attributes
     ----------
@@ -94,7 +95,7 @@ class NormalEquations:
         return replace(self, **sums)
 
     def make_zero_equations(self) -> NormalEquations:
-        """Return sums over no rows, for the same columns and targets."""
+        """Return normal equations that are all 0, for the same columns and targets."""
         nothing: dict[str, Any] = {name: 0.0 * np.zeros_like(getattr(self, name)) for name in _SUMS}
         return replace(self, **nothing)
 
@@ -143,8 +144,8 @@ class RidgePath:
     Attributes
     ----------
     coef : ndarray, shape (a, p, t)
-        For a dual solution (`rfbench.compute.dual_ridge`), the coefficients of the n rows, shape
-        (a, n, t).
+        Coefficients of the p features. For a dual solution (`rfbench.compute.dual_ridge`), the
+        coefficients of the n rows, shape (a, n, t).
     intercept : ndarray, shape (a, t)
     notes : list of list of str
         For every penalty, notes on the method that was used if Cholesky failed.
@@ -179,9 +180,9 @@ def solve_ridge(equations: NormalEquations, alphas: npt.ArrayLike, *, intercept:
 
     Notes
     -----
-    `solve_shifted_systems` describes the solution for all penalties. The relative rounding error is
-    from `estimate_gram_rounding_error`. `largest` is the largest entry of the Gram matrix before
-    centering.
+    The equations for all penalties are solved by `solve_shifted_systems`. Its argument `noise` is
+    from `estimate_gram_rounding_error`, and its argument `largest` is the largest diagonal entry of
+    the Gram matrix before centering.
     """
     penalties = np.atleast_1d(np.asarray(alphas, np.float64))
     assert equations.n > 0, "the training set has no rows"
@@ -224,11 +225,13 @@ def solve_shifted_systems(
 ) -> tuple[Array, list[list[str]]]:
     """Solve (K + alpha I) A = rhs for every alpha, by Cholesky or by one decomposition.
 
-    Many penalties share one tridiagonal form (see `_solve_tridiagonal`), which is in single
-    precision for a large system (see `_solve_together`). Cholesky solves the remaining penalties.
-    An eigendecomposition is used if Cholesky fails. It is also used if the smallest squared pivot
-    is at most `noise` times the largest pivot or `largest`. It omits directions in which eigenvalue
-    + alpha is that small. After an eigendecomposition, Cholesky is tried only for larger penalties.
+    If there are many penalties, one tridiagonal decomposition is used for all of them, in float64
+    (see `_solve_tridiagonal`) or for a large system in float32 (see `_solve_together`). Cholesky
+    solves the remaining penalties. If Cholesky fails, an eigendecomposition is used. It is also
+    used if the smallest squared pivot is at the level of rounding errors: at most `noise` times the
+    larger of `largest` and the largest squared pivot. The eigendecomposition omits directions in
+    which eigenvalue + alpha is that small. After an eigendecomposition, Cholesky is tried only for
+    larger penalties.
 
     Parameters
     ----------
@@ -240,7 +243,7 @@ def solve_shifted_systems(
     noise : float
         Relative rounding error of K.
     largest : float
-        Largest entry of K before centering.
+        Largest diagonal entry of K before centering.
 
     Returns
     -------
@@ -253,7 +256,8 @@ def solve_shifted_systems(
     # overwrites it.
     work = np.empty((p, p), order="F")
     left = np.ones(penalties.size if p else 0, dtype=bool)
-    # With fewer penalties or more targets, one Cholesky factor per penalty is faster.
+    # One decomposition for all penalties is used only if there are many penalties and few targets.
+    # Otherwise one Cholesky factor per penalty is faster.
     small = p <= MOST_TRIDIAGONAL
     if (
         left.size >= FEWEST_TOGETHER
@@ -343,8 +347,8 @@ def _solve_together(K: Array, rhs: Array, penalties: Array, accuracy: float) -> 
 
     The method is conjugate gradients, preconditioned with Q (T + alpha I)^-1 Q'. K = Q T Q' is a
     decomposition in float32 with a tridiagonal T, computed once for all penalties. Each step
-    estimates the error of the solutions. A column of `sides` is finished when its relative error
-    estimate is at most `accuracy`.
+    estimates the error of the solutions. The solution of a column of `rhs` is finished when its
+    estimated relative error is at most `accuracy`.
 
     Returns
     -------
@@ -352,15 +356,14 @@ def _solve_together(K: Array, rhs: Array, penalties: Array, accuracy: float) -> 
         The solution is NaN for penalties below the rounding error of float32, and for columns that
         need too many steps.
     """
-    # Scale K to entries of about 1, and the sides to norm 1. float32 has no numbers below 1e-38 or
-    # above 3e38, and products of features may exceed that range. The last lines of the function
-    # undo the scaling.
+    # Scale K to entries of about 1, and the columns of `rhs` to norm 1. float32 has no numbers
+    # below 1e-38 or above 3e38, and products of features may exceed that range. The last lines of
+    # the function undo the scaling.
     p, t = rhs.shape
     scale, units = float(K.diagonal().max()), np.linalg.norm(rhs, axis=0)
     units[units == 0] = 1.0
     scale = scale if scale > 0 else 1.0
-    # These penalties belong to K / scale. The penalties and their squares neither overflow nor
-    # underflow.
+    # After this division, the penalties are the penalties of K / scale.
     penalties = penalties / scale
     # Compute K = Q T Q' in float32 by Householder reflections, with a tridiagonal T. For each
     # penalty, T + alpha * I is then factorized in O(p) operations, whereas a Cholesky
@@ -372,13 +375,14 @@ def _solve_together(K: Array, rhs: Array, penalties: Array, accuracy: float) -> 
     diagonal, beside = diagonal.astype(np.float64), beside.astype(np.float64)
     factors = [lapack.dpttrf(diagonal + alpha, beside) for alpha in penalties]
     # Bound the norm of T by its largest diagonal entry plus twice its largest off-diagonal entry
-    # (Gershgorin). A pivot below this bound times the rounding error of float32 has no correct
-    # digit. The preconditioner would not be positive definite, and the iterations would diverge.
+    # (Gershgorin). If a pivot is below this bound times the rounding error of float32, it has no
+    # correct digit. The preconditioner may then not be positive definite, and the iterations would
+    # diverge.
     norm = 2 * float(np.abs(beside).max(initial=0.0)) + float(np.abs(diagonal).max())
     serves = np.array([info == 0 and d.min() > SINGLE * norm for d, _, info in factors], dtype=bool)
 
-    # Multiply a block by Q or by Q', in float32. Each column is scaled to norm 1, because residuals
-    # become smaller than the range of float32.
+    # Multiply a block by Q or by Q', in float32. Each column is first divided by its largest
+    # absolute value, because residuals become smaller than the range of float32.
     def turn(block: Array, way: str) -> Array:
         size = np.abs(block).max(axis=0)
         size[size == 0] = 1.0
@@ -462,9 +466,9 @@ def compute_residual_sum_of_squares(
     ndarray, shape (a, t)
         For every penalty and target, sum_i w_i (y_i - z_i'theta - b)^2. The result is exact to
         about ten times `estimate_gram_rounding_error` of the sum of squared targets. Smaller sums
-        are replaced
-        by this bound. The result is infinite if the sum is more negative than the bound, because
-        such coefficients are too large for the precision of the equations.
+        are replaced by this bound. The result is infinite if the sum is negative and its absolute
+        value exceeds the bound, because such coefficients are too large for the precision of the
+        equations.
     """
     a, p, t = coef.shape
     flat = coef.transpose(1, 0, 2).reshape(p, a * t)

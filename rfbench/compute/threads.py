@@ -14,8 +14,8 @@ from threadpoolctl import ThreadpoolController
 def find_thread_pools(modules: int) -> ThreadpoolController:
     """Return the loaded libraries that have thread pools.
 
-    The search takes milliseconds, so its result is cached until `modules`, the number of imported
-    modules, changes: an import may load another library.
+    The search takes milliseconds, so its result is cached. `modules` is the number of imported
+    modules. If it changes, the search is repeated, because an import may load another library.
     """
     return ThreadpoolController()
 
@@ -25,8 +25,8 @@ def limit_to_one_thread(wanted: bool) -> AbstractContextManager[Any]:
     if not wanted:
         return nullcontext()
     pools = find_thread_pools(len(sys.modules))
-    # Setting a limit needs a tenth of a millisecond, which is a hundredth of the time of a small
-    # fit. It is omitted if the limit is already set.
+    # If BLAS already uses one thread, no limit is set. Setting a limit needs a tenth of a
+    # millisecond, which is a hundredth of the time of a small fit.
     if all(pool.num_threads == 1 for pool in pools.lib_controllers if pool.user_api == "blas"):
         return nullcontext()
     limit: AbstractContextManager[Any] = pools.limit(limits=1, user_api="blas")

@@ -1,4 +1,4 @@
-r"""The compiled loops of `rfbench.compute.waves`, with the computation of cosines.
+r"""The compiled loops of `rfbench.compute.waves`, and the approximation of cosine and sine.
 
 A phase x is reduced to r = x - k pi in [-pi/2, pi/2], with k = rint(x / pi). Then
 
@@ -36,7 +36,8 @@ bits, and the reduction is no longer exact.
 """
 
 # Number of values per chunk. They need 8 KiB of the 32 KiB of an L1 cache, which also contains the
-# offsets. Chosen without a separate measurement. A chunk of twice the size would still fit.
+# offsets. Chosen without a separate measurement. A chunk of twice the size would still fit into the
+# cache.
 _CHUNK = 1024
 
 
@@ -178,7 +179,10 @@ def _is_far(x: Any, numbers: Any) -> Any:
 
 @compile_function
 def _tile(offsets: Any) -> Any:
-    """Return copies of the offsets joined to one row, which is as long as a chunk of rows."""
+    """Return the offsets of several rows, joined to one array with as many values as a chunk.
+
+    If one row is at least as long as a chunk, the offsets of one row are returned.
+    """
     period = offsets.size
     if period >= _CHUNK:
         return offsets
@@ -190,7 +194,7 @@ def _tile(offsets: Any) -> Any:
 
 @compile_function
 def cos(flat: Any, offsets: Any, scale: Any) -> None:
-    """Replace `flat` by scale * cos(flat + offsets); offsets are repeated for each row.
+    """Replace `flat` by scale * cos(flat + offsets). The offsets are the same for each row.
 
     abs(scale) has to be below `LARGEST_PHASE`.
     """
@@ -211,7 +215,8 @@ def cos(flat: Any, offsets: Any, scale: Any) -> None:
         if unsafe:
             for j in range(chunk.size):
                 if _is_far(chunk[j], numbers):
-                    # The cosine is rounded before it is multiplied, as in the first loop.
+                    # As in the first loop, the cosine is rounded to the type of the array before
+                    # it is multiplied by the scale.
                     chunk[j] = math.cos(np.float64(chunk[j]))
                     chunk[j] *= scale
 

@@ -1,4 +1,4 @@
-"""Feature functions computed in place: cosine, cosine with sine, and the arc-cosine family.
+"""Functions that replace projections by features: cosine, cosine and sine, and arc-cosine features.
 
 `rfbench.compute.wave_kernels` has the compiled loops.
 """
@@ -47,8 +47,9 @@ def cos_inplace(phase: FloatArray, offsets: FloatArray | None, scale: float) -> 
         )
     if flat.size == 0:
         return
-    # The loop marks phases that are computed later by their absolute value. The factor has to be
-    # below the limit even after rounding to float32.
+    # The loop first leaves phases above LARGEST_PHASE unchanged, and then finds them by their
+    # absolute value. The features must therefore be smaller than LARGEST_PHASE. If the scale, after
+    # rounding to float32, is not smaller, the features are multiplied by it after the loop.
     factor = dtype.type(scale)
     small = abs(factor) < kernels.LARGEST_PHASE
     kernels.cos(flat, shifts, factor if small else dtype.type(1))

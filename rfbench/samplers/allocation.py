@@ -1,4 +1,7 @@
-"""Numbers of features for the degrees of a Maclaurin series, from the variances of the sketches."""
+"""Choice of the number of features for each degree of a Maclaurin series.
+
+The chosen numbers minimize the sum of the variances of the sketches and the truncation error.
+"""
 
 from __future__ import annotations
 
@@ -11,17 +14,17 @@ from rfbench.arrays import Array
 
 
 class MomentsOfPairs(NamedTuple):
-    """Means over pairs of rows, for the degrees 1 to P.
+    """Variances and errors of sketches of (x'y)^n, averaged over pairs of rows, for n = 1 to P.
 
     Attributes
     ----------
     variance : array of shape (P,)
         Mean variance of one feature.
     covariance : array of shape (P,)
-        Mean covariance of two features of the same block of a Hadamard matrix; 0 if features are
-        independent.
+        Mean covariance of two features from the same block of a Hadamard matrix. It is 0 if the
+        features are independent.
     truncation : array of shape (P,)
-        Mean squared difference between the kernel and its series up to a degree.
+        Mean squared difference between the kernel and its series truncated after degree n.
     """
 
     variance: Array
@@ -38,16 +41,16 @@ def compute_pair_moments(
     is_complex: bool = False,
     decays: bool = False,
 ) -> MomentsOfPairs:
-    """Return the mean moments over the pairs of rows.
+    """Return the variances, covariances and truncation errors, averaged over pairs of rows.
 
     Parameters
     ----------
     rows : array of shape (n, d)
-        Rows in length scales, with n of at least 2. d is a power of two.
+        At least 2 rows, divided by the length scale. d is a power of two.
     coefficients : array of shape (P + 1,)
         Coefficients of the series in x'y, from degree 0.
     evaluate : callable
-        The kernel as a function of x'y, without the decay.
+        The kernel as a function of x'y, without the factor of `decays`.
     projection : str
         'gaussian', 'rademacher', 'srht' or 'countsketch'.
     is_complex : bool
@@ -73,7 +76,8 @@ def compute_pair_moments(
         c2 = np.exp(-(norms[part, None] + norms)) if decays else np.ones_like(g)
         apart = c2 * (1.0 - np.eye(len(g), n, start))
         g2 = g**2
-        # A count sketch has M = N, and the square of the mean is added, not subtracted.
+        # The variance of a feature of degree n is M^n - (x'y)^(2n), with the mean M of
+        # (w'x)^2 (w'y)^2 over projections w. For a count sketch it is N^n + (x'y)^(2n).
         sign = 1.0 if projection == "countsketch" else -1.0
         M = N if sign > 0 else N + twice * (g2 - Q * (projection != "gaussian"))
         R = g2 - (N - Q + (twice - 1.0) * (g2 - Q)) / max(d - 1, 1)
@@ -90,7 +94,7 @@ def compute_pair_moments(
 
 
 def tabulate_variances(moments: MomentsOfPairs, d: int, most: int) -> Array:
-    """Return the mean variance with 1 to `most` features, shape (P, most)."""
+    """Return the mean variance of each degree with 1 to `most` features, shape (P, most)."""
     V, C = moments.variance[:, None], moments.covariance[:, None]
     k = np.arange(1, most + 1)
     rest = k % d
@@ -103,9 +107,9 @@ def allocate_features_to_degrees(
 ) -> dict[int, list[int]]:
     """Return the numbers of features of the degrees 1 to m for each total number of features.
 
-    Features are given one at a time to the degree for which the sum of the variances, each times
-    the square of the coefficient, becomes smallest. The highest degree m is the one with the
-    smallest sum of variances and truncation error.
+    The variance of a degree is multiplied by the square of its coefficient. Features are assigned
+    one at a time, each to the degree that makes the sum of these variances smallest. The highest
+    degree m is chosen so that the sum of the variances and the truncation error is smallest.
 
     Parameters
     ----------
@@ -118,12 +122,12 @@ def allocate_features_to_degrees(
     totals : iterable of int
         Total numbers of features, without the constant.
     least : int
-        Lowest value of m. It is P or the total if one of them is smaller.
+        Lowest value of m. If P or the total number of features is smaller, that number is used.
 
     Returns
     -------
     dict
-        The numbers of features, by total.
+        For each total, the list of the numbers of features of the degrees 1 to m.
     """
     totals = sorted(set(totals))
     P = len(moments.variance)
@@ -138,7 +142,7 @@ def allocate_features_to_degrees(
             if not min(least, P, total) <= m <= total:
                 continue
             for _ in range(total - used):
-                # Among degrees with equal values, the highest degree is chosen.
+                # If several degrees reduce the sum equally, the highest degree is chosen.
                 degree = m - 1 - int(current[::-1].argmin())
                 if current[degree] > 0:
                     degree = 0

@@ -55,8 +55,8 @@ class RandomStreams:
     """Independent random generators, one for each purpose.
 
     Frequencies and offsets have separate generators. With the same seed, the first draws for a
-    larger M or a larger pool are therefore equal to the draws for a smaller one. Changing the order
-    of the fields would change every published result.
+    larger M or pool are therefore equal to the draws for a smaller M or pool. Changing the order of
+    the fields would change every published result.
     """
 
     frequencies: np.random.Generator
@@ -80,8 +80,8 @@ class Shared:
     Attributes
     ----------
     metrics : dict or None
-        Metrics that earlier fits have learned, by a hash of their data. A fit adds its own metric.
-        If None, each fit learns its metric.
+        Metrics that earlier fits have learned. The keys are hashes of the data of these fits. A fit
+        adds the metric that it learns. If None, metrics are not shared between fits.
     keeps_columns : bool
         Store the features of the training set in `formed_`, if the scores need all of them and they
         fit into memory (`rfbench.memory.can_hold_in_memory`). A solver that is fitted on the same
@@ -109,8 +109,8 @@ class FittedFeatures(ABC):
         The kernel that the features approximate, if there is one.
     """
 
-    # True if z(x)'z(y) estimates k(x, y) for every supported kernel. False if it does so at most
-    # for the Gaussian kernel.
+    # True if z(x)'z(y) estimates k(x, y) for every supported kernel. False if it estimates no
+    # kernel, or only the Gaussian kernel.
     approximates_kernel: ClassVar[bool] = False
     # True if the method selects a subset of the candidate features and sets `kept_`.
     keeps_some: ClassVar[bool] = False
@@ -135,10 +135,7 @@ class FittedFeatures(ABC):
     @property
     @abstractmethod
     def kernel_constant(self) -> float:
-        """Constant that is added to products of features to estimate the kernel.
-
-        See `FittedMap`.
-        """
+        """Constant that is added to products of features to estimate the kernel, usually 0."""
 
     @abstractmethod
     def transform(self, X: Rows) -> FloatArray:
@@ -188,8 +185,9 @@ class RandomFeatures(
         Bandwidth (length scale) of the kernel, or the rule that computes the bandwidth from the
         training set.
     feature_map : {'offset', 'paired'}, default='offset'
-        'offset': the columns are sqrt(2/M) cos(w'x + b). 'paired': the columns are the pairs
-        sqrt(1/M) [cos w'x, sin w'x]. Ignored for arc-cosine and linear kernels.
+        'offset': the columns are sqrt(2/M) cos(w'x + b) for frequencies w and random offsets b.
+        'paired': the columns are the pairs sqrt(1/M) [cos w'x, sin w'x]. Ignored for arc-cosine and
+        linear kernels.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Random seed or generator. None uses a new seed in every fit.
 
@@ -216,11 +214,11 @@ class RandomFeatures(
     # Kernel classes and types of features (`Kernel.feature`) that the sampler supports.
     kernels_served: ClassVar[Any] = Kernel
     features_served: ClassVar[tuple[str, ...]] = ("wave", "arc-cosine", "coordinate")
-    # Revision of the method. It is incremented when the method computes something different. Its
-    # trials then get new identities.
+    # Revision of the method. It is incremented when the method computes something different, so
+    # that results of an earlier revision are not reused.
     revision: ClassVar[int] = 1
-    # Previous values of defaults that have changed. They are part of a trial's identity, so rows
-    # that were measured with the old default are not used for the new default.
+    # Defaults that have changed, with their new values. These values are part of the key of a
+    # result, so that results with the old default are not reused for the new default.
     changed_defaults: ClassVar[Mapping[str, Any]] = MappingProxyType({})
 
     n_components: int = field(default=100, kw_only=False, metadata=make_rule_metadata(whole(1)))
@@ -263,7 +261,7 @@ class RandomFeatures(
         return self._fit_drawing(X, y, NOTHING_SHARED)
 
     def _fit(self, X: Rows, y: Any, shared: Shared) -> RandomFeatures:
-        """Fit like `fit`, and use cached results that a trial shares between its fits."""
+        """Fit like `fit`, and reuse the results of earlier fits that `shared` contains."""
         # A subclass with its own `fit` does not use cached results.
         if type(self).fit is not RandomFeatures.fit:
             return self.fit(X, y)
@@ -298,7 +296,7 @@ class RandomFeatures(
 
     @abstractmethod
     def _draw(self, X: Rows, targets: Array | None, random: RandomStreams) -> FittedMap:
-        """Return the feature map. `targets` has shape (n, k) if the method uses the target."""
+        """Return the feature map. `targets` has shape (n, k), or is None if it is not needed."""
 
     @property
     def n_kept(self) -> int | None:
@@ -348,8 +346,9 @@ class RandomFeatures(
     ) -> FeatureMap:
         """Return the map with the given frequencies, shape (m, d). Offsets are drawn if needed.
 
-        With a projection, `frequencies` has shape (m,) and contains indices of its frequencies. If
-        the kernel is a scale mixture, normal frequencies are multiplied by its scales.
+        With a projection, `frequencies` has shape (m,) and contains the indices of frequencies of
+        the projection. If the kernel is a scale mixture, normal frequencies are multiplied by
+        random scales, which are drawn from the kernel.
         """
         if isinstance(self.kernel_, ScaleMixture) and projection is None:
             frequencies = (
@@ -385,9 +384,9 @@ class RandomFeatures(
 def uses_target(transformer: Any) -> bool:
     """Return True if a transformer declares that its `fit` uses the target.
 
-    The declaration is an attribute `needs_target`, scikit-learn's tag `target_tags.required`, or
-    such a declaration of a part, for example of a step of a pipeline. scikit-learn's feature
-    selectors count as well, because most of them need a target but do not set the tag.
+    The declaration is an attribute `needs_target` or scikit-learn's tag `target_tags.required`. A
+    part of the transformer, for example a step of a pipeline, may also declare this. scikit-learn's
+    feature selectors count as well, because most of them need a target but do not set the tag.
     """
     if (declared := getattr(transformer, "needs_target", None)) is not None:
         return bool(declared)

@@ -1,4 +1,4 @@
-"""The declaration of a sampler: facts beyond its class, for tests and pages."""
+"""The decorator `sampler`, which adds a name, kernels and descriptions to a sampler's class."""
 
 from __future__ import annotations
 
@@ -20,14 +20,15 @@ PRODUCT = (*ISOTROPIC, "laplacian", "cauchy")
 MIXTURES = ("matern", "rational-quadratic")
 WAVES = (*GAUSSIAN, "laplacian", "laplacian-l2", "cauchy", *MIXTURES)
 DOT_PRODUCTS = ("softmax", "polynomial")
-# Names of the kernels whose features each belong to a frequency or a coordinate.
+# Names of the kernels whose features are each computed from one frequency or one coordinate.
 ANY = tuple(name for name in KERNELS if name not in DOT_PRODUCTS)
 
 
 class CheckCase(NamedTuple):
-    """Parameters of a sampler that is checked. They are small enough for 60 rows.
+    """Parameters with which a sampler is checked. Sizes are small, because there are only 60 rows.
 
-    `contract` contains the attributes of `FeatureMapUnderTest` that differ for these parameters.
+    `contract` contains the attributes of `FeatureMapUnderTest` whose values are not the defaults
+    for these parameters.
     """
 
     options: Mapping[str, Any] = NO_OPTIONS
@@ -40,18 +41,20 @@ class SamplerInfo(NamedTuple):
     Attributes
     ----------
     name : str
-        The published name, which configurations and rows use. `rfbench.registry.SAMPLERS` maps it
-        to the class.
+        The published name, which configurations and result rows use. `rfbench.registry.SAMPLERS`
+        maps it to the class.
     kernels : sequence of str
         Supported kernels. A check requires that the sampler rejects all other kernels.
     about : str
         Description of one line, for the page that compares methods.
     labels : mapping of str to str
-        Descriptions of variants that have their own label in a shipped comparison.
+        Descriptions of the variants of the sampler that have their own label in a comparison of the
+        package.
     contract : mapping
-        Attributes of `FeatureMapUnderTest` that differ for this sampler.
-    forms : sequence of Form
-        Sets of parameters for the checks. By default the defaults of the class are checked.
+        Attributes of `FeatureMapUnderTest` whose values are not the defaults for this sampler.
+    forms : sequence of CheckCase
+        Sets of parameters for the checks. By default, the sampler is checked once, with the default
+        parameters of its class.
     """
 
     name: str
@@ -66,8 +69,8 @@ class SamplerInfo(NamedTuple):
 def sampler(name: str, **said: Any) -> Callable[[type[Class]], type[Class]]:
     """Return a decorator that declares a class as a sampler and a `rfbench.parameters.estimator`.
 
-    The parameters are the fields of `SamplerInfo`. The docstring of the class names the source
-    under References.
+    The arguments are the fields of `SamplerInfo`. The docstring of the decorated class names the
+    paper of the method under References.
     """
 
     def declare(cls: type[Class]) -> type[Class]:

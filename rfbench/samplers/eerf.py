@@ -1,4 +1,4 @@
-"""Energy-based exploration of random features."""
+"""Energy-based exploration of random features (EERF), which selects candidates by their scores."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ class EERF(PooledFeatures):
         Bandwidth (length scale) of the kernel, or the rule that computes the bandwidth from the
         training set.
     feature_map : {'offset', 'paired'}, default='offset'
-        Type of the features. For the paired map the score of a frequency is the norm over its cos
-        and sin columns.
+        Type of the features. For the paired map, the score of a frequency is the l2 norm of the
+        scores of its cos and sin columns.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Random seed or generator. None uses a new seed in every fit.
     score_rows : int or float, default=0.1
@@ -122,7 +122,10 @@ class EERF(PooledFeatures):
 
 
 def _best_of_each_class_in_turn(scores: Array, errors: Array) -> NDArray[np.intp]:
-    """Return an order of candidates: the best candidate of each class, then the second best, ..."""
+    """Return all candidates: first the best candidate of each class, then the second best, ...
+
+    The result contains the index of each candidate once, at its first position in this order.
+    """
     orders = [argsort_descending(*of) for of in zip(scores.T, errors, strict=True)]
     ranking = np.stack(orders, axis=1).ravel()
     _, first = np.unique(ranking, return_index=True)

@@ -44,9 +44,9 @@ TO_STATE = (
     f"State `{PARAMETER}: NAME` and `{FORMULA}: 1/(2*s^2)` (or s, 1/s, 0.5*s^2) among the "
     f"parameters of the method, or `{PARAMETER}: {ROWS_VARIED}` to divide the rows."
 )
-# Note of a row if the length scale of the method could not be measured.
+# Note in a result row if the length scale of the method could not be measured.
 UNKNOWN_SCALE = "the method's parameters are assumed to be for bandwidth 1"
-# Beginning of this note in rows of earlier versions.
+# Beginning of the same note in result rows of earlier versions of rfbench.
 EARLIER_UNKNOWN_SCALE = "own parameters are taken for bandwidth 1"
 _SIZE = re.compile(r"(.*\*\s*)?M")
 _COEFFICIENT = r"([0-9]*\.?[0-9]+(?:e[+-]?[0-9]+)?)"
@@ -154,7 +154,10 @@ class Method:
 
     @property
     def bandwidth_name(self) -> str | None:
-        """Stated name of the bandwidth parameter, or ``rows`` or ``none``. None if not stated."""
+        """Name of the bandwidth parameter that the user has stated, or None without a statement.
+
+        Instead of a name, the user may state ``rows`` or ``none``.
+        """
         return self.parameters.get(PARAMETER)
 
     @property
@@ -180,9 +183,9 @@ class Method:
 
     @functools.cached_property
     def formula(self) -> Formula | None:
-        """Formula of the stated bandwidth parameter, or None if the rows are divided instead.
+        """Formula of the stated bandwidth parameter. None if no parameter depends on the bandwidth.
 
-        If no formula is stated, the exponent is measured by running the method.
+        If a parameter is stated without a formula, the exponent is measured by running the method.
         """
         if self.bandwidth_name in (None, NOT_VARIED, ROWS_VARIED):
             return None
@@ -192,10 +195,11 @@ class Method:
         return Formula(float(value), measure_bandwidth_exponent(self, self.bandwidth_name, value))
 
     def find_length_scale(self, d: int) -> tuple[float, str]:
-        """Return the length scale of the method with its own parameters for d columns, and a note.
+        """Return the length scale of the method's features for rows with d columns, and a note.
 
-        The length scale is measured once, by running the method. It is 1 if it cannot be measured,
-        or if a formula states the value of a parameter at a bandwidth.
+        The length scale is measured once for each d, by running the method with its own parameters.
+        It is 1 if it cannot be measured, or if the user has stated a formula for the bandwidth
+        parameter.
         """
         if not self.has_bandwidth or self.is_sampler or FORMULA in self.parameters:
             return 1.0, ""
@@ -256,7 +260,7 @@ class Method:
             raise MethodError(
                 f"{self.name} cannot be copied: {error}",
                 "Each fit gets a fresh copy from scikit-learn's `clone`.",
-                "Inherit sklearn.base.BaseEstimator, or name the class.",
+                "Inherit from sklearn.base.BaseEstimator, or name the class, not an object.",
             ) from error
 
     def build(self, shared: Mapping[str, Any], own: Mapping[str, Any]) -> RandomFeatures:
@@ -268,7 +272,7 @@ class Method:
             Parameters that all methods have: ``n_components``, ``random_state``, kernel, bandwidth
             and feature map.
         own : mapping
-            Parameters of this method. The symbols M, d and n are replaced by numbers.
+            Parameters of this method, in which numbers have replaced the symbols M, d and n.
         """
         if self.is_sampler:
             taken = list_init_parameters(self.thing.__init__)
@@ -283,7 +287,10 @@ class Method:
 
 
 def _fault_of_call(function: Callable[..., Any], words: Mapping[str, Any]) -> str | None:
-    """Return why a function cannot be called with rows, M, a seed and parameters."""
+    """Return the error of a call with rows, M, a seed and parameters, or None without an error.
+
+    The function is not called. Only its signature is checked.
+    """
     try:
         inspect.signature(function).bind("X", "M", "seed", **words)
     except TypeError as error:
@@ -335,7 +342,7 @@ class ForeignFeatures(RandomFeatures):
 
     @property
     def approximates_kernel(self) -> bool:  # type: ignore[override]
-        """True if the method declares, with an attribute `kernel_`, that it estimates a kernel."""
+        """True if the method's attribute `approximates_kernel` is True."""
         return bool(getattr(self.method.thing, "approximates_kernel", False))
 
     @property
@@ -353,9 +360,9 @@ class ForeignFeatures(RandomFeatures):
     def _draw_sharing(
         self, X: Rows, y: Any, targets: Array | None, random: RandomStreams, shared: Shared
     ) -> ForeignMap:
-        """Fit the method on the rows.
+        """Fit the method on the rows, and return its feature map.
 
-        If the method uses the target, it gets the original target.
+        If the method uses the target, it gets the target y without any conversion.
         """
         formula = self.method.formula
         length_scale, note = self.method.find_length_scale(X.shape[1])
@@ -368,7 +375,7 @@ class ForeignFeatures(RandomFeatures):
         # an error with advice.
         rows = X if isinstance(X, RowSource) else _divided(X, scale)
         fitted.fit(rows, *(() if targets is None else (y,)))
-        # the kernel is known only after the method is fitted, as its attribute
+        # Only the fitted method has the kernel, in its attribute `kernel_`.
         if self.approximates_kernel:
             self.kernel_ = fitted.kernel_
         return ForeignMap._from_fitted(fitted, scale, X)
@@ -386,9 +393,8 @@ class ForeignMap(FittedMap):
     def _from_fitted(cls, fitted: Any, scale: float, X: Rows) -> ForeignMap:
         """Return the feature map of a fitted method, after a check that rows are independent.
 
-        Raise MethodError if the features of a row depend on the other rows.
-
-        The check is needed because rows are transformed in blocks of any size.
+        Raise MethodError if the features of a row depend on the other rows. The check is needed
+        because the rows are later transformed in blocks of any size.
         """
         some = _divided(X[:16], scale)
         width = to_feature_matrix(fitted.transform(some[:1]), 1).shape[1]
@@ -396,8 +402,8 @@ class ForeignMap(FittedMap):
         alone = to_feature_matrix(fitted.transform(some[:5]), some[:5].shape[0])
         for block in (whole, alone):
             check_columns(block.shape[1], width)
-        # The tolerance is large enough for float32, in which a product depends on the shape of its
-        # operands.
+        # The tolerance is large enough for float32, in which the rounding errors of a matrix
+        # product depend on the number of rows.
         tolerance = 1e-4 * np.abs(whole).max()
         if not np.allclose(whole[:5], alone, rtol=0.0, atol=tolerance, equal_nan=True):
             raise MethodError(
@@ -474,8 +480,8 @@ class adapted:
 
 # Numbers of pairs, columns, features and seeds of these measurements. Chosen without a
 # measurement. With twice the SEED_COUNT, the check needs twice the time. It can then distinguish
-# two formulas (see POWERS) whose means differ by 70 % of the difference that is needed now. With
-# half of it, several formulas may agree with the results.
+# two formulas (see POWERS) if their mean products differ by 70 % of the difference that is needed
+# now. With half the SEED_COUNT, several formulas may agree with the results.
 N_PAIRS, COLUMNS, FEATURES, SEED_COUNT = 20, 5, 16, 40
 
 # The LABELS have about as many values 1 as 0, because the norm of five normal variables has the
@@ -525,16 +531,16 @@ def has_scale_dependent_features(method: Method) -> bool:
 def measure_bandwidth_exponent(method: Method, name: str, value: Any) -> float:
     """Return the exponent p of a parameter that is proportional to s^p for the bandwidth s.
 
-    On doubled rows, the parameter times 2^p has to give the same mean products as the parameter on
-    the original rows, for the same pairs and seeds, within their standard errors. Only one p may
-    have this property. The kernel has to depend on x - y. No other property of the kernel is
-    assumed.
+    The rows are doubled, and the parameter is multiplied by 2^p. If p is right, the mean products
+    of the features do not change by more than their standard errors. The pairs of rows and the
+    seeds are the same in both measurements. The result is clear only if exactly one p of `POWERS`
+    fits. The kernel has to depend on x - y. No other property of the kernel is assumed.
 
     Raises
     ------
     MethodError
         If the value is not a number above 0, the method uses the target, its kernel depends on the
-        position of the rows, or the number of powers with this property is not one.
+        position of the rows, or no power or more than one power fits.
     """
 
     def unknown(why: str) -> MethodError:

@@ -93,8 +93,8 @@ class FittedMap(ABC):
     def unproject(self, coefficients: FloatArray) -> tuple[FittedMap, FloatArray]:
         """Return a map and coefficients that give the same predictions with less computation.
 
-        If the last step of a map is a product with a matrix, the product of the matrix and the
-        coefficients is returned.
+        If the last step of the map is a product with a matrix, the returned map omits this step.
+        The returned coefficients are then the product of the matrix and `coefficients`.
 
         Parameters
         ----------
@@ -245,8 +245,8 @@ class FeatureMap(FittedMap):
         assert self.offsets is not None
         assert self.weights is None
         # The derivative of scale * cos(t + b) is -scale * sin(t + b) = scale * cos(t + b + pi/2).
-        # The same loop therefore computes the derivatives, with a different offset, on a copy of
-        # the phases. Computing the phases needs most of the time.
+        # The same loop therefore computes columns and derivatives, with different offsets. The
+        # phases are computed once and copied, because computing them needs most of the time.
         slopes = self._project(rows)
         columns = slopes.copy()
         waves.cos_inplace(columns, self.offsets, self.scale)
@@ -260,7 +260,7 @@ class FeatureMap(FittedMap):
 
     def astype(self, dtype: Any) -> FeatureMap:
         """Return the map with its arrays converted to the floating-point type `dtype`."""
-        # Positions of columns stay integers and are not converted to floats.
+        # If `frequencies` contains indices, they stay integers.
         numbers = self.feature == "coordinate" or self.projection is not None
         return replace(
             self,
@@ -377,6 +377,6 @@ class PrecomputedFeatures:
 
     @property
     def feature_map_(self) -> FeatureMap:
-        """Map from the columns of the pool to the features."""
+        """Map that selects columns of the pool and multiplies them by the factors."""
         chosen: NDArray[Any] = self.chosen
         return FeatureMap("coordinate", PLAIN, chosen, weights=self.factors)

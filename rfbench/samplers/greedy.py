@@ -29,7 +29,7 @@ class Greedy(PooledFeatures):
     next feature is the candidate with the largest :math:`|z_m^\top R|`, the gradient of the squared
     loss. If candidates differ only by rounding errors, the first candidate is selected. Then the
     fit is updated. The computation uses :math:`Z^\top Z` and :math:`Z^\top Y` of the pool on the
-    scored rows, and a Cholesky factor that grows with every step. The total cost is O(n M0^2 + M0
+    scoring rows, and a Cholesky factor that grows with every step. The total cost is O(n M0^2 + M0
     M^2). A smaller selection consists of the first features of a larger selection.
 
     Parameters
@@ -116,9 +116,10 @@ class Greedy(PooledFeatures):
 class Pursuit:
     r"""Orthogonal matching pursuit: correlations of all columns with the residual of the fit.
 
-    Let q_1, q_2, ... be the selected columns after orthonormalization. Then :math:`w_k = Z^\top
-    q_k` is column k of the Cholesky factor, extended to all columns of Z, and :math:`Z^\top R =
-    Z^\top Y - \sum_k w_k q_k^\top Y`.
+    Let Z be the matrix of all columns, and Y the target. Let q_1, q_2, ... be the selected columns
+    after orthonormalization. Then :math:`w_k = Z^\top q_k` is column k of the Cholesky factor,
+    extended to all columns of Z. The correlations with the residual R are :math:`Z^\top R = Z^\top
+    Y - \sum_k w_k q_k^\top Y`.
 
     Parameters
     ----------

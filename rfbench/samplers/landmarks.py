@@ -1,4 +1,4 @@
-"""Landmarks for the Nystroem method: rows by leverage, random pivots, or k-means centroids."""
+"""Landmarks for the Nystroem method: rows drawn by leverage, random pivots, k-means centroids."""
 
 from __future__ import annotations
 
@@ -23,10 +23,9 @@ DIAGONAL_ROWS = 128
 # k-means is proportional to rows * landmarks * rounds. If either limit is doubled, drawing
 # landmarks needs twice the time, and the landmarks of published rows change.
 KMEANS_ROWS, KMEANS_ROUNDS = 20_000, 20
-# Smallest mean of the omitted eigenvalues, relative to the trace. A sum of eigenvalues has
-# rounding errors of about 1e-16 * trace * (their number), so a smaller mean would be noise or
-# negative. With twice the value, only kernels with a loss of nearly full rank get a larger
-# penalty.
+# Smallest sum of the omitted eigenvalues, relative to the trace. A sum of eigenvalues has rounding
+# errors of about 1e-16 * trace * (their number), so a smaller sum would be noise or negative. With
+# twice the value, the penalty is larger only if the omitted eigenvalues are nearly 0.
 MIN_RELATIVE_MEAN = 1e-12
 # Smallest sum of the residuals, relative to the trace, for which another landmark is drawn. A
 # smaller sum is a rounding error. With twice the value, at most one landmark fewer is drawn if the
@@ -69,9 +68,9 @@ def draw_by_recursive_leverage(
     The scores are at most 1. This is algorithm 3 of Musco and Musco, Recursive Sampling for the
     Nystroem Method, NIPS 2017, as in the code of the authors. The algorithm processes nested halves
     of the rows, from the smallest to all rows. In each half, the leverage of its rows is estimated
-    from the weighted landmarks of the previous half. The penalty is the sum of the eigenvalues of
-    the weighted kernel matrix of these landmarks beyond the k largest, divided by k = m / (4 log
-    m).
+    from the weighted landmarks of the previous half. The penalty is computed from the eigenvalues
+    of the weighted kernel matrix of these landmarks. It is the sum of all eigenvalues except the k
+    largest, divided by k = m / (4 log m).
     """
     n = X.shape[0]
     oversampling = np.log(max(m, 2))
@@ -125,7 +124,7 @@ def compute_centroids(
     n, count = X.shape[0], max(m, KMEANS_ROWS)
     taken = np.sort(rows.choice(n, size=count, replace=False)) if n > count else slice(None)
     points: Any = to_float64(X[taken])
-    # The k-means of scikit-learn accepts only 32-bit indices.
+    # The k-means of scikit-learn accepts sparse rows only with 32-bit indices.
     if not isinstance(points, np.ndarray):
         parts = points.data, points.indices.astype(np.int32), points.indptr.astype(np.int32)
         points = sparse.csr_array(parts, shape=points.shape)
@@ -134,7 +133,8 @@ def compute_centroids(
     seed = int(selection.integers(2**31 - 1))
     found = KMeans(m, n_init=1, max_iter=KMEANS_ROUNDS, random_state=seed)
     with warnings.catch_warnings():
-        # The warning is ignored, because it is about fewer than m distinct rows.
+        # The warning that there are fewer than m distinct rows is ignored, because this case is
+        # handled below.
         warnings.simplefilter("ignore", ConvergenceWarning)
         found.fit(points)
     labels, first = np.unique(found.labels_, return_index=True)
@@ -147,7 +147,8 @@ def compute_centroids(
 def count_pivot_rows(m: int) -> int:
     """Return the number of rows among which m pivots are chosen.
 
-    The factor needs at most 2 GiB. It has at least 2 m rows, even if these need more memory.
+    For this number of rows, the Cholesky factor needs at most 2 GiB. The number is at least 2 m,
+    even if the factor then needs more memory.
     """
     return max(2 * m, FACTOR_BYTES // (8 * m))
 
@@ -165,9 +166,10 @@ def choose_pivots(
     Parameters
     ----------
     block_size : int
-        Number of rows that are proposed at once, independently, with the current r. A proposed row
-        s is accepted with the probability r_s after the preceding acceptances divided by r_s before
-        them. The distribution is the same as with single rows (Epperly, Tropp and Webber, arXiv
+        Number of rows that are proposed at once, independently, with the current r. Proposed rows
+        are then accepted or rejected in turn. The probability of accepting row s is its residual
+        r_s at this time, divided by r_s when the rows were proposed. The distribution of the chosen
+        rows is the same as with one proposal at a time (Epperly, Tropp and Webber, arXiv
         2410.03969, algorithm 2.2).
 
     Raises
@@ -197,13 +199,18 @@ def choose_pivots(
         residual -= np.einsum("ij,ij->j", factor[count:stop], factor[count:stop])
         np.maximum(residual, 0.0, out=residual)
         residual[new] = 0.0
-        residual[proposed[0]] = 0.0  # a row whose residual is a rounding error is rejected
+        # The first proposal is rejected only if its residual is a rounding error.
+        residual[proposed[0]] = 0.0
         chosen[count:stop], count = new, stop
     return chosen[: max(count, 1)]
 
 
 def _accept(left: Array, uniform: Array) -> list[int]:
-    """Return the indices of accepted proposals. Write their Cholesky factor into `left`."""
+    """Return the indices of the accepted proposals. Write their Cholesky factor into `left`.
+
+    `left` contains the residual kernel matrix of the proposed rows, shape (b, b). `uniform` has one
+    random number per proposal.
+    """
     then = left.diagonal().copy()
     accepted = []
     for j in range(len(left)):

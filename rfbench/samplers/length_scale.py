@@ -39,12 +39,12 @@ LARGEST_ERROR = PARTS_PER_OCTAVE * math.log2(1.02)
 # of seeds of the final measurement. Chosen without a measurement. With twice as many seeds, both
 # steps need twice the time.
 FEW_SEEDS, MOST_SEEDS = 4, 512
-# COARSE is the step of the search for the distance, two octaves. FURTHEST is the limit of the
-# search, 20 octaves. Chosen without a measurement. With twice the step, a search may miss the
-# distances at which a kernel decreases.
+# COARSE is the step of the search for the distance, two octaves (an octave is a factor of 2).
+# FURTHEST is the limit of the search, 20 octaves. Chosen without a measurement. With twice the
+# step, a search may miss the distances at which a kernel decreases.
 COARSE, FURTHEST = 2 * PARTS_PER_OCTAVE, 20 * PARTS_PER_OCTAVE
-# Shift of the rows that detects a kernel that depends on the position of the rows. Chosen without
-# a measurement. With the shift halved, weak dependences are not detected.
+# Number that is added to all rows, to detect a kernel that depends on the position of the rows.
+# Chosen without a measurement. With the shift halved, weak dependences are not detected.
 SHIFT = 3.0
 
 
@@ -78,9 +78,10 @@ def compute_feature_products(transformer: Any, rows: Array, *target: Array) -> t
 def measure_length_scale(make: Callable[[int], Any], d: int) -> float:
     """Return the length scale of a map, rounded to a power of 2^(1/8).
 
-    Each pair of rows is centered at a point drawn from a normal distribution and has a random
-    direction. The same pairs and seeds are used for all distances, and in every call. The map is
-    fitted on 128 rows, with 4 seeds at each of at most 20 distances, and then with 24 to 528 seeds.
+    Products of features are measured at pairs of rows. A pair is centered at a point drawn from a
+    normal distribution and has a random direction. The same pairs and seeds are used for all
+    distances, and in every call. The map is fitted on 128 rows, with 4 seeds at each of at most 20
+    distances, and then with 24 to 528 seeds.
 
     Parameters
     ----------
@@ -147,7 +148,7 @@ def measure_length_scale(make: Callable[[int], Any], d: int) -> float:
         seeds *= 2
         if seeds > MOST_SEEDS:
             raise MethodError(
-                f"{MOST_SEEDS} draws do not determine the mean product of features to 2 %."
+                f"{MOST_SEEDS} draws of the features do not determine the length scale to 2 %."
             )
         excess = compute_excess(near, seeds)
     return float(2.0 ** (round(near + float(np.nanmean(excess)) / fall) / PARTS_PER_OCTAVE))

@@ -1,4 +1,4 @@
-"""Features drawn from a pool by their leverage scores, or by scores without an inverse."""
+"""Features drawn from a pool by ridge leverage scores, or by scores that need no matrix inverse."""
 
 from __future__ import annotations
 
@@ -44,8 +44,9 @@ class WeightedPool(ScoredFeatures):
         Bandwidth (length scale) of the kernel, or the rule that computes the bandwidth from the
         training set.
     feature_map : {'offset', 'paired'}, default='offset'
-        'offset': the columns are sqrt(2/M) cos(w'x + b). 'paired': the columns are the pairs
-        sqrt(1/M) [cos w'x, sin w'x]. Ignored for arc-cosine and linear kernels.
+        'offset': the columns are sqrt(2/M) cos(w'x + b) for frequencies w and random offsets b.
+        'paired': the columns are the pairs sqrt(1/M) [cos w'x, sin w'x]. Ignored for arc-cosine and
+        linear kernels.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Random seed or generator. None uses a new seed in every fit.
     score_rows : int or float, default=1.0
@@ -135,7 +136,7 @@ class WeightedPool(ScoredFeatures):
     ) -> Array:
         """Return the scores p of the unnormalized columns of the pool.
 
-        Write the columns to `formed`.
+        If `formed` is an array, the columns are also written into it.
         """
 
 
@@ -144,7 +145,7 @@ class WeightedPool(ScoredFeatures):
     kernels=ANY,
     about="features drawn from a pool by their ridge leverage scores",
     # The checks allow a bias for these parameters, because the pool is small or the weights
-    # differ. tests/samplers/test_leverage.py checks them.
+    # differ. tests/samplers/test_leverage.py checks that draws with weights have no bias.
     contract={"unbiased": False},
     forms=(
         CheckCase({"pool_size": 30}),
@@ -181,8 +182,9 @@ class LeverageRFF(WeightedPool):
         Bandwidth (length scale) of the kernel, or the rule that computes the bandwidth from the
         training set.
     feature_map : {'offset', 'paired'}, default='offset'
-        'offset': the columns are sqrt(2/M) cos(w'x + b). 'paired': the columns are the pairs
-        sqrt(1/M) [cos w'x, sin w'x]. Ignored for arc-cosine and linear kernels.
+        'offset': the columns are sqrt(2/M) cos(w'x + b) for frequencies w and random offsets b.
+        'paired': the columns are the pairs sqrt(1/M) [cos w'x, sin w'x]. Ignored for arc-cosine and
+        linear kernels.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Random seed or generator. None uses a new seed in every fit.
     score_rows : int or float, default=1.0
@@ -254,7 +256,7 @@ class LeverageRFF(WeightedPool):
         "surrogate-leverage-kept": "all features of the pool, weighted by these scores; none drawn"
     },
     # The checks allow a bias for these parameters, because the pool is small or the weights
-    # differ. tests/samplers/test_leverage.py checks them.
+    # differ. tests/samplers/test_leverage.py checks that draws with weights have no bias.
     contract={"unbiased": False},
     forms=(
         CheckCase({"pool_size": 30, "center_target": True}, {"float32_tolerance": 1e-3}),
@@ -271,7 +273,8 @@ class SurrogateLeverage(WeightedPool):
         p_i = |y^\top z_i|^2 + n |z_i|^2 \quad (12), \qquad p_i = |y^\top z_i|^2 \quad (14),
 
     In the paired map the score of a frequency is the sum over its cos and sin columns. If there are
-    several target columns, the score is summed over them (our choice, because the paper is binary).
+    several target columns, the score is summed over them. This is our choice, because the paper
+    has only one target column.
     The cost is O(n l).
 
     The published numbers of the paper are obtained with ``equation=14, resample=False,
@@ -288,8 +291,9 @@ class SurrogateLeverage(WeightedPool):
         Bandwidth (length scale) of the kernel, or the rule that computes the bandwidth from the
         training set.
     feature_map : {'offset', 'paired'}, default='offset'
-        'offset': the columns are sqrt(2/M) cos(w'x + b). 'paired': the columns are the pairs
-        sqrt(1/M) [cos w'x, sin w'x]. Ignored for arc-cosine and linear kernels.
+        'offset': the columns are sqrt(2/M) cos(w'x + b) for frequencies w and random offsets b.
+        'paired': the columns are the pairs sqrt(1/M) [cos w'x, sin w'x]. Ignored for arc-cosine and
+        linear kernels.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Random seed or generator. None uses a new seed in every fit.
     score_rows : int or float, default=1.0
@@ -322,9 +326,9 @@ class SurrogateLeverage(WeightedPool):
     Notes
     -----
     The re-weighted estimate is unbiased for both equations. For (14) its variance over pools is
-    unbounded if a score is a single square, because 1/|y'z|^2 has no mean if y'z is nearly normal.
-    A score is a single square in the offset map and with per_column. The term n |z|^2 in (12)
-    bounds the weights.
+    unbounded if a score is a single square |y'z|^2. The reason is that y'z is nearly normal, and
+    1/|y'z|^2 then has no mean. A score is a single square in the offset map and with per_column.
+    The term n |z|^2 in (12) bounds the weights.
 
     References
     ----------

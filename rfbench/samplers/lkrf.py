@@ -1,4 +1,4 @@
-"""Learning kernels with random features."""
+"""Learning kernels with random features (LKRF): features are weighted by their alignment with y."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ VALIDATION = "validation"
 # DIVERGENCE_PENALTIES are the penalties to select from, as in the papers (1e-5 to 1e5 in
 # Shahrampour et al. 2018). RIDGE_ALPHAS are the penalties of the ridge fits that evaluate them.
 # Chosen without a measurement of other ranges. With half of the powers, the best value would
-# sometimes be beyond an end.
+# sometimes be outside the range.
 DIVERGENCE_PENALTIES = tuple(float(f"1e{power}") for power in range(-5, 6))
 RIDGE_ALPHAS = np.array([float(f"1e{power}") for power in range(-6, 1)])
 
@@ -58,8 +58,9 @@ class LKRF(PooledFeatures):
 
     Candidate m of the pool gets the score :math:`v_m = (\sum_i y_i \phi(x_i, w_m))^2`. The
     distribution q maximizes :math:`q^\top v` within the ball :math:`N_w |q|^2 - 1 \le \rho`
-    (problem 4, see `compute_chi_square_weights`). If a `penalty` lambda is given, lambda times the
-    divergence is subtracted instead (see `compute_penalized_weights`).
+    (problem 4, see `compute_chi_square_weights`). If a `penalty` :math:`\lambda` is given, q
+    maximizes :math:`q^\top v - \lambda (N_w |q|^2 - 1)` instead, with the scores divided by their
+    maximum (see `compute_penalized_weights`).
 
     Parameters
     ----------
@@ -69,8 +70,8 @@ class LKRF(PooledFeatures):
         See `rfbench.samplers.base.RandomFeatures`.
     score_rows : int or float, default=1.0
         Number or fraction of the training rows from which the scores are computed. If there are
-        several target columns, the scores are summed over the columns (our choice, because the
-        paper is binary).
+        several target columns, the scores are summed over the columns. This is our choice, because
+        the paper has only one target column.
     pool_size : int, default=1000
         N_w, the number of candidates. If pool_size is d or more, the pool of the linear kernel
         contains each coordinate once.
@@ -79,15 +80,15 @@ class LKRF(PooledFeatures):
     penalty : float or 'validation', optional, default=None
         Penalty lambda above 0, which replaces rho. The scores are first divided by their maximum,
         so that lambda has the same meaning for every data set (our choice). ``validation`` selects
-        the value with the best predictions from 1e-5, 1e-4, ..., 1e5 (the grid of Shahrampour et
-        al. 2018). Among equal values the largest is selected. Each value is scored on four fifths
-        of the scoring rows. Its features are fitted to these rows by ridge regression, with an
-        intercept and the best penalty of 1e-6, ..., 1 times the number of rows. The squared error
-        on the held-out fifth decides. All values use the same random numbers. The selected value is
-        then used with the scores of all scoring rows, and reported in a note. For values above
-        about 1 the weights are nearly uniform and the draws are similar to random kitchen sinks, so
-        that the choice has little effect. This selection is our choice, because the papers do not
-        describe one.
+        the value with the smallest validation error from 1e-5, 1e-4, ..., 1e5 (the grid of
+        Shahrampour et al. 2018). If several values have the same error, the largest is selected.
+        For each value, the scores are computed on four fifths of the scoring rows. Ridge regression
+        is then fitted to these rows, with an intercept and the best penalty of 1e-6, ..., 1 times
+        the number of rows. The validation error is the squared error on the held-out fifth. All
+        values use the same random numbers. The selected value is then used with the scores of all
+        scoring rows, and reported in a note. For values above about 1 the weights are nearly
+        uniform and the draws are similar to random kitchen sinks, so that the choice has little
+        effect. This selection is our choice, because the papers do not describe one.
     estimator : {'draw', 'top', 'all', 'paper'}, default='top'
         ``draw``: M draws with replacement from q (estimator 5). ``top``: the M most probable
         candidates (as in the comparison of Shahrampour et al.), in the order of their scores if q
@@ -222,11 +223,11 @@ class LKRF(PooledFeatures):
         return compute_chi_square_weights(scores, self.rho)
 
 
-# The following two functions return the distribution q that is optimal for scores v and near the
-# uniform distribution. One limits the chi-square distance, and the other penalizes it. v and q
-# have shape (N,) and the same order. q is non-negative and sums to one. The functions raise
-# MethodError if v is empty, if a score, the radius or the penalty is NaN, or if a score is
-# infinite.
+# The following two functions return a distribution q that has a large product q'v with the scores
+# v and is near the uniform distribution. The first function limits the chi-square distance from
+# the uniform distribution, and the second function penalizes it. v and q have shape (N,) and the
+# same order. q is non-negative and sums to one. The functions raise MethodError if v is empty, if
+# a score, the radius or the penalty is NaN, or if a score is infinite.
 
 
 def compute_chi_square_weights(scores: Array, rho: float) -> Array:
@@ -239,9 +240,9 @@ def compute_chi_square_weights(scores: Array, rho: float) -> Array:
     Karush-Kuhn-Tucker conditions give :math:`q_i = 1/k + a_k (v_i - \bar v_k)` with :math:`a_k =
     \sqrt{((1+\rho)/N - 1/k) / SS_k}`, where :math:`\bar v_k` and :math:`SS_k` are the mean and the
     sum of squared deviations of the first k scores. The valid k satisfies :math:`k > N/(1+\rho)`
-    and :math:`q_k \ge 0`, and its formula is not positive at k + 1. The computation needs one sort
-    and a few passes, and no tolerance. The prefix sums of squares are accumulated from positive
-    terms (Welford), so that nearly tied scores do not cancel.
+    and :math:`q_k \ge 0`, and the formula for :math:`q_{k+1}` does not give a positive value. The
+    computation needs one sort and a few passes, and no tolerance. The sums of squares are
+    accumulated from positive terms (Welford), so that nearly tied scores do not cancel.
 
     Parameters
     ----------
@@ -292,7 +293,7 @@ def compute_penalized_weights(scores: Array, penalty: float) -> Array:
     .. math:: \max_q q^\top v - \lambda (N |q|^2 - 1)
               \quad\text{subject to}\quad q \ge 0,\; 1^\top q = 1
 
-    where v is divided by its maximum. The solution is the projection of :math:`1/N + v / (2 \lambda
+    Here v is divided by its maximum. The solution is the projection of :math:`1/N + v / (2 \lambda
     N)` on the simplex (the solution of problem (8) in the paper lacks the factor 2).
 
     Parameters
@@ -324,7 +325,7 @@ def _checked(scores: Array, number: float) -> Array:
     v = np.asarray(scores, dtype=np.float64)
     if v.ndim != 1 or len(v) == 0 or not np.isfinite(v).all() or np.isnan(number):
         raise MethodError(
-            "The scores or the radius cannot be used.",
+            "The scores, the radius or the penalty are not valid.",
             f"{v.size} scores, {int(np.sum(~np.isfinite(v)))} of them NaN or infinite, "
             f"radius or penalty {number}.",
         )

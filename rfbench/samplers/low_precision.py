@@ -103,8 +103,9 @@ class LowPrecision(RandomFeatures):
         Bandwidth (length scale) of the kernel, or the rule that computes the bandwidth from the
         training set.
     feature_map : {'offset', 'paired'}, default='offset'
-        'offset': the columns are sqrt(2/M) cos(w'x + b). 'paired': the columns are the pairs
-        sqrt(1/M) [cos w'x, sin w'x]. Ignored for arc-cosine and linear kernels.
+        'offset': the columns are sqrt(2/M) cos(w'x + b) for frequencies w and random offsets b.
+        'paired': the columns are the pairs sqrt(1/M) [cos w'x, sin w'x]. Ignored for arc-cosine and
+        linear kernels.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Random seed or generator. None uses a new seed in every fit.
     bits : {1, 2, 4, 8}, default=4

@@ -40,11 +40,11 @@ LEARNED_KERNELS = ("gaussian", "gaussian-unhalved", "laplacian", "laplacian-l2",
 # x_1) + x_2 x_3 with noise (4,000 rows, 12 columns, a full metric): the squared error on new rows
 # is .173, with half of HELD_OUT .169, and with twice HELD_OUT .175.
 HELD_OUT, FEWEST = 0.2, 10
-# FULL_ROUNDS is the number of rounds that are always computed. After these rounds, learning stops
-# if the loss divided by the previous loss is above LEAST_GAIN. On the data set pumadyn32nm, three
-# rounds do not find a relevant column, and five rounds do. With LEAST_GAIN nearer to 1, there are
-# more rounds with almost no gain. With twice the FULL_ROUNDS, `rfbench choose`, which allows six
-# rounds, would never stop early.
+# Early stopping: after FULL_ROUNDS rounds, learning stops if the loss divided by the loss of the
+# previous round is above LEAST_GAIN. Measured on the data set pumadyn32nm: three rounds do not find
+# a relevant column, and five rounds do. With LEAST_GAIN nearer to 1, there are more rounds with
+# almost no gain. With twice the FULL_ROUNDS, this rule would never stop `rfbench choose`, which
+# computes at most six rounds.
 FULL_ROUNDS, LEAST_GAIN = 3, 0.95
 # Maximum number of rows whose gradients are averaged. Measured as for HELD_OUT: the squared error
 # on new rows is .173, with half of this number .178, and with twice this number .174.
@@ -54,10 +54,10 @@ OUTER_ROWS = 1000
 # landmarks took 2.8 s with two threads, and 1.4 s with one thread.
 ONE_THREAD = 600
 # Values from which each round selects. Bandwidths are multiples of the median distance, and
-# penalties are multiples of n. Measured as for HELD_OUT: the squared error on new rows is .173,
-# with SMOOTH_BANDWIDTHS doubled .173, with SMOOTH_BANDWIDTHS halved .209, and with every second
-# value of ALPHAS .181. PEAKED_BANDWIDTHS are the bandwidths of `rfbench choose`. They were chosen
-# without a measurement.
+# penalties are multiples of n. SMOOTH_BANDWIDTHS are for Gaussian kernels. Measured as for
+# HELD_OUT: the squared error on new rows is .173, with SMOOTH_BANDWIDTHS doubled .173, with
+# SMOOTH_BANDWIDTHS halved .209, and with every second value of ALPHAS .181. PEAKED_BANDWIDTHS are
+# for the other kernels. They are the bandwidths of `rfbench choose`, chosen without a measurement.
 SMOOTH_BANDWIDTHS, PEAKED_BANDWIDTHS = (0.25, 0.5, 1.0), (0.5, 2.0, 8.0)
 ALPHAS = np.logspace(-7, 1, 9)
 # A target column is treated as constant if it varies by less than this value, relative to its
@@ -156,7 +156,7 @@ class LearnedMetric(Checked, BaseEstimator):  # type: ignore[misc]
     random_state: RandomState = parameter(None, RANDOM_STATE)
 
     def fit(self, X: Rows, y: Any) -> LearnedMetric:
-        """Learn the metric.
+        """Learn the metric from rows X and their target y.
 
         Parameters
         ----------
@@ -187,8 +187,8 @@ class LearnedMetric(Checked, BaseEstimator):  # type: ignore[misc]
         if self.kind == FULL:
             rows = to_dense(rows)
         targets = targets[taken]
-        # The round, the bandwidth and the penalty are selected on held-out rows. On its training
-        # rows, f would fit better with any metric, and the last round would always be selected.
+        # The round, the bandwidth and the penalty are selected on held-out rows. The loss on the
+        # training rows decreases in every round, so it would always select the last round.
         order = random.selection.permutation(len(taken))
         held, training = np.split(order, [round(HELD_OUT * len(taken))])
         if len(taken) < FEWEST:
@@ -247,10 +247,9 @@ class LearnedMetric(Checked, BaseEstimator):  # type: ignore[misc]
 
 def _stalls(losses: list[float]) -> bool:
     """Return True if the last rounds have reduced the loss by too little to continue."""
-    # After FULL_ROUNDS rounds, one round with a small gain stops the learning, if there was a gain
-    # overall. Before, or without any gain, two rounds without a gain are required. The reason is
-    # that the first gradients are mostly noise if only a few of many columns are relevant, so that
-    # the gains come late.
+    # After FULL_ROUNDS rounds, one round with a small gain stops the learning, if all rounds
+    # together had a gain. Otherwise two rounds without a gain are required, because gains may come
+    # late: the first gradients are mostly noise if only a few of many columns are relevant.
     began, last = losses[0], losses[-1]
     if len(losses) > FULL_ROUNDS and LEAST_GAIN * losses[-2] < last < LEAST_GAIN * began:
         return True
@@ -295,10 +294,10 @@ def fit_best_kernel_ridge(
     median = float(np.median(np.sqrt(squares[squares > 0]))) if np.any(squares > 0) else 0.0
     if not np.isfinite(median) or median < np.sqrt(np.finfo(float).tiny):
         return None
-    # For each bandwidth and penalty, min |Y - K_nS c|^2 + n * alpha * c'K_SS c is computed. This
-    # is ridge regression on the Nystroem features K_nS K_SS^(-1/2). Its coefficients theta give c
-    # = K_SS^(-1/2) theta. The code of the authors uses a fixed penalty, with which gradients are
-    # noise if there are few rows.
+    # For each bandwidth and penalty, the coefficients c minimize |Y - K_nS c|^2 + n * alpha *
+    # c'K_SS c. This is ridge regression on the Nystroem features K_nS K_SS^(-1/2). Its coefficients
+    # theta give c = K_SS^(-1/2) theta. The code of the authors uses a fixed penalty, with which
+    # gradients are noise if there are few rows.
     best: tuple[float, Kernel, Rows, Array] | None = None
     smooth = issubclass(KERNELS.find(name), kernels.Gaussian)
     for multiple in SMOOTH_BANDWIDTHS if smooth else PEAKED_BANDWIDTHS:
@@ -402,15 +401,14 @@ def compute_gradient_outer_product(
 class RFMFeatures(ScoredFeatures):
     r"""Random Fourier features of a Mahalanobis kernel whose metric is learned from gradients.
 
-    The frequencies are :math:`w = A^{1/2} w_0`, with :math:`w_0` from the spectral measure and the
-    average gradient outer product A of kernel regressions (AGOP). `LearnedMetric` computes A in a
-    few rounds and selects the round with the smallest loss on held-out rows. The features of round
-    0, A = I, are random kitchen sinks.
+    The frequencies are :math:`w = A^{1/2} w_0`, with :math:`w_0` from the spectral measure and a
+    learned metric A. `LearnedMetric` computes A in a few rounds from the average gradient outer
+    products (AGOP) of kernel regressions. It selects the round with the smallest loss on held-out
+    rows. The features of round 0, A = I, are random kitchen sinks.
 
-    This is the recursive feature machine with random features. It is a method of rfbench, because
-    the method of the paper solves kernel regression on all rows. The metric is learned from fits on
-    landmarks, because the gradients of fits on random Fourier features have the noise of these
-    features.
+    This is the recursive feature machine of the paper, with random features. The combination is
+    ours: the paper solves a kernel regression on all rows. Here the metric is learned from kernel
+    regressions on landmarks. Regressions on random Fourier features would have noisier gradients.
 
     Parameters
     ----------
@@ -422,12 +420,13 @@ class RFMFeatures(ScoredFeatures):
         Bandwidth (length scale) of the kernel, or the rule that computes the bandwidth from the
         training set.
     feature_map : {'offset', 'paired'}, default='offset'
-        'offset': the columns are sqrt(2/M) cos(w'x + b). 'paired': the columns are the pairs
-        sqrt(1/M) [cos w'x, sin w'x]. Ignored for arc-cosine and linear kernels.
+        'offset': the columns are sqrt(2/M) cos(w'x + b) for frequencies w and random offsets b.
+        'paired': the columns are the pairs sqrt(1/M) [cos w'x, sin w'x]. Ignored for arc-cosine and
+        linear kernels.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Random seed or generator. None uses a new seed in every fit.
     score_rows : int or float, default=3000
-        Number or fraction of the training rows from which the scores are computed.
+        Number or fraction of the training rows from which the metric is learned.
     rounds : int, default=3
         Number of rounds, each with one outer product.
     metric : {'diagonal', 'full'}, default='diagonal'
@@ -468,9 +467,9 @@ class RFMFeatures(ScoredFeatures):
     ) -> LearnedMetric:
         """Return the learned metric of these rows. Use the cache `known` if it has the metric.
 
-        The metric does not depend on the bandwidth. The rows of a fold are copied for each
-        bandwidth, so the key is a hash of their content. A cached metric needs no time, and no time
-        is charged.
+        The metric does not depend on the bandwidth, so it can be reused for the same fold with
+        another bandwidth. The rows of a fold are copied for each bandwidth, so the key is a hash of
+        their content. The time of learning a metric counts only for the first bandwidth.
         """
         metric = LearnedMetric(
             kind=self.metric,

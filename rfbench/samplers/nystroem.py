@@ -127,13 +127,12 @@ class Nystroem(RandomFeatures):
         'uniform' draws rows without replacement. 'recursive-rls' draws rows with probabilities
         proportional to approximate ridge leverage scores
         (`rfbench.samplers.landmarks.draw_by_recursive_leverage`), for a cost of O(n m^2).
-        'rpcholesky'
-        draws rows one at a time, with probabilities proportional to their residual given the rows
-        drawn before (`rfbench.samplers.landmarks.choose_pivots`), for a cost of O(n m^2) and 8 n m
-        bytes. If there are more rows than fit into 2 GiB (but at least 2m), a uniform sample is
-        used. 'kmeans' computes centroids of k-means on at most max(m, 20,000) rows (Zhang, Tsang
-        and Kwok, section 4), for a cost of at most 20 times O(n m d). Centroids are dense, and for
-        every kernel they are means of the original rows.
+        'rpcholesky' draws rows one at a time, with probabilities proportional to their residual
+        given the rows drawn before (`rfbench.samplers.landmarks.choose_pivots`), for a cost of O(n
+        m^2) and 8 n m bytes. If these bytes exceed 2 GiB, the rows are first reduced to a uniform
+        sample of at least 2m rows. 'kmeans' computes centroids of k-means on at most max(m, 20,000)
+        rows (Zhang, Tsang and Kwok, section 4), for a cost of at most 20 times O(n m d). Centroids
+        are dense, and for every kernel they are means of the original rows.
 
     Attributes
     ----------
@@ -191,7 +190,7 @@ class Nystroem(RandomFeatures):
             points = X[self.landmark_rows_]
         fitted = NystroemMap(self.kernel_, points)
         if not shared.delays_root:
-            fitted.matrix  # noqa: B018 - computed here so that it counts as time of drawing
+            fitted.matrix  # noqa: B018 - computed now, so that its time counts as time of the fit
         return fitted
 
     def _rows(self, X: Rows, random: RandomStreams) -> NDArray[np.intp]:

@@ -26,9 +26,11 @@ class ORF(RandomFeatures):
     with independent :math:`\chi_d` entries, and the standard deviation :math:`\sigma` of a
     coordinate, 1/s for the Gaussian kernel. Every single frequency is exactly N(0, sigma^2 I), so
     the kernel estimate is unbiased. Independent blocks are stacked and the last block is truncated,
-    so that there are exactly M frequencies. The cost is O(M d min(M, d)). Supported kernels have an
-    isotropic Gaussian measure: the Gaussian kernels, and arc-cosine kernels (not in the paper, our
-    choice).
+    so that there are exactly M frequencies. The cost is O(M d min(M, d)).
+
+    Supported kernels have an isotropic Gaussian measure: the Gaussian kernels, and arc-cosine
+    kernels (not in the paper, our choice). For the Matern and the rational quadratic kernel, these
+    frequencies are multiplied by random scales.
 
     Parameters
     ----------
@@ -40,8 +42,9 @@ class ORF(RandomFeatures):
         Bandwidth (length scale) of the kernel, or the rule that computes the bandwidth from the
         training set.
     feature_map : {'offset', 'paired'}, default='offset'
-        'offset': the columns are sqrt(2/M) cos(w'x + b). 'paired': the columns are the pairs
-        sqrt(1/M) [cos w'x, sin w'x]. Ignored for arc-cosine and linear kernels.
+        'offset': the columns are sqrt(2/M) cos(w'x + b) for frequencies w and random offsets b.
+        'paired': the columns are the pairs sqrt(1/M) [cos w'x, sin w'x]. Ignored for arc-cosine and
+        linear kernels.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Random seed or generator. None uses a new seed in every fit.
     padded : bool, default=False
@@ -98,9 +101,9 @@ class ColumnORF(RandomFeatures):
     Q`. Q is the M x d matrix of orthonormal columns of a QR factorization of a Gaussian matrix, and
     S is diagonal with independent :math:`\chi_M` entries. The squared norm of a row of Q is
     :math:`\mathrm{Beta}(d/2, (M - d)/2)` distributed, so that every single frequency is exactly
-    N(0, sigma^2 I) and the kernel estimate is unbiased. Here the coordinates are orthogonal, over
-    all frequencies. In ORF the frequencies are orthogonal, within blocks of d. For M of at most d
-    the two methods are the same. The cost is O(M d^2).
+    N(0, sigma^2 I) and the kernel estimate is unbiased. Here the d columns of Q are orthogonal. In
+    ORF the frequencies (the rows) are orthogonal within blocks of d. For M of at most d the two
+    methods are the same. The cost is O(M d^2).
 
     Parameters
     ----------
@@ -112,8 +115,9 @@ class ColumnORF(RandomFeatures):
         Bandwidth (length scale) of the kernel, or the rule that computes the bandwidth from the
         training set.
     feature_map : {'offset', 'paired'}, default='offset'
-        'offset': the columns are sqrt(2/M) cos(w'x + b). 'paired': the columns are the pairs
-        sqrt(1/M) [cos w'x, sin w'x]. Ignored for arc-cosine and linear kernels.
+        'offset': the columns are sqrt(2/M) cos(w'x + b) for frequencies w and random offsets b.
+        'paired': the columns are the pairs sqrt(1/M) [cos w'x, sin w'x]. Ignored for arc-cosine and
+        linear kernels.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Random seed or generator. None uses a new seed in every fit.
 
@@ -168,8 +172,9 @@ class SimRF(ORF):
         Bandwidth (length scale) of the kernel, or the rule that computes the bandwidth from the
         training set.
     feature_map : {'offset', 'paired'}, default='offset'
-        'offset': the columns are sqrt(2/M) cos(w'x + b). 'paired': the columns are the pairs
-        sqrt(1/M) [cos w'x, sin w'x]. Ignored for arc-cosine and linear kernels.
+        'offset': the columns are sqrt(2/M) cos(w'x + b) for frequencies w and random offsets b.
+        'paired': the columns are the pairs sqrt(1/M) [cos w'x, sin w'x]. Ignored for arc-cosine and
+        linear kernels.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Random seed or generator. None uses a new seed in every fit.
     padded : bool, default=False
@@ -201,8 +206,8 @@ def draw_haar_rows(generator: np.random.Generator, d: int, count: int) -> Array:
     """Return the first rows of a Haar-distributed orthogonal matrix, shape (count, d).
 
     The Q of a QR factorization is unique if the diagonal of R is positive. For a Gaussian matrix
-    this Q is Haar-distributed. With the same generator, a smaller number of rows consists of the
-    first rows of a larger number.
+    this Q is Haar-distributed. With the same seed, the result for a smaller `count` consists of the
+    first rows of the result for a larger `count`.
     """
     q, r = np.linalg.qr(generator.standard_normal((count, d)).T)
     return np.asarray((q * np.where(np.diag(r) < 0, -1.0, 1.0)).T)

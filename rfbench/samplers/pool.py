@@ -1,4 +1,4 @@
-"""Samplers that draw a pool of candidates and select some by their scores, and a control."""
+"""Base classes of samplers that select features from a random pool, and a control sampler."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ from rfbench.samplers.base import RandomFeatures, RandomStreams
 from rfbench.samplers.declaration import ANY, CheckCase, sampler
 from rfbench.samplers.feature_map import PAIRED, FeatureMap, FittedMap
 
-# Sizes of a block of 1 MiB. Measured by `python -m scripts.bench.doubled`, as CPU time divided by
-# the CPU time with these values: 1.06 with half of BLOCK_ROWS, .99 with twice BLOCK_ROWS, 1.01
-# with half of BLOCK_FREQUENCIES, and 1.04 with twice BLOCK_FREQUENCIES.
+# Numbers of rows and of frequencies in a block of 1 MiB. Measured by `python -m
+# scripts.bench.doubled`, as CPU time divided by the CPU time with these values: 1.06 with half of
+# BLOCK_ROWS, .99 with twice BLOCK_ROWS, 1.01 with half of BLOCK_FREQUENCIES, and 1.04 with twice
+# BLOCK_FREQUENCIES.
 BLOCK_ROWS = 512
 BLOCK_FREQUENCIES = 256
 CENTERING = one_of("auto", True, False)
@@ -35,9 +36,9 @@ def compute_target_moments(
 ) -> Array:
     """Return Z'Y for the matrix Z of the pool's columns, shape (n_columns, k).
 
-    The computation uses blocks of rows and of frequencies small enough for the cache. If `formed`,
-    shape (n, n_columns), is given, Z is stored in it. If `squares`, shape (n_columns,), is given,
-    the squared norms of the columns are added to it.
+    The computation uses blocks of rows and of frequencies that fit into the cache. If `formed` is
+    given, Z is stored in it, shape (n, n_columns). If `squares` is given, the squared norms of the
+    columns are added to it, shape (n_columns,).
     """
     total = np.zeros((unit.n_columns, targets.shape[1]))
     coded = targets.astype(X.dtype)
@@ -57,7 +58,7 @@ def compute_target_moments(
             if squares is not None:
                 squares[columns] += np.einsum("ij,ij->j", features, features)
             if formed is not None:
-                # copying a slice is faster than copying indexed rows
+                # Copying slices of columns is faster than indexing with an array of columns.
                 for at in range(0, len(columns), count):
                     own = slice(columns[at], columns[at] + count)
                     formed[picked, own] = features[:, at : at + count]
@@ -65,7 +66,11 @@ def compute_target_moments(
 
 
 def sum_cosine_and_sine_columns(unit: FeatureMap, columns: Array) -> Array:
-    """Add the values of the cosine and the sine column of each frequency, shape (M,)."""
+    """Return the sum of the values of the cosine and the sine of each frequency, shape (M,).
+
+    `columns` has one value for each column of the map. If the map is not paired, each frequency has
+    one column, and the values are returned unchanged.
+    """
     if unit.layout == PAIRED:
         return columns[: unit.n_frequencies] + columns[unit.n_frequencies :]
     return columns
@@ -77,17 +82,17 @@ def is_target_centered(choice: bool | str, targets: Array) -> bool:
 
 
 def argsort_descending(scores: Array, error: float) -> NDArray[np.intp]:
-    """Return the indices of scores in decreasing order. Scores may be tied up to rounding errors.
+    """Return the indices of scores in decreasing order of the scores.
 
-    Tied scores are ordered by their index.
+    Scores that differ only by rounding errors are tied, and are ordered by their index.
 
     Parameters
     ----------
     scores : array of shape (m,)
     error : float
-        Rounding error of a score. A group consists of consecutive scores without a gap larger than
-        this error. Within a group, scores are tied if they differ by at most this error, counted
-        from the first score.
+        Rounding error of a score. The sorted scores are first split into groups at every gap that
+        is larger than this error. A group is then split into intervals of the length of this error,
+        starting at its largest score. Scores in the same interval are tied.
 
     Returns
     -------
@@ -107,10 +112,10 @@ def iterate_ridge_fits(
 ) -> Iterator[tuple[float, Array]]:
     """Yield the mean squared loss on held-out rows and the coefficients, for each penalty.
 
-    `training` and `held` are rows with their target columns, shape (n, k). The penalties are
-    multiplied by n, and the intercept is not penalized. The squared loss is summed over the columns
-    of the target. Penalties whose coefficients are too large for the floating-point precision are
-    skipped.
+    `training` and `held` each contain rows, and the target columns of these rows, shape (n, k). The
+    penalties are multiplied by n, and the intercept is not penalized. The squared loss is summed
+    over the columns of the target. Penalties whose coefficients are too large for the
+    floating-point precision are skipped.
     """
     from rfbench.compute.gram import accumulate_normal_equations
     from rfbench.compute.ridge import compute_residual_sum_of_squares, solve_ridge
@@ -139,6 +144,8 @@ SCORE_ROWS = Rule("a fraction of the training rows in (0, 1]", _is_share) | whol
 class PoolScores:
     """A pool of candidates with the sums of its features over the scoring rows.
 
+    Z is the matrix of the features of the scoring rows, and Y is the target.
+
     Attributes
     ----------
     pool : FeatureMap
@@ -165,8 +172,9 @@ class PoolScores:
         """Compute the sums of a pool's features over rows, for targets of shape (n, k)."""
         sums = compute_target_moments(pool, rows, np.column_stack([y, np.ones(len(y))]))
         means = y.mean(axis=0)
-        # The sum over a block is computed in the dtype of the rows, with rounding errors that grow
-        # with the root of the number of rows. The sums of the blocks are added in float64.
+        # The sum over a block is computed in the dtype of the rows. Its rounding error grows with
+        # the root of the number of rows in the block. The sums of the blocks are added in float64,
+        # whose rounding errors are negligible.
         walk = 4 * float(np.finfo(rows.dtype).eps) * np.sqrt(min(len(y), BLOCK_ROWS))
         errors = walk * np.abs(sums).max(axis=0)
         rounding = errors[:-1] + errors[-1] * np.abs(means)
@@ -200,8 +208,9 @@ class ScoredFeatures(RandomFeatures):
         Bandwidth (length scale) of the kernel, or the rule that computes the bandwidth from the
         training set.
     feature_map : {'offset', 'paired'}, default='offset'
-        'offset': the columns are sqrt(2/M) cos(w'x + b). 'paired': the columns are the pairs
-        sqrt(1/M) [cos w'x, sin w'x]. Ignored for arc-cosine and linear kernels.
+        'offset': the columns are sqrt(2/M) cos(w'x + b) for frequencies w and random offsets b.
+        'paired': the columns are the pairs sqrt(1/M) [cos w'x, sin w'x]. Ignored for arc-cosine and
+        linear kernels.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Random seed or generator. None uses a new seed in every fit.
     score_rows : int or float, default=1.0
@@ -242,8 +251,9 @@ class PooledFeatures(ScoredFeatures):
         Bandwidth (length scale) of the kernel, or the rule that computes the bandwidth from the
         training set.
     feature_map : {'offset', 'paired'}, default='offset'
-        'offset': the columns are sqrt(2/M) cos(w'x + b). 'paired': the columns are the pairs
-        sqrt(1/M) [cos w'x, sin w'x]. Ignored for arc-cosine and linear kernels.
+        'offset': the columns are sqrt(2/M) cos(w'x + b) for frequencies w and random offsets b.
+        'paired': the columns are the pairs sqrt(1/M) [cos w'x, sin w'x]. Ignored for arc-cosine and
+        linear kernels.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Random seed or generator. None uses a new seed in every fit.
     score_rows : int or float, default=1.0
@@ -309,8 +319,9 @@ class UniformPool(PooledFeatures):
         Bandwidth (length scale) of the kernel, or the rule that computes the bandwidth from the
         training set.
     feature_map : {'offset', 'paired'}, default='offset'
-        'offset': the columns are sqrt(2/M) cos(w'x + b). 'paired': the columns are the pairs
-        sqrt(1/M) [cos w'x, sin w'x]. Ignored for arc-cosine and linear kernels.
+        'offset': the columns are sqrt(2/M) cos(w'x + b) for frequencies w and random offsets b.
+        'paired': the columns are the pairs sqrt(1/M) [cos w'x, sin w'x]. Ignored for arc-cosine and
+        linear kernels.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Random seed or generator. None uses a new seed in every fit.
     score_rows : int or float, default=1.0

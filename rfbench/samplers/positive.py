@@ -22,7 +22,7 @@ BASES = ("rks", "orf", "simrf")
 
 @dataclass(frozen=True)
 class PositiveMap(FeatureMap):
-    """Columns ``scale * exp(w'z - decay |z|^2)`` of z = x - center.
+    """Feature map with the columns ``scale * exp(w'z - decay |z|^2)``, for z = x - center.
 
     Attributes
     ----------
@@ -69,7 +69,7 @@ class PositiveFeatures(RandomFeatures):
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
         Bandwidth (length scale) of the kernel, or the rule that computes the bandwidth from the
         training set.
-    feature_map : , default='offset'
+    feature_map : {'offset', 'paired'}, default='offset'
         Ignored.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Random seed or generator. None uses a new seed in every fit.

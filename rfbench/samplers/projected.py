@@ -1,4 +1,4 @@
-"""Random features that are multiplied by a matrix with fewer columns."""
+"""Random features that are multiplied by a matrix, so that there are fewer columns."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PROJECTED_BLOCK_BYTES = 2**23
 
 
 def iterate_row_blocks(n: int, n_columns: int) -> Iterator[slice]:
-    """Yield slices of rows for which the float64 features need about 8 MiB."""
+    """Yield slices of consecutive rows whose features in float64 need about 8 MiB."""
     step = max(16, PROJECTED_BLOCK_BYTES // (8 * n_columns))
     return (slice(start, min(start + step, n)) for start in range(0, n, step))
 
@@ -85,8 +85,8 @@ class ProjectedFeatures(RandomFeatures):
     base_size : int or None, default=None
         Number of frequencies of F. The default is 4 n_components, as in the figures of TEFM. The
         number D of columns of F is base_size for the offset map and 2 base_size for the paired map.
-        l is at most D. (Random kitchen sinks with M = base_size have the same D columns. With M = l
-        they have 2l columns for the paired map.)
+        l is at most D. For comparison, `RKS` has D columns with n_components = base_size. With
+        n_components = l it has l columns for the offset map and 2l for the paired map.
     """
 
     base_size: int | None = parameter(None, whole(1) | NONE)
@@ -100,7 +100,7 @@ class ProjectedFeatures(RandomFeatures):
             raise MethodError(
                 f"base_size {self.base_size} gives {columns} columns, but n_components is "
                 f"{self.n_components}.",
-                "A projection of the base features cannot have more columns than they have.",
+                "A projection cannot have more columns than the features that are projected.",
                 "Increase base_size, or decrease n_components.",
             )
 

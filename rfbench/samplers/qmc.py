@@ -23,8 +23,9 @@ logger = logging.getLogger(__name__)
 # dimensions, .14 with 40, and .62 with 80.
 HALTON_LIMIT = 40
 # Points are limited to the interval from _EDGE to 1 - _EDGE, because the quantile of 0 is
-# -infinity. Sobol points with 32 bits are multiples of 2^-32. Half of this margin would change
-# only the point 0, and twice the margin would change more points. Chosen without a measurement.
+# -infinity. The Sobol points of scipy have 30 bits, so they are multiples of 2^-30, and only the
+# point 0 is changed. Chosen without a measurement. With half or twice the margin, too, only the
+# Sobol point 0 is changed.
 _EDGE = 2.0**-31
 
 
@@ -59,8 +60,9 @@ class QMC(RandomFeatures):
         Bandwidth (length scale) of the kernel, or the rule that computes the bandwidth from the
         training set.
     feature_map : {'offset', 'paired'}, default='offset'
-        'offset': the columns are sqrt(2/M) cos(w'x + b). 'paired': the columns are the pairs
-        sqrt(1/M) [cos w'x, sin w'x]. Ignored for arc-cosine and linear kernels.
+        'offset': the columns are sqrt(2/M) cos(w'x + b) for frequencies w and random offsets b.
+        'paired': the columns are the pairs sqrt(1/M) [cos w'x, sin w'x]. Ignored for arc-cosine and
+        linear kernels.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Random seed or generator. None uses a new seed in every fit.
     sequence : {'sobol', 'halton', 'generalized-halton'}, default='sobol'
@@ -78,9 +80,9 @@ class QMC(RandomFeatures):
     -----
     The supported kernels have a product measure: all kernels except the linear and the Euclidean
     Laplacian kernel. The offsets of the offset map are independent instead of quasi-random, which
-    is our choice. Without scrambling, the first point of both sequences is 0. It is skipped,
-    because its inverse is minus infinity. Points are moved to at least 2^-31, half the resolution
-    of Sobol points, from the faces of the cube.
+    is our choice. Without scrambling, the first point of a Sobol or Halton sequence is 0. It is
+    skipped, because the quantile of 0 is minus infinity. Coordinates of points are limited to the
+    interval from 2^-31 to 1 - 2^-31. The margin is half the resolution of Sobol points.
 
     References
     ----------
@@ -127,7 +129,7 @@ def _sobol(d: int, m: int, scramble: bool, generator: np.random.Generator) -> Ar
     if d > qmc.Sobol.MAXDIM:
         raise MethodError(
             f"There are no Sobol points in {d} dimensions.",
-            f"Direction numbers are known for at most {qmc.Sobol.MAXDIM}.",
+            f"scipy has direction numbers for at most {qmc.Sobol.MAXDIM} dimensions.",
             "Set sequence to halton, or use the sampler rks.",
         )
     engine = qmc.Sobol(d, scramble=scramble, seed=generator)

@@ -45,8 +45,9 @@ class GaussianQuadrature(RandomFeatures):
         Bandwidth (length scale) of the kernel, or the rule that computes the bandwidth from the
         training set.
     feature_map : {'offset', 'paired'}, default='offset'
-        'offset': the columns are sqrt(2/M) cos(w'x + b). 'paired': the columns are the pairs
-        sqrt(1/M) [cos w'x, sin w'x]. Ignored for arc-cosine and linear kernels.
+        'offset': the columns are sqrt(2/M) cos(w'x + b) for frequencies w and random offsets b.
+        'paired': the columns are the pairs sqrt(1/M) [cos w'x, sin w'x]. Ignored for arc-cosine and
+        linear kernels.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Random seed or generator. None uses a new seed in every fit.
     points : int, default=3
@@ -81,7 +82,10 @@ class GaussianQuadrature(RandomFeatures):
 
 @dataclass(frozen=True)
 class QuadratureMap(FeatureMap):
-    """Features whose weights have the mean square 1 - c. The kernel estimate adds c k(0, 0)."""
+    """Features with weights, and a constant that is added to the kernel estimate.
+
+    If the mean square of the weights is 1 - c, the constant is c k(0, 0).
+    """
 
     @property
     def kernel_constant(self) -> float:
@@ -118,11 +122,12 @@ class SSR(RandomFeatures):
 
     The estimate is unbiased. :math:`E[c_0] = 0`, and :math:`c_0` may be negative. Arc-cosine
     features are not even. For them every second frequency is the opposite of the previous
-    frequency, with the same weight, and :math:`c_0` is half as large for steps and 0 for ramps. The
-    features are the features of rks with the weights :math:`\sqrt d / \rho_j`. The constant is not
-    a column, because an intercept replaces it. The constant is used only for kernel errors. Drawing
-    costs O(M d^2). Dimensions d of 1 and 2 are not supported, because the variance of the weights
-    is infinite.
+    frequency, with the same weight, and :math:`c_0` is half as large for steps and 0 for ramps.
+
+    The features of these frequencies are computed as in rks and multiplied by the weights
+    :math:`\sqrt d / \rho_j`. The constant :math:`c_0` is not a column, because an intercept has the
+    same effect. It is used only for kernel errors. Drawing costs O(M d^2). Dimensions d of 1 and 2
+    are not supported, because the variance of the weights is infinite.
 
     Parameters
     ----------
@@ -134,8 +139,9 @@ class SSR(RandomFeatures):
         Bandwidth (length scale) of the kernel, or the rule that computes the bandwidth from the
         training set.
     feature_map : {'offset', 'paired'}, default='offset'
-        'offset': the columns are sqrt(2/M) cos(w'x + b). 'paired': the columns are the pairs
-        sqrt(1/M) [cos w'x, sin w'x]. Ignored for arc-cosine and linear kernels.
+        'offset': the columns are sqrt(2/M) cos(w'x + b) for frequencies w and random offsets b.
+        'paired': the columns are the pairs sqrt(1/M) [cos w'x, sin w'x]. Ignored for arc-cosine and
+        linear kernels.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Random seed or generator. None uses a new seed in every fit.
 
@@ -174,7 +180,8 @@ class SSR(RandomFeatures):
         simplex = compute_simplex_vertices(d)
         directions = []
         for start in range(0, n_drawn, d + 1):
-            # The first vertices are linear combinations of the first coordinate axes.
+            # A truncated block needs only the first rows of the Haar matrix, because each of the
+            # first vertices is a linear combination of the first coordinate axes.
             rank = min(d, n_drawn - start)
             corners = simplex[: n_drawn - start, :rank]
             directions.append(corners @ draw_haar_rows(random.frequencies, d, rank))

@@ -18,7 +18,7 @@ from rfbench.samplers.feature_map import FeatureMap
     ),
 )
 class RKS(RandomFeatures):
-    r"""I.i.d. frequencies from the spectral measure of the kernel.
+    r"""I.i.d. frequencies from the spectral measure p of the kernel.
 
     Let :math:`w_m \sim p` and :math:`b_m \sim U[0, 2\pi)`. The columns are :math:`\sqrt{2/M}
     \cos(w_m^\top x + b_m)` (offset map), or :math:`\sqrt{1/M} [\cos w_m^\top x, \sin w_m^\top x]`
@@ -34,8 +34,9 @@ class RKS(RandomFeatures):
         Bandwidth (length scale) of the kernel, or the rule that computes the bandwidth from the
         training set.
     feature_map : {'offset', 'paired'}, default='offset'
-        'offset': the columns are sqrt(2/M) cos(w'x + b). 'paired': the columns are the pairs
-        sqrt(1/M) [cos w'x, sin w'x]. Ignored for arc-cosine and linear kernels.
+        'offset': the columns are sqrt(2/M) cos(w'x + b) for frequencies w and random offsets b.
+        'paired': the columns are the pairs sqrt(1/M) [cos w'x, sin w'x]. Ignored for arc-cosine and
+        linear kernels.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Random seed or generator. None uses a new seed in every fit.
     penalty_divisor : float, default=1.0

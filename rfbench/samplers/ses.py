@@ -55,8 +55,9 @@ class SES(RandomFeatures):
         Bandwidth (length scale) of the kernel, or the rule that computes the bandwidth from the
         training set.
     feature_map : {'offset', 'paired'}, default='offset'
-        'offset': the columns are sqrt(2/M) cos(w'x + b). 'paired': the columns are the pairs
-        sqrt(1/M) [cos w'x, sin w'x]. Ignored for arc-cosine and linear kernels.
+        'offset': the columns are sqrt(2/M) cos(w'x + b) for frequencies w and random offsets b.
+        'paired': the columns are the pairs sqrt(1/M) [cos w'x, sin w'x]. Ignored for arc-cosine and
+        linear kernels.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Random seed or generator. None uses a new seed in every fit.
     equations : {'sketched'}, default='sketched'
@@ -68,9 +69,10 @@ class SES(RandomFeatures):
         Constraint on the weights: non-negative least squares. This is our choice, because the paper
         does not state it.
     penalty : {'validated'}, default='validated'
-        Method of selecting lambda. lambda is divided by the mean diagonal element of A'A to remove
-        the scale (our choice). The value from 1e-6, 1e-5, ..., 100 with the smallest error on a
-        held-out fifth of the pairs is selected. The weights are then fitted on all pairs.
+        Method of selecting lambda. lambda is divided by the mean diagonal element of the Gram
+        matrix of the least-squares problem, to remove the scale (our choice). The value from 1e-6,
+        1e-5, ..., 100 with the smallest error on a held-out fifth of the pairs is selected. The
+        weights are then fitted on all pairs.
 
     Attributes
     ----------
@@ -139,10 +141,11 @@ class PairEquations(NamedTuple):
         return float(beta @ (self.gram @ beta) - 2.0 * (beta @ self.moment) + self.square)
 
     def make_solver(self) -> Callable[[float], Array]:
-        """Return a function from penalties to weights, based on a single eigendecomposition.
+        """Return a function that computes the weights, shape (M,), for a penalty.
 
-        The penalty is relative to the mean diagonal element of A'A. `scipy.optimize.nnls` is called
-        with a square root of the normal equations, M x M.
+        The penalty is relative to the mean diagonal element of A'A. The eigendecomposition of A'A
+        is computed once, for all penalties. It gives an M x M square root of the normal equations,
+        with which `scipy.optimize.nnls` is called.
         """
         values, vectors = np.linalg.eigh(self.gram)
         projected = vectors.T @ self.moment

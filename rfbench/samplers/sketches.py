@@ -1,4 +1,7 @@
-"""Sketches of dot-product kernels: products of projections, trees, Maclaurin series."""
+"""Sketches of dot-product kernels: products of projections, trees, Maclaurin series.
+
+A sketch computes random features of rows whose inner products estimate a power (x'y)^p.
+"""
 
 from __future__ import annotations
 
@@ -87,7 +90,7 @@ class Dense:
 
 @dataclass(frozen=True)
 class HadamardRows:
-    """Chosen rows of stacked matrices H diag(signs), with the Hadamard matrix H of 1 and -1."""
+    """Projections on chosen rows of stacked matrices H diag(signs), with a Hadamard matrix H."""
 
     signs: NDArray[Any]  # shape (blocks, p)
     chosen: NDArray[np.intp]  # shape (D,); row r of block b has the number b * p + r
@@ -98,7 +101,7 @@ class HadamardRows:
 
 
 def _transform(rows: Any) -> Any:
-    """Return the Walsh-Hadamard transform of each row, without a factor."""
+    """Return the unnormalized Walsh-Hadamard transform of each row."""
     if np.iscomplexobj(rows):
         return _transform(rows.real) + 1j * _transform(rows.imag)
     out = np.array(rows, order="C")
@@ -113,9 +116,9 @@ class Way(NamedTuple):
     ----------
     projection : {'gaussian', 'rademacher', 'srht', 'countsketch'}
     is_complex : bool
-        The projections are complex: signs 1, -1, i, -i, or complex normal variables.
+        True if the projections are complex: signs 1, -1, i, -i, or complex normal variables.
     full_cov : bool
-        All blocks of 'srht' have the same signs.
+        True if all blocks of 'srht' have the same signs.
     """
 
     projection: str
@@ -148,7 +151,7 @@ class Way(NamedTuple):
 
 
 class Sketch(ABC):
-    """D features of rows whose products estimate (x'y)^p."""
+    """Random features, D for each row, whose inner products estimate (x'y)^p."""
 
     @abstractmethod
     def features(self, rows: Any) -> Any:
@@ -157,7 +160,7 @@ class Sketch(ABC):
 
 @dataclass(frozen=True)
 class ProductSketch(Sketch):
-    """Products of p independent projections, divided by sqrt(D)."""
+    """Features that are products of p independent projections, divided by sqrt(D)."""
 
     factors: Sequence[Any]
     D: int
@@ -173,10 +176,11 @@ class ProductSketch(Sketch):
 
 @dataclass(frozen=True)
 class TreeSketch(Sketch):
-    """Projections multiplied in pairs and projected again, until one projection remains.
+    """Features of a tree: projections are multiplied in pairs, and the products projected again.
 
-    The leaves beyond the degree are columns of ones. `width` is the number of columns of inner
-    projections, D or a power of two above it; the columns beyond D are 0.
+    The root of the tree has the features. The number of leaves is a power of two. If the degree is
+    smaller, the remaining leaves are columns of ones. A product of two projections has D columns.
+    Before it is projected, it is padded with zeros to `width` columns.
     """
 
     leaves: Sequence[Any]
@@ -201,7 +205,7 @@ class TreeSketch(Sketch):
 
 @dataclass(frozen=True)
 class CompressedSketch(Sketch):
-    """A sketch with more real columns, reduced to D columns by a Hadamard transform with signs."""
+    """A sketch with many columns, reduced to D real columns by a Hadamard transform with signs."""
 
     inner: Sketch
     last: HadamardRows
@@ -233,13 +237,13 @@ def draw_sketch(
     Parameters
     ----------
     way : Way
-        How the projections are drawn.
+        Options of the projections.
     degree : int
         p, at least 1.
     d : int
         Number of columns of the padded rows, a power of two.
     D : int
-        Number of features, complex ones if the projections are complex.
+        Number of features. The features are complex if the projections are complex.
     generator : numpy.random.Generator
         Random numbers.
     tree : bool
@@ -267,23 +271,23 @@ def draw_sketch(
 
 @dataclass(frozen=True)
 class DotProductMap(FittedMap):
-    """Sketches of the terms of a dot-product kernel, side by side.
+    """Feature map that concatenates the sketches of the terms of a dot-product kernel.
 
     Attributes
     ----------
     sketches : sequence of (float, Sketch)
-        The square root of a coefficient, and the sketch of the power.
+        For each term, the square root of its coefficient, and the sketch of its power of x'y.
     columns : int
         Number of real columns. Complex features are written as their real parts, followed by their
-        imaginary parts; columns without a feature are 0.
+        imaginary parts. The remaining columns are 0.
     length : float
         The rows are divided by this length.
     width : int
         The rows are padded with zeros to this number of columns.
     root : float
-        Constant that is the first column of the rows; 0 for no column.
+        Constant that is added to the rows as their first column. If it is 0, no column is added.
     constant : float
-        Constant that is the first feature; 0 for no such feature.
+        Constant that is the first feature. If it is 0, there is no such feature.
     decay : float
         The features of a row x are multiplied by exp(-decay |x|^2), with x divided by the length.
     """
@@ -325,14 +329,17 @@ class DotProductMap(FittedMap):
 
 
 def find_length(kernel: Kernel) -> float:
-    """Return the length scale s of the kernel; for a Gaussian kernel exp(-|x - y|^2 / (2 s^2))."""
+    """Return the length scale s of the kernel.
+
+    For a Gaussian kernel, s is defined by exp(-|x - y|^2 / (2 s^2)).
+    """
     return 1.0 / kernel.spread if isinstance(kernel, Gaussian) else float(kernel.bandwidth)
 
 
 def allocate_features(
     sample: Array, kernel: Any, totals: Iterable[int], way: Way, least: int
 ) -> dict[int, list[int]]:
-    """Return the optimized numbers of features for the degrees from 1, for each total number.
+    """Return the numbers of features of all degrees that minimize the kernel error, for each total.
 
     Parameters
     ----------
@@ -343,14 +350,14 @@ def allocate_features(
     totals : iterable of int
         Total numbers of features, without the constant.
     way : Way
-        How the projections are drawn.
+        Options of the projections.
     least : int
         Lowest degree at which the series is truncated.
 
     Returns
     -------
     dict
-        The numbers of features, by total.
+        For each total number, the list of the numbers of features of the degrees 1, 2, ...
     """
     decays = isinstance(kernel, Gaussian)
     series = Softmax(1.0) if decays else kernel
@@ -379,13 +386,13 @@ class SketchedFeatures(RandomFeatures):
         Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
         Length scale of the kernel, or the rule that computes it from the training set.
-    feature_map : , default='offset'
+    feature_map : {'offset', 'paired'}, default='offset'
         Ignored.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Seed or generator of the random numbers. None draws a new seed in every fit.
     projection : {'gaussian', 'rademacher', 'srht', 'countsketch'}, default='rademacher'
-        Projections with independent normal entries, with independent signs, with rows of
-        Hadamard matrices times signs (TensorSRHT), or count sketches (TensorSketch).
+        Type of the projections: independent normal entries, independent signs, rows of Hadamard
+        matrices times random signs (TensorSRHT), or count sketches (TensorSketch).
     is_complex : bool, default=False
         Draw M // 2 complex features, and return their real and imaginary parts. With an odd M,
         the last column is 0.
@@ -398,13 +405,13 @@ class SketchedFeatures(RandomFeatures):
     is_complex: bool = parameter(False, BOOLEAN)
 
     def check_parameters(self) -> None:
-        """Raise MethodError if the projection cannot be complex, or M is too small for it."""
+        """Raise MethodError if the features cannot be complex, but `is_complex` is True."""
         super().check_parameters()
         if self.is_complex and (self.projection == COUNTSKETCH or self.n_components < 2):
             raise MethodError(
                 f"is_complex is true with the projection {self.projection} and n_components "
                 f"{self.n_components}.",
-                "Count sketches are real, so they cannot produce complex features.",
+                "Count sketches are always real, and complex features need at least 2 columns.",
                 "Set is_complex to false.",
             )
 
@@ -443,13 +450,13 @@ class PolynomialSketch(SketchedFeatures):
         Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
         Length scale of the kernel, or the rule that computes it from the training set.
-    feature_map : , default='offset'
+    feature_map : {'offset', 'paired'}, default='offset'
         Ignored.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Seed or generator of the random numbers. None draws a new seed in every fit.
     projection : {'gaussian', 'rademacher', 'srht', 'countsketch'}, default='rademacher'
-        Projections with independent normal entries, with independent signs, with rows of
-        Hadamard matrices times signs (TensorSRHT), or count sketches (TensorSketch).
+        Type of the projections: independent normal entries, independent signs, rows of Hadamard
+        matrices times random signs (TensorSRHT), or count sketches (TensorSketch).
     is_complex : bool, default=False
         Draw M // 2 complex features, and return their real and imaginary parts. With an odd M,
         the last column is 0.
@@ -457,7 +464,7 @@ class PolynomialSketch(SketchedFeatures):
         With 'srht', all blocks of a Hadamard matrix have the same signs, and rows are drawn from
         all blocks without replacement.
     tree : bool, default=False
-        Multiply the projections in pairs and project each product again, down to one.
+        Multiply the projections in pairs and project each product again, until one remains.
     expanded : int or None, default=None
         Number of columns of a sketch that is reduced to M columns by a Hadamard transform with
         random signs. None: no reduction.
@@ -516,8 +523,8 @@ class PolynomialSketch(SketchedFeatures):
 class PowerSketch(PolynomialSketch):
     r"""Sketches of :math:`(1 + x^\top y / (q s^2))^q` in place of :math:`\exp(x^\top y / s^2)`.
 
-    For the Gaussian kernel they are multiplied by :math:`\exp(-|x|^2 / (2 s^2))`. The estimate is
-    biased, and the bias falls with q.
+    For the Gaussian kernel, the features of x are multiplied by :math:`\exp(-|x|^2 / (2 s^2))`. The
+    estimate is biased, and the bias decreases as q increases.
 
     Parameters
     ----------
@@ -527,13 +534,13 @@ class PowerSketch(PolynomialSketch):
         Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
         Length scale of the kernel, or the rule that computes it from the training set.
-    feature_map : , default='offset'
+    feature_map : {'offset', 'paired'}, default='offset'
         Ignored.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Seed or generator of the random numbers. None draws a new seed in every fit.
     projection : {'gaussian', 'rademacher', 'srht', 'countsketch'}, default='rademacher'
-        Projections with independent normal entries, with independent signs, with rows of
-        Hadamard matrices times signs (TensorSRHT), or count sketches (TensorSketch).
+        Type of the projections: independent normal entries, independent signs, rows of Hadamard
+        matrices times random signs (TensorSRHT), or count sketches (TensorSketch).
     is_complex : bool, default=False
         Draw M // 2 complex features, and return their real and imaginary parts. With an odd M,
         the last column is 0.
@@ -541,12 +548,12 @@ class PowerSketch(PolynomialSketch):
         With 'srht', all blocks of a Hadamard matrix have the same signs, and rows are drawn from
         all blocks without replacement.
     tree : bool, default=False
-        Multiply the projections in pairs and project each product again, down to one.
+        Multiply the projections in pairs and project each product again, until one remains.
     expanded : int or None, default=None
         Number of columns of a sketch that is reduced to M columns by a Hadamard transform with
         random signs. None: no reduction.
     power : int, default=4
-        q.
+        The power q.
 
     References
     ----------
@@ -589,9 +596,10 @@ class MaclaurinFeatures(SketchedFeatures):
 
     The constant :math:`\sqrt{a_0}` is one feature. The Gaussian kernel is the softmax kernel times
     :math:`\exp(-(|x|^2 + |y|^2) / (2 s^2))`. The other M - 1 features are distributed over the
-    degrees. With random degrees, the degree of each is drawn with probabilities proportional to
-    :math:`2^{-(n + 1)}`, and the estimate is unbiased. Optimized numbers of features minimize the
-    mean squared error of the estimate over pairs of training rows, and the series is truncated.
+    degrees n. With 'random', the degree of each feature is drawn with probabilities proportional to
+    :math:`2^{-(n + 1)}`, and the estimate is unbiased. With 'optimized', the numbers of features
+    minimize the mean squared error of the estimate over pairs of training rows. The series is then
+    truncated, and the estimate is biased.
 
     Parameters
     ----------
@@ -601,18 +609,19 @@ class MaclaurinFeatures(SketchedFeatures):
         Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
         Length scale of the kernel, or the rule that computes it from the training set.
-    feature_map : , default='offset'
+    feature_map : {'offset', 'paired'}, default='offset'
         Ignored.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Seed or generator of the random numbers. None draws a new seed in every fit.
     projection : {'gaussian', 'rademacher', 'srht', 'countsketch'}, default='rademacher'
-        Projections with independent normal entries, with independent signs, with rows of
-        Hadamard matrices times signs (TensorSRHT), or count sketches (TensorSketch).
+        Type of the projections: independent normal entries, independent signs, rows of Hadamard
+        matrices times random signs (TensorSRHT), or count sketches (TensorSketch).
     is_complex : bool, default=False
         Draw M // 2 complex features, and return their real and imaginary parts. With an odd M,
         the last column is 0.
     degrees : {'optimized', 'random'} or list of int, default='optimized'
-        How the features are distributed over the degrees, or their numbers for the degrees from 1.
+        Method that distributes the features over the degrees, or a list with the number of features
+        for each degree, from 1.
     least_degree : int, default=2
         Lowest degree at which the series is truncated.
 
@@ -678,7 +687,7 @@ class MaclaurinFeatures(SketchedFeatures):
 def draw_degrees(
     generator: np.random.Generator, total: int, limit: int | None
 ) -> tuple[list[int], Array]:
-    """Draw the degrees of features with probabilities proportional to 2^-(n + 1), n from 1.
+    """Draw the degree n of each feature with a probability proportional to 2^-(n + 1), n >= 1.
 
     Parameters
     ----------
@@ -687,14 +696,15 @@ def draw_degrees(
     total : int
         Number of features.
     limit : int or None
-        Highest degree; None if the series is infinite.
+        Highest degree. None if the series is infinite.
 
     Returns
     -------
     counts : list of int
         Number of features for each degree, from 1.
     weights : array
-        Factors of the sketches' estimates, for each degree.
+        Factor of the kernel estimate of each degree, with which the sum of the estimates is
+        unbiased.
     """
     if limit is None:
         drawn = generator.geometric(0.5, size=total)

@@ -26,11 +26,12 @@ from rfbench.samplers.feature_map import FeatureMap, Projection
 # value 1.12 times.
 _CHUNK_ELEMENTS = 2**17
 # Largest number of columns of the rows, in float64 and in float32, for which one product with all
-# frequencies is used. A product takes half the time in float32, and the transforms do not.
-# Measured, CPU time in ms for 4,000 rows and 1,000 frequencies in float32, in the order product,
-# sorf, fastfood, circulant: 3.9, 35, 32, 37 with 10 columns, 13, 17, 28, 20 with 128, 18, 19, 29,
-# 26 with 200, 24, 27, 31, 19 with 256. Measured speed in float64 with 200 columns, as a multiple of
-# the speed of the product: sorf .92 to 1.2, fastfood .78 to .83, circulant .72.
+# frequencies is used. In float32, a product is twice as fast, but the transforms are not. Measured
+# CPU time in ms for 4,000 rows and 1,000 frequencies in float32, in the order product, sorf,
+# fastfood, circulant. With 10 columns: 3.9, 35, 32, 37. With 128 columns: 13, 17, 28, 20. With 200
+# columns: 18, 19, 29, 26. With 256 columns: 24, 27, 31, 19. Measured speed in float64 with 200
+# columns, as a multiple of the speed of the product: sorf .92 to 1.2, fastfood .78 to .83,
+# circulant .72.
 DENSE_COLUMNS = {"float64": 200, "float32": 256}
 
 
@@ -139,7 +140,7 @@ class StackedHadamard(Stacked):
 
 
 def _as_slice(numbers: NDArray[Any]) -> Any:
-    """Return consecutive indices as a slice, because a slice copies faster than an index array."""
+    """Return indices as a slice if they are consecutive, because copying a slice is faster."""
     if not len(numbers):
         return numbers
     first, last = int(numbers[0]), int(numbers[-1])
@@ -228,8 +229,9 @@ class Fastfood(HadamardFeatures):
         Bandwidth (length scale) of the kernel, or the rule that computes the bandwidth from the
         training set.
     feature_map : {'offset', 'paired'}, default='offset'
-        'offset': the columns are sqrt(2/M) cos(w'x + b). 'paired': the columns are the pairs
-        sqrt(1/M) [cos w'x, sin w'x]. Ignored for arc-cosine and linear kernels.
+        'offset': the columns are sqrt(2/M) cos(w'x + b) for frequencies w and random offsets b.
+        'paired': the columns are the pairs sqrt(1/M) [cos w'x, sin w'x]. Ignored for arc-cosine and
+        linear kernels.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Random seed or generator. None uses a new seed in every fit.
 
@@ -282,8 +284,9 @@ class SORF(HadamardFeatures):
         Bandwidth (length scale) of the kernel, or the rule that computes the bandwidth from the
         training set.
     feature_map : {'offset', 'paired'}, default='offset'
-        'offset': the columns are sqrt(2/M) cos(w'x + b). 'paired': the columns are the pairs
-        sqrt(1/M) [cos w'x, sin w'x]. Ignored for arc-cosine and linear kernels.
+        'offset': the columns are sqrt(2/M) cos(w'x + b) for frequencies w and random offsets b.
+        'paired': the columns are the pairs sqrt(1/M) [cos w'x, sin w'x]. Ignored for arc-cosine and
+        linear kernels.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Random seed or generator. None uses a new seed in every fit.
     blocks : int, default=3
@@ -342,8 +345,9 @@ class ROM(SORF):
         Bandwidth (length scale) of the kernel, or the rule that computes the bandwidth from the
         training set.
     feature_map : {'offset', 'paired'}, default='offset'
-        'offset': the columns are sqrt(2/M) cos(w'x + b). 'paired': the columns are the pairs
-        sqrt(1/M) [cos w'x, sin w'x]. Ignored for arc-cosine and linear kernels.
+        'offset': the columns are sqrt(2/M) cos(w'x + b) for frequencies w and random offsets b.
+        'paired': the columns are the pairs sqrt(1/M) [cos w'x, sin w'x]. Ignored for arc-cosine and
+        linear kernels.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Random seed or generator. None uses a new seed in every fit.
     blocks : int, default=1
@@ -403,8 +407,9 @@ class Circulant(StructuredFeatures):
         Bandwidth (length scale) of the kernel, or the rule that computes the bandwidth from the
         training set.
     feature_map : {'offset', 'paired'}, default='offset'
-        'offset': the columns are sqrt(2/M) cos(w'x + b). 'paired': the columns are the pairs
-        sqrt(1/M) [cos w'x, sin w'x]. Ignored for arc-cosine and linear kernels.
+        'offset': the columns are sqrt(2/M) cos(w'x + b) for frequencies w and random offsets b.
+        'paired': the columns are the pairs sqrt(1/M) [cos w'x, sin w'x]. Ignored for arc-cosine and
+        linear kernels.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Random seed or generator. None uses a new seed in every fit.
 

@@ -265,8 +265,8 @@ class ELM(RandomFeatures):
 def draw_torch_uniform(seed: int, count: int) -> Array:
     """Return the first uniform numbers on [-1, 1) that torch draws in float32 after seeding.
 
-    The CPU generator of torch is MT19937, as in numpy's RandomState. A number uses the last 24
-    bits.
+    The CPU generator of torch is MT19937, as in numpy's RandomState. Each number is computed from
+    the last 24 bits of an output of the generator.
     """
     words = np.random.RandomState(seed).randint(0, 2**32, size=count, dtype=np.uint64)
     return np.asarray((words & (2**24 - 1)) * 2.0**-23 - 1.0)

@@ -55,11 +55,11 @@ class TEFMG(ProjectedFeatures):
     base_size : int or None, default=None
         Number of frequencies of F. The default is 4 n_components, as in the figures of TEFM. The
         number D of columns of F is base_size for the offset map and 2 base_size for the paired map.
-        l is at most D. (Random kitchen sinks with M = base_size have the same D columns. With M = l
-        they have 2l columns for the paired map.)
+        l is at most D. For comparison, `RKS` has D columns with n_components = base_size. With
+        n_components = l it has l columns for the offset map and 2l for the paired map.
     power : {0}, default=0
-        Power of F'F before the sketch. The paper does not state the power in its figures, so 0 is
-        our choice.
+        Exponent of the matrix F'F that is applied before the sketch. The paper does not state the
+        exponent of its figures, so 0 is our choice.
 
     Notes
     -----
@@ -123,8 +123,8 @@ class TEFMS(ProjectedFeatures):
     base_size : int or None, default=None
         Number of frequencies of F. The default is 4 n_components, as in the figures of TEFM. The
         number D of columns of F is base_size for the offset map and 2 base_size for the paired map.
-        l is at most D. (Random kitchen sinks with M = base_size have the same D columns. With M = l
-        they have 2l columns for the paired map.)
+        l is at most D. For comparison, `RKS` has D columns with n_components = base_size. With
+        n_components = l it has l columns for the offset map and 2l for the paired map.
     sketch : {'hadamard'}, default='hadamard'
         Type of the transform: Walsh-Hadamard, with the rows padded with zeros to a power of two.
 
@@ -186,11 +186,11 @@ class TEFMS(ProjectedFeatures):
 class TruncatedSVD(ProjectedFeatures):
     r"""Random kitchen sinks F projected on their l leading right singular vectors V.
 
-    The features are :math:`F V`, for V of the training set. Among projections to l columns, they
-    approximate :math:`F F^\top` best on the training set. V contains eigenvectors of :math:`F^\top
-    F`, so directions with singular values below 1e-8 of the largest singular value are arbitrary
-    (and their columns are equally small). The cost is O(n D^2 + D^3). Transforming a row costs as
-    much as computing the D features.
+    The features are :math:`F V`. V is computed from the training set. No other projection to l
+    columns approximates :math:`F F^\top` better on the training set. V is computed from the
+    eigenvectors of :math:`F^\top F`. If a singular value is below 1e-8 of the largest singular
+    value, its direction is therefore arbitrary (and its column is equally small). The cost is O(n
+    D^2 + D^3). Transforming a row costs as much as computing the D features.
 
     Parameters
     ----------
@@ -208,8 +208,8 @@ class TruncatedSVD(ProjectedFeatures):
     base_size : int or None, default=None
         Number of frequencies of F. The default is 4 n_components, as in the figures of TEFM. The
         number D of columns of F is base_size for the offset map and 2 base_size for the paired map.
-        l is at most D. (Random kitchen sinks with M = base_size have the same D columns. With M = l
-        they have 2l columns for the paired map.)
+        l is at most D. For comparison, `RKS` has D columns with n_components = base_size. With
+        n_components = l it has l columns for the offset map and 2l for the paired map.
 
     Notes
     -----
@@ -268,8 +268,8 @@ class CompactFeatures(ProjectedFeatures):
     base_size : int or None, default=None
         Number of frequencies of F. The default is 4 n_components, as in the figures of TEFM. The
         number D of columns of F is base_size for the offset map and 2 base_size for the paired map.
-        l is at most D. (Random kitchen sinks with M = base_size have the same D columns. With M = l
-        they have 2l columns for the paired map.)
+        l is at most D. For comparison, `RKS` has D columns with n_components = base_size. With
+        n_components = l it has l columns for the offset map and 2l for the paired map.
     projection : {'gaussian'}, default='gaussian'
         Distribution of P: the entries are independent, N(0, 1/l).
 

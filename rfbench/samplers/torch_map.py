@@ -61,8 +61,8 @@ class TorchMap(torch.nn.Module):  # type: ignore[misc]
             elif self.feature == "wave":
                 columns.cos_()
             elif self.feature == "tanh":
-                # Adding 0 makes a copy, because the gradient of tanh needs the unchanged value of
-                # tanh.
+                # Adding 0 makes a copy. The columns are multiplied in place below, but the gradient
+                # of tanh needs the unchanged value of tanh.
                 columns = columns.tanh() + 0.0
             elif self.order == 0:
                 columns = columns.sign().add_(1.0).mul_(0.5)

@@ -44,8 +44,8 @@ class VariableProjection(ScoredFeatures):
     gradient with respect to the frequencies is :math:`-X^\top (R \theta^\top \circ S) / n`. Among
     all evaluated frequencies, the set with the smallest squared loss on a held-out tenth of the
     rows is kept. Every evaluation costs a ridge fit and O(n M (d + k)), for k columns of the
-    target. All of this time counts as the time of drawing features. This method answers the
-    question whether random features should be trained instead.
+    target. All of this time counts as the time of drawing features. A comparison with this method
+    shows if it is better to train features than to draw them.
 
     Parameters
     ----------
@@ -57,12 +57,13 @@ class VariableProjection(ScoredFeatures):
         Bandwidth (length scale) of the kernel, or the rule that computes the bandwidth from the
         training set.
     feature_map : {'offset', 'paired'}, default='offset'
-        'offset': the columns are sqrt(2/M) cos(w'x + b). 'paired': the columns are the pairs
-        sqrt(1/M) [cos w'x, sin w'x]. Ignored for arc-cosine and linear kernels.
+        'offset': the columns are sqrt(2/M) cos(w'x + b) for frequencies w and random offsets b.
+        'paired': the columns are the pairs sqrt(1/M) [cos w'x, sin w'x]. Ignored for arc-cosine and
+        linear kernels.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Random seed or generator. None uses a new seed in every fit.
     score_rows : int or float, default=1.0
-        Number or fraction of the training rows from which the scores are computed.
+        Number or fraction of the training rows on which the frequencies are trained.
     iterations : int, default=50
         Maximum number of iterations of L-BFGS.
     patience : int, default=5
@@ -187,10 +188,10 @@ def compute_held_out_loss(
 def compute_reduced_loss(
     features: FeatureMap, rows: Rows, targets: Array, alpha: float, coef: Array, intercept: Array
 ) -> tuple[float, Array, Array]:
-    """Return the loss at the optimal coefficients, with gradients for frequencies and offsets.
+    """Return the loss at the optimal coefficients, and its gradients.
 
-    The gradients have shapes (d, M) and (M,). The gradient for the offsets is meaningful only for
-    the offset map.
+    The gradients with respect to the frequencies and the offsets have shapes (d, M) and (M,). The
+    gradient with respect to the offsets is meaningful only for the offset map.
     """
     n, apart = len(targets), features.to_offset()
     by_W, by_b, squares = np.zeros(apart.frequencies.shape), np.zeros(apart.n_columns), 0.0

@@ -29,7 +29,7 @@ def test_resampled_errors_are_the_norms_of_the_resampled_estimates():
 
 @pytest.mark.parametrize("frequency", [[0, 1, 0], [0, 1, 0, 0], [0, 2, 0, 2]])
 def test_frequencies_without_equally_many_columns_are_rejected(frequency):
-    with pytest.raises(MethodError, match="`frequency` needs a number for each of 4 columns"):
+    with pytest.raises(MethodError, match="`frequency` needs an index for each of 4 columns"):
         enough.estimate_kernel_error(np.ones((2, 4)), np.array(frequency))
 
 
@@ -44,7 +44,7 @@ def test_half_of_the_error_needs_four_times_as_many_features():
     with pytest.raises(MethodError, match="needs more than 10,000,000 features") as caught:
         enough.count_enough_features(0.1, 50, 1e-6)
     least = 0.1 * math.sqrt(50 / enough.MOST_FEATURES)
-    assert f"Write at least {least:.1g}." in str(caught.value)
+    assert f"Use an error of at least {least:.1g}." in str(caught.value)
 
 
 @pytest.mark.parametrize("form", ["offset", "paired"])
