@@ -178,7 +178,7 @@ def replay_random_rows(
 
 
 def _trial_here(row: dict[str, str], manifest: dict[str, Any], allow_imports: bool) -> Trial:
-    """Return the trial of a row. Raise ResultsError if it failed, or if its data are not on disk."""
+    """Return the trial of a row. Raise ResultsError if it failed or its data are not on disk."""
     if row["status"] != "ok":
         raise ResultsError(ENDED_BADLY)
     specs = [spec for each in _read_experiments(manifest, allow_imports) for spec in each.dataset]

@@ -60,7 +60,7 @@ class RegularizationPath(ABC):
     def record_gap(self, i: int, gap: float) -> None:
         """Record a proven distance to the optimum for the penalty i.
 
-        The largest distance is kept.
+        If a distance was already recorded, the larger one is kept.
         """
         assert self.gaps is not None
         self.gaps[i] = max(self.gaps[i], gap) if np.isfinite(gap) else np.inf
@@ -164,11 +164,11 @@ class Fits:
 
     Attributes
     ----------
-    path : Path
+    path : RegularizationPath
         Fits on all rows.
     row_norm : float
         Mean squared norm of the feature rows (for a kernel, the mean of k(x, x)).
-    partial : list of Path
+    partial : list of RegularizationPath
         Fits on all rows except fold g, for every g.
     held_loss : array of shape (K, a) or None
         The summed loss of each held-out fold, if it is already known. For leave-one-out, K is 1,
@@ -189,9 +189,10 @@ def fit_from_gram(
 ) -> Fits:
     """Fit a model from normal equations, which are accumulated in one pass over the rows.
 
-    The equations of all rows except a fold are the sum over the other folds. For a regression the
-    squared error of a fold is computed from the equations of the fold. `center` is True if there is
-    an intercept (see `rfbench.compute.gram.accumulate_parts`).
+    `solve` returns the fits for all penalties from given equations. The equations of all rows
+    except a fold are the sum over the other folds. For a regression the squared error of a fold is
+    computed from the equations of the fold. `center` is True if there is an intercept (see
+    `rfbench.compute.gram.accumulate_parts`).
 
     Pairs of classes are fitted from one Gram matrix per class (and held-out fold). The equations
     of the pair (i, j), with +1 for j, are the sum of the equations of j and of i, with the sign of
@@ -206,8 +207,8 @@ def fit_from_gram(
     if coding is not None:
         assert targets.codes is not None
         codes, columns = codes + targets.codes, np.ones((design.n, 1))
-    # Targets with class codes -1 and +1 are not centered, because they do not need it and may have
-    # many columns.
+    # The coded labels of more than two classes (int8) are not centered, because they have no large
+    # mean, and a centered copy of many columns would need much memory.
     elif center and columns.dtype == np.float64:
         means = columns.mean(axis=0)
         columns = columns - means
@@ -281,9 +282,10 @@ def fit_from_matrix(
     fit: Callable[[Array, Targets], LinearPath],
     matrices: float,
 ) -> Fits:
-    """Fit from the complete matrix of features, float64, shape (n, p), which `fit` must not change.
+    """Fit a model with the function `fit`, which gets the complete feature matrix, shape (n, p).
 
-    `matrices` is the number of matrices of this size that are in memory at the same time.
+    The matrix is in float64, and `fit` must not change it. `matrices` is the number of matrices of
+    this size that are in memory at the same time.
 
     Raises
     ------
