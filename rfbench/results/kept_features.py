@@ -38,7 +38,7 @@ LAST = ("b", "weight")
 def read(folder: Path) -> list[dict[str, str]]:
     """Return the lines of `kept.csv` as strings, or an empty list without the file.
 
-    Raise ResultsError if the file was not written by rfbench.
+    Raise ResultsError if the file cannot be read, was not written by rfbench, or was changed.
     """
     file = folder / KEPT_FEATURES_FILE
     if not file.exists():
