@@ -33,7 +33,7 @@ class RunResults(Results):
     manifest : dict, default={}
         Content of ``manifest.json``.
     notes : list of str, default=[]
-        Messages on rows that were skipped while reading, with the reason.
+        Messages about rows that were skipped while reading, with the reason.
 
     See Also
     --------
@@ -192,8 +192,8 @@ def run(
         ``OUT/smoke/NAME/trials.csv``.
     n_jobs : int, optional
         Number of worker processes; by default the number of cores that this process may use. Except
-        for times, the rows do not depend on this number, unless your own code keeps state in its
-        process.
+        for times, the rows do not depend on this number. Your own code is an exception if it keeps
+        state in its process.
     memory : str
         Memory for all workers: a share of the free memory, such as ``'80%'``, or a number of GiB,
         such as ``'6'``.

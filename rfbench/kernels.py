@@ -165,7 +165,7 @@ class Kernel(ABC):
     parameters: ClassVar[Mapping[str, float]] = MappingProxyType({})
 
     def __init_subclass__(cls) -> None:
-        """Set the default values of the parameters."""
+        """Set each parameter in `parameters` as a class attribute with its default value."""
         for name, value in vars(cls).get("parameters", {}).items():
             setattr(cls, name, value)
 
@@ -357,8 +357,8 @@ class LaplacianL2(Kernel):
 class ScaleMixture(NormalDraws):
     """Kernels whose frequencies are normal vectors N(0, I / s^2) times a random scale.
 
-    Samplers that draw normal frequencies multiply them by `draw_scales`. Therefore they serve every
-    kernel of this class.
+    A sampler that draws normal vectors therefore supports every kernel of this class. It multiplies
+    the vectors by the scales that `draw_scales` returns.
 
     Parameters
     ----------
@@ -425,7 +425,7 @@ class Matern(ScaleMixture):
 
 
 class RationalQuadratic(ScaleMixture):
-    """(1 + |x - y|^2 / (2 alpha s^2))^(-alpha), by default with alpha 1.
+    """Rational quadratic kernel (1 + |x - y|^2 / (2 alpha s^2))^(-alpha), by default alpha = 1.
 
     The squares of the scales are Gamma distributed with shape alpha and mean 1 (Rasmussen and
     Williams 2006, section 4.2.1).
@@ -566,7 +566,7 @@ class Linear(Kernel):
 
 
 class DotProduct(Kernel):
-    """Kernels f(x'y / s^2) with a power series of nonnegative coefficients.
+    """Base class of kernels f(x'y / s^2), where f is a power series with coefficients >= 0.
 
     Parameters
     ----------
@@ -591,7 +591,7 @@ class DotProduct(Kernel):
 
 
 class Softmax(DotProduct):
-    """exp(x'y / s^2), also called the exponential kernel: attention without its denominator.
+    """Softmax kernel exp(x'y / s^2), also called exponential kernel: the numerator of attention.
 
     Parameters
     ----------
@@ -615,7 +615,7 @@ class Softmax(DotProduct):
 
 
 class Polynomial(DotProduct):
-    """(x'y / s^2 + bias)^degree, by default with degree 3 and bias 1.
+    """Polynomial kernel (x'y / s^2 + bias)^degree, by default with degree 3 and bias 1.
 
     Parameters
     ----------

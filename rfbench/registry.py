@@ -19,7 +19,7 @@ from rfbench.method_names import find_displayed_name as find_displayed_name
 from rfbench.method_names import find_internal_name as find_internal_name
 
 NO_ALIASES: Mapping[str, str] = MappingProxyType({})
-# Names that no class has anymore, each with the nearest method, for the message of the error.
+# Names of removed samplers, each with the most similar sampler, for the message of the error.
 REMOVED_SAMPLERS = {"oprf": "positive"}
 
 
@@ -142,7 +142,7 @@ def make_unknown_name_error(registries: Iterable[Registry], name: str) -> Method
     others = [each for each in (SAMPLERS, KERNELS, SOLVERS) if each not in several]
     elsewhere = next((each for each in others if each.find_published_name(name) in each), None)
     known = [each for registry in several for each in registry]
-    # If two names are equally near to the unknown name, the second is suggested.
+    # If two names are equally near to the unknown name, the alphabetically last is suggested.
     near = suggest_nearest_name(name, [*PRINTED.values(), *known])
     return MethodError(
         f"There is no {kinds} '{name}'.{near if elsewhere is None else ''}",
