@@ -79,9 +79,8 @@ def search_bandwidth(resolved: ResolvedTrial, clock: Clock, shared: Shared) -> B
     while widened and (further := grid.widen(best)) is not None:
         measure_loss(further)
         grid, best = grid.with_bandwidth(further), _best_of(losses)
-    # Among candidates whose losses differ from the smallest loss by less than its standard error
-    # over the folds, select the candidate nearest to the value of the rule. A loss without folds
-    # has no standard error.
+    # Several bandwidths may have nearly the smallest loss, up to a standard error over the folds.
+    # Select the one nearest to the value of the rule. Without folds there is no standard error.
     if widened and all(loss is not None for loss in folds.values()):
         best = choose_bandwidth_nearest_to_rule(folds, grid.rule)
     # The times of all candidates count as training time, because the selection of a bandwidth is a

@@ -56,7 +56,7 @@ class ResolvedTrial:
         """
         methods = import_methods(trial)
         data = context.prepare(trial)
-        for method in methods.values():  # import the classes before any clock runs
+        for method in methods.values():  # measure both properties before any clock runs
             method.formula  # noqa: B018
             method.find_length_scale(data.X_train.shape[1])
         return cls(trial, context, data, methods)

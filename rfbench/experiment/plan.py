@@ -266,7 +266,7 @@ def list_known_columns(trial: Trial) -> dict[str, Any]:
 
 
 def make_sampler_identity(spec: SamplerSpec) -> dict[str, Any]:
-    """Return what identifies a sampler: name, parameters and a hash of imported code, no label."""
+    """Return a dictionary that identifies a sampler by name, parameters and imported code."""
     identity: dict[str, Any] = {"name": spec.name, "parameters": dict(spec.parameters)}
     if spec.imported:
         known = (

@@ -21,9 +21,9 @@ from rfbench.results import manifest as manifests
 from rfbench.results.merging import find_differences, read_valid_rows
 
 # Smallest number of leading digits of a trial_id by which a row can be named. Shorter decimal
-# numbers are row numbers. In a folder of 1,000 rows, two rows share six
-# hexadecimal digits with a probability of 3 %, by definition. Ambiguous digits are rejected. With
-# half the digits, most of them would be rejected.
+# numbers are row numbers. Digits that match several rows are rejected. In a folder of 1,000 rows,
+# two rows share six hexadecimal digits with a probability of 3 %, by definition. With half the
+# digits, most folders would have such rows.
 ID_DIGITS = 6
 CHANGED_METHOD = (
     "rfbench now measures this row differently: a method was revised, or a default changed."

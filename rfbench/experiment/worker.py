@@ -26,7 +26,7 @@ from rfbench.escaping import escape_warnings
 from rfbench.experiment import marks
 
 # Smallest memory limit of a worker in bytes. Python and its libraries need 0.3 GB (measured). With
-# half of it, no trial can start.
+# half the value, no trial can start.
 LEAST_MEMORY = 400 * 2**20
 # Seconds between two checks that the parent is alive. Chosen without a measurement. With twice the
 # value, a child process continues for up to 0.4 s instead of 0.2 s after its parent was killed.

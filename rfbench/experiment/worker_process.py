@@ -33,7 +33,7 @@ Row = dict[str, Any]
 CHILD_CODE = "from rfbench.experiment.worker import main; main(*map(int, sys.argv[1:]))"
 # Seconds that a child process gets after the time limit of a trial, to write a traceback. Chosen
 # without a measurement. With half the value, a busy machine may kill the child before the
-# traceback is written. With twice the value, a budget may be exceeded by half a second.
+# traceback is written. With twice the value, a run may exceed its time limit by half a second.
 GRACE_SECONDS = 0.25
 
 # Maximum size of a trial's row in bytes (256 MiB). Chosen without a measurement. A row has at most

@@ -196,7 +196,7 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         return np.unique(np.asarray(self.alphas, dtype=np.float64))[::-1]
 
     def _absolute(self, rows: float) -> Array:
-        """Return the absolute penalties for a fit on `rows` rows."""
+        """Return the penalties in the solver's formula (convention 'absolute') for a fit."""
         return (
             self.make_grid() * rows if self.alpha_convention == "per-sample" else self.make_grid()
         )
@@ -211,10 +211,10 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
 
     @abstractmethod
     def _losses(self, decisions: Array, truth: NDArray[Any]) -> Array:
-        """Return the mean loss for each penalty, given decision values of shape (a, n, t)."""
+        """Return the mean loss for each of the a penalties. Decisions have shape (a, n, t)."""
 
     def _summed_losses(self, decisions: Array, truth: NDArray[Any]) -> Array:
-        """Return the summed loss for each penalty, which is infinite if a decision value is NaN."""
+        """Return the loss summed over the rows for each penalty, or infinity for a NaN decision."""
         # A fit that overflowed has NaN decision values. Its loss is set to infinity, because
         # argmin would select NaN as the smallest loss.
         usable = np.asarray(np.isfinite(decisions).all(axis=(1, 2)))

@@ -42,8 +42,8 @@ class RegularizationPath(ABC):
     converged : array of bool, shape (a,), or None
         For every penalty, True if its fit reached the tolerance. None for closed-form solutions.
     gaps : array of shape (a,) or None
-        For every penalty, an upper bound of the distance of the objective from the optimum,
-        relative to the objective, for the worst column. None for closed-form solutions.
+        For every penalty, a proven upper bound of the objective minus its minimum, divided by the
+        objective. It is the largest bound of all columns. None for closed-form solutions.
     """
 
     intercepts: Array
@@ -79,7 +79,7 @@ class RegularizationPath(ABC):
 
     @abstractmethod
     def compute_decisions(self, design: Design) -> Array:
-        """Return the decision values of the rows, shape (a, n, t)."""
+        """Return the decision values for each penalty, row and column, shape (a, n, t)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +115,7 @@ class LinearPath(RegularizationPath):
         return int(self.coefficients.shape[1])
 
     def compute_decisions(self, design: Design) -> Array:
-        """Return the decision values of the rows, shape (a, n, t)."""
+        """Return the decision values for each penalty, row and column, shape (a, n, t)."""
         a, p, t = self.coefficients.shape
         flat = self.coefficients.transpose(1, 0, 2).reshape(p, a * t)
         values = design.multiply(flat).reshape(design.n, a, t)
@@ -130,7 +130,9 @@ class KernelPath(RegularizationPath):
     Attributes
     ----------
     duals : array of shape (a, n_train, t)
+        Coefficients of the kernel functions, for each penalty, training row and column.
     rows : array or CSR matrix of shape (n_train, d)
+        The training rows.
     kernel : Kernel
     """
 
@@ -144,7 +146,7 @@ class KernelPath(RegularizationPath):
         return int(self.duals.shape[1])
 
     def compute_decisions(self, design: Design) -> Array:
-        """Return the decision values of the rows, shape (a, n, t), from blocks of kernel values."""
+        """Return the decision values for each penalty, row and column, shape (a, n, t)."""
         a, n_train, t = self.duals.shape
         flat = self.duals.transpose(1, 0, 2).reshape(n_train, a * t)
         values = np.empty((design.n, a * t))

@@ -1,7 +1,7 @@
 """Ridge regression on the features of a kernel, with settings selected on a validation set.
 
-Metric, bandwidth, penalty and probabilities can be selected on the validation set. All selected
-values are parameters, so that the model can be fitted again on other rows.
+The bandwidth, the penalty and the parameters of the probabilities are selected on the validation
+set. All selected values are parameters, so that the model can be fitted again on other rows.
 """
 
 from __future__ import annotations

@@ -142,8 +142,7 @@ class SquaredHinge:
         return Derivatives(-2.0 * self.signs * slack, lambda v: bent * v, bent[:, 0])
 
 
-# Type of a loss, which is the sum over n rows, as a function of the decision values of shape (n,
-# t).
+# Type of a loss. A loss is a function of decision values, shape (n, t), and a sum over the n rows.
 Loss = TwoClasses | Multinomial | SquaredHinge
 
 

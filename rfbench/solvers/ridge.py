@@ -28,10 +28,10 @@ from rfbench.solvers.fits import Fits, Folds, LinearPath, fit_from_gram
 # fold, their factor or eigenvectors (one matrix each), and two matrices of work space. With half
 # the number, a fit could start that does not fit into memory.
 ROW_SIDE_MATRICES = 5
-# Number of folds from which one eigendecomposition is faster than one fit per fold. Measured with
-# five folds, one decomposition and five fits: 4.1 and 6.0 ms with 100 rows and 400 columns, 23 and
-# 39 ms with 300 rows and 2,000 columns, 333 and 348 ms with 1,000 rows and 4,000 columns. With
-# twice the value, five folds would be fitted separately.
+# Smallest number of folds for which one eigendecomposition is faster than one fit per fold. Times
+# measured for one decomposition and for the fits of five folds: 4.1 and 6.0 ms with 100 rows and
+# 400 columns, 23 and 39 ms with 300 rows and 2,000 columns, 333 and 348 ms with 1,000 rows and
+# 4,000 columns. With twice the value, five folds would be fitted separately.
 FEWEST_FOLDS = 3
 
 
@@ -178,9 +178,10 @@ class _Ridge(LinearModel):
 
 
 def _multiply_path(rows: Array, fitted: RidgePath) -> Array:
-    """Return the decision values for dual coefficients, shape (a, n, t).
+    """Return the decision values for each penalty, row and column, shape (a, n, t).
 
-    `rows` contains the rows of the kernel matrix.
+    `rows` contains kernel values between the n rows and the training rows. `fitted` contains the
+    dual coefficients.
     """
     a, _, t = fitted.coef.shape
     flat = np.ascontiguousarray(fitted.coef.transpose(1, 0, 2)).reshape(rows.shape[1], a * t)
