@@ -214,7 +214,7 @@ class Kernel(ABC):
         """Map points of the open unit cube, shape (m, d), to frequencies (inverse CDF)."""
         if self.coordinate is None:
             raise MethodError(
-                f"The kernel {self.name} does not have a product spectral measure.",
+                f"The frequencies of the kernel {self.name} do not have independent coordinates.",
                 "Quasi-random frequencies are computed for each coordinate separately.",
                 "Use the sampler rks, or a different kernel.",
             )
@@ -721,7 +721,9 @@ def find_parametrized_kernel(kernel_name: str) -> type[Kernel]:
         except ValueError:
             values[key] = -1.0
         if not 0 <= values[key] < math.inf:
-            raise MethodError(f"{key} of the kernel {name} is '{value}'.", "It must be a number.")
+            raise MethodError(
+                f"{key} of the kernel {name} is '{value}'.", "Use a number of at least 0."
+            )
 
     def reduce(self: Kernel) -> Any:
         return make, (self.name, self.bandwidth)

@@ -23,7 +23,7 @@ from rfbench.results.merging import find_differences, read_valid_rows
 # Smallest number of leading digits of a trial_id by which a row can be named. Shorter decimal
 # numbers are row numbers. Digits that match several rows are rejected. In a folder of 1,000 rows,
 # two rows share six hexadecimal digits with a probability of 3 %, by definition. With half the
-# digits, most folders would have such rows.
+# digits, this probability would be almost 1.
 ID_DIGITS = 6
 CHANGED_METHOD = (
     "rfbench now measures this row differently: a method was revised, or a default changed."

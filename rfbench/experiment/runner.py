@@ -116,7 +116,7 @@ def run_plan(
         append_to_log(plan.folder, f"started: {shlex.join(sys.argv)}; {versions}")
         append_to_log(plan.folder, f"to run: {len(missing)} of {summary.planned}, {n_jobs} workers")
         if suspects:
-            text = f"{len(suspects)} trials had begun when a run was cut off"
+            text = f"{len(suspects)} trials had started when an earlier run was interrupted"
             log.warning("%s: these trials are run last.", text)
             append_to_log(plan.folder, f"last: {text}")
         first = [trial for trial in missing if trial.id not in suspects]

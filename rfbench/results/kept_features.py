@@ -73,11 +73,10 @@ def read(folder: Path) -> list[dict[str, str]]:
 
 
 def read_frame(folder: Path, notes: list[str]) -> pd.DataFrame:
-    """Return the lines of `kept.csv` as a table with types.
+    """Return the lines of `kept.csv` as a table with numeric columns.
 
-    The table is empty if the file is missing or broken.
-
-    Messages about problems with the file are appended to `notes`.
+    The table is empty if the file is missing or damaged. In this case a message is appended to
+    `notes`, unless the file is missing.
     """
     try:
         lines = pd.DataFrame(read(folder))

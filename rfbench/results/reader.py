@@ -130,7 +130,7 @@ def describe_invalid_lines(broken: Mapping[int, tuple[bytes, str]]) -> list[str]
     lines = [f"{TRIALS}, line {n}: {why} The row is left out." for n, (_, why) in broken.items()]
     more = len(lines) - NAMED_LINES
     return lines[:NAMED_LINES] + (
-        [f"{TRIALS}: {more} more lines have the same fault."] * (more > 0)
+        [f"{TRIALS}: {more} more invalid lines are left out."] * (more > 0)
     )
 
 

@@ -225,8 +225,8 @@ assert COLUMNS[-1] == CHECK, "the check is the last column: add yours before it"
 
 # Largest difference between a stored and a repeated metric that counts as equal, for each dtype of
 # the features. The difference is relative to the metric, or absolute if the metric is smaller than
-# 1. Measured on two CPU architectures of the BLAS library: 50 rows in float32 differed by up to
-# 3e-6, and 30 rows in float64 by up to 2e-13.
+# 1. Measured on two CPU architectures of the BLAS library: the metrics of 50 trials in float32
+# differed by up to 3e-6, and those of 30 trials in float64 by up to 2e-13.
 REPLAY_TOLERANCE = {"float64": 1e-9, "float32": 1e-4}
 
 
