@@ -106,7 +106,7 @@ def read_config(
     Parameters
     ----------
     config : mapping, str or path
-        A mapping with the keys of ``configs/README.md``, a YAML file, or the name of a
+        A mapping with the keys that ``configs/README.md`` describes, a YAML file, or the name of a
         configuration that is shipped with rfbench. A checked configuration is returned unchanged.
     overrides : sequence of str
         Strings ``key.path=value`` that change keys of the configuration, as for ``--set``.
@@ -179,7 +179,7 @@ def run(
     Parameters
     ----------
     config : mapping, str or path
-        A mapping with the keys of ``configs/README.md``, a YAML file, or the name of a
+        A mapping with the keys that ``configs/README.md`` describes, a YAML file, or the name of a
         configuration that is shipped with rfbench.
     overrides : sequence of str
         Strings ``key.path=value`` that change keys of the configuration, as for ``--set``.

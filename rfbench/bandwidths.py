@@ -112,7 +112,7 @@ class Candidates:
     def widen(self, best: float) -> float | None:
         """Return twice or half the best bandwidth if it is at an edge of the grid, else None.
 
-        The result is also None if it would be outside the limits `WIDEST`.
+        Return None, too, if the new bandwidth would be outside the limits `WIDEST`.
         """
         lowest, highest = (factor * self.rule for factor in WIDEST)
         if best == max(self.values) and 2 * best <= highest * ROUNDING:
@@ -122,7 +122,7 @@ class Candidates:
         return None
 
     def with_bandwidth(self, value: float) -> Candidates:
-        """Return the same bandwidths and one more."""
+        """Return a grid with the additional bandwidth `value`."""
         return Candidates(tuple(sorted({*self.values, value}, reverse=True)), self.rule)
 
 

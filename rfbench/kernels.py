@@ -137,7 +137,7 @@ def compute_squared_distances(X: Rows, Y: Rows) -> NDArray[np.float64]:
 
 @dataclass(frozen=True)
 class Kernel(ABC):
-    """Base class of kernels with a bandwidth.
+    """Base class of kernels.
 
     Parameters
     ----------
@@ -372,7 +372,7 @@ class ScaleMixture(NormalDraws):
 
     @abstractmethod
     def evaluate(self, squares: Array) -> tuple[Array, Array]:
-        """Return the kernel and its derivative at the values |x - y|^2 / s^2."""
+        """Return the kernel values and their derivatives as functions of |x - y|^2 / s^2."""
 
     def __call__(self, X: Rows, Y: Rows) -> NDArray[np.float64]:
         """Return the kernel matrix."""
@@ -413,7 +413,7 @@ class Matern(ScaleMixture):
         return np.sqrt(2 * self.nu / generator.chisquare(2 * self.nu, size=m))
 
     def evaluate(self, squares: Array) -> tuple[Array, Array]:
-        """Return the kernel and its derivative at the values |x - y|^2 / s^2."""
+        """Return the kernel values and their derivatives as functions of |x - y|^2 / s^2."""
         from scipy.special import gamma, kv
 
         nu = self.nu
@@ -445,7 +445,7 @@ class RationalQuadratic(ScaleMixture):
         return np.sqrt(generator.gamma(self.alpha, 1 / self.alpha, size=m))
 
     def evaluate(self, squares: Array) -> tuple[Array, Array]:
-        """Return the kernel and its derivative at the values |x - y|^2 / s^2."""
+        """Return the kernel values and their derivatives as functions of |x - y|^2 / s^2."""
         base = 1.0 + squares / (2 * self.alpha)
         return base**-self.alpha, -0.5 * base ** (-self.alpha - 1)
 
@@ -583,11 +583,11 @@ class DotProduct(Kernel):
 
     @abstractmethod
     def evaluate(self, products: Array) -> Array:
-        """Return the kernel of rows with the products x'y / s^2."""
+        """Return the kernel values for the products x'y / s^2 of rows x and y."""
 
     @abstractmethod
     def coefficients(self, degree: int) -> Array:
-        """Return the coefficients of the series up to a degree, shape (degree + 1,)."""
+        """Return the coefficients of the power series up to a degree, shape (degree + 1,)."""
 
 
 class Softmax(DotProduct):
@@ -602,11 +602,11 @@ class Softmax(DotProduct):
     name = "softmax"
 
     def evaluate(self, products: Array) -> Array:
-        """Return the kernel of rows with the products x'y / s^2."""
+        """Return the kernel values for the products x'y / s^2 of rows x and y."""
         return np.exp(products)
 
     def coefficients(self, degree: int) -> Array:
-        """Return the coefficients of the series up to a degree, shape (degree + 1,)."""
+        """Return the coefficients of the power series up to a degree, shape (degree + 1,)."""
         return 1.0 / np.cumprod([1.0, *range(1, degree + 1)])
 
     def frequencies(self, generator: np.random.Generator, d: int, m: int) -> NDArray[np.float64]:
@@ -629,11 +629,11 @@ class Polynomial(DotProduct):
     bias: ClassVar[float]
 
     def evaluate(self, products: Array) -> Array:
-        """Return the kernel of rows with the products x'y / s^2."""
+        """Return the kernel values for the products x'y / s^2 of rows x and y."""
         return np.asarray((products + self.bias) ** self.degree)
 
     def coefficients(self, degree: int) -> Array:
-        """Return the coefficients of the series up to a degree, shape (degree + 1,)."""
+        """Return the coefficients of the power series up to a degree, shape (degree + 1,)."""
         p = self.degree
         return np.array([math.comb(p, n) * self.bias ** max(p - n, 0) for n in range(degree + 1)])
 

@@ -25,7 +25,7 @@ REMOVED_SAMPLERS = {"oprf": "positive"}
 
 @functools.cache
 def _import(place: str) -> Any:
-    """Return the class at an import path; the cache is needed for 60,000 calls in a report."""
+    """Return the class at an import path. It is cached, because a report has 60,000 calls."""
     return pkgutil.resolve_name(place)
 
 
@@ -47,7 +47,7 @@ class Registry(Mapping[str, Any]):
     aliases : mapping of str to str
         Maps other names in configurations to the published names.
     imports : bool
-        Whether `find` also accepts import paths, which have to be permitted before.
+        Whether `find` also accepts import paths. They have to be permitted before the call.
     """
 
     def __init__(
