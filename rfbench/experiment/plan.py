@@ -168,7 +168,7 @@ class Trial:
 
     @cached_property
     def features_in_folds(self) -> str | None:
-        """How features are fitted while the penalty is selected: 'nested', 'once' or None.
+        """Method of fitting features while the penalty is selected: 'nested', 'once' or None.
 
         With 'nested', features are fitted again for each held-out fold. With 'once', all folds
         share the features of the training set. None if no training rows are held out, or if the

@@ -154,7 +154,7 @@ def _hash_of_rows(trial: Trial, context: Context) -> str:
 def measure_trial(trial: Trial, context: Context) -> dict[str, Any]:
     """Run a trial. Return the measured columns and the content of its files.
 
-    The clock measures four parts:
+    The clock measures the time of four parts.
 
     - pp: the sampler's fit on the complete training set.
     - features: computing the features of the training set, in the fit on all rows and in folds that

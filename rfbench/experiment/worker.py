@@ -136,8 +136,8 @@ def main(parent: int, trace: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     faulthandler.enable(trace)
     orders, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
-    # A trial has no input. Its printed output goes to stderr, because the pipe of stdout is only
-    # for answers to the parent.
+    # A trial has no input. Its printed output is redirected to stderr, because the parent reads
+    # only rows and results from the pipe of stdout.
     with open(os.devnull) as nothing:
         os.dup2(nothing.fileno(), 0)
     os.dup2(2, 1)

@@ -370,7 +370,7 @@ class JointClassifier(Classifier, LinearModel):
         C is 1/alpha ('absolute') or 1/(n alpha) ('per-sample') for the n rows of the fit. n is
         smaller in a fold and for a pair of classes.
     selection : {'fixed', 'test', 'validation', 'cv5', 'loo'}, default=None
-        Method that selects one penalty of the grid:
+        Method that selects one penalty of the grid.
 
         - 'fixed': no selection, because the grid has a single value.
         - 'test': smallest error on the evaluation rows that are passed to `fit`. This error is

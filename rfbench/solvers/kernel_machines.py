@@ -42,7 +42,7 @@ class KernelModel(Solver):
         'absolute': the formula of the solver has the penalty alpha. 'per-sample': it has the
         penalty n alpha for a fit on n rows. n is smaller in a fold and for a pair of classes.
     selection : {'fixed', 'test', 'validation', 'cv5', 'loo'}, default=None
-        Method that selects one penalty of the grid:
+        Method that selects one penalty of the grid.
 
         - 'fixed': no selection, because the grid has a single value.
         - 'test': smallest error on the evaluation rows that are passed to `fit`. This error is
@@ -173,7 +173,7 @@ class KernelRidgeRegressor(Regressor, _KernelRidge):
         'absolute': the formula of the solver has the penalty alpha. 'per-sample': it has the
         penalty n alpha for a fit on n rows. n is smaller in a fold and for a pair of classes.
     selection : {'fixed', 'test', 'validation', 'cv5', 'loo'}, default=None
-        Method that selects one penalty of the grid:
+        Method that selects one penalty of the grid.
 
         - 'fixed': no selection, because the grid has a single value.
         - 'test': smallest error on the evaluation rows that are passed to `fit`. This error is
@@ -221,7 +221,7 @@ class KernelRidgeClassifier(Classifier, _KernelRidge):
         'absolute': the formula of the solver has the penalty alpha. 'per-sample': it has the
         penalty n alpha for a fit on n rows. n is smaller in a fold and for a pair of classes.
     selection : {'fixed', 'test', 'validation', 'cv5', 'loo'}, default=None
-        Method that selects one penalty of the grid:
+        Method that selects one penalty of the grid.
 
         - 'fixed': no selection, because the grid has a single value.
         - 'test': smallest error on the evaluation rows that are passed to `fit`. This error is
@@ -264,7 +264,7 @@ class KernelSVMClassifier(Classifier, KernelModel):
         'absolute': the formula of the solver has the penalty alpha. 'per-sample': it has the
         penalty n alpha, and n counts the rows of all classes, also for a pair of classes.
     selection : {'fixed', 'test', 'validation', 'cv5', 'loo'}, default=None
-        Method that selects one penalty of the grid:
+        Method that selects one penalty of the grid.
 
         - 'fixed': no selection, because the grid has a single value.
         - 'test': smallest error on the evaluation rows that are passed to `fit`. This error is

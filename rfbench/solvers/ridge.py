@@ -205,7 +205,7 @@ class RidgeRegressor(Regressor, _Ridge):
         'absolute': the formula of the solver has the penalty alpha. 'per-sample': it has the
         penalty n alpha for a fit on n rows. n is smaller in a fold and for a pair of classes.
     selection : {'fixed', 'test', 'validation', 'cv5', 'loo'}, default=None
-        Method that selects one penalty of the grid:
+        Method that selects one penalty of the grid.
 
         - 'fixed': no selection, because the grid has a single value.
         - 'test': smallest error on the evaluation rows that are passed to `fit`. This error is
@@ -253,7 +253,7 @@ class RidgeClassifier(Classifier, _Ridge):
         'absolute': the formula of the solver has the penalty alpha. 'per-sample': it has the
         penalty n alpha for a fit on n rows. n is smaller in a fold and for a pair of classes.
     selection : {'fixed', 'test', 'validation', 'cv5', 'loo'}, default=None
-        Method that selects one penalty of the grid:
+        Method that selects one penalty of the grid.
 
         - 'fixed': no selection, because the grid has a single value.
         - 'test': smallest error on the evaluation rows that are passed to `fit`. This error is

@@ -38,7 +38,7 @@ class SVMClassifier(Classifier, LinearModel):
         penalty n alpha for the n rows of a decision column. For one-vs-one, these are the rows of
         a pair of classes.
     selection : {'fixed', 'test', 'validation', 'cv5', 'loo'}, default=None
-        Method that selects one penalty of the grid:
+        Method that selects one penalty of the grid.
 
         - 'fixed': no selection, because the grid has a single value.
         - 'test': smallest error on the evaluation rows that are passed to `fit`. This error is
