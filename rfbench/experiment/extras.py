@@ -76,8 +76,8 @@ def _drawn_again(fitted: Fitted) -> Iterator[FittedFeatures]:
         if sampler.needs_target:
             raise MethodError(
                 f"{trial.sampler.name} uses the target.",
-                "Kernel errors over several draws are only for features that do not use "
-                "the target.",
+                "Kernel errors can be averaged over several draws only for features that do "
+                "not use the target.",
                 "Remove kernel_error_repeats.",
             )
         yield sampler.fit(resolved.data.X_train)

@@ -63,7 +63,7 @@ def _is_folds(value: Any) -> bool:
     return isinstance(value, str) and re.fullmatch(r"cv([2-9]|[1-9]\d)", value) is not None
 
 
-FOLD_COUNTS = Rule("another cvK", _is_folds)
+FOLD_COUNTS = Rule("cvK with a number K of folds", _is_folds)
 SELECTION = one_of("fixed", "test", "validation", "cv5", LOO) | FOLD_COUNTS | NONE
 
 

@@ -85,7 +85,7 @@ class ExternalSolver(FittedModel):
         if uses_target(features) and uses_held_out_rows(self.estimator, design.n):
             in_folds = ONCE
             name = type(self.estimator).__name__
-            notes.append(f"{name} selects with held-out rows whose targets the features have used")
+            notes.append(f"{name} holds out rows, but the features have used their targets")
         with clock.time_part("features"):
             Z = design.compute_matrix()
         choice: dict[str, Any] = {}

@@ -124,7 +124,7 @@ class FittedModel(ABC):
 
         Raise MethodError if the model does not predict classes.
         """
-        raise MethodError(f"{type(self).__name__} is not fitted on classes.")
+        raise MethodError(f"{type(self).__name__} does not predict classes.")
 
     def encode_labels(self, labels: Any) -> Array | None:
         """Return labels coded as -1 and +1, or None if the model is not fitted on such columns."""
@@ -144,7 +144,7 @@ class FittedModel(ABC):
         decisions : array of shape (n, t)
             Decision values of these rows.
         """
-        raise MethodError(f"{type(self).__name__} is not fitted on classes.")
+        raise MethodError(f"{type(self).__name__} does not predict classes.")
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Restore a saved model. Models of earlier versions have attributes instead of a report."""

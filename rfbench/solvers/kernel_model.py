@@ -132,7 +132,7 @@ class _KernelModel(BaseEstimator):  # type: ignore[misc]
         self.intercept_ = Y.mean(axis=0)
         if held is None:
             if self.chooses_by_evaluation:
-                raise MethodError("There are several values to select from, but no rows X_val.")
+                raise MethodError("There are several bandwidths or penalties, but no rows X_val.")
             self.factor_, self.alpha_, self.link_ = self.factors[0], self.alphas[0], self.link
             self.map_, path = self._path(X, Y, self.factor_)
             self.coef_ = path[0]

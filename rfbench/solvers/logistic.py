@@ -144,8 +144,8 @@ class LogisticClassifier(Classifier, LinearModel):
         missing = coding.k - len(np.unique(codes))
         if missing:
             raise MethodError(
-                f"The rows outside a fold do not have rows of {missing} of the classes.",
-                "The folds are used for the selection of the penalty.",
+                f"Without a fold, the training set does not have rows of {missing} of the classes.",
+                "The penalty is selected with fits that leave out one fold.",
                 "Use fewer folds, or more rows.",
             )
         return TwoClasses(targets.columns) if coding.k == 2 else Multinomial(codes)
