@@ -129,7 +129,7 @@ def fit_features(
         M = reference._fit(X, y, Shared()).n_kept
         assert M is not None
     features = resolved.make_sampler(trial.sampler, M, bandwidth, seed)
-    # Only samplers that declare `needs_target` get the target.
+    # Only samplers that declare `needs_target` get the target, so that no other sampler uses it.
     with clock.time_part("pp"):
         features._fit(X, y if features.needs_target else None, shared)
     return FeaturesFit(features, M)

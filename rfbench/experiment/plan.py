@@ -39,7 +39,7 @@ DESCRIPTIVE = (
     *("name", "title", "description", "paper", "item", "protocol"),
     *("metric", "checks", "settings_from"),
 )
-# This key is a part of the identity of only those trials that it affects.
+# The identity of a trial contains this key only if the key affects the trial.
 IN_FOLDS = "features_in_folds"
 # Trials with the same prepared rows form one job if there are at least this number of jobs per
 # worker. Chosen without a measurement. With three jobs per worker, the last worker is idle for at

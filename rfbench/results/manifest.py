@@ -143,8 +143,8 @@ def read_if_valid(folder: Path, notes: list[str]) -> dict[str, Any]:
 def has_same_configuration(folder: Path, content: Mapping[str, Any]) -> bool:
     """Return True if the manifest of a folder has this configuration and these data.
 
-    A run without new measurements does not replace such a manifest, so that it keeps the machine
-    that measured the rows.
+    A run without new measurements does not replace such a manifest, so that the manifest keeps the
+    machine that measured the rows.
     """
     manifest = read_if_valid(folder, [])
     return all(manifest.get(key) == content[key] for key in WHAT)

@@ -295,7 +295,7 @@ def _make_results(
 
 
 def _text(name: str) -> str:
-    """Return a file name as text. The name may contain any bytes."""
+    """Return a file name as valid text. Bytes that are not valid text are escaped."""
     return name.encode(errors="backslashreplace").decode()
 
 
@@ -475,7 +475,7 @@ def _header(file: Path, line: bytes) -> list[str]:
         what = f"{file} has two columns {', '.join(twice)}."
     elif header[-1] != CHECK:
         what = f"The last column of {file} is not {CHECK}."
-    # All versions write the columns in the same order.
+    # All versions write the columns in the same order, so a different order is an error.
     elif sorted(columns, key=list(SCHEMA).index) != columns:
         what = f"The columns of {file} are not in the order of rfbench."
     else:

@@ -227,7 +227,7 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
 
     @abstractmethod
     def _keep(self, path: RegularizationPath, best: int) -> None:
-        """Set the fitted attributes, such as `coef_`, from the fit with the penalty `best`."""
+        """Set fitted attributes, such as `coef_`, from the fit with the penalty number `best`."""
 
     def check_parameters(self) -> None:
         """Raise MethodError if the parameters are not allowed. This check needs no data."""
@@ -345,7 +345,7 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         return self
 
     def _check_selection(self, selection: str, groups: Any, evaluation: Any) -> None:
-        """Raise MethodError if a selection method has no rows to use, or would split groups."""
+        """Raise MethodError if the evaluation rows, groups or features do not allow `selection`."""
         if selection == "test" and evaluation is None:
             raise MethodError(
                 "selection is 'test', but `fit` got no evaluation rows.",

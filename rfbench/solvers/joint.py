@@ -69,7 +69,7 @@ class Saddle:
 
 
 def compute_lower_bound(A: Array, a: Array, rho: float) -> float:
-    """Return 1'a - max_q q'g^2 / 2, g = A'a: a lower bound of the value for every feasible a."""
+    """Return 1'a - max_q q'g^2 / 2 with g = A'a. It is a lower bound of the optimal value."""
     # For a fixed a, the q in the ball that maximizes q'v has a closed form. Any other q would give
     # a larger number, which is not a lower bound.
     v = matmul(A.T, a) ** 2
@@ -133,9 +133,9 @@ def solve_saddle(
 
 def _better(best: Saddle | None, point: _Point, iteration: int) -> Saddle:
     """Return a saddle point with the best upper bound and the best lower bound of two points."""
-    # Upper bound: for this q, the coefficients w_m = q_m * g_m are feasible in problem 9, and the
-    # sum of w_m^2 / (2 * q_m) is q'g^2 / 2. b is computed again, because the multiplier b is not
-    # optimal before convergence.
+    # Upper bound: for this q, the coefficients w_m = q_m * g_m are feasible in the primal problem,
+    # and the sum of w_m^2 / (2 * q_m) is q'g^2 / 2. b is computed again, because the multiplier b
+    # is not optimal before convergence.
     weights = point.q * point.g
     values = point.y * point.margins
     b = find_best_intercept(values, point.y, point.b) if point.intercept else 0.0

@@ -48,9 +48,8 @@ class _KernelModel(BaseEstimator):  # type: ignore[misc]
 
     For features Z of n rows, the objective is :math:`|Y - \bar y - Z\theta|^2 + n\alpha|\theta|^2`.
     For landmarks S the kernel itself is used: :math:`Z = K_{nS}` with the penalty
-    :math:`n\alpha\,\theta^\top K_{SS}\theta`. This is the same model without the root of
-    :math:`K_{SS}`, so that a prediction needs one block of the kernel matrix. The rows are
-    processed in blocks.
+    :math:`n\alpha\,\theta^\top K_{SS}\theta`. This model is the same, but a prediction needs only
+    kernel values, and no root of :math:`K_{SS}`. The rows are processed in blocks.
 
     Parameters
     ----------

@@ -91,7 +91,7 @@ class LogisticClassifier(Classifier, LinearModel):
         return fit_from_matrix(design, targets, folds, clock, fit, matrices=matrices)
 
     def _is_loose(self) -> bool:
-        """Return True if the steps stop by the gradient alone. The gap is then only reported."""
+        """Return True if `tol` is so large that the gradient alone decides on convergence."""
         return self.tol > CERTAIN / 10
 
     def _newton_path(

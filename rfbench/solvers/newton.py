@@ -173,7 +173,7 @@ class Newton:
         # number is infinite if the Hessian was computed from all rows.
         self._spent = np.inf
         self._at_zero: Array | None = None
-        # Rows with which the Hessian is multiplied, and the same rows in float32.
+        # Feature matrix for products with the Hessian, and a copy of Z in float32.
         self._rows: FloatArray = Z
         self._single: FloatArray | None = None
 

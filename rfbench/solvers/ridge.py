@@ -77,7 +77,7 @@ class _Ridge(LinearModel):
         return Fits(path, equations.compute_mean_squared_norm(), held_loss=losses[None])
 
     def _row_side_fits(self, design: Design, targets: Targets, folds: Folds, clock: Clock) -> Fits:
-        """Fit from the n x n inner products of the feature rows. A fold uses a part of them."""
+        """Fit from the n x n inner products of feature rows. A fold uses a part of this matrix."""
         n, p = design.n, design.n_columns
         check_memory_fits(
             8.0 * n * (p + ROW_SIDE_MATRICES * n),
