@@ -223,7 +223,7 @@ def _collect_columns(trial: Trial, report: FitReport, notes: list[str]) -> dict[
         "gap_folds": report.gap_folds,
         "message": "; ".join([*notes, *report.notes]),
     }
-    # the parameters that a scikit-learn estimator has selected by its own search
+    # `chosen` is None unless a scikit-learn estimator has selected parameters by its own search.
     if report.chosen is not None:
         columns["chosen"] = json.dumps(report.chosen, sort_keys=True, default=str)
         columns["chosen_at_edge"] = ", ".join(report.chosen_at_edge)

@@ -188,7 +188,7 @@ class Newton:
         promise: float = PROMISED,
         sample: bool = False,
     ) -> Minimum:
-        """Minimize from `start`, shape (q, t). Its last row contains the intercepts, if fitted.
+        """Minimize from `start`, shape (q, t), whose last row contains the intercepts, if fitted.
 
         A fit has converged if three conditions hold. Its gradient is at most `tol`. Its relative
         distance to the optimum is proven to be at most `gap`. The predicted decrease of its last
