@@ -1,4 +1,4 @@
-"""rfbench measures random-feature methods for kernel learning the way their papers did.
+"""rfbench measures random-feature methods for kernel learning with the protocols of their papers.
 
     import rfbench
 

@@ -1,4 +1,4 @@
-"""Entry point of `python -m rfbench`, which is the same as the command `rfbench`."""
+"""Entry point of `python -m rfbench`, which runs the command `rfbench`."""
 
 from rfbench.cli import main
 

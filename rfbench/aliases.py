@@ -1,7 +1,7 @@
-"""Second names of keys that users write, each replaced by its key when a file is read.
+"""Aliases of keys in YAML files. Each alias is replaced by its key when a file is read.
 
-A file with a second name and a file with the key are the same: the trials have the same identities,
-and manifests contain the key.
+A file with an alias is equivalent to a file with the key: the trials have the same identities, and
+manifests contain the key.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from rfbench.yamlfile import Document
 CONFIGURATION, PAPER = "configuration", "paper.yaml"
 Path = tuple[Any, ...]
 
-# The keys by alias, for each kind of file and each mapping; `*` is any part of a path.
+# For each kind of file, and for each mapping in it by its path: the key of each alias. In a path,
+# `*` matches any key.
 KEYS: dict[str, dict[Path, dict[str, str]]] = {
     CONFIGURATION: {
         (): {
@@ -38,16 +39,17 @@ KEYS: dict[str, dict[Path, dict[str, str]]] = {
         ("rows_source",): {"license": "licence"},
     },
 }
-# The names of protocols by alias.
+# The name of the protocol for each alias.
 PROTOCOL_NAMES = {"custom": "own"}
 
 
 def resolve_document(document: Document, file: str, entries: tuple[str, ...] = ()) -> Document:
     """Return a document in which each alias is replaced by its key; line numbers are kept.
 
-    `file` is the kind of file. Each key in `entries` has a mapping of names to mappings whose keys
-    are paths, such as ``split.test_size``. The last part of such a name may be a protocol. Raises
-    ConfigError if a mapping has an alias and its key.
+    `file` is the kind of file: CONFIGURATION or PAPER. The value of each key in `entries` is a
+    dictionary, for example from names of data sets to their settings. Keys of settings are paths,
+    such as ``split.test_size``. The last part of a name may be a protocol. Raises ConfigError if a
+    mapping contains both an alias and its key.
     """
     renamed: dict[Path, str] = {}
     replace = partial(_replace, file=file, document=document, renamed=renamed)
@@ -70,10 +72,10 @@ def resolve_document(document: Document, file: str, entries: tuple[str, ...] = (
 
 
 def resolve_setting(key: str, value: Any, source: str) -> tuple[str, Any]:
-    """Return a path such as ``split.test_size`` of a configuration, and its value, with no alias.
+    """Replace the aliases in a path such as ``split.test_size`` and in its value. Return both.
 
-    `source` is the place of the setting in messages. Raises ConfigError if the value has an alias
-    and its key.
+    `source` is the place of the setting in messages. Raises ConfigError if the value contains both
+    an alias and its key.
     """
     key = resolve_path(key)
     place = tuple(key.split("."))
@@ -82,7 +84,7 @@ def resolve_setting(key: str, value: Any, source: str) -> tuple[str, Any]:
 
 
 def resolve_path(key: str, file: str = CONFIGURATION, place: Path = ()) -> str:
-    """Return a path such as ``split.test_size``, below the path `place`, with no alias."""
+    """Replace the aliases in a path such as ``split.test_size``, which starts at `place`."""
     parts: list[str] = []
     for part in key.split("."):
         parts.append(_find_names(file, (*place, *parts)).get(part, part))
@@ -90,23 +92,23 @@ def resolve_path(key: str, file: str = CONFIGURATION, place: Path = ()) -> str:
 
 
 def resolve_text(text: str, key: str) -> str:
-    """Return the text that is stored as the value of a key of a configuration."""
+    """Return the value of a key of a configuration, without the alias of a protocol."""
     return PROTOCOL_NAMES.get(text, text) if key == "protocol" else text
 
 
 def list_aliases(file: str) -> list[str]:
-    """Return the aliases of the keys of a file that are not inside of another key."""
+    """Return the aliases of the top-level keys of a kind of file."""
     return [*KEYS[file][()]]
 
 
 def _find_names(file: str, place: Path) -> dict[str, str]:
-    """Return the keys of the aliases at a place."""
+    """Return the key for each alias that is allowed in the mapping at the path `place`."""
     names = KEYS[file]
     return names.get(place) or names.get((*place[:-1], "*"), {})
 
 
 def _resolve_run(name: str) -> str:
-    """Return the name of a protocol, or of a data set and a protocol, with no alias."""
+    """Replace the alias of a protocol in a name: ``PROTOCOL`` or ``DATASET.PROTOCOL``."""
     dataset, dot, protocol = name.rpartition(".")
     return f"{dataset}{dot}{resolve_text(protocol, 'protocol')}"
 
@@ -118,7 +120,7 @@ def _rename_keys(
     document: Document,
     renamed: dict[Path, str],
 ) -> Iterator[tuple[Any, Path, Any]]:
-    """Yield each key with no alias, the path as given, and the value."""
+    """Yield the key without an alias, the path as written, and the value of each entry."""
     given: dict[Any, Any] = {}
     for name, part in mapping.items():
         key, inside = find_key(name) if isinstance(name, str) else name, (*path, name)
@@ -144,7 +146,7 @@ def _replace(
     path: Path = (),
     place: Path = (),
 ) -> Any:
-    """Return a value with no alias, and add the renamed paths of the document to `renamed`."""
+    """Return a value without aliases. Add each path with an alias, and its key, to `renamed`."""
     if isinstance(value, str) and place == ("protocol",) and file == CONFIGURATION:
         return resolve_text(value, "protocol")
     if not isinstance(value, dict):

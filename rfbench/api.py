@@ -33,7 +33,7 @@ class RunResults(Results):
     manifest : dict, default={}
         Content of ``manifest.json``.
     notes : list of str, default=[]
-        Messages on rows that were skipped while reading, with the reason.
+        Messages about rows that were skipped while reading, with the reason.
 
     See Also
     --------
@@ -106,7 +106,7 @@ def read_config(
     Parameters
     ----------
     config : mapping, str or path
-        A mapping with the keys of ``configs/README.md``, a YAML file, or the name of a
+        A mapping with the keys that ``configs/README.md`` describes, a YAML file, or the name of a
         configuration that is shipped with rfbench. A checked configuration is returned unchanged.
     overrides : sequence of str
         Strings ``key.path=value`` that change keys of the configuration, as for ``--set``.
@@ -179,7 +179,7 @@ def run(
     Parameters
     ----------
     config : mapping, str or path
-        A mapping with the keys of ``configs/README.md``, a YAML file, or the name of a
+        A mapping with the keys that ``configs/README.md`` describes, a YAML file, or the name of a
         configuration that is shipped with rfbench.
     overrides : sequence of str
         Strings ``key.path=value`` that change keys of the configuration, as for ``--set``.
@@ -192,8 +192,8 @@ def run(
         ``OUT/smoke/NAME/trials.csv``.
     n_jobs : int, optional
         Number of worker processes; by default the number of cores that this process may use. Except
-        for times, the rows do not depend on this number, unless your own code keeps state in its
-        process.
+        for times, the rows do not depend on this number. Your own code is an exception if it keeps
+        state in its process.
     memory : str
         Memory for all workers: a share of the free memory, such as ``'80%'``, or a number of GiB,
         such as ``'6'``.

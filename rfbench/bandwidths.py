@@ -40,13 +40,13 @@ ALLOWED = (
 BANDWIDTH_GRID = ("0.25*median", "0.5*median", "median", "2*median", "4*median")
 # WIDEST has the smallest and the largest bandwidth of a widened grid, as multiples of the value of
 # the rule. They are one step below the grid and three steps above it, because a large bandwidth
-# makes features nearly linear. ROUNDING is the tolerance when products of a power of two and a
-# rule are compared. The values were chosen without a measurement. With a limit doubled, a search
-# has one more step if the best bandwidth is at that edge. Any ROUNDING from 1e-15 to 1 would do.
+# makes features nearly linear. ROUNDING is a factor for comparing bandwidths, which is above 1 by a
+# tolerance. The values were chosen without a measurement. With a limit doubled, a search has one
+# more step if the best bandwidth is at that edge. Any tolerance from 1e-15 to 1 would do.
 WIDEST, ROUNDING = (1 / 8, 32.0), 1 + 1e-9
 # NEIGHBOR is the number of the neighbor in rules such as `knn50`. It is from Yu et al. 2016 and
 # Shahrampour et al. 2018 (section 5). SAMPLE is the number of rows from which a bandwidth is
-# computed. We chose it: with 1,000 rows, the median distance has a relative standard error of
+# computed. We chose 1,000 rows, because the median distance then has a relative standard error of
 # about 1 %. With twice SAMPLE, the rule needs four times the time, and every published bandwidth
 # from a rule changes.
 NEIGHBOR, SAMPLE = 50, 1000
@@ -104,7 +104,7 @@ def make_kernel(X: Rows, name: str, rule: float | str, generator: np.random.Gene
 
 @dataclass(frozen=True)
 class Candidates:
-    """Bandwidths from which one is selected."""
+    """A grid of bandwidths, from which one is selected."""
 
     values: tuple[float, ...]  # bandwidths in decreasing order
     rule: float  # value of the bandwidth rule; for a grid of numbers, their geometric mean
@@ -112,7 +112,7 @@ class Candidates:
     def widen(self, best: float) -> float | None:
         """Return twice or half the best bandwidth if it is at an edge of the grid, else None.
 
-        The result is also None if it would be outside the limits `WIDEST`.
+        Return None, too, if the new bandwidth would be outside the limits `WIDEST`.
         """
         lowest, highest = (factor * self.rule for factor in WIDEST)
         if best == max(self.values) and 2 * best <= highest * ROUNDING:
@@ -122,7 +122,7 @@ class Candidates:
         return None
 
     def with_bandwidth(self, value: float) -> Candidates:
-        """Return the same bandwidths and one more."""
+        """Return a grid with the additional bandwidth `value`."""
         return Candidates(tuple(sorted({*self.values, value}, reverse=True)), self.rule)
 
 
@@ -150,7 +150,7 @@ def choose_bandwidth_nearest_to_rule(losses: Mapping[float, Array], rule: float)
     Parameters
     ----------
     losses : mapping of float to array of shape (K,)
-        Losses on the K folds for each bandwidth. All bandwidths have the same folds.
+        Losses on the K folds for each bandwidth. The folds are the same for all bandwidths.
     rule : float
         Bandwidth with which candidates are compared by their ratio. If two bandwidths are equally
         near, the larger is returned.

@@ -13,8 +13,11 @@ CLOCK_PARTS = ("pp", "features", "train", "test")
 class Clock:
     """Clock that sums wall-clock and CPU seconds for each part: pp, features, train and test.
 
-    If a part is entered inside another part, of this clock or of a different clock, the outer part
-    is paused, so that every second is counted once. CPU seconds are summed over all threads of the
+    The part "pp" is the time of drawing, scoring and selecting features, and "features" is the time
+    of computing the features of the training set.
+
+    Parts may be nested, also parts of different clocks. While an inner part runs, the outer part is
+    paused, so that every second is counted once. CPU seconds are summed over all threads of the
     process.
     """
 

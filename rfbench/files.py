@@ -1,4 +1,4 @@
-"""Reading and writing of files in folders of rfbench, without following links out of them.
+"""Reading and writing of files in folders of rfbench, without following links.
 
 A results folder may come from an untrusted source. A link in it could redirect a write to any file
 of the user, or copy the content of any file to a page. A pipe would block a read. Therefore links,
@@ -68,7 +68,7 @@ def _in_the_way(wrong: Path) -> ResultsError:
         f"{wrong} is a link, or not a regular file, but rfbench expects a file "
         "that it has written.",
         "rfbench reads and writes only inside its own folders.",
-        "Remove {wrong}, or replace it by a copy of the file.",
+        "Remove it, or replace it by a copy of the file.",
     )
 
 

@@ -17,7 +17,7 @@ from rfbench.yamlfile import parse_scalar
 DEFAULT_POINTS = 20
 # Maximum number of values of a list. Because of this limit, a step with a wrong sign or exponent
 # is an error, and not a run of weeks. The number was chosen without a measurement. With twice this
-# number, some of these mistakes would be run.
+# number, fewer of these mistakes would be detected.
 MAX_POINTS = 10_000
 # Largest absolute value of a number in a list. The largest number of float64 is 1.8e308, by
 # definition, so all values of a range with such ends are finite. Twice the value would do, too.

@@ -32,7 +32,7 @@ def find_user_folder() -> Path:
     os.environ[CACHE] = _temporary[-1].name
     log.warning(
         "This user does not have a home folder, so nothing is stored for later "
-        "commands. Set %s to store it.",
+        "commands. To store files, set %s to a folder.",
         CACHE,
     )
     return Path(_temporary[-1].name)

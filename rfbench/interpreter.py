@@ -15,8 +15,8 @@ from pathlib import Path
 
 from rfbench import platforms
 
-# The current folder remains on the import path if PYTHONPATH or an editable installation contains
-# it.
+# Code with which a new process copies the import path of this process, except the current folder.
+# The current folder remains if PYTHONPATH or an editable installation contains it.
 PATH_CODE = (
     "import json, sys; own, given = {*sys.path}, json.loads(sys.argv.pop(1)); "
     "sys.path[:] = [each for each, here in given if not here or each in own]\n"

@@ -137,7 +137,7 @@ def compute_squared_distances(X: Rows, Y: Rows) -> NDArray[np.float64]:
 
 @dataclass(frozen=True)
 class Kernel(ABC):
-    """Base class of kernels with a bandwidth.
+    """Base class of kernels.
 
     Parameters
     ----------
@@ -165,7 +165,7 @@ class Kernel(ABC):
     parameters: ClassVar[Mapping[str, float]] = MappingProxyType({})
 
     def __init_subclass__(cls) -> None:
-        """Set the default values of the parameters."""
+        """Set each parameter in `parameters` as a class attribute with its default value."""
         for name, value in vars(cls).get("parameters", {}).items():
             setattr(cls, name, value)
 
@@ -214,7 +214,7 @@ class Kernel(ABC):
         """Map points of the open unit cube, shape (m, d), to frequencies (inverse CDF)."""
         if self.coordinate is None:
             raise MethodError(
-                f"The kernel {self.name} does not have a product spectral measure.",
+                f"The frequencies of the kernel {self.name} do not have independent coordinates.",
                 "Quasi-random frequencies are computed for each coordinate separately.",
                 "Use the sampler rks, or a different kernel.",
             )
@@ -357,8 +357,8 @@ class LaplacianL2(Kernel):
 class ScaleMixture(NormalDraws):
     """Kernels whose frequencies are normal vectors N(0, I / s^2) times a random scale.
 
-    Samplers that draw normal frequencies multiply them by `draw_scales`. Therefore they serve every
-    kernel of this class.
+    A sampler that draws normal vectors therefore supports every kernel of this class. It multiplies
+    the vectors by the scales that `draw_scales` returns.
 
     Parameters
     ----------
@@ -372,7 +372,7 @@ class ScaleMixture(NormalDraws):
 
     @abstractmethod
     def evaluate(self, squares: Array) -> tuple[Array, Array]:
-        """Return the kernel and its derivative at the values |x - y|^2 / s^2."""
+        """Return the kernel values and their derivatives as functions of |x - y|^2 / s^2."""
 
     def __call__(self, X: Rows, Y: Rows) -> NDArray[np.float64]:
         """Return the kernel matrix."""
@@ -413,7 +413,7 @@ class Matern(ScaleMixture):
         return np.sqrt(2 * self.nu / generator.chisquare(2 * self.nu, size=m))
 
     def evaluate(self, squares: Array) -> tuple[Array, Array]:
-        """Return the kernel and its derivative at the values |x - y|^2 / s^2."""
+        """Return the kernel values and their derivatives as functions of |x - y|^2 / s^2."""
         from scipy.special import gamma, kv
 
         nu = self.nu
@@ -425,7 +425,7 @@ class Matern(ScaleMixture):
 
 
 class RationalQuadratic(ScaleMixture):
-    """(1 + |x - y|^2 / (2 alpha s^2))^(-alpha), by default with alpha 1.
+    """Rational quadratic kernel (1 + |x - y|^2 / (2 alpha s^2))^(-alpha), by default alpha = 1.
 
     The squares of the scales are Gamma distributed with shape alpha and mean 1 (Rasmussen and
     Williams 2006, section 4.2.1).
@@ -445,7 +445,7 @@ class RationalQuadratic(ScaleMixture):
         return np.sqrt(generator.gamma(self.alpha, 1 / self.alpha, size=m))
 
     def evaluate(self, squares: Array) -> tuple[Array, Array]:
-        """Return the kernel and its derivative at the values |x - y|^2 / s^2."""
+        """Return the kernel values and their derivatives as functions of |x - y|^2 / s^2."""
         base = 1.0 + squares / (2 * self.alpha)
         return base**-self.alpha, -0.5 * base ** (-self.alpha - 1)
 
@@ -566,7 +566,7 @@ class Linear(Kernel):
 
 
 class DotProduct(Kernel):
-    """Kernels f(x'y / s^2) with a power series of nonnegative coefficients.
+    """Base class of kernels f(x'y / s^2), where f is a power series with coefficients >= 0.
 
     Parameters
     ----------
@@ -583,15 +583,15 @@ class DotProduct(Kernel):
 
     @abstractmethod
     def evaluate(self, products: Array) -> Array:
-        """Return the kernel of rows with the products x'y / s^2."""
+        """Return the kernel values for the products x'y / s^2 of rows x and y."""
 
     @abstractmethod
     def coefficients(self, degree: int) -> Array:
-        """Return the coefficients of the series up to a degree, shape (degree + 1,)."""
+        """Return the coefficients of the power series up to a degree, shape (degree + 1,)."""
 
 
 class Softmax(DotProduct):
-    """exp(x'y / s^2), also called the exponential kernel: attention without its denominator.
+    """Softmax kernel exp(x'y / s^2), also called exponential kernel: the numerator of attention.
 
     Parameters
     ----------
@@ -602,11 +602,11 @@ class Softmax(DotProduct):
     name = "softmax"
 
     def evaluate(self, products: Array) -> Array:
-        """Return the kernel of rows with the products x'y / s^2."""
+        """Return the kernel values for the products x'y / s^2 of rows x and y."""
         return np.exp(products)
 
     def coefficients(self, degree: int) -> Array:
-        """Return the coefficients of the series up to a degree, shape (degree + 1,)."""
+        """Return the coefficients of the power series up to a degree, shape (degree + 1,)."""
         return 1.0 / np.cumprod([1.0, *range(1, degree + 1)])
 
     def frequencies(self, generator: np.random.Generator, d: int, m: int) -> NDArray[np.float64]:
@@ -615,7 +615,7 @@ class Softmax(DotProduct):
 
 
 class Polynomial(DotProduct):
-    """(x'y / s^2 + bias)^degree, by default with degree 3 and bias 1.
+    """Polynomial kernel (x'y / s^2 + bias)^degree, by default with degree 3 and bias 1.
 
     Parameters
     ----------
@@ -629,11 +629,11 @@ class Polynomial(DotProduct):
     bias: ClassVar[float]
 
     def evaluate(self, products: Array) -> Array:
-        """Return the kernel of rows with the products x'y / s^2."""
+        """Return the kernel values for the products x'y / s^2 of rows x and y."""
         return np.asarray((products + self.bias) ** self.degree)
 
     def coefficients(self, degree: int) -> Array:
-        """Return the coefficients of the series up to a degree, shape (degree + 1,)."""
+        """Return the coefficients of the power series up to a degree, shape (degree + 1,)."""
         p = self.degree
         return np.array([math.comb(p, n) * self.bias ** max(p - n, 0) for n in range(degree + 1)])
 
@@ -721,7 +721,9 @@ def find_parametrized_kernel(kernel_name: str) -> type[Kernel]:
         except ValueError:
             values[key] = -1.0
         if not 0 <= values[key] < math.inf:
-            raise MethodError(f"{key} of the kernel {name} is '{value}'.", "It must be a number.")
+            raise MethodError(
+                f"{key} of the kernel {name} is '{value}'.", "Use a number of at least 0."
+            )
 
     def reduce(self: Kernel) -> Any:
         return make, (self.name, self.bandwidth)

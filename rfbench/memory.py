@@ -22,14 +22,17 @@ _limit: float | None = None
 
 
 def limit_process_memory(amount: float | None) -> None:
-    """Limit the memory of this process to `amount` bytes; None means the free memory."""
+    """Set the memory limit of this process for the checks in this module.
+
+    `amount` is the number of bytes. None means that only the free memory is the limit.
+    """
     global _limit
     _limit = amount
 
 
 @contextmanager
 def limit_temporarily(amount: float | None) -> Iterator[None]:
-    """Limit the memory of this process to `amount` bytes within a ``with`` statement."""
+    """Set the limit as in `limit_process_memory` within a ``with`` statement."""
     before = _limit
     limit_process_memory(amount)
     try:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-# Maps the name or label of a method to its name in print. Methods that are missing here have no
-# such name.
+# Name of each method as printed in papers, by the name or label of the method in rfbench. Other
+# methods are printed with their name in rfbench.
 PRINTED = {
     "boosting": "gradient boosting",
     "eerf": "EERF",

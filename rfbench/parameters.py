@@ -1,4 +1,4 @@
-"""Rules for the parameters of methods, which classes declare, and the check of these rules."""
+"""Rules for the parameters of methods. A class declares a rule per parameter, checked here."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ RANDOM_STATE = Rule(
 
 
 def one_of(*choices: Any) -> Rule:
-    """Return a rule for a few allowed values; 1 is not accepted for True."""
+    """Return a rule that allows only the given values; 1 is not accepted for True."""
     texts = tuple(str(choice) for choice in choices)
 
     def holds(value: Any) -> bool:
@@ -99,7 +99,7 @@ def one_of(*choices: Any) -> Rule:
 
 
 def is_path(value: Any) -> bool:
-    """Return True if a value is the import path of a class and not a published name."""
+    """Return True if a value is an import path, with a dot or a colon, and not a published name."""
     return (
         isinstance(value, str)
         and bool(set(value) & set(".:"))
@@ -122,7 +122,7 @@ def parameter(default: Any, rule: Rule) -> Any:
 
 
 def make_rule_metadata(rule: Rule) -> dict[str, Rule]:
-    """Return metadata for a dataclass field that attach a rule to it."""
+    """Return the metadata with which a dataclass field declares its rule."""
     return {"rule": rule}
 
 

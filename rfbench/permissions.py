@@ -18,7 +18,8 @@ from typing import Any
 from rfbench import yamlfile
 from rfbench.errors import MethodError, suggest_nearest_name
 
-# parameters whose value may be a number or a list of numbers, without an upper bound
+# Parameters whose value is a number of penalties, which has an upper bound, or a list of
+# penalties, which have none.
 VALUES = ("Cs", "alphas")
 # Matches the factor in an expression such as 10*M.
 _FACTOR = re.compile(r"\s*([0-9]+\.?[0-9]*(?:e[0-9]+)?)\s*\*")

@@ -31,7 +31,7 @@ Without O_PATH, the folder has to be readable.
 POLL_SECONDS = 0.02
 # Number of bytes of a test allocation. It is more than other threads allocate in the same
 # microseconds. The value was chosen without a measurement. Nothing is written to this memory, so
-# twice as many bytes need no more of it.
+# with twice as many bytes no more memory is used.
 PROBE_BYTES = 2**27
 
 CGROUP_FILE = "/proc/self/cgroup"
@@ -72,8 +72,8 @@ def _tell_of_end(number: int, pipe: int) -> None:
 def kill_process_group(leader: int) -> None:
     """Kill all processes of a process group.
 
-    Nothing happens if all of them have ended. In this case macOS raises PermissionError, and Linux
-    raises ProcessLookupError.
+    Nothing happens if all processes of the group have ended, for which macOS raises PermissionError
+    and Linux raises ProcessLookupError.
     """
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(leader, signal.SIGKILL)

@@ -1,8 +1,8 @@
 """Import of matplotlib for drawing to files, without a display or a backend.
 
 An ordinary import validates MPLBACKEND, and reads a ``matplotlibrc`` in the current folder first.
-Both can fail: a notebook sets MPLBACKEND, for all programs that it starts, to a module that other
-environments do not have, and a file in the current folder may be untrusted.
+The validation may fail, because a notebook sets MPLBACKEND for all programs that it starts, to a
+module that other environments do not have. A file in the current folder may be untrusted.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ RC_FILE = "matplotlibrc"
 # Environment variables that name the folders and files matplotlib reads. The paths may be relative
 # to the current folder.
 PLACES = ("MATPLOTLIBRC", "MPLCONFIGDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "HOME")
-# Folder without Python modules. It replaces the current folder, which may be on the import path.
+# Folder that replaces the current folder while matplotlib is imported. It has no Python modules,
+# because the current folder may be on the import path.
 ELSEWHERE = Path(__file__).resolve().parent / "pages" / "templates"
 
 

@@ -166,8 +166,8 @@ def _modules_of(thing: Any) -> tuple[tuple[str, str], ...]:
     for each in every:
         name = each.__module__
         file = getattr(sys.modules.get(name), "__file__", None)
-        # A file of the user is included in the pickle. Objects of `__main__` are in the pickle
-        # anyway, and modules of packages can be imported.
+        # Only modules that are single files are included. Objects of `__main__` are in the pickle,
+        # and modules of packages can be imported.
         if file and file.endswith(".py") and name != "__main__" and "." not in name:
             found[name] = str(Path(file).absolute())
     return tuple(found.items())

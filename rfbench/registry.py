@@ -19,13 +19,13 @@ from rfbench.method_names import find_displayed_name as find_displayed_name
 from rfbench.method_names import find_internal_name as find_internal_name
 
 NO_ALIASES: Mapping[str, str] = MappingProxyType({})
-# Names that no class has anymore, each with the nearest method, for the message of the error.
+# Names of removed samplers, each with the most similar sampler, for the message of the error.
 REMOVED_SAMPLERS = {"oprf": "positive"}
 
 
 @functools.cache
 def _import(place: str) -> Any:
-    """Return the class at an import path; the cache is needed for 60,000 calls in a report."""
+    """Return the class at an import path. It is cached, because a report has 60,000 calls."""
     return pkgutil.resolve_name(place)
 
 
@@ -47,7 +47,7 @@ class Registry(Mapping[str, Any]):
     aliases : mapping of str to str
         Maps other names in configurations to the published names.
     imports : bool
-        Whether `find` also accepts import paths, which have to be permitted before.
+        Whether `find` also accepts import paths. They have to be permitted before the call.
     """
 
     def __init__(
@@ -142,7 +142,7 @@ def make_unknown_name_error(registries: Iterable[Registry], name: str) -> Method
     others = [each for each in (SAMPLERS, KERNELS, SOLVERS) if each not in several]
     elsewhere = next((each for each in others if each.find_published_name(name) in each), None)
     known = [each for registry in several for each in registry]
-    # If two names are equally near to the unknown name, the second is suggested.
+    # If two names are equally near to the unknown name, the alphabetically last is suggested.
     near = suggest_nearest_name(name, [*PRINTED.values(), *known])
     return MethodError(
         f"There is no {kinds} '{name}'.{near if elsewhere is None else ''}",

@@ -7,14 +7,14 @@ A slice `rfbench/NAME/` has a module `slice.py` with any of these functions:
 ``list_public_names() -> dict[str, str]``
     Import path of each name that ``import rfbench`` offers.
 ``render_report_files(verification, out) -> rfbench.pages.additions.Addition``
-    Files and lines that are added to the folder `out` of ``rfbench report``, and to its front page.
+    Files for the folder `out` of ``rfbench report``, and lines for the front page of the report.
 ``list_statements(verification) -> list[rfbench.pages.findings.Statement]``
     Findings for ``rfbench verify --finding``.
 ``describe_papers(verification, out) -> dict[str, str]``
     Markdown for the page of each paper.
 ``find_unprinted_effects(paths) -> rfbench.analysis.outcomes.Effect``
-    Function that adds to a comparison of a claim the range of its effect over settings that the
-    paper does not state, from files in or next to `paths`.
+    Function that extends the comparison of a claim. It adds the range of the effect over settings
+    that the paper does not state. The range is read from files in or next to `paths`.
 ``make_numbers_column(verification) -> rfbench.pages.additions.AddedColumn``
     A column for the tables of published numbers.
 ``describe_check(thing, parameters) -> str``

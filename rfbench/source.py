@@ -16,7 +16,7 @@ CONFIGS = "configs"
 def hash_folder(package: Path) -> str:
     """Return a hash of the relative paths and the content of all code files in a folder.
 
-    Code files are the files ``.py`` and ``.yaml``, except the configurations. Stubs, caches,
+    Code files have the suffix ``.py`` or ``.yaml`` and are not configurations. Stubs, caches,
     templates and pages are excluded, so that a wheel, an editable installation and a checkout have
     the same hash.
     """

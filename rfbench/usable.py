@@ -1,9 +1,9 @@
 """Number of cores and amount of memory that this process may use.
 
-Both may be less than the machine has: a container, a job of a batch system, a service with a quota
-and `taskset` limit the resources of a process. On Linux, a quota is stored in a file of a control
-group (cgroup) or of one of its parents. Both versions of the interface are read. A system without
-control groups has no quota.
+A process may use less than the machine has, because its resources are limited by a container, a
+batch system, the quota of a service, or `taskset`. On Linux, a quota is stored in a file of a
+control group (cgroup) or of one of its parents. Versions 1 and 2 of control groups are supported. A
+system without control groups has no quota.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ from rfbench.errors import ConfigError, suggest_nearest_name
 MAX_NODES = 20_000
 MAX_CHARACTERS = 500_000
 MAX_DEPTH = 30
-# This loader is 14 times as fast as the other. It exists only if PyYAML was built with libyaml.
+# CSafeLoader is 14 times as fast as SafeLoader. It exists only if PyYAML was built with libyaml.
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 _INTEGER = re.compile(r"[-+]?[0-9]+")
@@ -44,7 +44,7 @@ class Document:
     places: dict[tuple[Any, ...], str] = field(default_factory=dict)
 
     def find_location(self, path: tuple[Any, ...]) -> str:
-        """Return the place of a path or of its nearest parent; empty if no place is known."""
+        """Return the place of a path, or of its nearest parent with a known place, or ""."""
         parts = (path[:length] for length in range(len(path), 0, -1))
         return next((self.places[part] for part in parts if part in self.places), "")
 

@@ -12,12 +12,11 @@ from rfbench.config.specs import BandwidthGrid
 from rfbench.experiment.fitting import ResolvedTrial, fit_features, fit_model, make_fold_fit
 from rfbench.samplers.base import Shared
 
-# Last part of the note of a row whose grid was widened. The number of bandwidths precedes this
-# text.
+# If a grid was widened, the note of the result row is the number of bandwidths and this text.
 BANDWIDTHS_TRIED = "bandwidths tried"
-# Losses are equal if their relative difference is smaller than this value. Sums over the folds
-# have a rounding error of about 1e-15, by definition of float64. With twice or half the value, a
-# selection changes only if two losses differ by about this value.
+# Two losses count as equal if their relative difference is smaller than this value. It exceeds the
+# rounding error of a sum over the folds, which is about 1e-15 by definition of float64. With twice
+# or half the value, a selection changes only if two losses differ by about this value.
 EQUAL_LOSSES = 1e-12
 
 
@@ -42,14 +41,15 @@ class BandwidthChoice:
 
 
 def search_bandwidth(resolved: ResolvedTrial, clock: Clock, shared: Shared) -> BandwidthChoice:
-    """Return the bandwidth with the smallest loss on the held-out rows that select the penalty.
+    """Return the bandwidth with the smallest loss on the rows on which the penalty is selected.
 
-    The rows are held-out rows of the training set. With `selection: test` they are the test set, as
+    These rows are held out from the training set. With `selection: test` they are the test set, as
     in papers that report the best result on the test set. For each candidate bandwidth, features
-    and model are fitted as in a trial with this bandwidth, including the selection of the penalty.
-    Among equal losses the largest bandwidth is selected. The time of the search counts as training
-    time. A grid with `widen` is extended by factors of two as long as the best bandwidth is at an
-    edge. `rfbench.bandwidths.choose_bandwidth_nearest_to_rule` then selects the bandwidth.
+    and model are fitted, and the penalty is selected. If several losses are equal, the largest
+    bandwidth is selected. The time of the search counts as training time.
+
+    A grid with `widen` is extended by factors of two as long as the best bandwidth is at an edge.
+    `rfbench.bandwidths.choose_bandwidth_nearest_to_rule` then selects the bandwidth.
     """
     trial = resolved.trial
     grid, rule = resolved.context.list_candidate_bandwidths(trial), trial.experiment.bandwidth
@@ -79,13 +79,12 @@ def search_bandwidth(resolved: ResolvedTrial, clock: Clock, shared: Shared) -> B
     while widened and (further := grid.widen(best)) is not None:
         measure_loss(further)
         grid, best = grid.with_bandwidth(further), _best_of(losses)
-    # Among candidates whose losses differ from the smallest loss by less than its standard error
-    # over the folds, select the candidate nearest to the value of the rule. A loss without folds
-    # has no standard error.
+    # Several bandwidths may have nearly the smallest loss, up to a standard error over the folds.
+    # Select the one nearest to the value of the rule. Without folds there is no standard error.
     if widened and all(loss is not None for loss in folds.values()):
         best = choose_bandwidth_nearest_to_rule(folds, grid.rule)
-    # The timed parts of all candidates count as training time of the row. The selection of a
-    # bandwidth is a part of the fit, like the selection of a penalty.
+    # The times of all candidates count as training time, because the selection of a bandwidth is a
+    # part of the fit, like the selection of a penalty.
     clock.add(spent, to="train")
     notes = (f"{len(losses)} {BANDWIDTHS_TRIED}",) if len(losses) > listed else ()
     return BandwidthChoice(best, best in (grid.values[0], grid.values[-1]), notes)

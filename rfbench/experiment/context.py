@@ -55,12 +55,13 @@ class Context:
     def compute_exact_kernel(
         self, trial: Trial, kernel: Kernel, count: int
     ) -> tuple[Rows, ExactKernel | CrossKernel]:
-        """Return random training rows and their kernel matrix.
+        """Return `count` random training rows and their kernel matrix.
 
-        For methods with two draws of rows, return the kernel matrix between the draws.
+        With `kernel_error_draws: 2`, return the rows of two random draws, and the kernel matrix
+        between the two draws.
 
-        The lambda of the kernel matrix is the median of the configured penalties, scaled to this
-        number of rows.
+        The penalty lambda, which only the kernel matrix of a single draw needs, is the median of
+        the configured penalties, scaled to the number of returned rows.
         """
 
         draws = trial.experiment.kernel_error_draws
@@ -100,7 +101,7 @@ def _rows_of(trial: Trial) -> tuple[object, ...]:
 
 
 def _row_number(trial: Trial) -> int:
-    """Return the number of the random draw of rows, or 0 if all trials use the same rows."""
+    """Return the trial number if each trial draws its own rows. Return 0 if all share the rows."""
     drawn = trial.experiment.rows is not None or trial.experiment.test_rows is not None
     fixed = is_fixed_split(trial.experiment.split) and not drawn
     return 0 if fixed and trial.entry.kind != "synthetic" else trial.number

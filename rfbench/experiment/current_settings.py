@@ -1,4 +1,4 @@
-"""The settings of the configurations that are currently shipped with rfbench."""
+"""The settings of the shipped configurations. Result rows with other settings are outdated."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from rfbench.parameters import is_path
 from rfbench.results import Results
 from rfbench.yamlfile import Document
 
-# Settings with classes from these packages may be cached, because an entry of the cache contains
-# their versions.
+# Settings with classes from these packages may be cached, because the cache is valid only for the
+# installed versions of these packages.
 SHIPPED_CODE = ("rfbench", "sklearn")
 
 
 def find_current_settings(results: Results) -> frozenset[str] | None:
     """Return the settings of the shipped configuration that has the same name as these results.
 
-    A setting is the identity of a measurement, without M and the trial number (column ``setting``).
-    The data are identified by the rows, so that they need not be on this machine. Return None if no
-    shipped configuration has the name.
+    A setting (column ``setting``) is a hash of everything that affects a measurement, except M and
+    the trial number. The hash of the data is read from the result rows, so that the data need not
+    be on this machine. Return None if no shipped configuration has the name.
     """
     experiment = _find_experiment(results.name)
     if experiment is None:
@@ -54,9 +54,10 @@ def find_current_settings_of_each(
 
 
 def depends_on_shipped_files(name: str) -> bool:
-    """Return True if the settings of a run depend only on rfbench, scikit-learn and the data.
+    """Return True if the settings of a configuration depend on no files of the user.
 
-    A run with own data, or with other imported code, depends on further files.
+    They then depend only on rfbench, scikit-learn and the hashes of the data. A configuration with
+    user data, or with imported code of other packages, depends on further files.
     """
     experiment = _find_experiment(name)
     if experiment is None:
@@ -69,7 +70,7 @@ def depends_on_shipped_files(name: str) -> bool:
 
 
 def read_paper_configurations() -> dict[str, dict[str, Any]]:
-    """Return the shipped configurations of papers by run name, in the form of a manifest."""
+    """Return each shipped configuration of a paper by its name, in the form of `manifest.json`."""
     every = [
         (path, name)
         for path in _list_configurations()

@@ -92,23 +92,25 @@ def describe_machine() -> dict[str, Any]:
 
 @functools.cache
 def describe_machine_by_id() -> dict[str, dict[str, Any]]:
-    """Return a dictionary from the identity of this machine to facts about the machine.
+    """Return facts about this machine, in a dictionary whose only key is the hash of the facts.
 
-    The result is cached, because reading the facts is slow.
-
-    The identity is computed by `rfbench.results.manifest.hash_machine`.
+    The hash is computed by `rfbench.results.manifest.hash_machine`. The dictionary is cached,
+    because reading the facts is slow.
     """
     facts = describe_machine()
     return {manifest.hash_machine(facts): facts}
 
 
 def hash_machine() -> str:
-    """Return the identity of this machine."""
+    """Return the hash that identifies this machine in result rows (column ``machine``)."""
     return next(iter(describe_machine_by_id()))
 
 
 def read_git_commit() -> str | None:
-    """Return the git commit of rfbench's checkout, with '+' if files have been changed."""
+    """Return the git commit of rfbench's checkout, followed by '+' if its files were changed.
+
+    Return None if there is no checkout, or if git fails.
+    """
     top = Path(__file__).resolve().parents[2]
     if not (top / ".git").exists():
         return None

@@ -1,8 +1,9 @@
 """Optional measurements of a trial, computed after its fit and not included in its times.
 
-An extra is a function of a `Fitted` trial that returns columns or files. It returns nothing if the
-configuration does not request the measurement. A new extra needs the function, an entry in
-`EXTRAS`, a key of the configuration in `config/schema.py`, and columns in `results/schema.py`.
+An extra is a function that takes a `Fitted` trial and returns columns of the result row, or the
+content of files. It returns an empty dictionary if the configuration does not request the
+measurement. A new extra needs the function, an entry in `EXTRAS`, a key of the configuration in
+`config/schema.py`, and columns in `results/schema.py`.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from rfbench.solvers.fitted_model import FittedModel
 
 @dataclass(frozen=True)
 class Fitted:
-    """A fitted trial, from which extras are measured. Extras must not change its results.
+    """A fitted trial, the argument of each extra. An extra must not change the fitted objects.
 
     Attributes
     ----------
@@ -35,9 +36,10 @@ class Fitted:
     M : int or None
     features : FittedFeatures
     model : FittedModel
-        The fitted model. It has no predictions if there is no solver. Extras that use only features
-        are measured anyway.
+        The fitted model. Without a solver it makes no predictions, and only extras that need no
+        predictions are measured.
     decisions : array of shape (n_test, t)
+        The decision values of the test set.
     """
 
     resolved: ResolvedTrial
@@ -49,7 +51,7 @@ class Fitted:
 
 
 def measure_kernel_errors(fitted: Fitted) -> dict[str, Any]:
-    """Return the errors of the approximate kernel on random rows, averaged over draws."""
+    """Return the errors of the approximate kernel on random rows, averaged over feature draws."""
     trial, features = fitted.resolved.trial, fitted.features
     count = trial.experiment.kernel_error_rows
     if not count or not features.approximates_kernel:
@@ -65,7 +67,7 @@ def measure_kernel_errors(fitted: Fitted) -> dict[str, Any]:
 
 
 def _drawn_again(fitted: Fitted) -> Iterator[FittedFeatures]:
-    """Yield the additional draws of features over which the kernel errors are averaged."""
+    """Yield samplers that are fitted with further random seeds, to average kernel errors."""
     resolved = fitted.resolved
     trial, seed = resolved.trial, resolved.features_seed
     for repeat in range(1, trial.experiment.kernel_error_repeats):
@@ -74,8 +76,8 @@ def _drawn_again(fitted: Fitted) -> Iterator[FittedFeatures]:
         if sampler.needs_target:
             raise MethodError(
                 f"{trial.sampler.name} uses the target.",
-                "Kernel errors over several draws are only for features that do not use "
-                "the target.",
+                "Kernel errors can be averaged over several draws only for features that do "
+                "not use the target.",
                 "Remove kernel_error_repeats.",
             )
         yield sampler.fit(resolved.data.X_train)
@@ -94,9 +96,9 @@ def make_kept_feature_rows(
 ) -> list[dict[str, Any]]:
     """Return the lines of `kept.csv`: one per kept feature, in decreasing order of weight.
 
-    ``feature`` is the index of a coordinate (linear kernel) or of the candidate feature in the
-    pool. ``w1`` to ``wd`` are the frequency, ``b`` is the offset (map ``offset``), and ``weight``
-    is the weight q of the feature.
+    ``feature`` is the index of the feature in the pool of candidate features, or the index of a
+    coordinate for the linear kernel. ``w1`` to ``wd`` are the frequency of the feature. ``b`` is
+    its offset, if the feature map is ``offset``. ``weight`` is its weight q.
     """
     numbers, features, weights = sampler.kept_features()
     coordinate = features.feature == "coordinate"

@@ -1,12 +1,12 @@
-"""Distribution of jobs with `joblib.Parallel`. Each job is run in a child process.
+"""Distribution of jobs with `joblib.Parallel`. Each job, a tuple of trials, has a child process.
 
 On this machine the backend of joblib is `threading`. Each thread controls one child process, so
-that a crash ends a trial but no thread. On other machines the backend is joblib's `dask`, which
-works in the same way with one trial per job.
+that a crash ends a trial but no thread. On other machines the backend is joblib's `dask`. The
+workers of dask also run trials in child processes, with one trial per job.
 
-On this machine a row is on disk before the next trial of its job starts. If a signal killed a
-child, its trial may not be the cause. Such a trial is repeated last, without other trials at the
-same time.
+On this machine a result row is on disk before the next trial of its job starts. If a signal kills
+a child, the cause may be a different process that uses too much memory. The trial is therefore
+repeated alone, after all other trials.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def find_executor(text: str = "local", n_jobs: int | None = None) -> tuple[int, 
         return n_jobs or usable.count_usable_cores(), None
     if kind != "dask" or not address:
         raise ConfigError(f"--executor {text} is not valid.", "", "Write local or dask:ADDRESS.")
-    # The loss of a scheduler is reported only once, and without a traceback.
+    # Hide messages of dask about a lost scheduler, because rfbench reports the loss itself.
     logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
     try:
         import distributed
@@ -60,7 +60,7 @@ def find_executor(text: str = "local", n_jobs: int | None = None) -> tuple[int, 
         library: Any = distributed
         client = library.Client(address, timeout=10, set_as_default=False)
         return n_jobs or max(1, sum(client.nthreads().values())), client
-    # TimeoutError, which dask raises, is a subclass of OSError
+    # OSError includes TimeoutError, which dask raises
     except (ImportError, OSError, ValueError) as error:
         raise ExecutorError(
             f"There is no dask scheduler at {address}, or dask is not installed.",
@@ -71,10 +71,11 @@ def find_executor(text: str = "local", n_jobs: int | None = None) -> tuple[int, 
 
 
 class FanOut:
-    """Runs jobs and passes each row to `record`, one row at a time, from any thread.
+    """Runs jobs in child processes, and calls the function `record` with each result row.
 
-    `begin` is called with the identity of a trial before the trial starts on this machine. After
-    `stopping` is set, no trial starts, and running trials are finished.
+    The calls come from different threads, but never two at the same time. `begin` is called with
+    the identity of a trial before the trial starts on this machine. After `stopping` is set, no
+    trial starts, and running trials are finished.
     """
 
     def __init__(
@@ -92,10 +93,10 @@ class FanOut:
     def run(
         self, jobs: Iterable[Job], suspects: Sequence[Trial] = (), n_jobs: int = 1
     ) -> list[Trial]:
-        """Run the jobs, then the suspect trials one at a time. Return the trials that did not run.
+        """Run the jobs, then the suspects one at a time. Return the suspects that did not run.
 
-        Errors of `record` and errors when a child starts are raised after all running trials have
-        finished.
+        A suspect is a trial whose child process was killed by a signal. If `record` raises an
+        error, or if a child cannot be started, all children are killed and the error is raised.
         """
         left = deque(suspects)
         try:
@@ -114,7 +115,7 @@ class FanOut:
     def run_on_cluster(self, client: Any, trials: Iterable[Trial], n_jobs: int) -> None:
         """Run the trials on the workers of a dask cluster.
 
-        Raise ExecutorError if a worker has a different version, or cannot run a trial.
+        Raise ExecutorError if a worker has different versions or code, or cannot run a trial.
         """
         here = collect_versions()
         calls = ((here, pickle.dumps(((trial,), self.limits))) for trial in trials)
@@ -123,7 +124,7 @@ class FanOut:
                 answers = self._parallel(run_pickled_job, calls, n_jobs)
                 try:
                     for answer in answers:
-                        # Workers of earlier versions return only rows, because they do not compare
+                        # Workers with an earlier version of rfbench return a list of rows without
                         # versions.
                         there, rows = answer if isinstance(answer, tuple) else ({}, [])
                         _refuse_others(there, here)
@@ -147,7 +148,7 @@ class FanOut:
         return not self.stopping and self.limits.compute_time_limit() != 0
 
     def record(self, row: Row) -> None:
-        """Pass a row to the function `record`. Rows are ignored after a call of `kill`."""
+        """Pass a row to the function that was given as `record`. Ignore rows after `kill`."""
         with self._lock:
             if not self.killed:
                 self._record(row)
@@ -166,7 +167,7 @@ class FanOut:
         return parallel(delayed(function)(*words) for words in calls)
 
     def _guarded(self, job: Job, *, alone: bool = False) -> list[Trial]:
-        """Run a job. An error ends the run instead of a thread of joblib only."""
+        """Run a job. If it raises an error, kill all children, and let `run` raise the error."""
         try:
             return self.run_job(job, alone=alone)
         except BaseException as error:
@@ -281,10 +282,11 @@ def call_in_child_processes(
 
 
 def _on_workers(client: Any) -> Any:
-    """Return the joblib backend for dask, which uses a worker even for a single job.
+    """Return the joblib backend for dask, changed so that it never runs calls in this process.
 
-    joblib runs calls in its own process if a backend has one thread. `pre_dispatch` of `Parallel`
-    limits the number of running trials.
+    joblib runs calls in this process if the backend reports a single thread. The changed backend
+    therefore reports at least two. `pre_dispatch` of `Parallel` limits the number of running
+    trials.
     """
     from joblib._dask import DaskDistributedBackend
 
@@ -320,10 +322,10 @@ def _refuse_others(there: dict[str, str], here: dict[str, str]) -> None:
 
 
 def run_pickled_job(here: dict[str, str], content: bytes) -> tuple[dict[str, str], list[Row]]:
-    """Run a pickled job with its limits in a child process.
+    """Run a pickled job with its limits in a child process of a dask worker.
 
-    Return the versions of this process and the rows. Raise ExecutorError if the versions or the
-    code of this process differ from `here`, the versions of the machine that requested the job.
+    Return the versions of this worker and the result rows. `here` contains the versions of the
+    machine that requested the job. Raise ExecutorError if the versions or the code differ.
     """
     there = collect_versions()
     _refuse_others(there, here)

@@ -23,14 +23,14 @@ from rfbench.samplers.elsewhere import Method
 from rfbench.solvers.fitted_model import FittedModel
 from rfbench.solvers.folds import NESTED, ONCE, FoldFit
 
-# Options for fitting the features of a row alone. A metric from the bandwidth search is not used,
-# so that the row has the time of a single fit. Columns that are computed for the scores in this
-# fit are stored for the solver.
+# Options for a fit that shares nothing with other fits. A metric that the bandwidth search has
+# learned is not used, so that the measured time is the time of a single fit. Features that the
+# sampler computes for its scores are stored, and the solver reuses them.
 ALONE = Shared(keeps_columns=True)
 
 
 def import_methods(trial: Trial) -> dict[str, Method]:
-    """Return the samplers of a trial by their labels, and import their code and the solver's."""
+    """Import the code of a trial's samplers and solver. Return the samplers by their labels."""
     specs = [trial.sampler, *([trial.reference] if trial.M is None else [])]
     make_solver_of_first_task(trial.experiment)
     return {spec.label: describe_method(spec) for spec in specs}
@@ -52,17 +52,17 @@ class ResolvedTrial:
     def resolve(cls, trial: Trial, context: Context) -> ResolvedTrial:
         """Prepare the rows of a trial and look up the classes of its methods.
 
-        Measurements that the methods require are also performed here.
+        The length scale of an external method is also measured here, before any clock runs.
         """
         methods = import_methods(trial)
         data = context.prepare(trial)
-        for method in methods.values():  # import the classes before any clock runs
+        for method in methods.values():  # measure both properties before any clock runs
             method.formula  # noqa: B018
             method.find_length_scale(data.X_train.shape[1])
         return cls(trial, context, data, methods)
 
     def with_M(self, M: int | None) -> ResolvedTrial:
-        """Return a copy with a number for M, so that M is not determined again."""
+        """Return a copy with the number of features M, so that M is not determined again."""
         return replace(self, trial=replace(self.trial, M=M))
 
     @property
@@ -115,8 +115,7 @@ def fit_features(
     """Fit the features on the training set, or on the given rows with their targets.
 
     If a different sampler determines the number of features (M: kept_by), that sampler is fitted
-    first. Its time is not counted, because M is an input of this method, as in rows with a number
-    for M.
+    first. The time of that fit is not counted, because M is an input of the method in this trial.
     """
     trial, seed = resolved.trial, resolved.features_seed
     if not model.uses_features:
@@ -125,11 +124,12 @@ def fit_features(
     M = trial.M
     if M is None:
         reference = resolved.make_sampler(trial.reference, 1, bandwidth, seed)
-        # A metric that is learned here is not shared. The next fit would get it without any time.
+        # Do not share a metric that is learned in this fit. Otherwise the next, timed fit would
+        # reuse the metric and be too fast.
         M = reference._fit(X, y, Shared()).n_kept
         assert M is not None
     features = resolved.make_sampler(trial.sampler, M, bandwidth, seed)
-    # Only samplers that declare `needs_target` get the target.
+    # Only samplers that declare `needs_target` get the target, so that no other sampler uses it.
     with clock.time_part("pp"):
         features._fit(X, y if features.needs_target else None, shared)
     return FeaturesFit(features, M)
@@ -160,8 +160,9 @@ def make_fold_fit(
 ) -> FoldFit | None:
     """Return a function that fits the features of a fold, or None if all folds share the features.
 
-    The function uses the same random numbers for the training rows of the fold, which exclude the
-    held-out rows. If a sampler determines the number of features, it uses the same rows.
+    The function fits the features on the training rows of a fold, which exclude the held-out rows.
+    It uses the random numbers of the fit on all rows. If a different sampler determines the number
+    of features, that sampler is fitted on the same rows.
     """
     if resolved.trial.features_in_folds != NESTED:
         return None

@@ -49,7 +49,10 @@ class ExactKernel:
 
     @classmethod
     def from_matrix(cls, matrix: NDArray[np.float64], penalty: float) -> ExactKernel:
-        """Return the kernel matrix with its penalty lambda, which is at least 1e-10 |K|."""
+        """Return an object for the kernel matrix K. The penalty is increased to at least 1e-10 |K|.
+
+        The penalty is the lambda of delta1 and delta2 (see `compute_errors`).
+        """
         norm = abs(_largest(matrix))
         if len(matrix) > DELTA_ROWS:
             return cls(matrix, norm, None)
@@ -82,15 +85,15 @@ class ExactKernel:
             difference = linalg.solve_triangular(
                 self.factor, difference.T, lower=True, overwrite_b=True, check_finite=False
             )
-        # The identity is added, so that a relative tolerance of the solver is an absolute
-        # tolerance of the difference.
+        # Add the identity, so that the eigenvalues are near 1 for a good approximation. The
+        # relative tolerance of the solver is then an absolute tolerance of the difference.
         diagonal = np.diag_indices_from(difference)
         difference[diagonal] += 1.0
         errors["kernel_error_delta2"] = max(0.0, _largest(difference, "LA") - 1.0)
         np.negative(difference, out=difference)
         difference[diagonal] += 2.0
-        # If there are fewer columns than rows, the eigenvalues form a cluster at this end of the
-        # spectrum. Lanczos iterations hardly converge there, so the dense solver is always used.
+        # If the features have fewer columns than rows, many eigenvalues are close to the largest
+        # one. Lanczos iterations then hardly converge, so the dense solver is always used.
         errors["kernel_error_delta1"] = max(0.0, _largest_dense(difference, "LA") - 1.0)
         return errors
 
@@ -144,7 +147,7 @@ def _largest(symmetric: NDArray[np.float64], which: Literal["LM", "LA"] = "LM") 
 
 
 def _largest_dense(symmetric: NDArray[np.float64], which: Literal["LM", "LA"]) -> float:
-    """Return the eigenvalue that `_largest` defines, computed by a dense solver."""
+    """Return the same eigenvalue as `_largest`, always computed by a dense solver."""
     n = len(symmetric)
     if which == "LA" and n >= LANCZOS_FROM:
         last = (n - 1, n - 1)

@@ -27,7 +27,8 @@ ROUNDS = 5
 def make_process_mark() -> tuple[str, dict[str, str]]:
     """Return a new mark, and the environment variable of a child with this mark.
 
-    A child of a child has the marks of both processes, and ends with either process.
+    If a child starts another child, the new child has the marks of both, and is killed when either
+    of them ends.
     """
     mark = secrets.token_hex(BYTES)
     return mark, {MARK: ":".join(filter(None, (os.environ.get(MARK), mark)))}

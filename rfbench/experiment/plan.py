@@ -28,23 +28,25 @@ from rfbench.permissions import list_allowed_estimators
 from rfbench.registry import SAMPLERS
 from rfbench.solvers.folds import NESTED
 
-# Version of the identities of trials. Keys with default values are not part of the identity, so
-# that a new key does not invalidate old results. A changed default needs a new version. The version
-# of a sampler or a solver is its `revision`, which changes only the identities of its own trials.
-# This version is 1, by definition, until the first change of all identities.
+# Version of the identities of trials. An identity is a hash of the settings that affect a
+# measurement. Keys with default values are not hashed, so that a new key does not invalidate old
+# results. A changed default needs a new version. If only one sampler or solver changes, its
+# `revision` is increased instead, which changes only the identities of its own trials. The version
+# is 1, by definition, until all identities change for the first time.
 IDENTITY_VERSION = 1
-# Keys that describe an experiment and do not affect the measurement of a trial.
+# Keys of a configuration that describe the experiment and do not affect any measurement.
 DESCRIPTIVE = (
     *("name", "title", "description", "paper", "item", "protocol"),
     *("metric", "checks", "settings_from"),
 )
-# This key is a part of the identity of only those trials that it affects.
+# The identity of a trial contains this key only if the key affects the trial.
 IN_FOLDS = "features_in_folds"
-# Trials with the same rows form one job if there are at least this number of jobs per worker.
-# Chosen without a measurement. With three jobs per worker, the last worker is idle for at most a
-# third of its time. With twice the value, the same rows are prepared in more jobs.
+# Trials with the same prepared rows form one job if there are at least this number of jobs per
+# worker. Chosen without a measurement. With three jobs per worker, the last worker is idle for at
+# most a third of its time. With twice the value, the same rows are prepared in more jobs.
 JOBS_A_WORKER = 3
-# key of a returned row which means that its worker must not run another trial
+# A worker adds this key to a row if user code has changed its data. The worker then runs no other
+# trial.
 RAN_USER_CODE = "spoiled"
 LISTED = ("dataset", "samplers", "M", "trials")
 
@@ -77,15 +79,16 @@ class Trial:
 
     @cached_property
     def setting(self) -> str:
-        """The identity of the measurement, without M and without the trial number."""
+        """A hash of everything that affects the measurement, except M and the trial number."""
         shared = self.experiment.model_dump(
             mode="json", exclude={*DESCRIPTIVE, *LISTED, IN_FOLDS}, exclude_defaults=True
         )
-        shared["timing"] = "isolated"  # the value for rows of versions before 0.2 was different
+        shared["timing"] = "isolated"  # rows of versions before 0.2 have a different value
         if isinstance(self.experiment.bandwidth, BandwidthGrid) and not self.uses_bandwidth:
             shared["bandwidth"].pop("widen", None)
         sampler = make_sampler_identity(self.sampler)
-        # All trial numbers of a method share the same settings.
+        # Settings that depend on the trial number are replaced by the list of all these settings,
+        # so that all trials of a method have the same hash.
         if given := self.settings:
             solver_keys = shared.pop("solver", {})
             solver_keys.pop("alphas", None)
@@ -123,9 +126,9 @@ class Trial:
 
     @property
     def settings(self) -> tuple[dict[str, Any], ...]:
-        """Settings of each trial number, read from rows of a paper (see `with_number`).
+        """The settings that the authors of a paper used in each of their trials.
 
-        Empty by default.
+        They are empty unless the configuration has the key `settings_from`.
         """
         name = self.experiment.settings_from
         return (
@@ -135,9 +138,9 @@ class Trial:
         )
 
     def with_number(self, number: int) -> Trial:
-        """Return the trial with a different number.
+        """Return the same trial with a different trial number.
 
-        Its fold determines M, penalty and parameters.
+        With `settings_from`, the number also determines M, the penalty and the parameters.
         """
         if not self.settings:
             trial = replace(self, number=number)
@@ -165,10 +168,12 @@ class Trial:
 
     @cached_property
     def features_in_folds(self) -> str | None:
-        """Method of fitting features in the folds of the selection: 'nested', 'once' or None.
+        """Method of fitting features while the penalty is selected: 'nested', 'once' or None.
 
-        None if no rows of the training set are held out, or if the features do not use the target.
-        The features also use the target if a sampler that uses the target determines their number.
+        With 'nested', features are fitted again for each held-out fold. With 'once', all folds
+        share the features of the training set. None if no training rows are held out, or if the
+        features do not use the target. Features also use the target if their number is determined
+        by a sampler that uses it.
         """
         if not self.uses_features or not has_selection_on_training_rows(self.experiment):
             return None
@@ -180,7 +185,7 @@ class Trial:
 
     @property
     def has_group_folds(self) -> bool:
-        """True if the folds of the selection consist of complete groups of rows."""
+        """True if the penalty is selected with folds that do not split the groups of rows."""
         entry = self.entry
         if not (entry.groups or entry.equal_rows_together):
             return False
@@ -201,9 +206,9 @@ class Trial:
 
     @property
     def code(self) -> str:
-        """A text with the foreign code that the trial imports.
+        """The names of the code outside rfbench that the trial imports, joined by semicolons.
 
-        Empty if no foreign code is imported.
+        Estimators that are always allowed (`list_allowed_estimators`) are not included.
         """
         kept_by = [self.reference] if self.M is None else []
         specs = (self.dataset, self.sampler, self.experiment.solver, *kept_by)
@@ -217,7 +222,7 @@ class Trial:
 
     @property
     def reference(self) -> SamplerSpec:
-        """The sampler that determines the number of features."""
+        """The sampler that determines the number of features (key ``kept_by`` of ``M``)."""
         kept_by = self.experiment.M
         assert isinstance(kept_by, SameSizeAs)
         return next(s for s in self.experiment.samplers if s.label == kept_by.kept_by)
@@ -261,7 +266,7 @@ def list_known_columns(trial: Trial) -> dict[str, Any]:
 
 
 def make_sampler_identity(spec: SamplerSpec) -> dict[str, Any]:
-    """Return the identity of a sampler: name, parameters and foreign code, but not the label."""
+    """Return a dictionary that identifies a sampler by name, parameters and imported code."""
     identity: dict[str, Any] = {"name": spec.name, "parameters": dict(spec.parameters)}
     if spec.imported:
         known = (
@@ -270,7 +275,8 @@ def make_sampler_identity(spec: SamplerSpec) -> dict[str, Any]:
         identity["code"] = known
         method = describe_method(spec)
         if not method.is_sampler and method.has_bandwidth:
-            # Before this key existed, parameters of user-defined methods were for bandwidth 1.
+            # This key separates new rows from old ones, in which the parameters of a user-defined
+            # method were for bandwidth 1.
             identity["bandwidth"] = "length scale"
         return identity
     cls = SAMPLERS.find(spec.name)
@@ -280,8 +286,8 @@ def make_sampler_identity(spec: SamplerSpec) -> dict[str, Any]:
     return identity
 
 
-# Maps each role of random numbers to its number, by definition. Different numbers would change
-# every published result.
+# Number of each role (purpose) of random numbers, by definition. The number is a part of the seed.
+# Different numbers would change every published result.
 RANDOM_ROLES = {
     "data": 0,
     "split": 1,
@@ -294,11 +300,10 @@ RANDOM_ROLES = {
 
 
 def _make_seed(seed: int, role: str, number: int) -> np.random.SeedSequence:
-    """Return the numpy SeedSequence for one role of random numbers in a trial.
+    """Return the numpy SeedSequence for one role of random numbers (`RANDOM_ROLES`) in a trial.
 
-    The seed sequence depends only on the seed, the role and the trial number. All samplers of a
-    trial number share it, so that their differences can be paired. It differs between trial
-    numbers.
+    The seed sequence depends only on the seed, the role and the trial number. All samplers with
+    the same trial number share it, so that their errors can be compared in pairs.
     """
     return np.random.SeedSequence([seed, RANDOM_ROLES[role], number])
 
@@ -320,7 +325,7 @@ Job = tuple[Trial, ...]
 def plan_trials(experiment: Experiment, variant: str = "") -> list[Trial]:
     """Return the trials of an experiment, sorted by trial number.
 
-    The first rows of a run therefore cover all methods and sizes.
+    A run that follows this order measures every method and size once before it repeats any.
     """
     data = [
         (spec, datasets.hash_data(spec.name, spec.parameters, spec.folder))
@@ -336,16 +341,16 @@ def plan_trials(experiment: Experiment, variant: str = "") -> list[Trial]:
 
 
 def group_into_jobs(trials: list[Trial], n_jobs: int = 1) -> list[Job]:
-    """Group trials into jobs, in the order of the plan.
+    """Group trials into jobs, each for one process. Trials in a job have the order of the plan.
 
     A job contains all samplers and sizes of one data set and one trial number, which share the
     prepared rows, the bandwidth and the candidate pool. If there are too few such jobs for the
-    workers, a job is one sampler with all its sizes. Trials that import foreign code have separate
-    jobs.
+    workers, a job is one sampler with all its sizes. Trials that import different code from
+    outside rfbench are in different jobs.
     """
-    # Foreign code may change its process, so trials of other methods do not run in the same
-    # process. Because the trials are sorted by code, a worker is replaced once per class instead
-    # of once per job.
+    # Code from outside rfbench may change its process, so trials of other methods must not run in
+    # this process. Because the trials are sorted by code, a worker is replaced once per class
+    # instead of once per job.
     trials = sorted(trials, key=lambda t: t.code)
     together = _gather(trials, lambda t: (t.code, t.dataset.model_dump_json(), t.variant, t.number))
     if len(together) >= JOBS_A_WORKER * n_jobs:

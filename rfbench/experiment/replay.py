@@ -1,4 +1,4 @@
-"""Repeated measurement of rows in existing results."""
+"""Measuring rows of existing results again, to check that their metrics are reproduced."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from rfbench.experiment.worker import Limits
 from rfbench.results import manifest as manifests
 from rfbench.results.merging import find_differences, read_valid_rows
 
-# A row can be named by the leading digits of its trial_id. This is the smallest number of digits.
-# Shorter decimal numbers are row numbers. In a folder of 1,000 rows, two rows share six
-# hexadecimal digits with a probability of 3 %, by definition. Ambiguous digits are rejected. With
-# half the digits, most of them would be rejected.
+# Smallest number of leading digits of a trial_id by which a row can be named. Shorter decimal
+# numbers are row numbers. Digits that match several rows are rejected. In a folder of 1,000 rows,
+# two rows share six hexadecimal digits with a probability of 3 %, by definition. With half the
+# digits, this probability would be almost 1.
 ID_DIGITS = 6
 CHANGED_METHOD = (
     "rfbench now measures this row differently: a method was revised, or a default changed."
@@ -37,10 +37,10 @@ ENDED_BADLY = "The trial failed when it was measured."
 def list_similar_trials(
     row: dict[str, str], manifest: dict[str, Any], allow_imports: bool = False
 ) -> list[Trial]:
-    """Return the trials of a configuration with the same data, size and trial number as a row.
+    """Return the trials of a manifest that have the data set, size and trial number of a row.
 
-    Raise ResultsError if the row has no trial number, or if the manifest has no configuration of
-    this version.
+    The list is empty if the row has no trial number. Raise ResultsError if this version of rfbench
+    cannot read the configuration in the manifest.
     """
     trials = []
     for experiment in _read_experiments(manifest, allow_imports):
@@ -56,10 +56,10 @@ def list_similar_trials(
 
 
 def _read_experiments(manifest: dict[str, Any], allow_imports: bool = False) -> list[Experiment]:
-    """Return the configurations in a manifest.
+    """Return the experiments that a manifest contains.
 
-    The errors of `rfbench.config.build_experiment_from_manifest` are raised before any code is
-    imported.
+    Errors are described in `rfbench.config.build_experiment_from_manifest`. They are raised before
+    any code of the user is imported.
     """
     return [
         build_experiment_from_manifest(config, manifests.MANIFEST, allow_imports=allow_imports)
@@ -95,7 +95,7 @@ def _find_trial(
 
 @dataclass(frozen=True)
 class Replay:
-    """A row that was measured again, with the differences."""
+    """A result row that was measured again, and how the two measurements differ."""
 
     folder: Path
     row: dict[str, str]  # cells of the row as stored in the file
@@ -114,7 +114,7 @@ class Replay:
 
 @dataclass(frozen=True)
 class SkippedRow:
-    """A row that was skipped, because it cannot be measured again."""
+    """A result row that cannot be measured again, with the reason `why`."""
 
     folder: Path
     row: dict[str, str]
@@ -156,9 +156,9 @@ def replay_random_rows(
 
     Yields
     ------
-    Replay or Passed
-        One object per row as the rows are measured, with at most `count` objects of type Replay.
-        There are fewer if there are not enough rows.
+    Replay or SkippedRow
+        A Replay for each measured row, and a SkippedRow for each row that cannot be measured. The
+        number of Replay objects is `count`, or smaller if there are not enough rows.
     """
     every = [(folder, row) for folder in folders for row in read_valid_rows(folder)]
     random.Random(seed).shuffle(every)
@@ -178,7 +178,7 @@ def replay_random_rows(
 
 
 def _trial_here(row: dict[str, str], manifest: dict[str, Any], allow_imports: bool) -> Trial:
-    """Return the trial of a successful row with data on disk, or raise ResultsError."""
+    """Return the trial of a row. Raise ResultsError if it failed or its data are not on disk."""
     if row["status"] != "ok":
         raise ResultsError(ENDED_BADLY)
     specs = [spec for each in _read_experiments(manifest, allow_imports) for spec in each.dataset]

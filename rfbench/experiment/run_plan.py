@@ -97,7 +97,10 @@ def plan_run(
     smoke: bool = False,
     progress: bool = False,
 ) -> RunPlan:
-    """Return the trials of the experiments. Data that are not on disk are downloaded first."""
+    """Return the plan of all trials of the experiments. Data that are not on disk are downloaded.
+
+    Variants of a sweep may have equal trials. The plan contains such a trial only once.
+    """
     chosen = [make_smoke_variant(e) for e in experiments] if smoke else list(experiments)
     for name in dict.fromkeys(s.name for e in chosen for s in e.dataset if not s.is_user_data):
         datasets.fetch(name, progress=progress)

@@ -37,7 +37,7 @@ class Summary:
     found: int = 0  # trials that already had a row
     done: int = 0  # trials measured in this run
     failed: int = 0  # trials of this run with a status other than ok
-    left: int = 0  # number of planned trials that were not started
+    left: int = 0  # trials that still have to be measured after this run
     messages: list[str] = field(default_factory=list)  # one message per failed trial
     interrupted: bool = False  # True if a signal stopped the run early
 
@@ -70,9 +70,9 @@ def run_plan(
     `n_jobs` is the number of processes on this machine, or of workers of the dask `client`. The
     results do not depend on this number, unless user code changes the global state of its process.
     Trials with a status in `retry` are run again, and their new rows replace the old rows. With
-    `fail_fast` no trial starts after a failed trial. `on_begin` is called with the trials without a
-    row, and `on_interrupt` at the first Ctrl-C. `on_row` is called with each new row, one row at a
-    time and in any thread.
+    `fail_fast` no trial starts after a failed trial. `on_begin` is called with the trials that will
+    run, and `on_interrupt` at the first Ctrl-C. `on_row` is called with each new row. Its calls
+    come from different threads, but never two at the same time.
 
     Raise ResultsError if another run is using the folder, or if a row cannot be written. Raise
     ExecutorError if there are no workers.
@@ -116,7 +116,7 @@ def run_plan(
         append_to_log(plan.folder, f"started: {shlex.join(sys.argv)}; {versions}")
         append_to_log(plan.folder, f"to run: {len(missing)} of {summary.planned}, {n_jobs} workers")
         if suspects:
-            text = f"{len(suspects)} trials had begun when a run was cut off"
+            text = f"{len(suspects)} trials had started when an earlier run was interrupted"
             log.warning("%s: these trials are run last.", text)
             append_to_log(plan.folder, f"last: {text}")
         first = [trial for trial in missing if trial.id not in suspects]

@@ -1,7 +1,8 @@
-"""The settings of the shipped configurations, stored in the cache folder of this user.
+"""The settings of the shipped configurations, stored in a cache file of this user.
 
-Planning the configurations imports scikit-learn and reads YAML. For all published rows this takes
-longer than reading the rows.
+A setting identifies a measurement (see `current_settings`). The cache saves time, because computing
+the settings imports scikit-learn and reads YAML. For all published results this takes longer than
+reading their rows.
 """
 
 from __future__ import annotations
@@ -27,10 +28,10 @@ def load_current_settings(several_results: Sequence[Results]) -> list[frozenset[
 
     See `rfbench.experiment.current_settings.find_current_settings`.
 
-    Results that the cache has are not planned again. An entry is valid for the same rfbench and
-    scikit-learn, the same configurations with this name, and the same data. Settings that depend
-    on other files are computed at each call, see
-    `rfbench.experiment.current_settings.depends_on_shipped_files`.
+    A stored entry is used only if the code of rfbench, the version of scikit-learn, the
+    configurations with the name of the results, and the data are the same. Settings that depend on
+    other files are not stored (see
+    `rfbench.experiment.current_settings.depends_on_shipped_files`).
     """
     contents = {path.stem: path.read_bytes() for path in shipped.list_configurations()}
     file = find_user_folder() / FILE
@@ -49,14 +50,14 @@ def load_current_settings(several_results: Sequence[Results]) -> list[frozenset[
         found.append(asked)
     if known != stored:
         content = json.dumps({"code": _hash_shipped(), "settings": known})
-        # an error is ignored, because the cache is optional
+        # ignore errors of writing, because the cache is optional
         with contextlib.suppress(RfbenchError):
             files.replace(file, content.encode())
     return found
 
 
 def _plan(results: Results) -> tuple[frozenset[str] | None, bool]:
-    """Return the settings of results, and True if these may be stored."""
+    """Compute the settings of results. Return them, and True if the cache may store them."""
     from rfbench.experiment import current_settings
 
     return current_settings.find_current_settings(
@@ -65,7 +66,10 @@ def _plan(results: Results) -> tuple[frozenset[str] | None, bool]:
 
 
 def _make_key(results: Results, contents: Mapping[str, bytes]) -> str | None:
-    """Return the identity of the configuration and its data; None without a configuration."""
+    """Return the key of results in the cache, or None if their configuration is not shipped.
+
+    The key is a hash of the name, the configuration and the data of the results.
+    """
     own = [content for stem, content in contents.items() if results.name.startswith(stem)]
     if not own:
         return None
@@ -84,7 +88,7 @@ def _hash_shipped() -> str:
 
 
 def _load(file: Path) -> dict[str, list[str] | None]:
-    """Return the settings by key; empty if the file is of other code, or cannot be read."""
+    """Return the stored settings by key. Return {} for a file of other code or an invalid file."""
     try:
         content = json.loads(files.read(file))
         settings = content["settings"] if content["code"] == _hash_shipped() else {}

@@ -43,9 +43,9 @@ from rfbench.rows import RowSource
 from rfbench.samplers.base import Shared
 from rfbench.solvers.fitted_model import FitReport
 
-# Maximum number of characters in a row. A message fits on a screen, and a traceback fits into a
-# cell of the csv module (131,072 characters). With twice LONGEST_TRACEBACK, the store truncates the
-# traceback (`rfbench.results.store`).
+# Maximum numbers of characters of a message and of a traceback. A message fits on a screen, and a
+# traceback fits into a cell of the csv module (131,072 characters). With twice LONGEST_TRACEBACK,
+# the store truncates the traceback (`rfbench.results.store`).
 LONGEST_MESSAGE, LONGEST_TRACEBACK = 2000, 100_000
 
 
@@ -115,7 +115,7 @@ def run_trial(trial: Trial, context: Context) -> dict[str, Any]:
 
 
 def limit_threads(trial: Trial) -> AbstractContextManager[Any]:
-    """Return a context in which the libraries of a trial have its number of threads.
+    """Return a context in which BLAS and OpenMP use the number of threads of the trial.
 
     The methods of the trial are imported first, because an import may load another library. A
     library that a method loads in its fit is not limited.
@@ -145,7 +145,7 @@ def _to_plain_value(value: Any) -> Any:
 
 
 def _hash_of_rows(trial: Trial, context: Context) -> str:
-    """Return a hash of the prepared rows of a trial. Rows on disk are not read."""
+    """Return a hash of the prepared rows of a trial, without rows that are stored on disk."""
     rows = context.prepare(trial)
     parts = (rows.X_train, rows.y_train, rows.X_test, rows.y_test)
     return str(joblib.hash([part for part in parts if not isinstance(part, RowSource)]))
@@ -154,19 +154,24 @@ def _hash_of_rows(trial: Trial, context: Context) -> str:
 def measure_trial(trial: Trial, context: Context) -> dict[str, Any]:
     """Run a trial. Return the measured columns and the content of its files.
 
-    The clock has four parts. pp: the sampler's fit on the complete training set. features: the
-    features of the training set, in the fit on all rows and in folds that share these features.
-    train: the fits for all penalties, the fits of features in folds, and the complete bandwidth
-    search. test: the decision values of the test set, including the features of the test set. If
-    the penalty is selected on the test set, this part includes all penalties and their losses. The
-    clock excludes loading, splitting and scaling rows, scores, extras, and the reference fit of
-    `kept_by`.
+    The clock measures the time of four parts.
+
+    - pp: the sampler's fit on the complete training set.
+    - features: computing the features of the training set, in the fit on all rows and in folds that
+      share these features.
+    - train: the fits for all penalties, the fits of features in folds, and the complete bandwidth
+      search.
+    - test: computing the features and the decision values of the test set. If the penalty is
+      selected on the test set, this part includes the losses of all penalties.
+
+    The clock excludes loading, splitting and scaling the rows, scores, and extras. It also excludes
+    the fit of a different sampler that determines M (`kept_by`).
     """
     # Load, split and scale the rows, and import the methods, before any clock runs.
     resolved, clock = ResolvedTrial.resolve(trial, context), Clock()
     data, shared = resolved.data, Shared(metrics={}, keeps_columns=True)
-    # Features and model are fitted for each candidate bandwidth as in a trial, including the
-    # selection of the penalty. Candidates share metrics that are learned from the same rows.
+    # For each candidate bandwidth, features and model are fitted and the penalty is selected.
+    # Candidates share metrics that are learned from the same rows.
     choice = search_bandwidth(resolved, clock, shared)
     model = resolved.make_model(choice.bandwidth)
     # A metric that was learned in the search is learned again here, so that t_pp is the time of a
@@ -206,7 +211,7 @@ def measure_trial(trial: Trial, context: Context) -> dict[str, Any]:
 
 
 def _collect_columns(trial: Trial, report: FitReport, notes: list[str]) -> dict[str, Any]:
-    """Return the columns of a fit, with the notes of all earlier steps."""
+    """Return the columns of the result row that describe the fit. Join all notes in one column."""
     columns = {
         "selection": report.selection,
         "selection_loss": report.selection_loss,
@@ -218,7 +223,7 @@ def _collect_columns(trial: Trial, report: FitReport, notes: list[str]) -> dict[
         "gap_folds": report.gap_folds,
         "message": "; ".join([*notes, *report.notes]),
     }
-    # the scikit-learn estimator selected the penalty by its own search
+    # `chosen` is None unless a scikit-learn estimator has selected parameters by its own search.
     if report.chosen is not None:
         columns["chosen"] = json.dumps(report.chosen, sort_keys=True, default=str)
         columns["chosen_at_edge"] = ", ".join(report.chosen_at_edge)

@@ -1,8 +1,8 @@
-"""The code of a worker process, which runs trials and calls one at a time, within limits.
+"""The code of a worker process, which runs trials and function calls one at a time.
 
 `rfbench.experiment.worker_process` starts the worker process. The worker reads pickles from its
-parent and writes lines of JSON. The parent never executes output of the worker, whatever the code
-of a trial does.
+parent and writes lines of JSON. The parent does not unpickle output of the worker, so that the code
+of a trial cannot run in the parent.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from rfbench.escaping import escape_warnings
 from rfbench.experiment import marks
 
 # Smallest memory limit of a worker in bytes. Python and its libraries need 0.3 GB (measured). With
-# half of it, no trial can start.
+# half the value, no trial can start.
 LEAST_MEMORY = 400 * 2**20
 # Seconds between two checks that the parent is alive. Chosen without a measurement. With twice the
 # value, a child process continues for up to 0.4 s instead of 0.2 s after its parent was killed.
 PARENT_CHECK_SECONDS = 0.2
-# Functions that a worker can call by name, in addition to trials. They belong to higher layers, so
-# this module imports them only if they are called.
+# Functions that a worker can call by name, in addition to trials. Their modules are imported when
+# they are called, because modules of this folder must not depend on them.
 CALLS = {"draw": "rfbench.figures:draw_folder"}
 ENVIRONMENT_PREFIX = "RFBENCH_"
 
@@ -65,7 +65,7 @@ class Call:
 
 
 def call_listed_function(name: str, arguments: tuple[Any, ...]) -> tuple[Any, str]:
-    """Call a function of `CALLS`. Return its result, and the message of an expected error."""
+    """Call a function of `CALLS`. Return its result and "", or None and an error message."""
     module, _, function = CALLS[name].partition(":")
     try:
         return getattr(importlib.import_module(module), function)(*arguments), ""
@@ -99,9 +99,9 @@ def compute_memory_share(text: str, workers: int) -> int:
 
 
 def read_folder_and_environment() -> tuple[str, dict[str, str]]:
-    """Return the current folder and the environment variables of rfbench.
+    """Return the path of the current folder and the environment variables of rfbench.
 
-    The folder is empty if it was removed.
+    The path is empty if the folder was removed.
     """
     folder = os.getcwd() if os.path.exists(".") else ""
     return folder, {
@@ -124,9 +124,10 @@ def apply_limits(limits: Limits, folder: str, variables: dict[str, str]) -> None
 
 
 def main(parent: int, trace: int) -> None:
-    """Run trials and calls for the process `parent` until the parent ends.
+    """Run trials and function calls for a parent process, until the parent ends.
 
-    `trace` is the descriptor of a file for the traceback of a crash or a timeout.
+    `parent` is the id of this process, and `trace` is the descriptor of a file for the traceback of
+    a crash or a timeout.
     """
     mark = marks.read_mark_of_this_process()
     threading.Thread(target=_watch, args=(parent, mark), daemon=True).start()
@@ -135,7 +136,8 @@ def main(parent: int, trace: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     faulthandler.enable(trace)
     orders, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
-    # A trial has no input, and its printed output is not a part of the answer.
+    # A trial has no input. Its printed output is redirected to stderr, because the parent reads
+    # only rows and results from the pipe of stdout.
     with open(os.devnull) as nothing:
         os.dup2(nothing.fileno(), 0)
     os.dup2(2, 1)
@@ -151,7 +153,7 @@ def main(parent: int, trace: int) -> None:
 
 
 def _serve(orders: IO[bytes], answers: IO[bytes], trace: int) -> None:
-    """Send the facts about the machine. Then answer each trial with its row, and each call."""
+    """Send facts about the machine, then the row of each received trial or the result of a call."""
     from rfbench.compute import waves
     from rfbench.experiment import environment
     from rfbench.experiment.context import Context
@@ -166,7 +168,7 @@ def _serve(orders: IO[bytes], answers: IO[bytes], trace: int) -> None:
     owner, context = os.getpid(), Context()
     while True:
         order = pickle.load(orders)
-        # None marks the end of a job, so objects that its trials share are deleted
+        # None marks the end of a job. Delete the objects that the trials of the job share.
         if order is None:
             context = Context()
             continue
@@ -192,7 +194,7 @@ def _watch(parent: int, mark: str) -> None:
 
 
 def _end(mark: str) -> None:
-    """End this process, and processes that its trials left running in any session."""
+    """Kill this process and all processes that its trials left running, also in other sessions."""
     # Ignore errors, because a trial may have changed any module or exhausted the memory.
     with contextlib.suppress(Exception):
         marks.kill_marked_processes(mark)

@@ -1,9 +1,10 @@
 """Child processes that run trials on this machine. A crash ends a child but not its parent.
 
-A child has its own session, so that its parent handles Ctrl-C. Processes that a trial leaves
-running are ended with the child, even if they have their own sessions, unless they clear their
-environment (see `rfbench.experiment.marks`). A child ends when its parent ends. The next run reuses
-idle children.
+A child has its own session, so that only its parent receives Ctrl-C. A child ends when its parent
+ends. The next run of the same parent reuses idle children.
+
+If a trial leaves processes running, they are ended with the child, even if they have their own
+sessions. Processes that clear their environment are an exception (see `rfbench.experiment.marks`).
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ Row = dict[str, Any]
 CHILD_CODE = "from rfbench.experiment.worker import main; main(*map(int, sys.argv[1:]))"
 # Seconds that a child process gets after the time limit of a trial, to write a traceback. Chosen
 # without a measurement. With half the value, a busy machine may kill the child before the
-# traceback is written. With twice the value, a budget may be exceeded by half a second.
+# traceback is written. With twice the value, a run may exceed its time limit by half a second.
 GRACE_SECONDS = 0.25
 
 # Maximum size of a trial's row in bytes (256 MiB). Chosen without a measurement. A row has at most
@@ -43,9 +44,10 @@ STATUSES = ("ok", "failed", "memory")
 
 
 class WorkerDiedError(Exception):
-    """A child died or was terminated during a trial. `columns` are the columns of the row.
+    """A child died or was terminated during a trial.
 
-    `by_signal` is True if a process other than the parent killed the child.
+    `columns` are the columns of the result row that describe this failure. `by_signal` is True if
+    a signal killed the child that its parent did not send, for example a segmentation fault.
     """
 
     def __init__(self, columns: Row, *, by_signal: bool) -> None:
@@ -56,15 +58,16 @@ class WorkerDiedError(Exception):
 class WorkerProcess:
     """A child process that runs trials one at a time.
 
-    The parent monitors the child with a process descriptor, because a process that a trial left
-    behind may keep the pipe open. ExecutorError is raised if the child does not start. With
-    `early`, the child may still import modules, and `begin` waits until it has finished.
+    The parent detects the end of the child with a process descriptor. The end of the pipe is not
+    sufficient, because a process that a trial left running may keep the pipe open. The constructor
+    raises ExecutorError if the child does not start. With `early`, the constructor returns while
+    the child still imports modules, and `begin` waits for the imports.
     """
 
     def __init__(self, *, early: bool = False) -> None:
         # Facts about the machine, which the child sends when it starts.
         self.machine: dict[str, Any] | None = None
-        self.code = ""  # code imported for a trial, which may have run in the child process
+        self.code = ""  # names of the user code that this child may have run
         self._answers, self._ran_user_code = b"", False
         self._trace = tempfile.TemporaryFile("ab+")  # noqa: SIM115
         self._mark, variable = marks.make_process_mark()
@@ -100,8 +103,8 @@ class WorkerProcess:
     def measure(self, trial: Trial, limits: Limits) -> Row:
         """Run a trial in the child, and return the row of the trial.
 
-        Raise Died if the child died, did not return a row in time, or did not return a row of this
-        trial. The child has then ended.
+        Raise WorkerDiedError if the child died, did not return a row in time, or did not return a
+        row of this trial. The child has then ended.
         """
         # Import this module here, because importing it takes a second.
         from rfbench.experiment.plan import RAN_USER_CODE, list_known_columns
@@ -110,8 +113,8 @@ class WorkerProcess:
         self._trace.truncate(0)
         self.send((trial, limits, read_folder_and_environment()))
         line = self._answer(limits.compute_time_limit())
-        # Only foreign code can have changed the columns that are known before the measurement, so
-        # they are computed again.
+        # User code may have changed the columns that are known before the measurement. If the
+        # trial has user code, these columns are therefore computed here and compared.
         known = list_known_columns(trial) if trial.code else {"trial_id": trial.id}
         try:
             row = json.loads(line)
@@ -124,11 +127,10 @@ class WorkerProcess:
         return {**row, MACHINES: self.machine}
 
     def call(self, name: str, words: tuple[Any, ...]) -> tuple[Any, str]:
-        """Call a function of `rfbench.experiment.worker.CALLS`.
+        """Call a function of `rfbench.experiment.worker.CALLS` in the child.
 
-        Return its result and error message.
-
-        Raise Died if the child died.
+        Return the result of the function and its error message. Raise WorkerDiedError if the child
+        died.
         """
         self._trace.truncate(0)
         self.send(Call(name, words, *read_folder_and_environment()))
@@ -168,7 +170,7 @@ class WorkerProcess:
             raise self._ended() from None
 
     def _answer(self, seconds: float | None = None) -> bytes:
-        """Return the next line of the child's output. Wait for it at most `seconds`."""
+        """Return the next line of the child's output. Wait for at most this number of seconds."""
         end = None if seconds is None else time.monotonic() + seconds + GRACE_SECONDS
         while b"\n" not in self._answers:
             left = None if end is None else max(0.0, end - time.monotonic())
@@ -183,7 +185,10 @@ class WorkerProcess:
         return line
 
     def _ended(self, why: str = "", status: str = "crashed") -> WorkerDiedError:
-        """End the child and return the reason. If `why` is empty, describe how the child ended."""
+        """End the child and return an error with the reason `why`.
+
+        If `why` is empty, the reason describes how the child ended.
+        """
         by_itself = not why and bool(wait([self._death], 1.0))
         self._trace.seek(0)
         trace = self._trace.read().decode(errors="backslashreplace")
@@ -216,10 +221,11 @@ _idle: list[WorkerProcess] = []
 def start_worker_early() -> Iterator[None]:
     """Start a child, which imports the modules of trials while this process plans the trials.
 
-    The first call of `acquire_worker` returns this child. The child ends if it is not needed.
+    The first call of `acquire_worker` returns this child. If `acquire_worker` is not called, the
+    child is ended.
     """
     early: list[WorkerProcess] = []
-    # ignore the error, because a call of `acquire_worker` raises it again
+    # ignore the error, because `acquire_worker` tries again to start a child, and raises it then
     with contextlib.suppress(ExecutorError):
         early.append(WorkerProcess(early=True))
     with _lock:
@@ -236,10 +242,10 @@ def start_worker_early() -> Iterator[None]:
 
 
 def acquire_worker(code: str) -> WorkerProcess:
-    """Return an idle child that has imported no code except `code`, or a new child.
+    """Return an idle child that has imported no user code except `code`, or a new child.
 
-    A child that has run user code runs nothing else afterwards. In this case a new child replaces
-    an idle child, so that there are never more children than are used at once.
+    If all idle children have imported other user code, one of them is ended and a new child
+    replaces it. There are therefore never more children than are used at once.
     """
     with _lock:
         for dead in [each for each in _idle if not each.is_usable()]:
@@ -257,7 +263,7 @@ def acquire_worker(code: str) -> WorkerProcess:
 
 
 def release_worker(child: WorkerProcess) -> None:
-    """End the job of a child and keep the child for the next job. End a damaged child."""
+    """End the job of a child, and keep the child for the next job if it is still usable."""
     if not child.is_usable():
         child.close()
         return

@@ -1,7 +1,7 @@
-"""Reader and writer of `cells.csv`: means of kernel errors per cell, by the authors and by us.
+"""Reader and writer of `cells.csv`: mean kernel errors, published by authors and measured by us.
 
-A cell is one configuration: data set, scaling, kernel, map, number of features and norm. Its
-`id` is a hash of them.
+A cell is one configuration: data set, scaling, kernel, map, number of features and norm. The `id`
+of a cell is a hash of its configuration.
 """
 
 from __future__ import annotations
@@ -30,14 +30,15 @@ class Cell(NamedTuple):
     method : {'rff', 'poly_sketch', 'maclaurin', 'maclaurin_p'}
     projection : {'gaussian', 'rademacher', 'srht', 'countsketch'}
     features : {'real', 'complex', 'ctr'}
-        Complex features with D columns, or real and imaginary parts of D / 2 of them (ctr).
+        'real': D real features. 'complex': D complex features. 'ctr': the real and imaginary parts
+        of D / 2 complex features.
     full_cov, tree, expanded, least_degree : int
         Options of the samplers; `expanded` is 0 if the sketch is not reduced.
     D : int
     norm : {'real', 'modulus'}
-        With 'modulus', imaginary parts count as errors.
+        With 'modulus', imaginary parts of kernel values count as errors.
     n_seeds : int
-        Number of the authors' seeds, on which the size of their pool of rows depends.
+        Number of random seeds of the authors. The size of their pool of rows depends on it.
     """
 
     dataset: str
@@ -63,14 +64,14 @@ class Cell(NamedTuple):
 
 
 TYPES: dict[str, Any] = get_type_hints(Cell)
-# The authors' file of a cell, their number of errors with mean and standard deviation, and ours,
-# which are empty for a cell that is not measured.
+# The authors' file of a cell; number, mean and standard deviation of their errors; and the same
+# three values for our errors. Our values are empty for a cell that is not measured.
 COLUMNS_OF_ERRORS = ("folder", "published_n", "published_mean", "published_sd", "n", "mean", "sd")
 COLUMNS_OF_CELLS = ["id", *Cell._fields, *COLUMNS_OF_ERRORS]
 
 
 def list_cells(table: pd.DataFrame) -> list[Cell]:
-    """Return the cells of the lines of a table, which may repeat."""
+    """Return the cell of each line of a table. A cell may occur several times."""
     return [Cell(*row) for row in table[list(Cell._fields)].itertuples(index=False, name=None)]
 
 
@@ -85,7 +86,7 @@ def read_cells(path: Path) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Its lines, with the columns `COLUMNS_OF_CELLS`.
+        The lines of the file, with the columns `COLUMNS_OF_CELLS`.
 
     Raises
     ------
@@ -109,16 +110,16 @@ def read_cells(path: Path) -> pd.DataFrame:
 
 
 def write_cells(path: Path, table: pd.DataFrame) -> None:
-    """Write a file of cells, which is replaced.
+    """Write a file of cells. An existing file is replaced.
 
     Parameters
     ----------
     path : Path
         The file.
     table : DataFrame
-        Its lines, with the columns `COLUMNS_OF_CELLS`.
+        The lines of the file, with the columns `COLUMNS_OF_CELLS`.
     """
-    # The bias is not rounded, because the id is a hash that contains it.
+    # The bias is not rounded, because the id is a hash of the configuration with its exact bias.
     table = table[COLUMNS_OF_CELLS].copy()
     for name in table.select_dtypes("float"):
         form = "{:.17g}" if name == "bias" else "{:.6g}"

@@ -38,7 +38,7 @@ LAST = ("b", "weight")
 def read(folder: Path) -> list[dict[str, str]]:
     """Return the lines of `kept.csv` as strings, or an empty list without the file.
 
-    Raise ResultsError if the file was not written by rfbench.
+    Raise ResultsError if the file cannot be read, was not written by rfbench, or was changed.
     """
     file = folder / KEPT_FEATURES_FILE
     if not file.exists():
@@ -73,11 +73,10 @@ def read(folder: Path) -> list[dict[str, str]]:
 
 
 def read_frame(folder: Path, notes: list[str]) -> pd.DataFrame:
-    """Return the lines of `kept.csv` as a table with types.
+    """Return the lines of `kept.csv` as a table with numeric columns.
 
-    The table is empty if the file is missing or broken.
-
-    Messages about problems with the file are appended to `notes`.
+    The table is empty if the file is missing or damaged. In this case a message is appended to
+    `notes`, unless the file is missing.
     """
     try:
         lines = pd.DataFrame(read(folder))

@@ -16,8 +16,9 @@ from rfbench.results.lines import add_checksum, remove_valid_checksum
 
 MANIFEST = "manifest.json"
 REQUIRED_KEYS = ("config", "settings", "trials")
-MACHINE = "machine"  # key of the only machine, in manifests that do not identify machines
-# key of a dictionary of machines by identity, and temporary key of a row from its worker
+MACHINE = "machine"  # key of the only machine, in manifests of earlier versions
+# In a manifest: key of a dictionary from the identity of a machine to facts about it. A worker
+# also adds this key to each row, and it is removed before the row is written.
 MACHINES = "machines"
 WHAT = ("config", "variants", "settings", "trials", "smoke", "data")
 MEASURING = ("python", "rfbench", "numpy", "scipy", "scikit-learn", "numba")
@@ -50,7 +51,7 @@ class _Check(_Part):
 
 
 class _Config(_Part):
-    """The keys of a configuration that this package reads.
+    """The keys of a configuration that are used when results are read.
 
     `rfbench.config` checks all keys before a configuration is run.
     """
@@ -142,8 +143,8 @@ def read_if_valid(folder: Path, notes: list[str]) -> dict[str, Any]:
 def has_same_configuration(folder: Path, content: Mapping[str, Any]) -> bool:
     """Return True if the manifest of a folder has this configuration and these data.
 
-    A run without new measurements does not replace such a manifest, so that it keeps the machine
-    that measured the rows.
+    A run without new measurements does not replace such a manifest, so that the manifest keeps the
+    machine that measured the rows.
     """
     manifest = read_if_valid(folder, [])
     return all(manifest.get(key) == content[key] for key in WHAT)
@@ -152,10 +153,9 @@ def has_same_configuration(folder: Path, content: Mapping[str, Any]) -> bool:
 def hash_machine(facts: Mapping[str, Any]) -> str:
     """Return the identity of a machine: a hash of processor, cores, memory, system and BLAS.
 
-    The name of the machine is not included.
-
-    Machines with equal facts have the same identity. Values that vary between runs (free memory,
-    number of threads) and the order of the libraries have no effect.
+    Machines for which these facts are equal have the same identity. The name of the machine, the
+    order of the libraries, and values that vary between runs (free memory, number of threads) have
+    no effect.
     """
     libraries = {
         " ".join(str(library.get(key)) for key in BLAS)
@@ -168,7 +168,7 @@ def hash_machine(facts: Mapping[str, Any]) -> str:
 
 
 def list_machines(content: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return the machines of a manifest by identity.
+    """Return the facts about each machine of a manifest, by the identity of the machine.
 
     Manifests of earlier versions have a single machine, whose identity is computed here.
     """
@@ -179,9 +179,9 @@ def list_machines(content: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def find_machine_of_older_rows(content: Mapping[str, Any]) -> str:
-    """Return the first machine of a manifest, which measured the rows without a machine column.
+    """Return the identity of the first machine of a manifest, or "" if it has no machine.
 
-    Return an empty string if the manifest has no machine.
+    This machine has measured all rows that do not name a machine.
     """
     return next(iter(list_machines(content)), "")
 

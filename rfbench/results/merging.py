@@ -52,8 +52,8 @@ def merge(target: Path, others: Sequence[Path]) -> Merged:
     several experiments, only the experiments of the target are used. A target without a manifest
     gets the manifest with the most trials.
 
-    Raise ResultsError for data with a different hash, a different protocol, trials of a different
-    configuration, or different versions.
+    Raise ResultsError if another folder has data with a different hash, a different configuration,
+    or different versions. Single rows with such a difference are counted in `Merged.refused`.
     """
     groups = [_parts_of(folder, target) for folder in others]
     result, store = Merged(), Store(target)
@@ -87,11 +87,10 @@ def _parts_of(folder: Path, target: Path) -> list[Path]:
 
 
 def _manifest_of(target: Path, parts: Sequence[Path]) -> dict[str, Any]:
-    """Return the manifest of the target. If it has none, write a manifest of the other folders.
+    """Return the manifest that the target has after the merge, and write it if it is new.
 
-    The manifest with the most trials is used.
-
-    Raise ResultsError if there is no manifest.
+    It is the manifest with the most trials, among the target and the folders that have a setting in
+    common with it. Raise ResultsError if there is no manifest.
     """
     if (target / manifests.MANIFEST).exists() or not parts:
         own = manifests.read(target)

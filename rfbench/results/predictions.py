@@ -39,8 +39,8 @@ def find_file(folder: Path, trial_id: str) -> Path:
 def write(folder: Path, trial_id: str, text: str) -> None:
     """Write the encoded arrays of a trial to its file. An existing file is replaced.
 
-    Raise WriteError if the folder cannot be written, and ResultsError if `encode_arrays` has not
-    written the text.
+    Raise WriteError if the folder cannot be written, and ResultsError if the text is not a result
+    of `encode_arrays`.
     """
     try:
         content = base64.b64decode(text, validate=True)

@@ -53,8 +53,8 @@ class Results:
     rows : DataFrame
         One row per trial. The table has every column of `rfbench.results.schema` with its type:
         numbers are float64 with NaN, whole numbers Int64 with NA, strings str with ``""`` for empty
-        cells. Unknown columns are kept as strings. In ``variant``, settings of other samplers are
-        removed.
+        cells. Unknown columns are kept as strings. The column ``variant`` has only the swept
+        settings that affect the sampler of the row.
     manifest : dict
         The content of ``manifest.json``, or an empty dictionary.
     notes : list of str
@@ -80,18 +80,18 @@ class Results:
 
     @property
     def machines(self) -> dict[str, dict[str, Any]]:
-        """Machines in the manifest, by the identity in the column ``machine``."""
+        """The facts about each machine in the manifest, by its value in the column ``machine``."""
         return manifests.list_machines(self.manifest)
 
     @property
     def machine(self) -> dict[str, Any]:
-        """The machine that measured most rows, or an empty dictionary."""
+        """The facts about the machine that measured most rows, or an empty dictionary."""
         older = manifests.find_machine_of_older_rows(self.manifest)
         of_most = self.rows["machine"].replace("", older).mode()
         return self.machines.get(older if of_most.empty else of_most[0], {})
 
     def list_data(self) -> list[tuple[str, int, str]]:
-        """Return the distinct data sets of the rows: name without a subset, columns, and hash."""
+        """Return the name, number of columns and hash of each data set in the rows."""
         texts = (self.rows[name].to_numpy(dtype=object) for name in ("dataset", "data_hash"))
         columns = self.rows["d"].to_numpy(dtype=np.float64, na_value=np.nan)
         known = ~np.isnan(columns)
@@ -130,7 +130,7 @@ def describe_invalid_lines(broken: Mapping[int, tuple[bytes, str]]) -> list[str]
     lines = [f"{TRIALS}, line {n}: {why} The row is left out." for n, (_, why) in broken.items()]
     more = len(lines) - NAMED_LINES
     return lines[:NAMED_LINES] + (
-        [f"{TRIALS}: {more} more lines have the same fault."] * (more > 0)
+        [f"{TRIALS}: {more} more invalid lines are left out."] * (more > 0)
     )
 
 
@@ -177,7 +177,7 @@ def read_results_folder(folder: str | Path) -> Results:
 
     A row is left out with a note if it is truncated, does not match its checksum or has a cell of
     the wrong type. If several rows have the same ``trial_id``, the last row is used. Raise
-    ResultsError if the folder or ``trials.csv`` is missing or empty, or has unknown columns.
+    ResultsError if the folder or ``trials.csv`` is missing or empty, or has an invalid header.
     """
     folder = Path(folder)
     broken: dict[int, tuple[bytes, str]] = {}
@@ -191,8 +191,8 @@ def read_results_folder(folder: str | Path) -> Results:
 def read_each_folder(folders: Iterable[Path]) -> Iterator[Results | ResultsError]:
     """Yield for each folder the result of `read_results_folder` or its error, in the given order.
 
-    Small files with the same columns are parsed together. Otherwise each of 80 columns would need a
-    call of pandas per file.
+    Small files with the same columns are parsed together, because parsing a file needs a call of
+    pandas for each of 80 columns.
     """
     order, read_ones = list(folders), dict[Path, Results | ResultsError]()
     together: dict[tuple[str, ...], list[_Lines]] = {}
@@ -255,7 +255,7 @@ def _read_together(several: list[_Lines]) -> dict[Path, Results | ResultsError]:
     lines = [line for each in several for line in each.sound.values()]
     values = _values(several[0].header, lines) if lines else None
     read_ones: dict[Path, Results | ResultsError] = {}
-    # the table has one block of memory for all numeric columns
+    # Build a single table, so that pandas stores all numeric columns of all files in one block.
     rows = None if values is None else pd.DataFrame(values)
     start = 0
     for each in several:
@@ -276,7 +276,7 @@ def _read_together(several: list[_Lines]) -> dict[Path, Results | ResultsError]:
 def _make_results(
     folder: Path, rows: pd.DataFrame, broken: Mapping[int, tuple[bytes, str]]
 ) -> Results:
-    """Return the results of a folder, like `read_results_folder`, given all rows of its file."""
+    """Return the results of a folder from all valid rows of its file and the invalid lines."""
     notes = describe_invalid_lines(broken)
     rows = _settle_rows(rows, notes)
     manifest = manifests.read_if_valid(folder, notes)
@@ -295,7 +295,7 @@ def _make_results(
 
 
 def _text(name: str) -> str:
-    """Return a file name as text. The name may contain any bytes."""
+    """Return a file name as valid text. Bytes that are not valid text are escaped."""
     return name.encode(errors="backslashreplace").decode()
 
 
@@ -340,7 +340,7 @@ def iterate_valid_rows_in_pieces(file: Path) -> Iterator[TrialRows]:
     """Yield the rows of a ``trials.csv`` in pieces, with invalid rows separately.
 
     A row is one line that ends with a line feed. Bytes after the last line feed are a truncated
-    row. Raise ResultsError if the file cannot be read, is empty, or has unknown columns.
+    row. Raise ResultsError if the file cannot be read, is empty, or has an invalid header.
     """
     for number, (header, lines, complete) in enumerate(_lines(file)):
         if number == 0:
@@ -382,7 +382,7 @@ def _checked(header: list[str], lines: list[bytes], first: int, complete: bool) 
     """
     sound, broken = _split_sound(lines, first, complete)
     values = _values(header, list(sound.values()))
-    if values is None:  # a line is invalid, so each line is checked alone
+    if values is None:  # a line may be invalid, so each line is checked alone
         for number, line in list(sound.items()):
             if why := _fault(header, parse_cells(line)):
                 broken[number] = (line, why)
@@ -475,7 +475,7 @@ def _header(file: Path, line: bytes) -> list[str]:
         what = f"{file} has two columns {', '.join(twice)}."
     elif header[-1] != CHECK:
         what = f"The last column of {file} is not {CHECK}."
-    # All versions write the columns in the same order.
+    # All versions write the columns in the same order, so a different order is an error.
     elif sorted(columns, key=list(SCHEMA).index) != columns:
         what = f"The columns of {file} are not in the order of rfbench."
     else:
@@ -488,7 +488,7 @@ def _header(file: Path, line: bytes) -> list[str]:
 
 
 def _fault(header: list[str], cells: list[str]) -> str:
-    """Return the error of a row: a wrong number of cells, or a cell of the wrong type."""
+    """Return a description of the first error in a row, or "" if the row is valid."""
     if len(cells) != len(header):
         return f"The row has {len(cells)} cells, but the header has {len(header)}."
     if any("\0" in cell for cell in cells):
@@ -501,7 +501,7 @@ def _fault(header: list[str], cells: list[str]) -> str:
 
 
 def _own(variant: str, *names: str) -> str:
-    """Remove swept settings of other samplers, for example ``samplers.eerf.pool_size`` for rks."""
+    """Return a variant without settings of other samplers (``samplers.eerf.pool_size`` for rks)."""
     terms = [term.strip() for term in variant.split(",")]
     return ", ".join(t for t in terms if t[:9] != "samplers." or t.split(".")[1] in names)
 
@@ -511,8 +511,8 @@ def _of_the_last_configuration(
 ) -> pd.DataFrame:
     """Return the rows that belong to the configuration in the manifest.
 
-    All returned rows get the protocol name of this configuration, because a trial is the same under
-    any name.
+    All returned rows get the protocol of this configuration, because the name of the protocol does
+    not affect the identity of a trial.
     """
     if not manifest.get("settings"):
         return rows

@@ -85,8 +85,8 @@ class Column:
     def is_valid(self, cell: str) -> bool:
         """Return True if a cell has the type of the column.
 
-        Each row is checked twice, by its worker and when it is stored. An array per cell would need
-        more time than the rest of a small trial.
+        The cell is checked as a string. `convert` is not used, because every row is checked twice,
+        and an array per cell would need more time than the rest of a small trial.
         """
         if self.pattern:
             return bool(self.pattern.fullmatch(cell))
@@ -103,9 +103,9 @@ class Column:
         return number.is_integer() and abs(number) < 2**53
 
 
-# Roles of a sampler in a comparison. A model has no features, and its results are the same at
-# every M. Rows with the role validation are errors on rows that were used for a selection, and not
-# on held-out rows.
+# Roles of a sampler in a comparison. A model has no random features, and its results are the same
+# at every M. With the role validation, the errors are measured on data that were used for a
+# selection, and not on test data.
 ROW_ROLES = METHOD, BASELINE, MODEL, VALIDATION = "method", "baseline", "model", "validation"
 
 _WHAT = (
@@ -126,7 +126,7 @@ _WHAT = (
     Column("sampler", TEXT, "registered name or import path of the sampler", required=True),
     Column("label", TEXT, "label of the sampler in the configuration"),
     Column(
-        "role", TEXT, "method, baseline, model (no random features), or validation (its rows tune)"
+        "role", TEXT, "method, baseline, model (no random features), or validation (for tuning)"
     ),
     Column("variant", TEXT, "the swept settings, key=value, ..."),
     Column("parameters", TEXT, "the sampler's parameters", "JSON"),
@@ -157,7 +157,7 @@ _WHAT = (
     Column("gap", NUMBER, "relative distance of the final fit to its optimum"),
     Column("gap_folds", NUMBER, "relative distance of the worst fold to its optimum"),
     Column("chosen", TEXT, "settings chosen by the solver's own search", "JSON"),
-    Column("chosen_at_edge", TEXT, "chosen settings at an edge of the values tried"),
+    Column("chosen_at_edge", TEXT, "names of chosen settings that are at an edge of their values"),
     Column("intercept", BOOLEAN, "whether the solver fits an intercept"),
     Column("split", TEXT, "how training and test rows were split", "text or JSON"),
     Column("scaling", TEXT, "scaling of the columns"),
@@ -203,7 +203,7 @@ _HOW = (
     Column("machine", TEXT, "machine that measured the trial; manifest.json describes it"),
     Column("device", TEXT, "of earlier versions: cpu, or the device of features and sums"),
     Column("accelerator", TEXT, "of earlier versions: name of the GPU of the device cuda"),
-    Column("device_memory_mb", NUMBER, "of earlier versions: largest memory on it", "MB"),
+    Column("device_memory_mb", NUMBER, "of earlier versions: largest memory on the GPU", "MB"),
     Column("peak_rss_mb", NUMBER, "largest resident memory during the trial", "MB"),
     Column("status", TEXT, "ok, failed, memory, timeout or crashed", required=True),
     Column(
@@ -225,8 +225,8 @@ assert COLUMNS[-1] == CHECK, "the check is the last column: add yours before it"
 
 # Largest difference between a stored and a repeated metric that counts as equal, for each dtype of
 # the features. The difference is relative to the metric, or absolute if the metric is smaller than
-# 1. Measured on two CPU architectures of the BLAS library: 50 rows in float32 differed by up to
-# 3e-6, and 30 rows in float64 by up to 2e-13.
+# 1. Measured on two CPU architectures of the BLAS library: the metrics of 50 trials in float32
+# differed by up to 3e-6, and those of 30 trials in float64 by up to 2e-13.
 REPLAY_TOLERANCE = {"float64": 1e-9, "float32": 1e-4}
 
 

@@ -83,10 +83,10 @@ class Store:
                 files.remove(owner)
 
     def read_started(self) -> set[str]:
-        """Return the trials that had started when a run was interrupted. Requires the lock.
+        """Return the identities of trials that had started when a run was interrupted.
 
         One of these trials may have caused the interruption, for example by exhausting the memory.
-        Therefore these trials are run last, one at a time.
+        Therefore these trials are run last, one at a time. The folder has to be locked.
         """
         there = os.path.lexists(self._begun)
         return set(files.read(self._begun).decode(errors="replace").split()) if there else set()
@@ -113,9 +113,9 @@ class Store:
     def repair(self) -> dict[str, str]:
         """Move invalid rows to `trials.csv.torn`, and add missing columns to an older file.
 
-        Requires the lock. The trials of the invalid rows are measured again. Return the status of
-        each trial, as `read_statuses` does. Raise ResultsError if the file has unknown columns. The
-        file is then not changed.
+        Return the status of each trial, as `read_statuses` does. The trials of the invalid rows
+        have no status, so that they are measured again. The folder has to be locked. Raise
+        ResultsError if the file has unknown columns. The file is then not changed.
         """
         if not self._has_header():
             if self.csv.exists() and self.csv.stat().st_size:
@@ -147,7 +147,7 @@ class Store:
     def read_rows(self) -> list[dict[str, str]]:
         """Return the last valid row of each trial as strings. Invalid rows are skipped.
 
-        Raise ResultsError if the file has unknown columns.
+        Raise ResultsError if the header of the file is not valid.
         """
         rows = parse_trials_csv(self.csv).iterate_named() if self._has_header() else ()
         return self._with_machine({row["trial_id"]: row for row in rows}.values())
@@ -160,7 +160,7 @@ class Store:
         return done
 
     def _with_machine(self, rows: Iterable[dict[str, str]]) -> list[dict[str, str]]:
-        """Return the rows. Rows from before the machine column existed get their machine."""
+        """Return the rows, and add the machine to rows that were written without this column."""
         older = manifests.find_machine_of_older_rows(manifests.read_if_valid(self.folder, []))
         return [{**row, "machine": row.get("machine") or older} for row in rows]
 

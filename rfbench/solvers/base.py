@@ -52,10 +52,10 @@ FLOATS = [np.float64, np.float32]
 # rows with 100 classes need 71 MB, and 1.8 GB without this limit. Twice as many values need 16 MB
 # more.
 DECISIONS = 2**21
-# Up to this number of rows or columns of a system, one thread is faster than two threads, which
-# wait for each other between short computations. Measured seconds with one thread and with two
-# threads: .087 and .121 with 400 columns, .053 and .089 with 500 rows, .86 and .66 with 1,000
-# columns.
+# If a linear system has at most this number of rows or columns, one thread is faster than two
+# threads, which wait for each other between short computations. Measured seconds with one thread
+# and with two threads: .087 and .121 with 400 columns, .053 and .089 with 500 rows, .86 and .66
+# with 1,000 columns.
 SMALL_SIDE = 500
 
 
@@ -63,12 +63,12 @@ def _is_folds(value: Any) -> bool:
     return isinstance(value, str) and re.fullmatch(r"cv([2-9]|[1-9]\d)", value) is not None
 
 
-FOLD_COUNTS = Rule("another cvK", _is_folds)
+FOLD_COUNTS = Rule("cvK with a number K of folds", _is_folds)
 SELECTION = one_of("fixed", "test", "validation", "cv5", LOO) | FOLD_COUNTS | NONE
 
 
 def _make_grid_rule(rule: Rule) -> Rule:
-    """Return a rule that one value, or each value of a list, satisfies if it satisfies `rule`."""
+    """Return a rule for a single value or a list, in which each value has to satisfy `rule`."""
 
     def holds(values: Any) -> bool:
         listed = np.atleast_1d(np.asarray(values, dtype=object)).ravel()
@@ -79,13 +79,16 @@ def _make_grid_rule(rule: Rule) -> Rule:
 
 @dataclass(frozen=True, eq=False)
 class PenaltyChoice:
-    """The index of the selected penalty in the grid, and the losses that decided the selection.
+    """The selected penalty, and the losses that decided the selection.
 
     Attributes
     ----------
     best : int
+        Index of the selected penalty in the grid.
     loss : float or None
+        Mean loss of the selected penalty over the held-out rows.
     fold_losses : array of shape (K,) or None
+        Mean loss of the selected penalty in each fold.
     decisions : array of shape (n, t) or None
         Decision values of the evaluation rows, if the penalty was selected on these rows.
     """
@@ -103,18 +106,24 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
     Parameters
     ----------
     alphas : float or sequence of float, default=1.0
-        Penalties to select from. A single number is a grid with one value.
+        Penalties to select from (the grid). A single number is a grid with one value.
     alpha_convention : {'absolute', 'per-sample'}, default='absolute'
-        Factor of the penalty in the formula of the solver: alpha ('absolute'), or n alpha
-        ('per-sample') for the n rows of the fit. n is smaller in a fold and for a pair of classes.
+        'absolute': the formula of the solver has the penalty alpha. 'per-sample': it has the
+        penalty n alpha for a fit on n rows. n is smaller in a fold and for a pair of classes.
     selection : {'fixed', 'test', 'validation', 'cv5', 'loo'}, default=None
-        Method that selects one penalty of the grid. 'fixed': the grid has a single value. 'test':
-        smallest error on the evaluation rows that are passed to `fit`. This is optimistic if they
-        are the test set. 'validation': smallest error on a random fifth of the training set. 'cv5'
-        (or 'cvK'): five-fold (K-fold) cross-validation. 'loo': leave-one-out error in closed form
-        (ridge and kernel ridge only). None: 'fixed' for a single value, and 'cv5' otherwise. After
-        the selection the model is fitted on all rows. Among equally good penalties, the largest is
-        selected. Features that use the target are fitted without the validation set (see `fit`).
+        Method that selects one penalty of the grid.
+
+        - 'fixed': no selection, because the grid has a single value.
+        - 'test': smallest error on the evaluation rows that are passed to `fit`. This error is
+          too small if these rows are the test set.
+        - 'validation': smallest error on a random fifth of the training set.
+        - 'cv5' (or 'cvK'): smallest error in five-fold (K-fold) cross-validation.
+        - 'loo': smallest leave-one-out error in closed form (ridge and kernel ridge only).
+        - None: 'fixed' for a single value, and 'cv5' otherwise.
+
+        If several penalties are equally good, the largest is selected. After the selection, the
+        model is fitted on all rows. Features that use the target are fitted again without the
+        held-out rows (see `fit`).
     intercept : bool, default=True
         Fit an intercept.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
@@ -139,9 +148,10 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
     converged_ : bool or None
         True if the selected fit has reached its tolerance. None for closed-form solutions.
     gap_ : float or None
-        Proven upper bound of the distance between the objective of the selected fit and the
-        optimum, relative to the objective, for the worst decision column. None for closed-form
-        solutions. If the bound is above 1e-4, `converged_` is False.
+        Proven upper bound of the relative distance to the optimum, which is the objective of the
+        selected fit minus its minimum, divided by the objective. With several decision columns, it
+        is the largest of their bounds. None for closed-form solutions. If the bound is above 1e-4,
+        `converged_` is False.
     gap_folds_ : float or None
         The largest `gap_` of the fits used for the selection, over all folds and all penalties.
     n_columns_ : int
@@ -154,12 +164,12 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
     fold_losses_ : array of shape (K,) or None
         The mean loss of the selected penalty in each fold.
     features_in_folds_ : {'nested', 'once'} or None
-        Method of fitting features that use the target when rows are held out. None for other
+        How features that use the target were fitted for the folds (see `fit`). None for other
         features, or if no training rows were held out.
     """
 
-    # Revision of the solver. It is incremented when the solver computes something different. Its
-    # trials then get new identities.
+    # Revision of the solver. It is incremented when the solver computes something different. The
+    # identities of the solver's trials then change, so that old rows are not reused.
     revision: ClassVar[int] = 1
     # True if the solver computes leave-one-out errors in closed form.
     leaves_one_out: ClassVar[bool] = False
@@ -186,7 +196,7 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         return np.unique(np.asarray(self.alphas, dtype=np.float64))[::-1]
 
     def _absolute(self, rows: float) -> Array:
-        """Return the absolute penalties for a fit on `rows` rows."""
+        """Return the penalties in the solver's formula (convention 'absolute') for a fit."""
         return (
             self.make_grid() * rows if self.alpha_convention == "per-sample" else self.make_grid()
         )
@@ -201,10 +211,10 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
 
     @abstractmethod
     def _losses(self, decisions: Array, truth: NDArray[Any]) -> Array:
-        """Return the mean loss for each penalty, given decision values of shape (a, n, t)."""
+        """Return the mean loss for each of the a penalties. Decisions have shape (a, n, t)."""
 
     def _summed_losses(self, decisions: Array, truth: NDArray[Any]) -> Array:
-        """Return the summed loss for each penalty, which is infinite if a decision value is NaN."""
+        """Return the loss summed over the rows for each penalty, or infinity for a NaN decision."""
         # A fit that overflowed has NaN decision values. Its loss is set to infinity, because
         # argmin would select NaN as the smallest loss.
         usable = np.asarray(np.isfinite(decisions).all(axis=(1, 2)))
@@ -213,11 +223,11 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
 
     @abstractmethod
     def _fits(self, design: Design, targets: Targets, folds: Folds, clock: Clock) -> Fits:
-        """Fit all rows. Also fit all rows except fold g, for every fold g >= 0."""
+        """Fit the model on all rows, and on all rows except fold g for every fold g >= 0."""
 
     @abstractmethod
     def _keep(self, path: RegularizationPath, best: int) -> None:
-        """Set the attributes of the fit with the selected penalty."""
+        """Set fitted attributes, such as `coef_`, from the fit with the penalty number `best`."""
 
     def check_parameters(self) -> None:
         """Raise MethodError if the parameters are not allowed. This check needs no data."""
@@ -304,7 +314,7 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         folds = self._make_folds(selection, design.n, groups, targets.codes, notes)
         fit_fold = None if folds is None else make_fold_fit(features_in_folds, self.features_)
         # Fit all penalties together, so that a Gram matrix or an eigendecomposition is computed
-        # only once. If each fold needs its own features, only all rows are fitted here, and
+        # only once. If each fold needs its own features, this call fits only all rows, and
         # `_with_nested` fits the folds.
         with limit_to_one_thread(self._is_small(design)):
             fits = self._fits(design, targets, None if fit_fold else folds, clock)
@@ -319,9 +329,9 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         # Keep only the fit of all rows at the selected penalty, because the memory for all fits is
         # proportional to the number of penalties.
         self._keep(fits.path, choice.best)
-        # The row of the trial reports how features were fitted in folds. If features have used the
-        # targets of held-out rows, the losses in the folds are too small, and the selected penalty
-        # is too small.
+        # Report how features were fitted for the folds. If features have used the targets of
+        # held-out rows, the losses on these rows are too small, and the selected penalty is too
+        # small.
         in_folds = None if folds is None or not uses_target(self.features_) else ONCE
         facts = self._facts(fits, choice.best, design.n, notes)
         self.report_ = FitReport(
@@ -335,7 +345,7 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         return self
 
     def _check_selection(self, selection: str, groups: Any, evaluation: Any) -> None:
-        """Raise MethodError if a selection method has no rows to use, or would split groups."""
+        """Raise MethodError if the evaluation rows, groups or features do not allow `selection`."""
         if selection == "test" and evaluation is None:
             raise MethodError(
                 "selection is 'test', but `fit` got no evaluation rows.",
@@ -404,7 +414,7 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         fit_fold: FoldFit,
         clock: Clock,
     ) -> Fits:
-        """Return the fits of all rows, and a fit without each fold, with features of its own.
+        """Return `fits` with a fit for each fold, whose features are fitted without the fold.
 
         All time spent on a fold counts as training.
         """
@@ -424,19 +434,18 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
                 decisions = fitted.compute_decisions(make_design(select_rows(X, held), features))
                 sums.append(self._summed_losses(decisions, targets.truth[held]))
             partial.append(fitted)
-        # The folds use a separate clock, because the time of features in the row is the time for
-        # all rows.
+        # The folds use a separate clock, because the recorded time of features is the time for all
+        # rows.
         clock.add(spent, to="train")
         return replace(fits, partial=partial, held_loss=np.array(sums))
 
     def _choose_by_evaluation(self, fits: Fits, evaluation: Any, clock: Clock) -> PenaltyChoice:
-        """Return the penalty with the smallest loss on the evaluation rows, and their predictions.
+        """Return the penalty with the smallest loss on the evaluation rows.
 
-        The trial is scored with the same decision values, so that they are computed once.
+        The decision values of these rows are also returned. The scores of the trial reuse them.
         """
-        # Some papers select the penalty by the test error: the smallest loss on the evaluation
-        # rows over the grid. The result is optimistic. The column `selection` of the row records
-        # this.
+        # Some papers select the penalty with the smallest test error. Their test error is
+        # therefore too small. The column `selection` of the result row is then 'test'.
         design = make_design(self._rows(evaluation[0]), self.features_)
         with clock.time_part("test"):
             decisions = fits.path.compute_decisions(design)
@@ -494,8 +503,8 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         path, notes = fits.path, [*notes, *fits.path.notes[best]]
         converged = None if path.converged is None else bool(path.converged[best])
         gap = None if path.gaps is None else float(path.gaps[best])
-        # A fit is recorded as not converged if the independent bound allows a better objective,
-        # even if the fit met its own stopping criterion. A NaN bound proves nothing.
+        # A fit with a large proven gap is recorded as not converged, even if it met its own
+        # stopping criterion. A NaN bound proves nothing.
         if gap is not None and not gap <= CERTAIN and converged is not False:
             converged = False
             notes.append(f"the objective may exceed its minimum by {gap:.1e} of its value")
@@ -554,6 +563,7 @@ class LinearModel(Solver):
     Attributes
     ----------
     coef_ : array of shape (t, p)
+        Coefficients of the p features for each of the t decision columns.
     """
 
     features_: Any

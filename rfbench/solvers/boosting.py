@@ -31,7 +31,7 @@ ROUNDS_WITHOUT_GAIN = 20
 
 
 class _SearchedBoosting(BaseEstimator):  # type: ignore[misc]
-    """Base class of the two search estimators.
+    """Base class of gradient boosting with a random search over its parameters.
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ class ClassSums(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     bandwidth : float, optional
         Bandwidth of the Gaussian kernel, which is computed exactly. By default k(x, x_i) is the
-        inner product of the columns, so that random features give an estimate of the kernel.
+        inner product of the rows x and x_i. For rows of random features, it estimates the kernel.
     """
 
     def __init__(self, bandwidth: float | None = None) -> None:

@@ -47,9 +47,8 @@ class Coding:
     def encode(self, codes: Codes) -> Array:
         """Convert class codes, shape (n,), to columns of -1 and +1, shape (n, t).
 
-        The value is 0 for a row whose class is not in the pair of the column.
-
-        For more than two classes each value has one byte, because the columns of a hundred classes
+        In a column for a pair of classes, rows of other classes have the value 0. For more than two
+        classes each value has one byte, because in float64 the columns of a hundred classes may
         need more memory than the rows.
         """
         if self.k == 2:
@@ -73,8 +72,8 @@ class Coding:
     def compute_scores(self, decisions: Array) -> Array:
         """Return decision values with one value per class. Pairs of classes are combined by votes.
 
-        The value is the number of votes plus the sum of the values in favor of the class, mapped to
-        (-1/3, 1/3).
+        With pairs, the value of a class is its number of votes plus a number in (-1/3, 1/3). This
+        number increases with the sum of the decision values in favor of the class.
         """
         if not self.is_one_vs_one:
             return decisions

@@ -1,4 +1,4 @@
-"""The design of a fit: rows with a fitted feature map, computed in blocks of rows."""
+"""The design matrix of a fit, which a fitted feature map computes in blocks of rows."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ DESIGN_BLOCK_BYTES = 2**19
 
 
 class Design:
-    """Rows together with their feature map. The complete n x p feature matrix is not required.
+    """Rows with a feature map, from which features are computed without storing all of them.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class Design:
     Attributes
     ----------
     clock : Clock or None
-        For a training set, the clock that is charged when features are computed again.
+        For a training set, the clock that measures the time of computing features again.
     """
 
     def __init__(self, X: Rows, features: Any = None) -> None:
@@ -66,7 +66,7 @@ class Design:
 
     @property
     def bytes_per_row(self) -> int:
-        """Bytes per row of features as the method stores them, or per dense row."""
+        """Number of bytes of the features of a row, in the form in which the map stores them."""
         itemsize = int(self.X.dtype.itemsize)
         if self._map is not None:
             return self._map.bytes_per_row(itemsize)
@@ -94,7 +94,8 @@ class Design:
     def compute_matrix(self, *, copy: bool = True) -> FloatArray:
         """Return all features at once, shape (n, n_columns).
 
-        Without `copy` and without features, it is the array of the rows, which must not be changed.
+        If `copy` is False and there is no feature map, a dense X itself is returned. The caller
+        must not change it.
         """
         if not copy and self.features is None and isinstance(self.X, np.ndarray):
             check_finite(self.X, "The features")
@@ -138,9 +139,10 @@ class Design:
     def multiply(self, coefficients: FloatArray) -> Array:
         """Return Z @ coefficients, shape (n, k), for coefficients of shape (n_columns, k)."""
         check_columns(self.n_columns, coefficients.shape[0])
-        # The features before the projection are used only in float64 and only for many rows.
-        # Coefficients before a projection can be large, and would amplify the rounding errors of
-        # float32. Projecting the coefficients costs as much as projecting the same number of rows.
+        # If the map ends with a projection, project the coefficients instead of the features.
+        # This is done only if there are fewer columns of coefficients than rows, because each
+        # column costs as much as a row. It is done only in float64, because projected coefficients
+        # can be large and would amplify the rounding errors of float32.
         double = self.X.dtype == np.float64
         few = coefficients.shape[1] < min(self.n, self.n_columns)
         if self._map is not None and double and few:
@@ -222,7 +224,7 @@ def check_finite(values: FloatArray, what: str) -> None:
 
 
 def make_design(X: Rows, features: Any) -> Design:
-    """Return the design of the rows X. Features that `fit` computed for these rows are reused."""
+    """Return the design of X. Reuse features that the sampler's `fit` has computed for X."""
     formed = getattr(features, "formed_", None)
     if isinstance(formed, PrecomputedFeatures) and formed.rows is X:
         return PrecomputedDesign(formed)

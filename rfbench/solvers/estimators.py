@@ -89,7 +89,7 @@ class Classifier(ClassifierMixin, Solver):  # type: ignore[misc]
         return self.coding_.decode(decisions)
 
     def encode_labels(self, labels: Any) -> Array | None:
-        """Return labels as target columns of least squares, or None if `fit` used other columns."""
+        """Return labels coded as -1 and +1, or None if the model is not fitted on such columns."""
         if not self.fits_coded_labels or self.coding_.is_one_vs_one:
             return None
         return self.coding_.encode(self._truth(labels))
@@ -104,7 +104,7 @@ class Classifier(ClassifierMixin, Solver):  # type: ignore[misc]
 
     def decision_function(self, X: Rows) -> Array:
         """Return the decision values: shape (n,) for two classes, (n, k) for k > 2 classes."""
-        # This raises an error if the solver is not fitted, because the labels are then unknown.
+        # Compute this first, because it raises the usual error if the solver is not fitted.
         decisions = self.compute_decisions(X)
         values = self.coding_.compute_scores(decisions)
         return values[:, 0] if self.coding_.k == 2 else values

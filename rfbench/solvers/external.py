@@ -65,11 +65,13 @@ class ExternalSolver(FittedModel):
     def fit(self, X: Rows, y: Any, **given: Unpack[FitOptions]) -> Self:
         """Fit the estimator on the features of the rows X, shape (n, d), and on y, shape (n,).
 
-        An estimator that holds out rows holds out complete `groups`, shape (n,). An estimator with
-        the attribute `chooses_by_evaluation` gets the rows of `evaluation` as `X_val` and `y_val`,
-        as in the selection 'test' of the solvers. Its attribute `evaluation_` contains its
-        predictions for these rows. If features use the target, they have used the targets of the
-        held-out rows. A note reports this.
+        If the estimator holds out rows by itself, it holds out complete `groups`, shape (n,). If
+        the features use the target, they have used the targets of these rows, which a note reports.
+
+        If the estimator has the attribute `chooses_by_evaluation`, it selects its settings on the
+        rows of `evaluation`, which it gets as `X_val` and `y_val`. This corresponds to the
+        selection 'test' of the solvers. The attribute `evaluation_` of the estimator then contains
+        its predictions for these rows.
         """
         clock, evaluation = given.get("clock") or Clock(), given.get("evaluation")
         self.features_ = features = given.get("features")
@@ -83,7 +85,7 @@ class ExternalSolver(FittedModel):
         if uses_target(features) and uses_held_out_rows(self.estimator, design.n):
             in_folds = ONCE
             name = type(self.estimator).__name__
-            notes.append(f"{name} selects with held-out rows whose targets the features have used")
+            notes.append(f"{name} holds out rows, but the features have used their targets")
         with clock.time_part("features"):
             Z = design.compute_matrix()
         choice: dict[str, Any] = {}
@@ -107,9 +109,9 @@ class ExternalSolver(FittedModel):
     def _choose_by_evaluation(
         self, Z: FloatArray, y: NDArray[Any], held: FloatArray, y_held: Any, clock: Clock
     ) -> dict[str, Any]:
-        """Fit an estimator that selects its settings on validation rows.
+        """Fit an estimator that selects its settings on the rows `held`.
 
-        Return the report of the fit.
+        Return the fields of the report that describe the selection.
         """
         with clock.time_part("train"):
             self.estimator.fit(Z, y, X_val=held, y_val=np.asarray(y_held))
@@ -156,9 +158,9 @@ class ExternalSolver(FittedModel):
         return values.astype(np.float64).reshape(len(values), -1)
 
     def compute_probabilities(self, X: Rows, codes: NDArray[Any], decisions: Array) -> Array | None:
-        """Return the class probabilities, shape (n, K), or None if the estimator has none.
+        """Return class probabilities, shape (n, K), or None if the estimator has no probabilities.
 
-        If the estimator selected its settings on evaluation rows, X are these rows, and their
+        If the estimator has selected its settings on evaluation rows, X has to be these rows. Their
         stored probabilities are returned.
         """
         if self._shares is not None:
@@ -170,7 +172,7 @@ class ExternalSolver(FittedModel):
         )
 
     def predict_codes(self, decisions: Array) -> NDArray[np.intp]:
-        """Return decision values as class codes."""
+        """Return the class codes, which are the decision values of this model, as integers."""
         return decisions[:, 0].astype(np.intp)
 
     def uses_held_out_rows(self, n: int) -> bool:

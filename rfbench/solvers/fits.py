@@ -42,8 +42,8 @@ class RegularizationPath(ABC):
     converged : array of bool, shape (a,), or None
         For every penalty, True if its fit reached the tolerance. None for closed-form solutions.
     gaps : array of shape (a,) or None
-        For every penalty, an upper bound of the distance of the objective from the optimum,
-        relative to the objective, for the worst column. None for closed-form solutions.
+        For every penalty, a proven upper bound of the objective minus its minimum, divided by the
+        objective. It is the largest bound of all columns. None for closed-form solutions.
     """
 
     intercepts: Array
@@ -60,7 +60,7 @@ class RegularizationPath(ABC):
     def record_gap(self, i: int, gap: float) -> None:
         """Record a proven distance to the optimum for the penalty i.
 
-        The largest distance is kept.
+        If a distance was already recorded, the larger one is kept.
         """
         assert self.gaps is not None
         self.gaps[i] = max(self.gaps[i], gap) if np.isfinite(gap) else np.inf
@@ -79,7 +79,7 @@ class RegularizationPath(ABC):
 
     @abstractmethod
     def compute_decisions(self, design: Design) -> Array:
-        """Return the decision values of the rows, shape (a, n, t)."""
+        """Return the decision values for each penalty, row and column, shape (a, n, t)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +115,7 @@ class LinearPath(RegularizationPath):
         return int(self.coefficients.shape[1])
 
     def compute_decisions(self, design: Design) -> Array:
-        """Return the decision values of the rows, shape (a, n, t)."""
+        """Return the decision values for each penalty, row and column, shape (a, n, t)."""
         a, p, t = self.coefficients.shape
         flat = self.coefficients.transpose(1, 0, 2).reshape(p, a * t)
         values = design.multiply(flat).reshape(design.n, a, t)
@@ -130,7 +130,9 @@ class KernelPath(RegularizationPath):
     Attributes
     ----------
     duals : array of shape (a, n_train, t)
+        Coefficients of the kernel functions, for each penalty, training row and column.
     rows : array or CSR matrix of shape (n_train, d)
+        The training rows.
     kernel : Kernel
     """
 
@@ -144,7 +146,7 @@ class KernelPath(RegularizationPath):
         return int(self.duals.shape[1])
 
     def compute_decisions(self, design: Design) -> Array:
-        """Return the decision values of the rows, shape (a, n, t), from blocks of kernel values."""
+        """Return the decision values for each penalty, row and column, shape (a, n, t)."""
         a, n_train, t = self.duals.shape
         flat = self.duals.transpose(1, 0, 2).reshape(n_train, a * t)
         values = np.empty((design.n, a * t))
@@ -164,11 +166,11 @@ class Fits:
 
     Attributes
     ----------
-    path : Path
+    path : RegularizationPath
         Fits on all rows.
     row_norm : float
         Mean squared norm of the feature rows (for a kernel, the mean of k(x, x)).
-    partial : list of Path
+    partial : list of RegularizationPath
         Fits on all rows except fold g, for every g.
     held_loss : array of shape (K, a) or None
         The summed loss of each held-out fold, if it is already known. For leave-one-out, K is 1,
@@ -189,9 +191,10 @@ def fit_from_gram(
 ) -> Fits:
     """Fit a model from normal equations, which are accumulated in one pass over the rows.
 
-    The equations of all rows except a fold are the sum over the other folds. For a regression the
-    squared error of a fold is computed from the equations of the fold. `center` is True if there is
-    an intercept (see `rfbench.compute.gram.accumulate_parts`).
+    `solve` returns the fits for all penalties from given equations. The equations of all rows
+    except a fold are the sum over the other folds. For a regression the squared error of a fold is
+    computed from the equations of the fold. `center` is True if there is an intercept (see
+    `rfbench.compute.gram.accumulate_parts`).
 
     Pairs of classes are fitted from one Gram matrix per class (and held-out fold). The equations
     of the pair (i, j), with +1 for j, are the sum of the equations of j and of i, with the sign of
@@ -206,8 +209,8 @@ def fit_from_gram(
     if coding is not None:
         assert targets.codes is not None
         codes, columns = codes + targets.codes, np.ones((design.n, 1))
-    # Targets with class codes -1 and +1 are not centered, because they do not need it and may have
-    # many columns.
+    # The coded labels of more than two classes (int8) are not centered, because they have no large
+    # mean, and a centered copy of many columns would need much memory.
     elif center and columns.dtype == np.float64:
         means = columns.mean(axis=0)
         columns = columns - means
@@ -281,9 +284,10 @@ def fit_from_matrix(
     fit: Callable[[Array, Targets], LinearPath],
     matrices: float,
 ) -> Fits:
-    """Fit from the complete matrix of features, float64, shape (n, p), which `fit` must not change.
+    """Fit a model with the function `fit`, which gets the complete feature matrix, shape (n, p).
 
-    `matrices` is the number of matrices of this size that are in memory at the same time.
+    The matrix is in float64, and `fit` must not change it. `matrices` is the number of matrices of
+    this size that are in memory at the same time.
 
     Raises
     ------

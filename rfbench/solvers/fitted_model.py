@@ -18,7 +18,7 @@ from rfbench.solvers.design import make_design
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class FitReport:
-    """Facts about one fit. `Solver` documents them, and adapters set only some of them.
+    """Facts about one fit. `Solver` documents the fields that are not listed here.
 
     Attributes
     ----------
@@ -27,7 +27,7 @@ class FitReport:
     chosen : mapping or None
         Parameters that an estimator's own search has selected, by name. None without a search.
     chosen_at_edge : list of str
-        Names of selected parameters with the smallest or the largest value tried.
+        Names of the parameters for which the smallest or the largest value tried was selected.
     arrays : mapping of str to array
         Arrays of the fit to be stored with the predictions.
     """
@@ -120,11 +120,14 @@ class FittedModel(ABC):
         """Return the decision values of the rows, shape (n, t)."""
 
     def predict_codes(self, decisions: Array) -> NDArray[np.intp]:
-        """Return decision values as class codes. Raise MethodError if there are no classes."""
-        raise MethodError(f"{type(self).__name__} is not fitted on classes.")
+        """Return the class codes that decision values predict, shape (n,).
+
+        Raise MethodError if the model does not predict classes.
+        """
+        raise MethodError(f"{type(self).__name__} does not predict classes.")
 
     def encode_labels(self, labels: Any) -> Array | None:
-        """Return labels as target columns of least squares, or None if `fit` used other columns."""
+        """Return labels coded as -1 and +1, or None if the model is not fitted on such columns."""
         return None
 
     def compute_probabilities(self, X: Rows, codes: NDArray[Any], decisions: Array) -> Array | None:
@@ -141,7 +144,7 @@ class FittedModel(ABC):
         decisions : array of shape (n, t)
             Decision values of these rows.
         """
-        raise MethodError(f"{type(self).__name__} is not fitted on classes.")
+        raise MethodError(f"{type(self).__name__} does not predict classes.")
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Restore a saved model. Models of earlier versions have attributes instead of a report."""

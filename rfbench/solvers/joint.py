@@ -41,6 +41,7 @@ class Saddle:
     Attributes
     ----------
     q : array of shape (N,)
+        The distribution over the features.
     a : array of shape (n,)
         The dual variables for which the bound `lower` was computed.
     weights : array of shape (N,)
@@ -49,7 +50,7 @@ class Saddle:
     b : float
     upper, lower : float
         Bounds of the optimal value. `upper` is the primal objective of the SVM at (q, weights, b).
-        `lower` is the dual objective of a at its best response q, in closed form.
+        `lower` is the dual objective at a, minimized over q in closed form.
     iterations : int
     """
 
@@ -68,10 +69,9 @@ class Saddle:
 
 
 def compute_lower_bound(A: Array, a: Array, rho: float) -> float:
-    """Return 1'a - max_q q'g^2 / 2, g = A'a: a lower bound of the value for every feasible a."""
-    # For a fixed a, compute the q in the ball that maximizes q'v, which is the best response of
-    # the other player and has a closed form. Any other q would give a number above the bound, so
-    # the gap would prove nothing.
+    """Return 1'a - max_q q'g^2 / 2 with g = A'a. It is a lower bound of the optimal value."""
+    # For a fixed a, the q in the ball that maximizes q'v has a closed form. Any other q would give
+    # a larger number, which is not a lower bound.
     v = matmul(A.T, a) ** 2
     return float(a.sum() - (compute_chi_square_weights(v, rho) * v).sum() / 2)
 
@@ -79,8 +79,9 @@ def compute_lower_bound(A: Array, a: Array, rho: float) -> float:
 def find_best_intercept(values: Array, y: Array, near: float) -> float:
     """Return the b nearest to `near` that minimizes sum_i max(0, 1 - y_i (values_i + b))."""
     # The loss is a piecewise linear function of b with kinks at y_i - values_i. Its slope is the
-    # number of active negative rows minus the number of active positive rows. The slope is 0
-    # between the two kinks around the number of positive rows.
+    # number of negative rows with a positive loss minus the number of such positive rows. It
+    # increases by 1 at each kink. With P positive rows, the slope is therefore 0 between the kinks
+    # P and P + 1.
     breaks = np.sort(y - values)
     positive = int(np.sum(y > 0))
     low = breaks[positive - 1] if positive else -np.inf
@@ -93,10 +94,11 @@ def solve_saddle(
 ) -> Saddle:
     """Find the saddle point of the problem in `JointClassifier`.
 
-    The method solves the Karush-Kuhn-Tucker conditions of both players. It reduces the products of
-    slacks and multipliers to zero with Mehrotra's rule for their target, without his second-order
-    correction. Every step solves one n x n system (A W A' + D) with diagonal W and D (see
-    `_System`). q and the multipliers are eliminated from the system.
+    The method solves the Karush-Kuhn-Tucker conditions of the minimum over q and the maximum over
+    a. It reduces the products of slacks and multipliers to zero. Their target in each step follows
+    Mehrotra's rule, without his second-order correction. Every step solves one n x n system with
+    the matrix A W A' + D, where W and D are diagonal (see `_System`). q and the multipliers are
+    eliminated from the system.
 
     Parameters
     ----------
@@ -130,10 +132,10 @@ def solve_saddle(
 
 
 def _better(best: Saddle | None, point: _Point, iteration: int) -> Saddle:
-    """Return a saddle point with the better primal part and the better dual part of two points."""
-    # Upper bound: for this q, the coefficients w_m = q_m * g_m are feasible in problem 9, and the
-    # sum of w_m^2 / (2 * q_m) is q'g^2 / 2. b is computed again, because the multiplier b is not
-    # optimal before convergence.
+    """Return a saddle point with the best upper bound and the best lower bound of two points."""
+    # Upper bound: for this q, the coefficients w_m = q_m * g_m are feasible in the primal problem,
+    # and the sum of w_m^2 / (2 * q_m) is q'g^2 / 2. b is computed again, because the multiplier b
+    # is not optimal before convergence.
     weights = point.q * point.g
     values = point.y * point.margins
     b = find_best_intercept(values, point.y, point.b) if point.intercept else 0.0
@@ -176,7 +178,7 @@ class _System:
         self.factor = linalg.cholesky(matrix, lower=True, overwrite_a=True, check_finite=False)
 
     def solve(self, rhs: Array) -> Array:
-        """Solve the system for every column of `sides`. Return the solutions as columns."""
+        """Solve the system for every column of `rhs`. Return the solutions as columns."""
         if self.by_rows:
             return self._inner(rhs)
         solved = self._woodbury(rhs)
@@ -218,7 +220,7 @@ class _Point:
         self.room = 1.0 + self.rho - len(self.q) * sum_squares(self.q)
 
     def feasible(self) -> Array:
-        """Return a after scaling down the class with the larger sum, so that y'a = 0."""
+        """Return the dual variables with y'a = 0. The class with the larger sum is scaled down."""
         if not self.intercept:
             return self.a
         positive = self.y > 0
@@ -263,7 +265,7 @@ class _Point:
         return bool(np.isfinite(t) and t > 1e-10)
 
     def _direction(self, factor: tuple[Array, _System], aim: float) -> Step:
-        """Return the Newton step for which the products of slack and multiplier are `aim`."""
+        """Return the Newton step toward products of slack and multiplier that are all `aim`."""
         curvature, system = factor
         A, y, q, a, g, N = self.A, self.y, self.q, self.a, self.g, len(self.q)
         upper_slack = self.C - a
@@ -352,8 +354,8 @@ class JointClassifier(Classifier, LinearModel):
     q_m)`. The N features are all features of the pool, without weights (for example of the sampler
     rks with M = N). The decision is :math:`\sum_m q_m g_m \phi_m(x) + b`, with b from the
     optimality of the hinge losses. Only binary targets are supported. The features z have a factor
-    1/sqrt(N), as in the samplers, and :math:`\phi = \sqrt N z`. The uniform q gives the SVM of the
-    unweighted features.
+    1/sqrt(N), as in the samplers, and :math:`\phi = \sqrt N z`. With the uniform q, the model is
+    the SVM on the unweighted features.
 
     An interior-point method runs until the relative duality gap is below `tol`. A note reports the
     final gap, which is proven by a primal and a dual feasible point. With m the smaller of n and N,
@@ -363,18 +365,24 @@ class JointClassifier(Classifier, LinearModel):
     Parameters
     ----------
     alphas : float or sequence of float, default=1.0
-        Penalties to select from. A single number is a grid with one value.
+        Penalties to select from (the grid). A single number is a grid with one value.
     alpha_convention : {'absolute', 'per-sample'}, default='absolute'
         C is 1/alpha ('absolute') or 1/(n alpha) ('per-sample') for the n rows of the fit. n is
         smaller in a fold and for a pair of classes.
     selection : {'fixed', 'test', 'validation', 'cv5', 'loo'}, default=None
-        Method that selects one penalty of the grid. 'fixed': the grid has a single value. 'test':
-        smallest error on the evaluation rows that are passed to `fit`. This is optimistic if they
-        are the test set. 'validation': smallest error on a random fifth of the training set. 'cv5'
-        (or 'cvK'): five-fold (K-fold) cross-validation. 'loo': leave-one-out error in closed form
-        (ridge and kernel ridge only). None: 'fixed' for a single value, and 'cv5' otherwise. After
-        the selection the model is fitted on all rows. Among equally good penalties, the largest is
-        selected. Features that use the target are fitted without the validation set (see `fit`).
+        Method that selects one penalty of the grid.
+
+        - 'fixed': no selection, because the grid has a single value.
+        - 'test': smallest error on the evaluation rows that are passed to `fit`. This error is
+          too small if these rows are the test set.
+        - 'validation': smallest error on a random fifth of the training set.
+        - 'cv5' (or 'cvK'): smallest error in five-fold (K-fold) cross-validation.
+        - 'loo': smallest leave-one-out error in closed form (ridge and kernel ridge only).
+        - None: 'fixed' for a single value, and 'cv5' otherwise.
+
+        If several penalties are equally good, the largest is selected. After the selection, the
+        model is fitted on all rows. Features that use the target are fitted again without the
+        held-out rows (see `fit`).
     intercept : bool, default=True
         Fit an intercept.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None

@@ -37,18 +37,24 @@ class KernelModel(Solver):
     Parameters
     ----------
     alphas : float or sequence of float, default=1.0
-        Penalties to select from. A single number is a grid with one value.
+        Penalties to select from (the grid). A single number is a grid with one value.
     alpha_convention : {'absolute', 'per-sample'}, default='absolute'
-        Factor of the penalty in the formula of the solver: alpha ('absolute'), or n alpha
-        ('per-sample') for the n rows of the fit. n is smaller in a fold and for a pair of classes.
+        'absolute': the formula of the solver has the penalty alpha. 'per-sample': it has the
+        penalty n alpha for a fit on n rows. n is smaller in a fold and for a pair of classes.
     selection : {'fixed', 'test', 'validation', 'cv5', 'loo'}, default=None
-        Method that selects one penalty of the grid. 'fixed': the grid has a single value. 'test':
-        smallest error on the evaluation rows that are passed to `fit`. This is optimistic if they
-        are the test set. 'validation': smallest error on a random fifth of the training set. 'cv5'
-        (or 'cvK'): five-fold (K-fold) cross-validation. 'loo': leave-one-out error in closed form
-        (ridge and kernel ridge only). None: 'fixed' for a single value, and 'cv5' otherwise. After
-        the selection the model is fitted on all rows. Among equally good penalties, the largest is
-        selected. Features that use the target are fitted without the validation set (see `fit`).
+        Method that selects one penalty of the grid.
+
+        - 'fixed': no selection, because the grid has a single value.
+        - 'test': smallest error on the evaluation rows that are passed to `fit`. This error is
+          too small if these rows are the test set.
+        - 'validation': smallest error on a random fifth of the training set.
+        - 'cv5' (or 'cvK'): smallest error in five-fold (K-fold) cross-validation.
+        - 'loo': smallest leave-one-out error in closed form (ridge and kernel ridge only).
+        - None: 'fixed' for a single value, and 'cv5' otherwise.
+
+        If several penalties are equally good, the largest is selected. After the selection, the
+        model is fitted on all rows. Features that use the target are fitted again without the
+        held-out rows (see `fit`).
     intercept : bool, default=True
         Fit an intercept.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
@@ -61,8 +67,11 @@ class KernelModel(Solver):
     Attributes
     ----------
     dual_coef_ : array of shape (n, t)
+        Coefficients of the kernel functions of the n training rows, for each decision column.
     kernel_ : Kernel
+        The kernel with its bandwidth.
     bandwidth_ : float
+        The bandwidth, which may be computed from the training set.
     """
 
     uses_features: ClassVar[bool] = False
@@ -101,7 +110,7 @@ class KernelModel(Solver):
             return Fits(path, norm, partial, loss)
 
     def _all_rows(self, K: Array, rows: Rows, targets: Targets) -> tuple[KernelPath, Array | None]:
-        """Return the fits of all rows, and `Fits.held_loss` if the selection uses it."""
+        """Return the fits of all rows, and the leave-one-out losses if the selection uses them."""
         return self._path(K, rows, targets), None
 
     def _keep(self, path: RegularizationPath, best: int) -> None:
@@ -152,26 +161,31 @@ def _noise(K: Array) -> float:
 class KernelRidgeRegressor(Regressor, _KernelRidge):
     r"""Kernel ridge regression: :math:`|y - f - b|^2 + \alpha |f|_k^2` over f in the RKHS.
 
-    Ridge regression on features approximates this model.
-    `rfbench.compute.ridge.solve_shifted_systems`
-    solves for all penalties. With the selection 'loo' a single eigendecomposition is computed. The
-    fit needs 8 * 4 n^2 bytes of memory.
+    Ridge regression on random features approximates this model. All penalties are solved by
+    `rfbench.compute.ridge.solve_shifted_systems`, or from a single eigendecomposition for the
+    selection 'loo'. The fit needs 8 * 4 n^2 bytes of memory.
 
     Parameters
     ----------
     alphas : float or sequence of float, default=1.0
-        Penalties to select from. A single number is a grid with one value.
+        Penalties to select from (the grid). A single number is a grid with one value.
     alpha_convention : {'absolute', 'per-sample'}, default='absolute'
-        Factor of the penalty in the formula of the solver: alpha ('absolute'), or n alpha
-        ('per-sample') for the n rows of the fit. n is smaller in a fold and for a pair of classes.
+        'absolute': the formula of the solver has the penalty alpha. 'per-sample': it has the
+        penalty n alpha for a fit on n rows. n is smaller in a fold and for a pair of classes.
     selection : {'fixed', 'test', 'validation', 'cv5', 'loo'}, default=None
-        Method that selects one penalty of the grid. 'fixed': the grid has a single value. 'test':
-        smallest error on the evaluation rows that are passed to `fit`. This is optimistic if they
-        are the test set. 'validation': smallest error on a random fifth of the training set. 'cv5'
-        (or 'cvK'): five-fold (K-fold) cross-validation. 'loo': leave-one-out error in closed form
-        (ridge and kernel ridge only). None: 'fixed' for a single value, and 'cv5' otherwise. After
-        the selection the model is fitted on all rows. Among equally good penalties, the largest is
-        selected. Features that use the target are fitted without the validation set (see `fit`).
+        Method that selects one penalty of the grid.
+
+        - 'fixed': no selection, because the grid has a single value.
+        - 'test': smallest error on the evaluation rows that are passed to `fit`. This error is
+          too small if these rows are the test set.
+        - 'validation': smallest error on a random fifth of the training set.
+        - 'cv5' (or 'cvK'): smallest error in five-fold (K-fold) cross-validation.
+        - 'loo': smallest leave-one-out error in closed form (ridge and kernel ridge only).
+        - None: 'fixed' for a single value, and 'cv5' otherwise.
+
+        If several penalties are equally good, the largest is selected. After the selection, the
+        model is fitted on all rows. Features that use the target are fitted again without the
+        held-out rows (see `fit`).
     intercept : bool, default=True
         Fit an intercept.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
@@ -196,24 +210,30 @@ class KernelRidgeRegressor(Regressor, _KernelRidge):
 class KernelRidgeClassifier(Classifier, _KernelRidge):
     r"""Kernel ridge regression on labels coded -1 and +1: :math:`|y - f - b|^2 + \alpha |f|_k^2`.
 
-    Two classes have one column, and the sign of its value is predicted. More classes have one
-    column each, and the class with the largest value is predicted.
+    For two classes there is one decision column, and its sign is predicted. For more classes there
+    is one column per class, and the class with the largest value is predicted.
 
     Parameters
     ----------
     alphas : float or sequence of float, default=1.0
-        Penalties to select from. A single number is a grid with one value.
+        Penalties to select from (the grid). A single number is a grid with one value.
     alpha_convention : {'absolute', 'per-sample'}, default='absolute'
-        Factor of the penalty in the formula of the solver: alpha ('absolute'), or n alpha
-        ('per-sample') for the n rows of the fit. n is smaller in a fold and for a pair of classes.
+        'absolute': the formula of the solver has the penalty alpha. 'per-sample': it has the
+        penalty n alpha for a fit on n rows. n is smaller in a fold and for a pair of classes.
     selection : {'fixed', 'test', 'validation', 'cv5', 'loo'}, default=None
-        Method that selects one penalty of the grid. 'fixed': the grid has a single value. 'test':
-        smallest error on the evaluation rows that are passed to `fit`. This is optimistic if they
-        are the test set. 'validation': smallest error on a random fifth of the training set. 'cv5'
-        (or 'cvK'): five-fold (K-fold) cross-validation. 'loo': leave-one-out error in closed form
-        (ridge and kernel ridge only). None: 'fixed' for a single value, and 'cv5' otherwise. After
-        the selection the model is fitted on all rows. Among equally good penalties, the largest is
-        selected. Features that use the target are fitted without the validation set (see `fit`).
+        Method that selects one penalty of the grid.
+
+        - 'fixed': no selection, because the grid has a single value.
+        - 'test': smallest error on the evaluation rows that are passed to `fit`. This error is
+          too small if these rows are the test set.
+        - 'validation': smallest error on a random fifth of the training set.
+        - 'cv5' (or 'cvK'): smallest error in five-fold (K-fold) cross-validation.
+        - 'loo': smallest leave-one-out error in closed form (ridge and kernel ridge only).
+        - None: 'fixed' for a single value, and 'cv5' otherwise.
+
+        If several penalties are equally good, the largest is selected. After the selection, the
+        model is fitted on all rows. Features that use the target are fitted again without the
+        held-out rows (see `fit`).
     intercept : bool, default=True
         Fit an intercept.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
@@ -232,23 +252,31 @@ class KernelSVMClassifier(Classifier, KernelModel):
     r"""Kernel SVM: minimizes :math:`\sum_i \max(0, 1 - y_i (f(x_i) + b)) + \alpha |f|_k^2 / 2`.
 
     f is in the RKHS, and b is not penalized. The solver is scikit-learn's SVC on the precomputed
-    kernel matrix, with C = 1/alpha. More than two classes have one column per pair and a vote
-    (one-vs-one, see `rfbench.solvers.coding.Coding`). The fit needs 8 * 3 n^2 bytes of memory.
+    kernel matrix, with C = 1/alpha. For more than two classes there is one decision column per pair
+    of classes, and the columns vote (one-vs-one, see `rfbench.solvers.coding.Coding`). The fit
+    needs 8 * 3 n^2 bytes of memory.
 
     Parameters
     ----------
     alphas : float or sequence of float, default=1.0
-        Penalties to select from. A single number is a grid with one value.
+        Penalties to select from (the grid). A single number is a grid with one value.
     alpha_convention : {'absolute', 'per-sample'}, default='absolute'
-        With 'per-sample', n is the number of rows of all classes.
+        'absolute': the formula of the solver has the penalty alpha. 'per-sample': it has the
+        penalty n alpha, and n counts the rows of all classes, also for a pair of classes.
     selection : {'fixed', 'test', 'validation', 'cv5', 'loo'}, default=None
-        Method that selects one penalty of the grid. 'fixed': the grid has a single value. 'test':
-        smallest error on the evaluation rows that are passed to `fit`. This is optimistic if they
-        are the test set. 'validation': smallest error on a random fifth of the training set. 'cv5'
-        (or 'cvK'): five-fold (K-fold) cross-validation. 'loo': leave-one-out error in closed form
-        (ridge and kernel ridge only). None: 'fixed' for a single value, and 'cv5' otherwise. After
-        the selection the model is fitted on all rows. Among equally good penalties, the largest is
-        selected. Features that use the target are fitted without the validation set (see `fit`).
+        Method that selects one penalty of the grid.
+
+        - 'fixed': no selection, because the grid has a single value.
+        - 'test': smallest error on the evaluation rows that are passed to `fit`. This error is
+          too small if these rows are the test set.
+        - 'validation': smallest error on a random fifth of the training set.
+        - 'cv5' (or 'cvK'): smallest error in five-fold (K-fold) cross-validation.
+        - 'loo': smallest leave-one-out error in closed form (ridge and kernel ridge only).
+        - None: 'fixed' for a single value, and 'cv5' otherwise.
+
+        If several penalties are equally good, the largest is selected. After the selection, the
+        model is fitted on all rows. Features that use the target are fitted again without the
+        held-out rows (see `fit`).
     intercept : bool, default=True
         Has to be True, because libsvm always fits an intercept.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
@@ -303,8 +331,8 @@ class KernelSVMClassifier(Classifier, KernelModel):
             notes=[[] for _ in alphas],
             converged=np.ones(len(alphas), dtype=bool),
         )
-        # For a pair of classes, a fold may have rows of only one of them. The pair then always
-        # decides for this class.
+        # The rows outside a fold may contain only one class of a pair. The column of this pair
+        # then always predicts this class.
         constants[:] = np.sign(targets.columns.max(axis=0) + targets.columns.min(axis=0))
         present = np.unique(codes)
         if len(present) < 2:
@@ -320,8 +348,8 @@ class KernelSVMClassifier(Classifier, KernelModel):
                 first, second = present[a], present[b]
                 column = columns[first, second]
                 constants[i, column] = sign * model.intercept_[pair]
-                # In libsvm, each row has one coefficient for each class except its own, in the
-                # order of the classes.
+                # In libsvm, each support vector has one coefficient for each class except its own,
+                # in the order of the classes.
                 for code, place in ((first, b - 1), (second, a)):
                     chosen = own == code
                     own_duals = model.dual_coef_[place, chosen]

@@ -1,7 +1,7 @@
 """Ridge regression on the features of a kernel, with settings selected on a validation set.
 
-Metric, bandwidth, penalty and probabilities can be selected on the validation set. All selected
-values are parameters, so that the model can be fitted again on other rows.
+The bandwidth, the penalty and the parameters of the probabilities are selected on the validation
+set. All selected values are parameters, so that the model can be fitted again on other rows.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ ROWS_AT_ONCE = 4096
 JITTER = 1e-9
 FREQUENCIES = "frequencies"
 # ROUNDS is the number of rounds in which a metric is learned. METRIC_ROWS is the number of rows
-# from which it is learned, a fifth of which is held out. On the data set pumadyn32nm, three rounds
-# do not find a relevant column, and five rounds do (measured). METRIC_ROWS was chosen without a
-# measurement. Twice the rows need twice the time.
+# from which it is learned. A fifth of these rows is held out. On the data set pumadyn32nm, three
+# rounds do not find a relevant column, and five rounds do (measured). METRIC_ROWS was chosen
+# without a measurement. Twice the rows need twice the time.
 ROUNDS, METRIC_ROWS = 6, 4_500
 
 
@@ -48,9 +48,8 @@ class _KernelModel(BaseEstimator):  # type: ignore[misc]
 
     For features Z of n rows, the objective is :math:`|Y - \bar y - Z\theta|^2 + n\alpha|\theta|^2`.
     For landmarks S the kernel itself is used: :math:`Z = K_{nS}` with the penalty
-    :math:`n\alpha\,\theta^\top K_{SS}\theta`. This is the same model without the root of
-    :math:`K_{SS}`, so that a prediction needs one block of the kernel matrix. The rows are
-    processed in blocks.
+    :math:`n\alpha\,\theta^\top K_{SS}\theta`. This model is the same, but a prediction needs only
+    kernel values, and no root of :math:`K_{SS}`. The rows are processed in blocks.
 
     Parameters
     ----------
@@ -60,7 +59,7 @@ class _KernelModel(BaseEstimator):  # type: ignore[misc]
     n_components : int
     kernel : str
     factors : sequence of float
-        Bandwidths to select from, as multiples of the median distance.
+        Bandwidths to select from, as multiples of the median distance between rows.
     alphas : sequence of float
         Penalties alpha to select from. The objective has the factor n alpha.
     metric : {'none', 'diagonal', 'full'}
@@ -74,9 +73,9 @@ class _KernelModel(BaseEstimator):  # type: ignore[misc]
     Attributes
     ----------
     factor_, alpha_, link_ : float, float and pair of float
-        The values that were selected on the rows ``X_val`` of `fit`. Without these rows, each of
-        the settings needs a single value. Bandwidths are tried in ascending order, until the loss
-        increases.
+        The values that were selected on the rows ``X_val`` of `fit`. Without these rows, `factors`
+        and `alphas` need a single value each. Bandwidths are tried in ascending order, until the
+        loss increases.
     evaluation_ : array of shape (n, 1) or (n, K)
         Predictions for the rows ``X_val``: numbers, or class probabilities. ``evaluation_loss_`` is
         their loss.
@@ -132,7 +131,7 @@ class _KernelModel(BaseEstimator):  # type: ignore[misc]
         self.intercept_ = Y.mean(axis=0)
         if held is None:
             if self.chooses_by_evaluation:
-                raise MethodError("There are several values to select from, but no rows X_val.")
+                raise MethodError("There are several bandwidths or penalties, but no rows X_val.")
             self.factor_, self.alpha_, self.link_ = self.factors[0], self.alphas[0], self.link
             self.map_, path = self._path(X, Y, self.factor_)
             self.coef_ = path[0]
@@ -219,7 +218,7 @@ class KernelRegressor(RegressorMixin, _KernelModel):  # type: ignore[misc]
     """
 
     def fit(self, X: Any, y: Any, X_val: Any = None, y_val: Any = None) -> Self:
-        """Fit rows, shape (n, d), and a target, shape (n,). Select settings on a validation set."""
+        """Fit the model on X, shape (n, d), and y, shape (n,). Select settings on X_val, y_val."""
         X, y = validate_data(self, X, y, y_numeric=True, dtype=np.float64)
         self.range_ = float(y.min()), float(y.max())
         held = None if X_val is None else np.asarray(y_val, dtype=np.float64)[:, None]
@@ -234,10 +233,10 @@ class KernelRegressor(RegressorMixin, _KernelModel):  # type: ignore[misc]
 
 
 class KernelClassifier(ClassifierMixin, _KernelModel):  # type: ignore[misc]
-    """Classification by ridge regression on class columns of -1 and +1. See `_KernelModel`."""
+    """Classification by ridge regression on labels coded as -1 and +1. See `_KernelModel`."""
 
     def fit(self, X: Any, y: Any, X_val: Any = None, y_val: Any = None) -> Self:
-        """Fit rows, shape (n, d), and labels, shape (n,). Select settings on a validation set."""
+        """Fit the model on X, shape (n, d), and labels y. Select settings on X_val and y_val."""
         X, y = validate_data(self, X, y, dtype=np.float64)
         self.classes_, codes = np.unique(y, return_inverse=True)
         coding, held, columns = Coding(len(self.classes_)), None, None

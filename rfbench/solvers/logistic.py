@@ -31,24 +31,30 @@ class LogisticClassifier(Classifier, LinearModel):
     Parameters
     ----------
     alphas : float or sequence of float, default=1.0
-        Penalties to select from. A single number is a grid with one value.
+        Penalties to select from (the grid). A single number is a grid with one value.
     alpha_convention : {'absolute', 'per-sample'}, default='absolute'
-        Factor of the penalty in the formula of the solver: alpha ('absolute'), or n alpha
-        ('per-sample') for the n rows of the fit. n is smaller in a fold and for a pair of classes.
+        'absolute': the formula of the solver has the penalty alpha. 'per-sample': it has the
+        penalty n alpha for a fit on n rows. n is smaller in a fold and for a pair of classes.
     selection : {'fixed', 'test', 'validation', 'cv5', 'loo'}, default=None
-        Method that selects one penalty of the grid. 'fixed': the grid has a single value. 'test':
-        smallest error on the evaluation rows that are passed to `fit`. This is optimistic if they
-        are the test set. 'validation': smallest error on a random fifth of the training set. 'cv5'
-        (or 'cvK'): five-fold (K-fold) cross-validation. 'loo': leave-one-out error in closed form
-        (ridge and kernel ridge only). None: 'fixed' for a single value, and 'cv5' otherwise. After
-        the selection the model is fitted on all rows. Among equally good penalties, the largest is
-        selected. Features that use the target are fitted without the validation set (see `fit`).
+        Method that selects one penalty of the grid.
+
+        - 'fixed': no selection, because the grid has a single value.
+        - 'test': smallest error on the evaluation rows that are passed to `fit`. This error is
+          too small if these rows are the test set.
+        - 'validation': smallest error on a random fifth of the training set.
+        - 'cv5' (or 'cvK'): smallest error in five-fold (K-fold) cross-validation.
+        - 'loo': smallest leave-one-out error in closed form (ridge and kernel ridge only).
+        - None: 'fixed' for a single value, and 'cv5' otherwise.
+
+        If several penalties are equally good, the largest is selected. After the selection, the
+        model is fitted on all rows. Features that use the target are fitted again without the
+        held-out rows (see `fit`).
     intercept : bool, default=True
         Fit an intercept.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Random seed or generator for the folds.
     max_iter : int, default=200
-        Maximum number of Newton steps per penalty. A fit that needs more steps is noted.
+        Maximum number of Newton steps per penalty. A note reports fits that need more steps.
     tol : float, default=1e-08
         The steps stop when the largest entry of the gradient, relative to the gradient at zero, is
         at most this value. If `tol` is at most 1e-5, the steps also continue until the proven
@@ -85,7 +91,7 @@ class LogisticClassifier(Classifier, LinearModel):
         return fit_from_matrix(design, targets, folds, clock, fit, matrices=matrices)
 
     def _is_loose(self) -> bool:
-        """Return True if the gradient alone ends the steps, and the gap is only reported."""
+        """Return True if `tol` is so large that the gradient alone decides on convergence."""
         return self.tol > CERTAIN / 10
 
     def _newton_path(
@@ -138,8 +144,8 @@ class LogisticClassifier(Classifier, LinearModel):
         missing = coding.k - len(np.unique(codes))
         if missing:
             raise MethodError(
-                f"A part of the training set does not have rows of {missing} of the classes.",
-                "The part is defined by the folds for the selection of the penalty.",
+                f"Without a fold, the training set does not have rows of {missing} of the classes.",
+                "The penalty is selected with fits that leave out one fold.",
                 "Use fewer folds, or more rows.",
             )
         return TwoClasses(targets.columns) if coding.k == 2 else Multinomial(codes)

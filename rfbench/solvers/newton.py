@@ -2,9 +2,9 @@
 
 Conjugate gradients solve the linear system of a Newton step. The preconditioner is the Cholesky
 factor of an earlier Hessian. With the factor of the current Hessian, the first iterate is the exact
-Newton step (for two classes). Computing a Hessian costs as much as many products with it. An older
-factor is therefore used as long as few products are needed. It is reused across steps, penalties
-and folds.
+Newton step (for two classes). Computing a Hessian costs as much as many products with the Hessian.
+The factor of an older Hessian is therefore used as long as few products are needed. It is reused
+across steps, penalties and folds.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ SAMPLED = 4
 # last steps would be rejected.
 SUFFICIENT_DECREASE = 1e-4
 ROUNDING = 1e-13
-# Largest predicted decrease of the objective, relative to the objective, before the last step.
-# Newton's method squares this value in the last step, to 1e-14. With twice the value, it is 4e-14,
-# still below ROUNDING.
+# A fit has converged only if its last step had a predicted decrease of at most this share of the
+# objective. Newton's method converges quadratically, so that the remaining distance is about the
+# square of this value, 1e-14. With twice the value, it is 4e-14, still below ROUNDING.
 PROMISED = 1e-7
 # Number of Newton steps for the intercepts. A few steps are enough, because each step squares the
 # error. Further steps would only follow rounding errors. Twice the value changes nothing.
@@ -142,8 +142,7 @@ class SquaredHinge:
         return Derivatives(-2.0 * self.signs * slack, lambda v: bent * v, bent[:, 0])
 
 
-# Type of a loss, which is the sum over n rows, as a function of the decision values of shape (n,
-# t).
+# Type of a loss. A loss is a function of decision values, shape (n, t), and a sum over the n rows.
 Loss = TwoClasses | Multinomial | SquaredHinge
 
 
@@ -174,7 +173,7 @@ class Newton:
         # number is infinite if the Hessian was computed from all rows.
         self._spent = np.inf
         self._at_zero: Array | None = None
-        # Rows with which the Hessian is multiplied, and the same rows in float32.
+        # Feature matrix for products with the Hessian, and a copy of Z in float32.
         self._rows: FloatArray = Z
         self._single: FloatArray | None = None
 
@@ -189,15 +188,17 @@ class Newton:
         promise: float = PROMISED,
         sample: bool = False,
     ) -> Minimum:
-        """Minimize from `start`, shape (q, t). Its last row contains the intercepts, if fitted.
+        """Minimize from `start`, shape (q, t), whose last row contains the intercepts, if fitted.
 
-        A fit has converged if its gradient is at most `tol`, its relative distance to the optimum
-        is proven to be at most `gap`, and its last step promised at most `promise` of the
-        objective. A small gradient is not sufficient if the penalty is small.
+        A fit has converged if three conditions hold. Its gradient is at most `tol`. Its relative
+        distance to the optimum is proven to be at most `gap`. The predicted decrease of its last
+        step is at most `promise` times the objective. A small gradient alone is not sufficient if
+        the penalty is small.
 
-        With `sample`, which is for a `tol` above the rounding of float32, the Hessian and its
-        products are in float32. The first Hessian is of a part of the rows, until its products have
-        taken as long as one product with all rows. The gradient is in float64.
+        With `sample`, the Hessian and its products are in float32, and the gradient is in float64.
+        This needs a `tol` above the rounding error of float32. The first Hessian is computed from a
+        part of the rows. After PRODUCTS_PER_FACTORIZATION products, a Hessian of all rows replaces
+        it.
         """
         theta = start.copy()
         self._rows = self._find_single() if sample else self.Z
@@ -232,7 +233,7 @@ class Newton:
             if precondition is None:
                 precondition = self._factor(alpha)
             share = min(0.1, size**0.5)
-            if sample:  # a step that has to be more accurate than the tolerance needs more products
+            if sample:  # do not compute the step more accurately than the tolerance requires
                 share = max(share, min(0.1, tol / (2 * size)))
             step, along, products = self._step(slope, gradient, alpha, precondition, share)
             self._spent += products
@@ -281,7 +282,7 @@ class Newton:
         return above / value if value > 0 else float(above > 0)
 
     def _find_single(self) -> FloatArray:
-        """Return the rows in float32; they are converted once."""
+        """Return the feature matrix Z in float32. It is converted only once."""
         if self._single is None:
             self._single = self.Z.astype(np.float32)
         return self._single
@@ -300,7 +301,7 @@ class Newton:
     def _back(
         self, sides: Array, theta: Array, alpha: float, rows: FloatArray | None = None
     ) -> Array:
-        """Return [Z 1]' sides, plus alpha theta for the penalized part of theta."""
+        """Return [Z 1]' sides, plus alpha theta for the coefficients, which are penalized."""
         Z, p = self.Z if rows is None else rows, self.Z.shape[1]
         result = np.empty_like(theta)
         result[:p] = matmul(sides.T.astype(Z.dtype, copy=False), Z).T + alpha * theta[:p]
@@ -335,7 +336,7 @@ class Newton:
         return step, along, MOST_PRODUCTS
 
     def _hessian(self, weights: Array, every: int = 1) -> Array:
-        """Return the Hessian of the loss; `every` = k estimates it from every k-th row."""
+        """Return the Hessian of the loss, estimated from every k-th row if `every` is k."""
         Z, p = self._rows[::every], self.Z.shape[1]
         none, weights = np.empty((len(Z), 0)), weights[::every] * (len(self.Z) / len(Z))
         sums = gram.accumulate_normal_equations(
@@ -346,12 +347,16 @@ class Newton:
         return np.block([[sums.gram, sums.column_sums[:, None]], [sums.column_sums, sums.n]])
 
     def _factor(self, alpha: float) -> Linear:
-        """Factorize the Hessian plus the penalty. Increase its diagonal until this succeeds."""
+        """Return a function that solves systems with the Hessian plus the penalty.
+
+        If the matrix has no Cholesky factor, its diagonal is increased until it has one.
+        """
         assert self.hessian is not None
         lift = 0.0
         # A finite p x p matrix becomes positive definite if its diagonal is increased by more than
-        # p times its largest entry. The increases start at 1e-14 times this entry. Multiplied by
-        # ten 25 times, they exceed every p that fits into memory.
+        # p times its largest entry. The first increase is 1e-14 times this entry, and each further
+        # increase is ten times larger. After 25 increases, the factor exceeds every p for which the
+        # matrix fits into memory.
         for _ in range(MOST_LIFTS):
             system = self.hessian.copy()
             diagonal = np.einsum("ii->i", system)

@@ -28,10 +28,10 @@ from rfbench.solvers.fits import Fits, Folds, LinearPath, fit_from_gram
 # fold, their factor or eigenvectors (one matrix each), and two matrices of work space. With half
 # the number, a fit could start that does not fit into memory.
 ROW_SIDE_MATRICES = 5
-# Number of folds from which one eigendecomposition is faster than one fit per fold. Measured with
-# five folds, one decomposition and five fits: 4.1 and 6.0 ms with 100 rows and 400 columns, 23 and
-# 39 ms with 300 rows and 2,000 columns, 333 and 348 ms with 1,000 rows and 4,000 columns. With
-# twice the value, five folds would be fitted separately.
+# Smallest number of folds for which one eigendecomposition is faster than one fit per fold. Times
+# measured for one decomposition and for the fits of five folds: 4.1 and 6.0 ms with 100 rows and
+# 400 columns, 23 and 39 ms with 300 rows and 2,000 columns, 333 and 348 ms with 1,000 rows and
+# 4,000 columns. With twice the value, five folds would be fitted separately.
 FEWEST_FOLDS = 3
 
 
@@ -39,9 +39,9 @@ FEWEST_FOLDS = 3
 class _Ridge(LinearModel):
     """Base class of the ridge regressor and the ridge classifier.
 
-    If there are at least as many columns as rows, the n x n system of the rows is solved, from the
-    complete feature matrix. Otherwise the p x p system of the columns is solved, from blocks of
-    rows.
+    If the features have at least as many columns as rows, the n x n system of the rows is solved,
+    which needs the complete feature matrix. Otherwise the p x p system of the columns is solved,
+    which is computed from blocks of rows.
     """
 
     leaves_one_out: ClassVar[bool] = True
@@ -77,7 +77,7 @@ class _Ridge(LinearModel):
         return Fits(path, equations.compute_mean_squared_norm(), held_loss=losses[None])
 
     def _row_side_fits(self, design: Design, targets: Targets, folds: Folds, clock: Clock) -> Fits:
-        """Fit from the matrix of products of rows. A fold uses a part of this matrix."""
+        """Fit from the n x n inner products of feature rows. A fold uses a part of this matrix."""
         n, p = design.n, design.n_columns
         check_memory_fits(
             8.0 * n * (p + ROW_SIDE_MATRICES * n),
@@ -119,8 +119,8 @@ class _Ridge(LinearModel):
     ) -> tuple[Array, RidgePath | None]:
         """Return the summed loss of each held-out fold for every penalty, shape (K, a).
 
-        If one eigendecomposition is used for all folds, also return the fit of all rows. Otherwise
-        return None.
+        If one eigendecomposition is used for all folds, the second value is the fit of all rows.
+        Otherwise it is None.
         """
         losses = []
         centered = targets.columns - targets.columns.mean(axis=0) * self.intercept
@@ -143,17 +143,18 @@ class _Ridge(LinearModel):
                 decisions = _multiply_path(K[np.ix_(held, rest)], fitted)
             own = self._summed_losses(decisions, targets.truth[held])
             if targets.codes is None:
-                # The equations of a fold cannot resolve losses below this value, so smaller losses
-                # are set to it and are equal.
+                # Losses below this value are rounding errors. They are set to this value, so that
+                # they are equal and the largest of their penalties is selected.
                 own = np.maximum(own, 10 * noise * float(np.mean(centered[held] ** 2)) * len(held))
             losses.append(own)
         path = None if spectrum is None else spectrum.compute_path(self._absolute(len(K)))
         return np.array(losses), path
 
     def _dual(self, K: Array, targets: Targets, rows: NDArray[np.intp], noise: float) -> RidgePath:
-        """Fit a part of the rows.
+        """Return the dual coefficients of a fit on a part of the rows.
 
-        A pair of classes uses only the rows of these classes. Its column is 0 if there are no rows.
+        The column of a pair of classes is fitted only on the rows of these classes. It is 0 if
+        there are no such rows.
         """
 
         def fit(Y: Array, chosen: NDArray[np.intp]) -> RidgePath:
@@ -177,9 +178,10 @@ class _Ridge(LinearModel):
 
 
 def _multiply_path(rows: Array, fitted: RidgePath) -> Array:
-    """Return the decision values for dual coefficients, shape (a, n, t).
+    """Return the decision values for each penalty, row and column, shape (a, n, t).
 
-    `rows` contains the rows of the kernel matrix.
+    `rows` contains kernel values between the n rows and the training rows. `fitted` contains the
+    dual coefficients.
     """
     a, _, t = fitted.coef.shape
     flat = np.ascontiguousarray(fitted.coef.transpose(1, 0, 2)).reshape(rows.shape[1], a * t)
@@ -198,18 +200,24 @@ class RidgeRegressor(Regressor, _Ridge):
     Parameters
     ----------
     alphas : float or sequence of float, default=1.0
-        Penalties to select from. A single number is a grid with one value.
+        Penalties to select from (the grid). A single number is a grid with one value.
     alpha_convention : {'absolute', 'per-sample'}, default='absolute'
-        Factor of the penalty in the formula of the solver: alpha ('absolute'), or n alpha
-        ('per-sample') for the n rows of the fit. n is smaller in a fold and for a pair of classes.
+        'absolute': the formula of the solver has the penalty alpha. 'per-sample': it has the
+        penalty n alpha for a fit on n rows. n is smaller in a fold and for a pair of classes.
     selection : {'fixed', 'test', 'validation', 'cv5', 'loo'}, default=None
-        Method that selects one penalty of the grid. 'fixed': the grid has a single value. 'test':
-        smallest error on the evaluation rows that are passed to `fit`. This is optimistic if they
-        are the test set. 'validation': smallest error on a random fifth of the training set. 'cv5'
-        (or 'cvK'): five-fold (K-fold) cross-validation. 'loo': leave-one-out error in closed form
-        (ridge and kernel ridge only). None: 'fixed' for a single value, and 'cv5' otherwise. After
-        the selection the model is fitted on all rows. Among equally good penalties, the largest is
-        selected. Features that use the target are fitted without the validation set (see `fit`).
+        Method that selects one penalty of the grid.
+
+        - 'fixed': no selection, because the grid has a single value.
+        - 'test': smallest error on the evaluation rows that are passed to `fit`. This error is
+          too small if these rows are the test set.
+        - 'validation': smallest error on a random fifth of the training set.
+        - 'cv5' (or 'cvK'): smallest error in five-fold (K-fold) cross-validation.
+        - 'loo': smallest leave-one-out error in closed form (ridge and kernel ridge only).
+        - None: 'fixed' for a single value, and 'cv5' otherwise.
+
+        If several penalties are equally good, the largest is selected. After the selection, the
+        model is fitted on all rows. Features that use the target are fitted again without the
+        held-out rows (see `fit`).
     intercept : bool, default=True
         Fit an intercept.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
@@ -229,10 +237,10 @@ class RidgeRegressor(Regressor, _Ridge):
 class RidgeClassifier(Classifier, _Ridge):
     r"""Least squares on labels coded -1 and +1: :math:`|y - Z\theta - b|^2 + \alpha |\theta|^2`.
 
-    Two classes have one column, and the sign of its value is predicted. For one-vs-rest, more
-    classes have one column each, and the class with the largest value is predicted. For one-vs-one,
-    there is one column per pair of classes, fitted on the rows of the two classes, and a vote. All
-    columns are computed from one Gram matrix per class and fold.
+    For two classes there is one decision column, and its sign is predicted. More than two classes
+    have one column per class, and the class with the largest value is predicted (one-vs-rest). With
+    one-vs-one, there is one column per pair of classes, which is fitted on the rows of these
+    classes, and the columns vote. All columns are computed from one Gram matrix per class and fold.
 
     Every selection minimizes the number of wrong labels. scikit-learn's RidgeClassifierCV uses the
     squared error of the coded labels for its leave-one-out selection.
@@ -240,18 +248,24 @@ class RidgeClassifier(Classifier, _Ridge):
     Parameters
     ----------
     alphas : float or sequence of float, default=1.0
-        Penalties to select from. A single number is a grid with one value.
+        Penalties to select from (the grid). A single number is a grid with one value.
     alpha_convention : {'absolute', 'per-sample'}, default='absolute'
-        Factor of the penalty in the formula of the solver: alpha ('absolute'), or n alpha
-        ('per-sample') for the n rows of the fit. n is smaller in a fold and for a pair of classes.
+        'absolute': the formula of the solver has the penalty alpha. 'per-sample': it has the
+        penalty n alpha for a fit on n rows. n is smaller in a fold and for a pair of classes.
     selection : {'fixed', 'test', 'validation', 'cv5', 'loo'}, default=None
-        Method that selects one penalty of the grid. 'fixed': the grid has a single value. 'test':
-        smallest error on the evaluation rows that are passed to `fit`. This is optimistic if they
-        are the test set. 'validation': smallest error on a random fifth of the training set. 'cv5'
-        (or 'cvK'): five-fold (K-fold) cross-validation. 'loo': leave-one-out error in closed form
-        (ridge and kernel ridge only). None: 'fixed' for a single value, and 'cv5' otherwise. After
-        the selection the model is fitted on all rows. Among equally good penalties, the largest is
-        selected. Features that use the target are fitted without the validation set (see `fit`).
+        Method that selects one penalty of the grid.
+
+        - 'fixed': no selection, because the grid has a single value.
+        - 'test': smallest error on the evaluation rows that are passed to `fit`. This error is
+          too small if these rows are the test set.
+        - 'validation': smallest error on a random fifth of the training set.
+        - 'cv5' (or 'cvK'): smallest error in five-fold (K-fold) cross-validation.
+        - 'loo': smallest leave-one-out error in closed form (ridge and kernel ridge only).
+        - None: 'fixed' for a single value, and 'cv5' otherwise.
+
+        If several penalties are equally good, the largest is selected. After the selection, the
+        model is fitted on all rows. Features that use the target are fitted again without the
+        held-out rows (see `fit`).
     intercept : bool, default=True
         Fit an intercept.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None

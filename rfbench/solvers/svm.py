@@ -32,18 +32,25 @@ class SVMClassifier(Classifier, LinearModel):
     Parameters
     ----------
     alphas : float or sequence of float, default=1.0
-        Penalties to select from. A single number is a grid with one value.
+        Penalties to select from (the grid). A single number is a grid with one value.
     alpha_convention : {'absolute', 'per-sample'}, default='absolute'
-        With 'per-sample', n is the number of rows of the decision column, which is the number of
-        rows of the pair of classes for one-vs-one.
+        'absolute': the formula of the solver has the penalty alpha. 'per-sample': it has the
+        penalty n alpha for the n rows of a decision column. For one-vs-one, these are the rows of
+        a pair of classes.
     selection : {'fixed', 'test', 'validation', 'cv5', 'loo'}, default=None
-        Method that selects one penalty of the grid. 'fixed': the grid has a single value. 'test':
-        smallest error on the evaluation rows that are passed to `fit`. This is optimistic if they
-        are the test set. 'validation': smallest error on a random fifth of the training set. 'cv5'
-        (or 'cvK'): five-fold (K-fold) cross-validation. 'loo': leave-one-out error in closed form
-        (ridge and kernel ridge only). None: 'fixed' for a single value, and 'cv5' otherwise. After
-        the selection the model is fitted on all rows. Among equally good penalties, the largest is
-        selected. Features that use the target are fitted without the validation set (see `fit`).
+        Method that selects one penalty of the grid.
+
+        - 'fixed': no selection, because the grid has a single value.
+        - 'test': smallest error on the evaluation rows that are passed to `fit`. This error is
+          too small if these rows are the test set.
+        - 'validation': smallest error on a random fifth of the training set.
+        - 'cv5' (or 'cvK'): smallest error in five-fold (K-fold) cross-validation.
+        - 'loo': smallest leave-one-out error in closed form (ridge and kernel ridge only).
+        - None: 'fixed' for a single value, and 'cv5' otherwise.
+
+        If several penalties are equally good, the largest is selected. After the selection, the
+        model is fitted on all rows. Features that use the target are fitted again without the
+        held-out rows (see `fit`).
     intercept : bool, default=True
         Fit an intercept.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
@@ -52,10 +59,10 @@ class SVMClassifier(Classifier, LinearModel):
         Loss function. For the hinge loss without the square, use scikit-learn's LinearSVC or the
         solver kernel-svm.
     multiclass : {'one-vs-rest', 'one-vs-one'}, default='one-vs-rest'
-        Coding of more than two classes (see `rfbench.solvers.coding.Coding`). If only one side of a
-        column has rows (in a fold), the column always decides for that side.
+        Coding of more than two classes (see `rfbench.solvers.coding.Coding`). If the rows outside a
+        fold have only one of the labels -1 and +1 of a column, the column always predicts it.
     max_iter : int, default=200
-        Maximum number of steps per penalty. A fit that needs more steps is noted.
+        Maximum number of steps per penalty. A note reports fits that need more steps.
     tol : float, default=1e-06
         Distance to the optimum, relative to the objective, at which the steps stop.
 
