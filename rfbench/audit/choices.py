@@ -12,10 +12,11 @@ from rfbench.errors import ConfigError
 
 
 def list_choice_options(target: Target, gaps: bool = False) -> Choices:
-    """Return the options of each open choice of a target; see `papers.list_open_choices`.
+    """Return the options of each open choice of a target, by the name of the choice.
 
-    An open choice is a setting that the paper does not state. A choice without options is left out.
-    With `gaps`, choices whose options contradict the text are also left out.
+    The choices are read by `papers.list_open_choices`. A choice without options is left out. With
+    `gaps`, choices whose options contradict the paper's text are left out. Without `gaps`, choices
+    are left out that only ``rfbench audit --gaps`` varies.
     """
     choices = papers.list_open_choices(target.paper, target.items, target.dataset)
     names = set(papers.list_unstated_settings(target.paper) if gaps else choices)

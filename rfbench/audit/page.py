@@ -96,7 +96,7 @@ def render_audit_page(folder: Path, command: str) -> str:
 
 
 def _effects(claim: Claim, kept: AuditTable) -> list[list[str]]:
-    """Return for each comparison its bounds, its value with our settings, and its range."""
+    """Return a row per comparison of a claim: its bounds, our value, and the range of the value."""
     here, rows = kept.gaps, []
     own = here[here["as_configured"]]
     for column in (str(name) for name in here if str(name).startswith(PAIRED) and len(own)):
@@ -127,7 +127,7 @@ def _best(table: pd.DataFrame, varied: Sequence[str]) -> list[list[str]]:
 
 
 def _ranges(own: pd.Series[Any], found: Mapping[int, NumberRange]) -> list[list[str]]:
-    """Return for each number the published value, our value, and its range.
+    """Return a row per published number: its value, our value, and the range of our value.
 
     The range is over the settings that the paper does not state.
     """

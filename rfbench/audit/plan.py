@@ -1,4 +1,4 @@
-"""Plan of an audit: an experiment per combination of open choices, restricted to the target."""
+"""Plan of an audit: one experiment per combination of the open choices of a target."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class AuditRequest:
 
     config: Path
     target: Target
-    # name of the run to audit, if the configuration has several runs
+    # name of the run to audit, needed only if the configuration has several runs
     run: str = ""
     # arguments KEY=VALUES, which replace the known choices of the same names
     vary: Sequence[str] = ()
@@ -128,9 +128,9 @@ def plan_audit(request: AuditRequest) -> Audit:
     base = config.build_experiment(document, name, allow_imports=request.allow_imports)
     specs = _find_needed_samplers(base, request.target)
     _check(base, specs, request.target)
-    # The target is restricted to the methods of the configuration: an audit of one method is
-    # complete even if the published row has further methods. The joint solver counts as a method,
-    # whatever samplers it uses.
+    # The target is restricted to the methods of the configuration, because an audit of one method
+    # is complete even if the published row has further methods. The joint solver counts as one
+    # method, even if it uses several samplers.
     target = request.target.restrict(
         [JOINT] if base.solver.name == JOINT else _list_sampler_names(specs)
     )
@@ -140,15 +140,15 @@ def plan_audit(request: AuditRequest) -> Audit:
         try:
             new = apply_changes(document, name, settings, allow_imports=request.allow_imports)
             return _restrict_experiment(new, target)
-        # The error is recorded and shown. If the option were missing without a message, the effect
-        # of the choice would look too small.
+        # The error is recorded and shown, because the effect of the choice would look too small if
+        # this option were dropped without a message.
         except ConfigError as error:
             refused[words] = f"{words}: {error}"
             return None
 
     # Find the combination that equals the unchanged configuration. The effect of a choice is the
-    # difference from it. `as_it_stands` is None if no combination, or none of the drawn
-    # combinations, equals it. The table then has no differences.
+    # difference from this combination. `as_it_stands` is None if the drawn combinations do not
+    # include it. The table then has no differences.
     own = attempt("as configured", {})
     choices: Choices = {}
     for choice, options in _open(request, vary, _list_sampler_names(specs), target).items():
@@ -169,17 +169,17 @@ def plan_audit(request: AuditRequest) -> Audit:
             made[key] = attempt(", ".join(key), get_settings(choices, combination))
         return made[key] is not None
 
-    # At most ``most`` combinations are drawn at random. If they were selected by their results, the
-    # share of combinations near the published numbers would be biased.
+    # At most ``most`` combinations are drawn at random and tried. If they were selected by their
+    # results, the share of combinations near the published numbers would be biased.
     planned = iterate_combinations(choices, request.most, runs)
     if not planned:
         why = next(iter(refused.values()))
         raise ConfigError("No combination of the choices can be run.", why)
     # The experiments are in the order of the grid, so that an index is valid for both.
     experiments = [each for key in planned if (each := made[tuple(key.values())])]
-    # Remove sizes that are not measured from the target. Distances are computed over the sizes
-    # that every combination has, and no choice changes M. A method that determines M itself may
-    # have any size.
+    # Remove the sizes that are not measured from the target, because a distance needs a measured
+    # value for every number. All combinations have the same sizes, because no choice changes M. If
+    # a method determines M itself, all sizes are kept.
     sizes = experiments[0].M
     met = target if isinstance(sizes, SameSizeAs) else target.restrict(target.methods, sizes)
     return Audit(
@@ -194,13 +194,12 @@ def plan_audit(request: AuditRequest) -> Audit:
 
 
 def _find_needed_samplers(experiment: Experiment, target: Target) -> list[SamplerSpec]:
-    """Return the samplers with published numbers, matched by label, or otherwise by name."""
-    # With the joint solver, the samplers provide features for the solver and are not methods of the
-    # paper.
+    """Return the samplers with published numbers in the target, matched by label, then by name."""
+    # The joint solver itself is the method of the paper. Its samplers only provide features.
     if experiment.solver.name == JOINT:
         return list(experiment.samplers) if JOINT in target.methods else []
-    # Labels are compared before samplers, because two labels with the same sampler are two
-    # methods.
+    # Labels are compared before names of samplers, because two labels with the same sampler are
+    # two methods of the paper.
     labels = {spec.label for spec in experiment.samplers}
     return [
         spec
@@ -268,7 +267,7 @@ def _check(experiment: Experiment, specs: Sequence[SamplerSpec], target: Target)
 
 
 def _open(asked: AuditRequest, vary: Choices, samplers: Sequence[str], target: Target) -> Choices:
-    """Return the choices to vary: not fixed by ``--set``, and relevant for a measured sampler."""
+    """Return the choices that ``--set`` does not fix and that affect a measured sampler."""
     # Settings that the user fixes with ``--set`` are not varied.
     fixed = {aliases.resolve_path(text.partition("=")[0].strip()) for text in asked.overrides}
     choices: Choices = {}

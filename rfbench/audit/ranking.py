@@ -46,7 +46,7 @@ def rank_combinations(audit: Audit, results: Results) -> pd.DataFrame:
 
 
 def tabulate_combinations(audit: Audit, cells: pd.DataFrame, in_folder: int = 0) -> pd.DataFrame:
-    """Return a line per complete combination, nearest to the published numbers first.
+    """Return a table with a line per complete combination, sorted by distance to the target.
 
     `in_folder` is the number of combinations with trials in the results folder, including trials of
     earlier audits. Combinations that differ only in the metric share their trials, so `in_folder`
@@ -105,7 +105,7 @@ def tabulate_combinations(audit: Audit, cells: pd.DataFrame, in_folder: int = 0)
 
 
 def tabulate_measured_numbers(audit: Audit, results: Results) -> pd.DataFrame:
-    """Return a line per combination and published number, with our measured value.
+    """Return a table with our measured value for each combination and published number.
 
     `combination` is a position in the audit's grid, and `number` a position in the target's
     numbers. `compare_published_numbers` describes the remaining columns. In the analysis, each
@@ -144,10 +144,11 @@ def _tabulate_effects(audit: Audit, claim: Claim, results: Results) -> pd.DataFr
     """Return one line per combination in which the comparisons of a claim were measured.
 
     The columns are as in `tabulate_combinations`, with comparisons of the claim instead of
-    published numbers. ``measured NAME`` is the effect of a comparison (a logarithm for quotients).
-    ``paired NAME`` is the effect minus the effect with the unchanged configuration. ``half NAME``
-    is half the width of the 90 % interval of this difference over the trials. It is NaN if the two
-    have different numbers of trials.
+    published numbers. ``measured NAME`` is the effect of a comparison, or its logarithm if the
+    effect is a ratio. ``paired NAME`` is the effect minus the effect with the unchanged
+    configuration. ``half NAME`` is half the width of the 90 % interval of this difference over the
+    trials. It is NaN if the combination and the unchanged configuration have different numbers of
+    trials.
     """
     selection, lines = Selection(_by_combination(audit, results)), {}
     every = [
@@ -182,11 +183,12 @@ def _tabulate_effects(audit: Audit, claim: Claim, results: Results) -> pd.DataFr
 def _add_paired_differences(
     cells: pd.DataFrame, collection: Collection, reading: int | None
 ) -> pd.DataFrame:
-    """Add the paired differences between each combination and the combination `reading`.
+    """Add the columns ``paired`` and ``half``: differences from the combination `reading`.
 
+    `reading` is the position of the unchanged configuration among the combinations, or None.
     ``paired`` is the mean difference over trials with the same split and the same random numbers,
-    in the unit of the published number; NaN if there are no such trials. ``half`` is half the width
-    of the 90 % interval of this mean; NaN for a single trial.
+    in the unit of the published number. It is NaN if there are no such trials. ``half`` is half the
+    width of the 90 % interval of this mean. It is NaN for a single trial.
     """
     own = cells[cells["combination"] == reading].set_index("number")["group"]
     lines = []
@@ -207,8 +209,9 @@ def _add_paired_differences(
 def _count_tried(folder: Path) -> int:
     """Return the number of combinations with trials in a results folder; 0 without rows.
 
-    Combinations of one audit have different variants. Combinations of several audits may have the
-    same variant with different fixed settings. These are counted by the settings of each label.
+    Combinations of one audit differ in the column `variant`. Combinations of two audits may have
+    the same variant, but different fixed settings. Therefore the number of distinct settings is
+    counted for each variant.
     """
     try:
         # The rows are read unprocessed, because processed rows lack the settings of the other

@@ -19,7 +19,10 @@ def list_commands() -> dict[str, str]:
 
 
 def find_unprinted_effects(paths: Iterable[str | Path]) -> Effect:
-    """Return the function that adds ranges over unstated settings, from audits near `paths`."""
+    """Return a function that adds to a comparison its range over unstated settings.
+
+    The ranges are read from the audits in the folders `paths` or next to these folders.
+    """
     from rfbench.audit.unprinted import read_ranges_from_audits
 
     return read_ranges_from_audits(paths)
@@ -33,7 +36,7 @@ def make_numbers_column(verification: Verification) -> AddedColumn:
 
 
 def render_report_files(verification: Verification, out: Path) -> Addition:
-    """Return the finding for the front page; the pages of audits are not written again."""
+    """Return the finding for the front page; no page of an audit is written."""
     from rfbench.pages.additions import Addition
 
     return Addition(findings=list_statements(verification))

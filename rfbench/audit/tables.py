@@ -1,4 +1,4 @@
-"""Tables that audits wrote: nearest combinations, and ranges over unstated settings."""
+"""Reader of the tables of audits: nearest combinations, and ranges over unstated settings."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MEASURED_PREFIX = "measured "
 # trials of a combination and the trials of the unchanged configuration. HALF is half the width of
 # the 90 % interval of this difference.
 PAIRED, HALF = "paired ", "half "
-DISTANCE = "%.6g"  # number format in a table; combinations with equal text have the same rank
+DISTANCE = "%.6g"  # number format in a table; distances with equal text share a place
 PLACE_COLUMNS = (
     "place", "rms_choosing", "rms_confirming", "largest_difference", "cells", "trials", "tried",
     "stand_in", "as_configured",
@@ -53,7 +53,7 @@ class NumberRange(NamedTuple):
 
 @dataclass(frozen=True)
 class AuditTable:
-    """A table that `rfbench audit` wrote. The name of its folder contains further facts."""
+    """A table that `rfbench audit` wrote. The name of its folder states what was audited."""
 
     file: Path
     table: pd.DataFrame
@@ -89,10 +89,10 @@ class AuditTable:
 
     @cached_property
     def gaps(self) -> pd.DataFrame:
-        """Lines that differ from our default settings only in gaps of the text.
+        """Lines that differ from our settings only in settings that the text does not state.
 
-        The table is empty if the configuration does not have our default settings, or was not
-        measured.
+        Our settings are the unchanged configuration under the protocol `printed`. The table is
+        empty if the configuration has a different protocol, or was not measured.
         """
         own, paper = self.table[self.table["as_configured"]], self.place[0]
         of_reading = PROTOCOL_COLUMN in self.table and (own[PROTOCOL_COLUMN] == PRINTED).all()
@@ -148,7 +148,7 @@ def _of_a_number(column: str) -> bool:
 
 
 def get_number_column_name(number: Published) -> str:
-    """Return the name of a published number in column names, such as ``rks 100 error``."""
+    """Return the part of a column name that names a published number, as ``rks 100 error``."""
     return " ".join(filter(None, (number.method, number.M, number.metric)))
 
 

@@ -107,7 +107,7 @@ def collect_ranges(verification: Verification) -> Unprinted:
 
 
 def build_ranges_finding(verification: Verification) -> Finding | None:
-    """Return the finding on the ranges of numbers over unstated settings, or None."""
+    """Return the finding on the ranges of numbers over unstated settings, or None if none exist."""
     own = verification.numbers_on_own_data
     own = own[(own["trials"] > 0) & (own["unit"] == PERCENT) & (own["protocol"] == PRINTED)]
     ranges = list(collect_ranges(verification).ranges.values())
@@ -135,7 +135,7 @@ def build_ranges_finding(verification: Verification) -> Finding | None:
 
 
 class Varied(NamedTuple):
-    """Range over unstated settings for a table of a paper, and the settings not varied."""
+    """Range over unstated settings for a table of a paper, and the settings that stayed fixed."""
 
     range: NumberRange | None
     fixed: list[str]

@@ -136,7 +136,7 @@ def make_solver(
 
 
 def _with_threads(parameters: dict[str, Any], experiment: Experiment) -> dict[str, Any]:
-    """Return the parameters, with `n_jobs` set to the number of threads of a trial if present."""
+    """Return the parameters; if `n_jobs` is among them, it becomes the trial's thread count."""
     some = parameters.get("n_jobs") is not None
     return {**parameters, "n_jobs": experiment.threads} if some else parameters
 

@@ -28,8 +28,8 @@ from rfbench.samplers.elsewhere import SIZES, ForeignFeatures
 def check_combinations(experiment: Experiment, document: yamlfile.Document) -> None:
     """Raise ConfigError, with the line, for a well-formed configuration that cannot be run.
 
-    Data sets are read and methods are built. The permission to import them has to be checked
-    before.
+    This function reads data sets and builds methods. The permission to import their code has to be
+    checked before.
     """
     with raise_as_config_error(document, "paper"):
         _check_paper(experiment)
@@ -128,7 +128,7 @@ def _check_that_samplers_differ(experiment: Experiment) -> None:
             raise ConfigError(
                 f"{labels[method]} and {spec.label} are both {spec.name} with the same parameters.",
                 "Trials of the two labels would be identical, so only one label would be measured.",
-                "Remove one of them, or change its parameters.",
+                "Remove one of the two samplers, or change its parameters.",
             )
         labels[method] = spec.label
 
@@ -154,7 +154,7 @@ def _check_rows(experiment: Experiment, spec: DatasetSpec, document: yamlfile.Do
 
 
 def _check_bandwidths(experiment: Experiment) -> None:
-    """Raise ConfigError for a grid of bandwidths from which no bandwidth can be selected."""
+    """Raise ConfigError if the bandwidth is a grid and no bandwidth can be selected from it."""
     rule, solver = experiment.bandwidth, experiment.solver
     if not isinstance(rule, BandwidthGrid):
         return
@@ -232,7 +232,7 @@ def _check_sampler(experiment: Experiment, sampler: SamplerSpec, built: Any) -> 
     if isinstance(experiment.bandwidth, BandwidthGrid) and not has:
         raise ConfigError(
             f"{sampler.label} has no bandwidth to select.",
-            f"It does not have a known parameter for the number of features: {', '.join(SIZES)}.",
+            f"It has none of the known parameters for the number of features: {', '.join(SIZES)}.",
             "State the parameter, `NAME: M`, or write for example `bandwidth: median`.",
         )
     if experiment.solver.name == NO_SOLVER and not getattr(built, "approximates_kernel", False):

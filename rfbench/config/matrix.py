@@ -12,7 +12,7 @@
 The keys of an entry have the same form as in ``--set``. The changes of the protocol are applied
 first, then those of the data set, then those of the exception. A run is named
 FILE_DATASET.PROTOCOL. If the file has no data sets or no protocols, this part of the name is
-omitted. Aliases of keys are replaced before (see `rfbench.aliases`).
+omitted. Aliases of keys are replaced first (see `rfbench.aliases`).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from rfbench.errors import ConfigError, suggest_nearest_name
 
 AXIS_PATHS = {(axis,) for axis in AXES}
 FOR = "for"
-# keys whose texts are joined over all entries; other keys get the value of the last entry
+# keys whose texts from all entries are joined; for other keys, the last entry is used
 JOINED = ("title", "description")
 Entries = Mapping[str, Mapping[str, Any]]
 
@@ -92,7 +92,7 @@ def _wanted(document: yamlfile.Document, axes: Mapping[str, Entries], protocol: 
         raise ConfigError(
             f"{format_location(document, (PROTOCOLS, protocol, FOR))}: "
             "`for` is not a list of data sets of this file.",
-            f"They are {', '.join(axes[DATASETS])}.",
+            f"The data sets are {', '.join(axes[DATASETS])}.",
         )
     return wanted
 

@@ -14,7 +14,7 @@ from rfbench.errors import ConfigError, RfbenchError, suggest_nearest_name
 if TYPE_CHECKING:
     from pydantic import BaseModel, ValidationError
 
-# Maximum number of errors shown together. With twice this number, the first errors leave the
+# Maximum number of errors shown together. With twice this number, the first errors scroll off the
 # screen.
 MAX_SHOWN = 8
 # keys whose values are the same for all samplers of a configuration
@@ -31,7 +31,7 @@ def format_location(document: yamlfile.Document, path: tuple[Any, ...]) -> str:
 
 def explain_validation_error(error: ValidationError, document: yamlfile.Document) -> str:
     """Return one sentence per mistake, with the file, the line and the allowed values."""
-    # Import the schema here, because lists of names do not need it.
+    # Import the schema only here, because commands that list names do not need it.
     from rfbench.config.specs import SolverSpec
 
     sentences = []
@@ -100,8 +100,8 @@ def raise_as_config_error(document: yamlfile.Document, *path: Any) -> Iterator[N
     """Convert an error of a method or data set to a ConfigError that names the line.
 
     If the message names a parameter below `path`, the line of this parameter is reported.
-    Otherwise, the line is the line of a key that all samplers share and that the message names, or
-    of a ``--set`` below `path`.
+    If the message names a key that all samplers share, the line of this key is reported. In all
+    other cases, a ``--set`` below `path` is reported, or the line of `path` itself.
     """
     try:
         yield

@@ -111,7 +111,7 @@ class Experiment(Section):
     _changed: list[str] = PrivateAttr(default_factory=list)
 
     def __eq__(self, other: object) -> bool:
-        """Compare the values of all keys, whether a value was given in the file or by `--set`."""
+        """Return True if all keys have equal values, from the file or from `--set`."""
         return isinstance(other, Experiment) and dict(self) == dict(other)
 
     @property
@@ -186,7 +186,7 @@ class Experiment(Section):
 
 
 def _every_combination(spec: DatasetSpec) -> list[DatasetSpec]:
-    """Return a data set for each combination of listed parameter values, such as d: 2:15."""
+    """Return a data set for each combination of parameter values, such as each d in d: 2:15."""
     if spec.is_user_data:
         return [spec]
     keys = list(spec.parameters)

@@ -138,7 +138,7 @@ class DatasetSpec(Located):
 
     @property
     def code(self) -> str | None:
-        """Import path of the function that returns the rows, or None if there is none."""
+        """Import path of the function that returns the rows, or None if no function is named."""
         return self.parameters.get("load")
 
     @property
@@ -213,7 +213,7 @@ class SamplerSpec(MethodSpec):
     """A sampler with parameters, given by a published name or by the import path of a class."""
 
     label: Annotated[str, Field(min_length=1), AfterValidator(_printable)]
-    # Role of the sampler in a comparison, which is not part of a trial's identity. Rows with the
+    # Role of the sampler in a comparison. The role is not part of a trial's identity. Rows with the
     # role `validation` contain errors on validation rows.
     role: Literal["method", "baseline", "model", "validation"] = "method"
     parameters: dict[str, Any] = Field(default_factory=dict)
@@ -277,10 +277,11 @@ class SolverSpec(MethodSpec):
         return {**grouped, "parameters": flat}
 
     def list_arguments(self) -> dict[str, Any]:
-        """Return the arguments of the solver's constructor that differ from the defaults.
+        """Return the arguments for the solver's constructor that differ from the defaults.
 
-        The defaults are the defaults of the constructors. A solver that has no penalties therefore
-        accepts a configuration that does not mention penalties.
+        The defaults of this section are also the defaults of the constructors. Equal values are not
+        passed, so that a solver without penalties accepts a configuration that does not mention
+        penalties.
         """
         shared = {"alphas", "alpha_convention", "selection", "intercept"}
         return {**self.model_dump(include=shared, exclude_defaults=True), **self.parameters}

@@ -56,7 +56,7 @@ def iterate_combinations(
 
 
 def get_settings(choices: Choices, combination: Mapping[str, str]) -> dict[str, Any]:
-    """Return the settings of a combination; if options share a key, the last one counts."""
+    """Return the settings of a combination; if options set the same key, the last one is used."""
     every = [choices[name][option] for name, option in combination.items()]
     return {key: value for settings in every for key, value in settings.items()}
 

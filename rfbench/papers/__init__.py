@@ -135,8 +135,8 @@ def find_settings_class(name: str, protocol: str) -> str:
 def find_commit_order_of_claim(claim: Claim) -> str:
     """Return the order in which a claim and the first rows that test it were committed.
 
-    The order is read from git's history, see `rfbench.papers.models.Committed`. It is ``after`` if
-    the claim itself states this.
+    The order is read from the file history.csv of the paper (see
+    `rfbench.papers.models.Committed`). It is ``after`` if the claim has the key ``bounds: after``.
     """
     if claim.bounds:
         return claim.bounds
@@ -192,8 +192,8 @@ def list_data_sets_of_papers() -> dict[str, dict[str, Source]]:
 def list_unstated_settings(paper: str, apart: bool = False) -> tuple[str, ...]:
     """Return the names of the settings that the text of a paper does not state.
 
-    All other open choices contradict the text. With `apart`, only the settings are returned that no
-    audit varies unless it has the option ``--gaps``.
+    All other open choices contradict the text. With `apart`, the result contains only the settings
+    that are varied by ``rfbench audit --gaps`` and by no other audit.
     """
     paper_folder = find_paper_files(paper)
     names = paper_folder.apart if apart else (*paper_folder.gaps, *paper_folder.apart)

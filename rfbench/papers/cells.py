@@ -62,7 +62,7 @@ def format_item(item: str) -> str:
 def _name_parts(number: Published, folder: Folder) -> tuple[tuple[str, ...], ...]:
     """Return the accepted names of a number's paper, table, data set, method and size.
 
-    The first name of each is the name that is displayed.
+    There is one tuple of names for each of the five. Its first name is displayed.
     """
     methods = (find_displayed_name(number.method), folder.paper.methods.get(number.method))
     return (

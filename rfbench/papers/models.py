@@ -241,7 +241,7 @@ TUNED_TO_MATCH = (MATCHED, "rematched")
 class Provenance(_PaperSection):
     """Sources of a paper's numbers and of our settings, which define the classes for totals.
 
-    The class of the settings of a protocol is the weakest source of any of its keys:
+    Each protocol has a class, which is the weakest source of any of its settings:
 
     - ``text``: the paper's text.
     - ``code``: the authors' code.
@@ -266,10 +266,10 @@ class Provenance(_PaperSection):
         MATCHED: "matched",
         TUNED: "ours",
     }  # maps each protocol to the class of its settings
-    # Planned number of trials of each run to which trials were added later. Trials were added for
-    # a few sizes after their results had been seen. They are shown, but not used in verdicts.
+    # Planned number of trials of each run to which trials were added later. These trials were added
+    # for a few sizes, after results had been seen. They are shown, but not used in verdicts.
     trials: dict[str, int] = {}
-    # True if all trials of the paper share one draw of rows. Our trials draw rows again.
+    # True if all trials of the paper share one draw of rows. Each of our trials draws new rows.
     one_draw_of_rows: bool = False
     contradicts: dict[
         str, str
@@ -278,7 +278,7 @@ class Provenance(_PaperSection):
     formerly: dict[str, Literal["text", "cited", "code", "readings", "ours"]] = {}
     # for each protocol, a single remark that applies to all of its numbers
     one_finding: dict[str, str] = {}
-    # strongest possible objection of the paper's authors to our result, in one sentence
+    # strongest objection that the paper's authors could make to our result, in one sentence
     strongest_answer: str = ""
 
     @property
@@ -325,13 +325,14 @@ class Paper(_PaperSection):
     datasets: dict[str, Source] = Field(min_length=1)  # keys are the paper's names of the data sets
     methods: dict[str, str] = {}  # maps our label of a method to its name in the paper
     sizes: SizeName = SizeName()
-    # Maps a metric or a time in published.csv to the corresponding column of ours, for example to
-    # t_pp (drawing, scoring, selecting) or to a sum of times in `rfbench.analysis.frame.SUMS`.
+    # Maps a metric or a time in published.csv to the corresponding column of our results, for
+    # example to t_pp (drawing, scoring, selecting) or to a sum of times in
+    # `rfbench.analysis.frame.SUMS`.
     measured_as: dict[str, str] = {}
     # column with the time that figures show as a function of the size
     time_axis: str = "t_total"
-    # Pairs of methods for each table or figure: a method and the method over which the paper
-    # reports a gain.
+    # Pairs of methods for each table or figure. The paper reports a gain of the first method over
+    # the second method.
     gains: dict[str, list[tuple[str, str]]] = {}
     added: Added = Added()
     provenance: Provenance = Provenance()
@@ -418,12 +419,12 @@ class Part(_PaperSection):
 class Claim(_PaperSection):
     """A claim of a paper in our words, with the comparisons that test it.
 
-    A claim of the kind ``shown`` has no verdict, because no test could decide it: its effects are
+    A claim of the kind ``shown`` has no verdict, because no test could decide it. Its effects are
     on the page, without bounds. A claim on times is also only shown, because times depend on the
     software and the machine. `whose` states who makes the claim, ``paper`` or ``we``. `bounds` is
     ``after`` if the bounds were set after results had been seen that are not in git. `note` is a
-    remark for readers of the verdict. `strongest_answer` is the best reply of the paper's authors
-    if the claim does not reproduce, in one sentence.
+    remark for readers of the verdict. `strongest_answer` is the best reply, in one sentence, that
+    the paper's authors could give if our rows contradict the claim.
     """
 
     id: str
@@ -477,18 +478,18 @@ class Committed(_PaperSection):
     """Commits of a claim, data set, rule or setting, and of the first rows that depend on it.
 
     It is a line of history.csv, which `python -m scripts.history` writes from git. The form of a
-    claim is the part that determines its result: metric, methods, settings, data, sizes, scale and
-    bounds, but not the wording. A form that was committed before the first rows may still have been
-    written by someone who had seen rows.
+    claim consists of everything that determines its result (metric, methods, settings, data, sizes,
+    scale and bounds), without the wording. A form that was committed before the first rows may
+    still have been written by someone who had seen rows.
     """
 
     kind: Literal["claim", "data", "rule", "setting"]
     # Name of a claim, a data set, a catalog entry, a rule of paper.yaml, or a run.
     name: str
-    keys: str = ""  # configuration keys that have this history, if the entry is about settings
-    form: str  # commit of the current form, empty if it is not committed yet
+    keys: str = ""  # configuration keys with these commits, if the entry is about settings
+    form: str  # commit of the current form, empty if the form is not committed yet
     form_date: str
-    rows: str  # commit of the first rows that use it, empty if there are no rows
+    rows: str  # commit of the first rows that use this form, empty if there are no rows
     rows_date: str
     # Order of the two commits. The current form was committed before, together with, or after the
     # first rows. The order is unknown if the commits are on different branches.
@@ -530,8 +531,8 @@ class Folder(_PaperSection):
     # Settings that the paper leaves open. The keys are `all`, the name of a table or figure
     # (ITEM), or ITEM/DATASET.
     open_choices: dict[str, Choices] = {}
-    # Names of the choices that the paper's text does not mention. All other choices contradict the
-    # text.
+    # Names of the open choices that the paper's text does not mention. All other open choices
+    # contradict the text.
     gaps: tuple[str, ...] = ()
     # Names of further choices that the text does not mention. They are varied only by `rfbench
     # audit --gaps`.

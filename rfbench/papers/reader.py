@@ -23,7 +23,7 @@ OPEN_CHOICES, CHANGES = "open_choices.yaml", "changes.yaml"
 
 
 def read_papers(root: Traversable) -> dict[str, Folder]:
-    """Read all papers whose folders are in `root`, the newest first.
+    """Read all papers whose folders are in `root`, and return them by name, the newest first.
 
     Raises ConfigError if a file of a paper is invalid, or if the files of a paper contradict each
     other.
@@ -159,4 +159,4 @@ def _misfits(folder: Folder) -> Iterator[tuple[str, str]]:
     for name in sorted(paper.provenance.sources.keys() - {number.item for number in numbers}):
         yield PAPER, f"provenance: {PUBLISHED} has no item {name}"
     if "repository" in paper.provenance.sources.values() and paper.rows_source is None:
-        yield PAPER, "rows_source: the repository of its numbers is missing"
+        yield PAPER, "rows_source: the repository from which numbers were computed is missing"

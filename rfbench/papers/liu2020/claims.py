@@ -9,7 +9,7 @@ from rfbench.analysis.paired import Curve, Pairing, Quantity, Values, compute_ch
 
 
 def at_the_marked_sizes(pairing: Pairing, curve: Curve, other: Curve | None) -> list[Quantity]:
-    """Return the differences at the sizes that the paper marks, if all of them are measured."""
+    """Return the differences at the sizes that the paper marks, if all these sizes are measured."""
     compared = (pairing.paper, pairing.target, pairing.part.method, pairing.part.metric)
     marked = {
         number.size

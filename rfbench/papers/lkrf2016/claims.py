@@ -45,7 +45,7 @@ def _over_d(pairing: Pairing, curve: Curve, other: Curve | None) -> pd.DataFrame
 
 
 def share_of_the_weight(pairing: Pairing, curve: Curve, other: Curve | None) -> list[Quantity]:
-    """Return the share of the weight near the locations marked in Figure 1a, for d = 2."""
+    """Return the share of the features' weight near the locations in Figure 1a, for d = 2."""
     near = {
         "kept_near_corners": mask_frequencies_near_corners,
         "kept_near_offsets": mask_offsets_near_multiples,
@@ -64,9 +64,9 @@ def share_of_the_weight(pairing: Pairing, curve: Curve, other: Curve | None) -> 
 
 
 def plateau(pairing: Pairing, curve: Curve, other: Curve | None) -> list[Quantity]:
-    """Return the change of a metric between the two largest M above the kept number.
+    """Return the change of a metric between the two largest M that reach the kept number.
 
-    The number of kept features at a size is the largest number over the trials at this size.
+    A size M reaches the kept number if no trial at this size keeps more than M features.
     """
     kept = {x: pairing.trials.tabulate_metric("kept")[:, columns] for x, columns in curve.items()}
     steps = [
