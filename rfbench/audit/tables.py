@@ -67,7 +67,7 @@ class AuditTable:
     def place(self) -> tuple[str, str, str, str]:
         """Paper, tables (joined by ``+``), data set, and the methods if not all were measured.
 
-        If a claim was audited, these are paper, id of the claim, data set, and run.
+        If a claim was audited, the four values are paper, id of the claim, data set, and run.
         """
         _, paper, items, dataset, methods = [*self.file.parent.name.split("_", 4), ""][:5]
         return paper, items, dataset, methods
