@@ -75,7 +75,7 @@ class Target:
         return replace(self, numbers=tuple(fits))
 
     def split_numbers_into_halves(self) -> tuple[list[int], list[int]]:
-        """Return the positions of the numbers that rank combinations, and of the confirming numbers.
+        """Return the positions of the numbers for the ranking and of the numbers that confirm it.
 
         The two halves alternate over methods and sizes like the squares of a chessboard, so that
         each method and each size is in both halves. A single number is in the first half.
