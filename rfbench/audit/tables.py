@@ -119,7 +119,7 @@ def add_audit_folders(paths: Iterable[str | Path]) -> list[Path]:
 
 
 def read_audit_tables(paths: Iterable[str | Path]) -> list[AuditTable]:
-    """Read every ``audit.csv`` at or below the paths.
+    """Return the tables of all files ``audit.csv`` in the folders `paths` and their subfolders.
 
     Files that are not tables of an audit, and tables in renamed folders, are skipped.
     """
@@ -240,9 +240,9 @@ def compute_effect_range(
 
 
 def _changes(audit: AuditTable, names: list[str], ratio: bool = False) -> EffectRange | None:
-    """Return the range of a column minus its value for our settings.
+    """Return the range, over combinations, of a column minus its value for our settings.
 
-    With two names, the difference of the two columns is used. With `ratio`, the logarithms of the
+    `names` has one column or two columns of the audit's table. With two names, the difference of the two columns is used. With `ratio`, the logarithms of the
     columns are used.
     """
     here = audit.gaps
