@@ -242,8 +242,8 @@ def compute_effect_range(
 def _changes(audit: AuditTable, names: list[str], ratio: bool = False) -> EffectRange | None:
     """Return the range, over combinations, of a column minus its value for our settings.
 
-    `names` has one column or two columns of the audit's table. With two names, the difference of the two columns is used. With `ratio`, the logarithms of the
-    columns are used.
+    `names` has one column or two columns of the audit's table. For two names, the difference of the
+    two columns is used. With `ratio`, the logarithms of the columns are used.
     """
     here = audit.gaps
     if not set(names) <= set(here):
