@@ -1,4 +1,4 @@
-"""Command `rfbench audit`: vary open choices, and compare the results with a published row."""
+"""Command `rfbench audit`: vary open choices, and compare the results with published numbers."""
 
 from __future__ import annotations
 
@@ -62,15 +62,15 @@ def audit(
     most: int,
     options: RunOptions,
 ) -> None:
-    """Vary the settings that a paper leaves open, and compare with a row of its table.
+    """Vary the settings that a paper leaves open, and compare the results with its numbers.
 
     Every combination of the open choices (open_choices.yaml of the paper, or --vary) is run on
-    CONFIG with 2 trials, or --trials. Combinations are ranked by their distance to the published
-    numbers: half of the numbers select, the other half confirm. The halves are not independent: an
-    audit of other data of the paper is stronger evidence. The report includes the number of
-    combinations. With --gaps nothing is selected: the report has the range of each number over
-    unstated details, or of each comparison of a claim. An interrupted audit is not ranked; the same
-    command resumes it.
+    CONFIG with 2 trials, or --trials. Combinations are ranked by their distance to half of the
+    published numbers, and the other half confirms the ranking. The halves are not independent, so
+    an audit of a different data set of the paper is stronger evidence. The report includes the
+    number of combinations. With --gaps no combination is selected. The report then has the range of
+    each number, or of each comparison of a claim, over the unstated settings. An interrupted audit
+    is not ranked. The same command resumes it.
 
     \b
     Examples:

@@ -54,7 +54,7 @@ def _find_command(folder: Path) -> str:
         return found[1]
     raise ResultsError(
         f"{file} does not state the command that produced the audit.",
-        "The page is written again with this command.",
+        "`rfbench report --audits` copies this command from the old page to the new page.",
         "Run the audit again. Its finished rows are kept.",
     )
 
@@ -179,7 +179,7 @@ def write_audit_page(folder: Path, command: str) -> Path:
 
 
 def regenerate_audit_pages(paths: Sequence[Path]) -> list[Path]:
-    """Write the page of each audit below the folders `paths` again, from its table.
+    """Write the page of each audit in the folders `paths` again, from the table of the audit.
 
     Raises ResultsError if a folder does not exist, or if a page contains no command.
     """

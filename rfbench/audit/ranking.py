@@ -119,14 +119,15 @@ def tabulate_measured_numbers(audit: Audit, results: Results) -> pd.DataFrame:
     cells = cells.assign(
         number=cells["number"].map(place_of), combination=cells["protocol"].astype(int)
     )
-    # results on the paper's own data come before results on substitutes
+    # Sort results on the paper's own data first, so that they are kept instead of results on
+    # substitutes.
     cells = cells.sort_values("stand_in", kind="stable")
     cells = cells.drop_duplicates(["combination", "number"], ignore_index=True)
     return _add_paired_differences(cells, collection, audit.as_it_stands)
 
 
 def _by_combination(audit: Audit, results: Results) -> Collection:
-    """Return the rows of all combinations; the protocol of a row is the combination's number."""
+    """Return the rows of all combinations, with the combination's number as their protocol."""
     by_id = results.rows.set_index("trial_id", drop=False)
     each = []
     for i, experiment in enumerate(audit.experiments):
@@ -214,8 +215,8 @@ def _count_tried(folder: Path) -> int:
     counted for each variant.
     """
     try:
-        # The rows are read unprocessed, because processed rows lack the settings of the other
-        # samplers.
+        # The raw rows are read, because `read_results_folder` removes the settings of all samplers
+        # except the row's own sampler from the column `variant`.
         rows = pd.DataFrame(read_valid_rows(folder))
     except ResultsError:
         return 0

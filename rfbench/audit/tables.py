@@ -67,7 +67,7 @@ class AuditTable:
     def place(self) -> tuple[str, str, str, str]:
         """Paper, tables (joined by ``+``), data set, and the methods if not all were measured.
 
-        If a claim was audited, these are paper, id of the claim, data set, and run.
+        If a claim was audited, the four values are paper, id of the claim, data set, and run.
         """
         _, paper, items, dataset, methods = [*self.file.parent.name.split("_", 4), ""][:5]
         return paper, items, dataset, methods
@@ -119,7 +119,7 @@ def add_audit_folders(paths: Iterable[str | Path]) -> list[Path]:
 
 
 def read_audit_tables(paths: Iterable[str | Path]) -> list[AuditTable]:
-    """Read every ``audit.csv`` at or below the paths.
+    """Return the tables of all files ``audit.csv`` in the folders `paths` and their subfolders.
 
     Files that are not tables of an audit, and tables in renamed folders, are skipped.
     """
@@ -240,10 +240,10 @@ def compute_effect_range(
 
 
 def _changes(audit: AuditTable, names: list[str], ratio: bool = False) -> EffectRange | None:
-    """Return the range of a column minus its value for our settings.
+    """Return the range, over combinations, of a column minus its value for our settings.
 
-    With two names, the difference of the two columns is used. With `ratio`, the logarithms of the
-    columns are used.
+    `names` has one column or two columns of the audit's table. For two names, the difference of the
+    two columns is used. With `ratio`, the logarithms of the columns are used.
     """
     here = audit.gaps
     if not set(names) <= set(here):

@@ -43,9 +43,10 @@ class Target:
     def make_folder_name(self, measured: Sequence[str], start: str = "audit", run: str = "") -> str:
         """Return the name of the results folder of an audit.
 
-        The name includes the measured methods if methods of the target are missing, because two
-        configurations may each measure some of the methods in separate audits. For a claim, the
-        name includes the run, because two runs may each measure some of the claim's tables.
+        If not all methods of the target are measured, the name includes the measured methods,
+        because a different configuration may measure the other methods in a separate audit. For a
+        claim, the name includes the run, because two runs may each measure some of the claim's
+        tables.
         """
         if self.claim:
             return f"{start}_{self.paper}_{self.claim.id}_{self.dataset}_{run}"
@@ -75,7 +76,7 @@ class Target:
         return replace(self, numbers=tuple(fits))
 
     def split_numbers_into_halves(self) -> tuple[list[int], list[int]]:
-        """Return the positions of the numbers that rank combinations and that confirm the ranking.
+        """Return the positions of the numbers for the ranking and of the numbers that confirm it.
 
         The two halves alternate over methods and sizes like the squares of a chessboard, so that
         each method and each size is in both halves. A single number is in the first half.

@@ -52,8 +52,8 @@ class Unprinted:
 
     Notes
     -----
-    The object is called with a claim and one of its comparisons. The call returns the comparison,
-    to which the range of the effect and the settings that change the result are added.
+    The object is called with a claim and one of its comparisons. It returns the comparison with two
+    additions: the range of the effect, and the settings that change the result.
     """
 
     def __init__(self, every: Sequence[AuditTable]) -> None:
@@ -188,8 +188,8 @@ def make_effects_grid(verification: Verification, paper: str, out: Path) -> Grid
     """Return the table of the effects of unstated settings for a paper, one line per audit.
 
     Each line has a link to the page of the audit. For published numbers, a line has the smallest
-    and the largest mean change of our numbers, and the number of published numbers within their
-    ranges. For a claim, the changes are in the CSV file of its comparisons.
+    and the largest mean change of our numbers, and the count of published numbers that are inside
+    the ranges of our numbers. For a claim, the changes are in the CSV file of its comparisons.
     """
     known = collect_ranges(verification)
     printed = verification.numbers_on_own_data[

@@ -168,7 +168,7 @@ def _check_bandwidths(experiment: Experiment) -> None:
         "there is no solver": solver.name == NO_SOLVER,
         f"{solver.name} does not select a penalty": solver.imported
         and get_solver_properties(experiment)["selection"] == "fixed",
-        "M is kept_by a sampler, which has to have the same bandwidth": isinstance(
+        "the sampler in kept_by has to have the same bandwidth as the other samplers": isinstance(
             experiment.M, SameSizeAs
         ),
         f"the kernel {experiment.kernel} has none": not (
@@ -218,7 +218,7 @@ def _check_kept_features(experiment: Experiment) -> None:
 
 
 def _built(experiment: Experiment, sampler: SamplerSpec) -> Any:
-    """Build a sampler for every size and data set, and return the last built sampler."""
+    """Build a sampler for every size and data set, and return the sampler that was built last."""
     sizes = sorted(size or 1 for size in experiment.sizes)
     shapes = {experiment.estimate_shape(spec) for spec in experiment.dataset}
     for size, (n, d) in itertools.product(sizes, sorted(shapes)):

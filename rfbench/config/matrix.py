@@ -10,7 +10,7 @@
       mnist.printed: {scaling: /255}
 
 The keys of an entry have the same form as in ``--set``. The changes of the protocol are applied
-first, then those of the data set, then those of the exception. A run is named
+first, then the changes of the data set, then the changes of the exception. A run is named
 FILE_DATASET.PROTOCOL. If the file has no data sets or no protocols, this part of the name is
 omitted. Aliases of keys are replaced first (see `rfbench.aliases`).
 """

@@ -62,7 +62,7 @@ def set_document_key(
 def _entry_of_list(
     entries: list[Any], part: str, text: str
 ) -> tuple[dict[str, Any], tuple[Any, ...]]:
-    """Return the parameters of a list's entry with a given name or label, and the path to them."""
+    """Return the parameters of the list entry with the name or label `part`, and their path."""
     part = SAMPLERS.find_published_name(part)
     names = []
     for position, entry in enumerate(entries):
@@ -83,5 +83,5 @@ def _entry_of_list(
             return inner, (position,) if inner is entry else (position, first)
     raise ConfigError(
         f"{text}: the list does not contain '{part}'.{suggest_nearest_name(part, names)}",
-        f"It has {', '.join(names)}.",
+        f"The entries of the list are {', '.join(names)}.",
     )

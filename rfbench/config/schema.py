@@ -164,7 +164,7 @@ class Experiment(Section):
     @model_validator(mode="before")
     @classmethod
     def _timed_alone(cls, value: Any) -> Any:
-        """Accept `timing: isolated` of earlier versions, which is the only current behavior."""
+        """Remove the key `timing: isolated` of earlier versions, which is now the only behavior."""
         if not isinstance(value, dict) or "timing" not in value:
             return value
         if value["timing"] != "isolated":

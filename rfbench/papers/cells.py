@@ -62,7 +62,7 @@ def format_item(item: str) -> str:
 def _name_parts(number: Published, folder: Folder) -> tuple[tuple[str, ...], ...]:
     """Return the accepted names of a number's paper, table, data set, method and size.
 
-    There is one tuple of names for each of the five. Its first name is displayed.
+    Each of these five parts has a tuple of names. The first name of a tuple is displayed.
     """
     methods = (find_displayed_name(number.method), folder.paper.methods.get(number.method))
     return (

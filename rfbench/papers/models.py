@@ -477,10 +477,10 @@ class Claim(_PaperSection):
 class Committed(_PaperSection):
     """Commits of a claim, data set, rule or setting, and of the first rows that depend on it.
 
-    It is a line of history.csv, which `python -m scripts.history` writes from git. The form of a
-    claim consists of everything that determines its result (metric, methods, settings, data, sizes,
-    scale and bounds), without the wording. A form that was committed before the first rows may
-    still have been written by someone who had seen rows.
+    Each object is a line of history.csv, which `python -m scripts.history` writes from git. The
+    form of a claim consists of everything that determines its result (metric, methods, settings,
+    data, sizes, scale and bounds), without the wording. A form that was committed before the first
+    rows may still have been written by someone who had seen rows.
     """
 
     kind: Literal["claim", "data", "rule", "setting"]

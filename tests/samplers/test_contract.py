@@ -38,14 +38,16 @@ BY_DAY = ("rks", "nystroem", "eerf", "lkrf", "swim", "fastfood")
 
 
 def waits(subject, check):
-    """By day the checks of scikit-learn run on the first form of one class of each family.
+    """Return True if a check of a form runs at night only.
 
-    They fit it dozens of times. All classes have the same base, and the other checks of the
-    contract, of clones, pickles, shapes, pipelines and wrong parameters, run on every form.
+    The checks of scikit-learn fit a form dozens of times. By day, they run on the first form of one
+    class of each family. Pipelines are checked by day on the first form of each class, because
+    their code is in the base class. All other checks run on each form.
     """
-    by_day = any(subject.thing is SAMPLERS[name] for name in BY_DAY)
-    by_day = by_day and subject.options == subject.thing.declaration.forms[0].options
-    return check is contract.passes_the_checks_of_scikit_learn and not by_day
+    first = subject.options == subject.thing.declaration.forms[0].options
+    if check is contract.passes_the_checks_of_scikit_learn:
+        return not (first and any(subject.thing is SAMPLERS[name] for name in BY_DAY))
+    return check is contract.works_in_a_pipeline_with_frames_and_a_grid and not first
 
 
 @contracts.every_check(
