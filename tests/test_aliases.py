@@ -73,7 +73,9 @@ def write(folder: Path, alias: Alias, name: str) -> Path:
 
 
 @each_alias
-def test_alias_and_key_have_the_same_identities_and_manifest(alias: Alias, tmp_path: Path) -> None:
+def test_configuration_key_and_its_alias_give_the_same_trials_and_manifest(
+    alias: Alias, tmp_path: Path
+) -> None:
     found = []
     for name in (alias.alias, alias.key):
         experiment = read_config(write(tmp_path, alias, name))
@@ -87,7 +89,7 @@ def test_alias_and_key_have_the_same_identities_and_manifest(alias: Alias, tmp_p
 
 
 @each_key
-def test_alias_changes_the_configuration(alias: Alias, tmp_path: Path) -> None:
+def test_alias_of_a_key_is_not_ignored(alias: Alias, tmp_path: Path) -> None:
     """The comparison above would also hold for an alias that is ignored."""
     path = tmp_path / "plain.yaml"
     path.write_text(BASE)
@@ -97,7 +99,7 @@ def test_alias_changes_the_configuration(alias: Alias, tmp_path: Path) -> None:
 
 
 @each_key
-def test_alias_with_its_key_is_an_error_that_names_both(alias: Alias, tmp_path: Path) -> None:
+def test_configuration_with_a_key_and_its_alias_is_rejected(alias: Alias, tmp_path: Path) -> None:
     path = write(tmp_path, alias, alias.alias)
     line = LINES[alias.alias]
     text = path.read_text()
@@ -114,7 +116,7 @@ def test_alias_with_its_key_is_an_error_that_names_both(alias: Alias, tmp_path: 
 
 
 @each_alias
-def test_alias_on_the_command_line(alias: Alias, tmp_path: Path) -> None:
+def test_alias_in_a_command_line_override_replaces_the_key(alias: Alias, tmp_path: Path) -> None:
     """An override replaces the key of the file, whichever name either of them has."""
     path = write(tmp_path, alias, alias.key)
     expected = read_config(path)
@@ -125,7 +127,7 @@ def test_alias_on_the_command_line(alias: Alias, tmp_path: Path) -> None:
         assert read_config(path, [f"{alias.place}.{alias.alias}={value}"]) == expected
 
 
-def test_override_by_the_other_name_replaces_the_value(tmp_path: Path) -> None:
+def test_override_by_an_alias_replaces_the_value_of_its_key(tmp_path: Path) -> None:
     path = tmp_path / "try.yaml"
     path.write_text(f"{BASE}rows: 100\n")
     assert read_config(path, ["max_train_rows=30"]).rows == 30
@@ -135,7 +137,7 @@ def test_override_by_the_other_name_replaces_the_value(tmp_path: Path) -> None:
         read_config(path, ["split={held_out: 0.3, fixed_test_size: 0.3}"])
 
 
-def test_alias_in_an_entry_of_a_protocol(tmp_path: Path) -> None:
+def test_alias_in_a_protocol_overrides_the_key_of_the_file(tmp_path: Path) -> None:
     path = tmp_path / "table1.yaml"
     text = f"{BASE}rows: 100\nprotocols:\n  custom: {{max_train_rows: 30}}\n  printed:\n"
     path.write_text(text)
@@ -166,7 +168,7 @@ def test_error_in_the_value_of_an_alias_names_its_line(tmp_path: Path) -> None:
         read_config(path)
 
 
-def test_alias_of_a_protocol_with_its_name_is_an_error(tmp_path: Path) -> None:
+def test_protocol_given_by_its_name_and_its_alias_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "table1.yaml"
     path.write_text(f"{BASE}protocols:\n  own: {{rows: 20}}\n  custom: {{rows: 30}}\n")
     with pytest.raises(ConfigError, match="line 8: 'own' and 'custom' are two names"):
@@ -178,14 +180,14 @@ def test_alias_of_a_protocol_with_its_name_is_an_error(tmp_path: Path) -> None:
     assert (run.name, run.protocol, run.rows) == ("table1_iris.own", "own", 30)
 
 
-def test_alias_of_a_key_is_not_replaced_in_a_text(tmp_path: Path) -> None:
+def test_alias_that_occurs_in_a_text_value_is_not_replaced(tmp_path: Path) -> None:
     path = tmp_path / "try.yaml"
     path.write_text(BASE.replace("{test_size: 0.3}", "n_blocks"))
     with pytest.raises(ConfigError, match="'n_blocks'"):
         read_config(path)
 
 
-def test_only_accepts_the_alias_of_a_protocol(tmp_path: Path) -> None:
+def test_only_option_accepts_the_alias_of_a_protocol(tmp_path: Path) -> None:
     path = tmp_path / "try.yaml"
     path.write_text(BASE)
     trials = plan_run([read_config(path)], tmp_path).trials
@@ -206,7 +208,7 @@ def test_sweep_over_an_alias_has_the_folder_of_its_key(tmp_path: Path, monkeypat
     assert (tmp_path / "results" / "quickstart-sweep-M=4_protocol=own").is_dir()
 
 
-def test_page_lists_each_alias_once() -> None:
+def test_configuration_reference_lists_each_alias_once() -> None:
     page = (shipped.find_configurations_folder() / "README.md").read_text(encoding="utf-8")
     lines = re.findall(r"^\| `(\w+)` \| `(\w+)` \| (?:the configuration|`(\w+)`) \|$", page, re.M)
     assert {Alias(place, alias, key) for alias, key, place in lines} == {*OF_CONFIGURATIONS}
@@ -231,7 +233,7 @@ def paper(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("alias", OF_PAPERS, ids=lambda alias: alias.alias)
-def test_alias_in_a_paper(alias: Alias, paper: Path) -> None:
+def test_paper_file_with_an_alias_equals_the_one_with_its_key(alias: Alias, paper: Path) -> None:
     expected = papers.reader.read_paper_folder(paper)
     file = paper / "paper.yaml"
     text = file.read_text()
@@ -251,7 +253,7 @@ def test_alias_in_a_paper(alias: Alias, paper: Path) -> None:
     assert alias.alias in str(caught.value)
 
 
-def test_no_alias_is_a_key_or_hides_one() -> None:
+def test_aliases_differ_from_all_configuration_keys() -> None:
     for every in (OF_CONFIGURATIONS, OF_PAPERS):
         names = {(alias.place, alias.alias) for alias in every}
         assert not {(alias.place, alias.key) for alias in every} & names

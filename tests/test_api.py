@@ -69,7 +69,7 @@ def test_public_names_are_the_documented_ones():
         rfbench.runn  # noqa: B018
 
 
-def test_type_checkers_see_the_same_names():
+def test_names_visible_to_type_checkers_are_the_public_names():
     tree = ast.parse(Path(rfbench.__file__).read_text())
     (typed,) = (node for node in tree.body if isinstance(node, ast.If))
     names = {alias.asname or alias.name for node in typed.body for alias in node.names}
@@ -83,7 +83,7 @@ def test_no_public_function_has_the_name_of_a_module():
         assert module == inspect.ismodule(getattr(rfbench, name)), name
 
 
-def test_package_command_line_and_method_names_import_nothing_heavy():
+def test_importing_the_package_does_not_import_numpy_or_scikit_learn():
     heavy = ["numpy", "pandas", "scipy", "sklearn", "numba", "pydantic", "matplotlib", "rich"]
     done = python(
         "import sys, rfbench, rfbench.cli; from rfbench.registry import SAMPLERS, SOLVERS, KERNELS;"
@@ -93,7 +93,7 @@ def test_package_command_line_and_method_names_import_nothing_heavy():
     assert done.stdout == "[]\n", done.stderr
 
 
-def test_lists_of_names_import_nothing_heavy():
+def test_listing_names_does_not_import_numpy_or_scikit_learn():
     """They are read from the registry and the files of the methods, which are not imported."""
     heavy = ["numpy", "pandas", "scipy", "sklearn", "numba", "pydantic", "matplotlib"]
     done = python(
@@ -107,7 +107,7 @@ def test_lists_of_names_import_nothing_heavy():
     assert "quickstart" in done.stdout
 
 
-def test_usual_trial_imports_no_part_of_scikit_learn_that_it_does_not_call():
+def test_trial_imports_only_the_scikit_learn_modules_that_it_calls():
     done = python(
         "import sys; import rfbench.experiment.trial, rfbench.samplers.rks, rfbench.solvers.ridge\n"
         "rare = ('metrics', 'model_selection', 'preprocessing', 'linear_model', 'ensemble')\n"
@@ -126,7 +126,7 @@ def test_registry_list_shows_the_docstrings_of_its_classes(registry):
         assert about == words.replace("\n", " ")
 
 
-def test_dict_configuration_is_run_once(ran, tmp_path):
+def test_repeated_run_of_a_dict_configuration_measures_nothing_again(ran, tmp_path):
     assert len(ran.rows) == 16
     assert (ran.rows["status"] == "ok").all()
     assert ran.failures.empty
@@ -139,7 +139,7 @@ def test_dict_configuration_is_run_once(ran, tmp_path):
     assert (len(seen), len(more.rows)) == (4, 20)
 
 
-def test_failed_trial_is_a_row(tmp_path):
+def test_run_returns_failed_trials_as_rows(tmp_path):
     (tmp_path / "bad.py").write_text(BAD)
     bad = {"class": f"{tmp_path}/bad.py:Bad", "label": "bad"}
     wrong = {**TINY, "M": 5, "trials": 1, "samplers": [bad, "rks"]}
@@ -195,7 +195,7 @@ def test_compare_gives_the_paired_difference(ran):
     assert_allclose(times["difference"], times["mean_first"] - times["mean_second"])
 
 
-def test_comparison_is_printed_with_its_means(ran):
+def test_printed_comparison_shows_both_means_and_the_difference(ran):
     table = rfbench.compare(ran, "EERF", "RKS")  # as their papers print them
     head, line = str(table).splitlines()[:2]
     for name in ("mean_first", "mean_second", "difference", "low", "high", "p"):

@@ -29,13 +29,13 @@ def test_bandwidth_rules_equal_brute_force():
 @pytest.mark.parametrize(
     "rule", ["median", "knn50", "knn50-sample", 0.0, -1.0, float("nan"), "mean"]
 )
-def test_unusable_bandwidth_is_rejected(rule):
+def test_bandwidth_that_is_zero_nan_or_unknown_is_rejected(rule):
     with pytest.raises(MethodError, match=f"{rule}"):
         bandwidths.compute_bandwidth_by_rule(rule, np.ones((60, 2)), np.random.default_rng(0))
 
 
 @pytest.mark.parametrize("of", [np.asarray, sparse.csr_array])
-def test_knn50_on_a_sample_gives_a_larger_bandwidth(of, monkeypatch):
+def test_fiftieth_neighbor_distance_is_larger_within_a_sample(of, monkeypatch):
     monkeypatch.setattr(bandwidths, "SAMPLE", 100)
     rows = np.random.default_rng(0).standard_normal((400, 3))
     own = np.sort(np.random.default_rng(7).choice(400, size=100, replace=False))
@@ -60,7 +60,7 @@ def test_identical_rows_have_zero_distance_despite_rounding(of, seed):
         assert_allclose(found, fiftieth, rtol=1e-12)
 
 
-def test_multiples_of_a_rule_use_one_sample():
+def test_multiples_of_the_median_rule_use_the_same_sample_of_rows():
     rows = np.random.default_rng(0).standard_normal((300, 3))
     median = bandwidths.compute_bandwidth_by_rule("median", rows, np.random.default_rng(1))
     found = bandwidths.list_candidate_bandwidths(
@@ -74,7 +74,7 @@ def test_multiples_of_a_rule_use_one_sample():
     assert found.rule == median
 
 
-def test_rule_for_a_list_of_numbers_is_their_geometric_mean():
+def test_reference_bandwidth_of_a_list_is_its_geometric_mean():
     found = bandwidths.list_candidate_bandwidths([1.0, 8.0], np.eye(3), np.random.default_rng(0))
     assert found.rule == pytest.approx(8**0.5)
 
@@ -90,7 +90,7 @@ def test_rule_for_a_list_of_numbers_is_their_geometric_mean():
     ],
 )
 @pytest.mark.parametrize("rule", [1.0, 0.3])
-def test_grid_is_widened_while_the_best_value_is_at_an_edge(loss, best, tried, rule):
+def test_bandwidth_grid_is_widened_while_the_best_value_is_at_an_edge(loss, best, tried, rule):
     """Against a search over every power of two from 1/8 to 32 times the rule."""
     grid = bandwidths.Candidates((2 * rule, rule, 0.5 * rule), rule)
     while True:
@@ -105,7 +105,7 @@ def test_grid_is_widened_while_the_best_value_is_at_an_edge(loss, best, tried, r
     assert any(value == pytest.approx(tried * rule) for value in grid.values)
 
 
-def test_candidates_within_one_standard_error_count_as_equal():
+def test_bandwidths_within_one_standard_error_of_the_best_count_as_equal():
     """Of ten folds with a deviation of 1, that is 1 / sqrt(10): .31 is within it, .32 is not."""
     steps = np.linspace(-1, 1, 10) / np.std(np.linspace(-1, 1, 10), ddof=1)
     for excess, taken in ((0.31, 1.0), (0.32, 8.0)):
@@ -113,7 +113,7 @@ def test_candidates_within_one_standard_error_count_as_equal():
         assert bandwidths.choose_bandwidth_nearest_to_rule(losses, rule=1.0) == taken
 
 
-def test_for_flat_losses_the_bandwidth_nearest_to_the_rule_is_chosen():
+def test_flat_losses_select_the_bandwidth_nearest_to_the_rule():
     noise = np.array([0.1, -0.1, 0.2, -0.2, 0.0])
     steady = np.ones(5)
     losses = {8.0: steady, 4.0: steady + 0.01 + noise, 2.0: steady + 0.01, 1.0: steady + 1 + noise}
@@ -128,7 +128,7 @@ def test_for_flat_losses_the_bandwidth_nearest_to_the_rule_is_chosen():
 
 
 @pytest.mark.parametrize("rule", ["0*median", "-1*median", "2*mean", "2*", "1e999*median"])
-def test_multiple_without_a_rule_is_rejected(rule):
+def test_invalid_multiple_of_a_bandwidth_rule_is_rejected(rule):
     assert not bandwidths.ALLOWED.holds(rule)
     with pytest.raises(MethodError):
         bandwidths.list_candidate_bandwidths([rule], np.eye(9), np.random.default_rng(0))

@@ -75,7 +75,7 @@ def test_run_table_and_plot_write_their_output(done):
     assert len(lines) == 1 + 4
 
 
-def test_many_tables_are_shortened_to_one_line_each(done):
+def test_table_of_many_folders_prints_one_line_per_folder(done):
     tiny = done / "results" / "tiny"
     others = [tiny.with_name(name) for name in ("b", "c", "d")]
     for other in others:
@@ -223,7 +223,7 @@ def test_wrong_usage_exits_with_one_sentence_and_code_2(here, words, sentence):
 
 
 @pytest.mark.parametrize("word", ["a\0b", "a\udc80b"])
-def test_arguments_that_are_not_text_exit_with_one_sentence_and_code_2(here, word):
+def test_undecodable_arguments_exit_with_code_2_and_a_one_sentence_error(here, word):
     for words in ([], ["run"], ["run", "tiny.yaml", "--set"], ["sweep", "--M"], ["data", "fetch"]):
         assert "is not UTF-8 text" in call(*words, word, code=2)
 
@@ -234,7 +234,7 @@ datasets: {digits: , more: {dataset: digits, trials: 1}}
 """
 
 
-def test_file_with_several_runs_is_run(here):
+def test_each_run_of_a_configuration_file_is_executed(here):
     (here / "two.yaml").write_text(SMALL.replace("dataset: digits\n", "") + MATRIX)
     words = ["run", "two.yaml", "--jobs", 1]
     call(*words, "--run", "more.tuned")
@@ -302,7 +302,7 @@ def test_configuration_is_run_by_name_if_no_such_file_exists(here):
         ("configs", "quickstart", ["dataset: digits"]),
     ],
 )
-def test_list_shows_all_details_of_one_item(what, name, words):
+def test_list_command_shows_the_details_of_a_named_item(what, name, words):
     said = call("list", what, name)
     assert all(word in said for word in words)
 
@@ -339,7 +339,7 @@ def test_help_of_each_option_begins_with_a_phrase():
         assert text.endswith("."), words
 
 
-def test_rules_are_printed_without_results(tmp_path, monkeypatch):
+def test_verify_prints_its_rules_without_a_results_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert call("verify", "--rules") == render_rules()
     assert render_rules().splitlines()[4] not in call("verify", "--help")
@@ -351,7 +351,7 @@ def test_help_has_examples():
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
-def test_full_output_device_gives_one_sentence():
+def test_full_output_device_gives_an_error_without_traceback():
     with open("/dev/full", "w") as full:
         found = forked.run(
             [*forked.COMMAND, "list", "samplers"], stdout=full, stderr=subprocess.PIPE, text=True

@@ -23,7 +23,7 @@ def ticking(monkeypatch):
     monkeypatch.setattr(time, "process_time", step("cpu", 10.0))
 
 
-def test_times_of_a_part_add_up(ticking):
+def test_repeated_timings_of_one_phase_are_summed(ticking):
     clock = Clock()
     for _ in range(3):
         with clock.time_part("train"):
@@ -32,7 +32,7 @@ def test_times_of_a_part_add_up(ticking):
     assert clock.cpu["train"] == 30
 
 
-def test_inner_clock_part_pauses_the_outer_part(ticking):
+def test_inner_timing_pauses_the_outer_timing(ticking):
     outer, inner = Clock(), Clock()
     with outer.time_part("test"):
         with inner.time_part("features"):
@@ -47,7 +47,7 @@ def test_inner_clock_part_pauses_the_outer_part(ticking):
     assert outer.cpu["features"] == 10
 
 
-def test_without_a_clock_time_stays_with_the_outer_part(ticking):
+def test_inner_phase_without_a_clock_counts_toward_the_outer_phase(ticking):
     outer = Clock()
     with outer.time_part("pp"), Clock.time_part_of(None, "train"):
         pass
@@ -57,7 +57,7 @@ def test_without_a_clock_time_stays_with_the_outer_part(ticking):
     assert outer.wall["train"] == 1
 
 
-def test_sums_computed_in_the_fit_of_a_sampler_count_as_fit_time(monkeypatch):
+def test_normal_equations_computed_by_a_sampler_count_as_fit_time(monkeypatch):
     """They were booked to a clock of their own that nobody read: half of varpro's fit was lost."""
     X = np.random.default_rng(0).standard_normal((300, 2))
     state = {"cpu": 0.0}

@@ -37,7 +37,7 @@ def test_each_test_file_in_the_guide_exists():
     assert [name for name in sorted(named) if not (ROOT / name).exists()] == []
 
 
-def test_table_has_the_tests_of_each_addition_that_the_core_lists():
+def test_guide_names_the_tests_to_run_for_each_kind_of_addition():
     rows = dict(re.findall(r"^\| ([\w ,]+) \| (.*tests/.*) \|$", GUIDE, re.MULTILINE))
     listed = {word for names in rows for word in re.split(r", | or ", names)}
     assert {"sampler", "solver", "data set", "paper", "key", "column"} <= listed
@@ -70,13 +70,13 @@ def test_guide_names_what_a_class_has_to_define(addition, owner, names):
     assert all(hasattr(owner, name) for name in names)
 
 
-def test_each_method_of_a_path_in_the_guide_exists():
+def test_linear_path_methods_named_in_the_guide_exist():
     called = re.findall(r"`(?:path|LinearPath)\.(\w+)\(", GUIDE)
     assert len(called) >= 3
     assert [name for name in called if not hasattr(fits.LinearPath, name)] == []
 
 
-def test_all_methods_of_the_registry_have_the_decorators():
+def test_all_samplers_and_no_solvers_have_a_declaration():
     assert all(hasattr(cls, "declaration") for cls in SAMPLERS.values())
     assert not any(
         hasattr(cls, "declaration") for tasks in SOLVERS.values() for cls in tasks.values()
@@ -90,7 +90,7 @@ def list_contract_checks():
 
 
 @pytest.mark.parametrize("name", list_contract_checks())
-def test_check_of_a_contract_names_its_correction(name):
+def test_docstring_of_each_contract_check_states_how_to_fix_a_failure(name):
     """The promise is a statement, and the correction an instruction to the author of a method."""
     text = " ".join(inspect.getdoc(list_contract_checks()[name]).split())
     sentences = re.split(r"(?<=[.:,;]) ", text)
@@ -104,7 +104,7 @@ INSTRUCTIONS = {
 }
 
 
-def test_failed_case_of_a_contract_shows_the_correction():
+def test_failed_contract_check_shows_how_to_fix_the_failure():
     def always_fails(subject):
         """A promise.
 

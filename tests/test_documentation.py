@@ -196,7 +196,7 @@ def test_python_code_of_the_readme_runs(place):
     assert names["model"].predict(X[:5]).shape == (5,)
 
 
-def test_rows_are_packed_as_the_page_on_data_shows(place):
+def test_documented_code_writes_a_table_to_npy_files(place):
     (code,) = [block for block in blocks("python") if "open_memmap" in block]
     exec(code, {})
     found, table = np.load("flats_on_disk/X.npy"), pd.read_csv("flats.csv")
@@ -212,7 +212,7 @@ def test_documented_adapter_converts_an_object_to_a_function():
     np.testing.assert_array_equal(made["mine"](np.zeros((2, 3)), 4, 0), np.full((2, 4), 3.0))
 
 
-def test_each_python_block_is_run():
+def test_number_of_python_blocks_equals_the_number_tested():
     """But for the script of SLURM, which `tests/experiment/test_containers.py` parses."""
     assert len(blocks("python")) == 4
 
@@ -253,7 +253,7 @@ def near_of(*classes):
     return f"{near} of {near + others}"
 
 
-def test_numbers_in_the_readme_equal_the_rows():
+def test_numbers_in_the_readme_equal_those_computed_from_the_rows():
     """Its totals are of one class each, and every one is in the ledger."""
     text = " ".join(PAGES["README.md"].split())
     ledger = json.loads((ROOT / "results/ledger.json").read_text())
@@ -301,7 +301,7 @@ def test_numbers_in_the_readme_equal_the_rows():
     assert f"{said} {found}" in text
 
 
-def test_additional_boosting_trees_are_counted_as_the_page_says():
+def test_documented_counts_of_boosting_comparison_equal_the_published_rows():
     few, many = (
         pd.read_csv(ROOT / "results/published" / name / "trials.csv")
         for name in ("leaderboard_references_boosting_classification", "boosting_trees")
@@ -324,7 +324,7 @@ EXAMPLES = sorted((ROOT / "scripts" / "examples").glob("*.py"))
 
 
 @pytest.mark.parametrize("script", EXAMPLES, ids=[script.stem for script in EXAMPLES])
-def test_example_runs_and_is_short(script, tmp_path, monkeypatch, capsys):
+def test_example_script_runs_and_has_at_most_40_lines(script, tmp_path, monkeypatch, capsys):
     assert len(script.read_text().splitlines()) <= 40
     words = ["picture.png"] if script.stem == "features" else []
     monkeypatch.chdir(tmp_path)
@@ -334,7 +334,7 @@ def test_example_runs_and_is_short(script, tmp_path, monkeypatch, capsys):
     assert (tmp_path / "picture.png").exists() == bool(words)
 
 
-def test_stated_speed_equals_the_benchmark():
+def test_documented_ridge_timings_equal_the_benchmark_report():
     measured = (ROOT / "results/bench/bench.md").read_text()
     lines = re.findall(
         r"^\| ([\d,]+), (\d+), ([\d,]+) \| (.*) \|$", PAGES["scripts/README.md"], re.M

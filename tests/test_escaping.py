@@ -72,7 +72,9 @@ def test_csv_contains_no_formula_and_each_number(payload: str) -> None:
 
 
 @pytest.mark.parametrize("payload", [p for p in PAYLOADS if not p.isprintable()])
-def test_label_has_only_printable_characters(payload: str, tmp_path: Path) -> None:
+def test_sampler_label_with_unprintable_characters_is_rejected(
+    payload: str, tmp_path: Path
+) -> None:
     quoted = "".join(rf"\U{ord(c):08x}" for c in payload)
     file = tmp_path / "a.yaml"
     file.write_text(

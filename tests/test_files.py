@@ -81,7 +81,7 @@ def test_figures_are_not_written_into_a_linked_folder(measured, tmp_path, no_pic
 
 
 @pytest.mark.parametrize("name", ["../theirs", "deep/../../theirs", "/etc/hostname", ".."])
-def test_name_cannot_lead_outside_the_folder(tmp_path, name):
+def test_file_paths_outside_the_folder_are_rejected(tmp_path, name):
     top = tmp_path / "ours"
     (top / "deep").mkdir(parents=True)
     (tmp_path / "theirs").write_bytes(b"theirs")
@@ -186,7 +186,7 @@ def test_file_named_by_the_user_may_be_a_link_or_a_device(tmp_path):
         files.write_user_file(tmp_path / "new", b"a folder")
 
 
-def test_endless_line_is_rejected(measured, tmp_path, monkeypatch):
+def test_overlong_line_in_a_results_file_is_rejected(measured, tmp_path, monkeypatch):
     from rfbench.results import reader
 
     folder = tmp_path / "r"

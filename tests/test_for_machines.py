@@ -57,7 +57,7 @@ def test_nonfinite_number_is_null_in_json(capsys: pytest.CaptureFixture[str]) ->
     ("text", "seconds"),
     [("60", 60), ("90s", 90), ("1.5m", 90), ("2h", 7200), ("1d", 86400), ("250 ms", 0.25)],
 )
-def test_durations_have_units(text: str, seconds: float) -> None:
+def test_durations_are_parsed_with_their_units(text: str, seconds: float) -> None:
     assert parse_duration(text) == pytest.approx(seconds)
 
 
@@ -76,7 +76,7 @@ def test_options_override_environment_variables(
     assert f"written to {given / 'tiny'}/" in call("run", config, "--dry-run", "--out", given)
 
 
-def test_default_results_folder_is_the_folder_of_runs(
+def test_plot_and_table_read_the_default_results_folder_of_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, write: Write
 ) -> None:
     monkeypatch.chdir(tmp_path)

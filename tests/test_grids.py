@@ -24,7 +24,7 @@ from rfbench.errors import ConfigError
         ("true,false", [True, False]),
     ],
 )
-def test_grid_text_expands_to_its_values(text, values):
+def test_grid_expression_expands_to_its_values(text, values):
     assert grids.expand_grid_text(text) == values
 
 
@@ -48,7 +48,7 @@ def test_invalid_grid_is_rejected_with_the_reason(text, reason):
 
 
 @given(st.integers(1, 10_000), st.integers(0, 10_000))
-def test_range_keeps_its_ends_and_its_order(first, width):
+def test_integer_range_grid_is_increasing_and_includes_both_ends(first, width):
     values = grids.expand_grid_text(f"{first}:{first + width}")
     assert values[0] == first
     assert values[-1] == first + width

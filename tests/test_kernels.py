@@ -65,7 +65,7 @@ def test_fourier_transform_of_the_spectral_measure_is_the_kernel(name):
 
 
 @pytest.mark.parametrize("name", PRODUCT)
-def test_drawn_frequencies_follow_the_quantiles(name):
+def test_drawn_frequencies_follow_the_spectral_quantile_function(name):
     kernel = kernels.make(name, 1.7)
     drawn = kernel.frequencies(np.random.default_rng(0), 3, 4000)
     assert drawn.shape == (4000, 3)
@@ -99,7 +99,7 @@ def test_gradients_equal_finite_differences(name):
         assert_allclose(found[:, :, j], (ends[0] - ends[1]).T / 2e-6, atol=1e-8)
 
 
-def test_gradient_at_a_kink_is_the_mean_of_both_sides():
+def test_laplacian_kernel_gradient_at_distance_zero_is_zero():
     for name in ("laplacian", "laplacian-l2"):
         kernel = kernels.make(name, 1.7)
         assert_allclose(kernel.gradients(Y[:1], Y[:1], np.ones((1, 1))), 0.0, atol=1e-12)
@@ -140,7 +140,7 @@ def test_arc_cosine_of_zero_and_parallel_rows_is_finite():
     assert_allclose(kernels.make("arc-cosine-0")(rows[1:], rows[1:])[0], [1.0, 1.0, 0.0], atol=1e-7)
 
 
-def test_linear_coordinates_are_drawn_uniformly():
+def test_linear_kernel_draws_coordinates_uniformly():
     drawn = kernels.make("linear").frequencies(np.random.default_rng(0), 5, 10_000)
     assert drawn.shape == (10_000, 1)
     assert stats.chisquare(np.bincount(drawn[:, 0].astype(int), minlength=5)).pvalue > 1e-3
@@ -169,7 +169,7 @@ def test_rational_quadratic_equals_the_kernel_of_scikit_learn():
 @pytest.mark.parametrize(
     "name", ["matern[nu=0.5]", "matern", "matern[nu=2.5]", "rational-quadratic[alpha=0.7]"]
 )
-def test_mixture_of_gaussian_kernels_is_the_kernel(name):
+def test_kernel_equals_its_scale_mixture_of_gaussian_kernels(name):
     """E exp(-scale^2 |x - y|^2 / (2 s^2)) over 200,000 scales, to 5 standard errors."""
     kernel = kernels.make(name, 1.7)
     scales = kernel.draw_scales(np.random.default_rng(0), 200_000)
@@ -183,7 +183,7 @@ def test_mixture_of_gaussian_kernels_is_the_kernel(name):
 
 
 @pytest.mark.parametrize("name", ["softmax", "polynomial[degree=4, bias=0.3]"])
-def test_series_of_a_dot_product_kernel_is_the_kernel(name):
+def test_maclaurin_series_of_a_dot_product_kernel_equals_the_kernel(name):
     kernel = kernels.make(name)
     a = kernel.coefficients(30)
     g = np.linspace(-1, 1, 9)

@@ -37,7 +37,7 @@ def modules() -> list[tuple[Path, ast.Module]]:
     ]
 
 
-def test_constant_has_one_value_in_the_package() -> None:
+def test_constants_of_the_same_name_have_the_same_value() -> None:
     values: dict[str, dict[str, str]] = defaultdict(dict)
     for file, tree in modules():
         for node in tree.body:
@@ -57,7 +57,7 @@ def public_functions() -> Iterator[tuple[Path, str]]:
                 yield file, node.name
 
 
-def test_function_name_of_three_modules_is_a_shared_verb() -> None:
+def test_only_listed_function_names_occur_in_more_than_two_modules() -> None:
     files: dict[str, list[str]] = defaultdict(list)
     for file, name in public_functions():
         files[name].append(str(file.relative_to(ROOT)))
@@ -168,13 +168,13 @@ def test_function_begins_with_a_verb() -> None:
     assert not wrong
 
 
-def test_exempt_names_exist() -> None:
+def test_names_exempt_from_the_naming_rules_are_still_used() -> None:
     """A name that is no longer used is removed from the lists."""
     names = {node.name for _, node in definitions()}
     assert names >= QUANTITIES | ELSEWHERE | PUBLIC
 
 
-def test_earlier_names_of_exceptions_remain() -> None:
+def test_exceptions_are_importable_by_their_old_names() -> None:
     assert checking.CheckFailed is checking.CheckFailedError
     assert errors.MemoryLimit is errors.MemoryLimitError
 

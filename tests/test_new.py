@@ -38,7 +38,7 @@ def test_configuration_written_by_new_is_valid_and_runs(folder, target, task):
     call(*words, code=2)  # it is not overwritten
 
 
-def test_file_with_a_separate_target_needs_no_target_option(folder):
+def test_svmlight_file_needs_no_target_option(folder):
     (folder / "rows.svm").write_text("0 1:1 9:2\n1 2:3 9:1\n" * 20)
     call("new", "rows.svm")
     assert read_config(folder / "rows.yaml").dataset[0].entry.task == "binary"
@@ -60,7 +60,7 @@ def test_new_rejects_missing_files(folder, words):
     assert not list(folder.glob("*.yaml"))
 
 
-def test_example_writes_a_table_that_can_be_predicted(folder):
+def test_example_option_writes_a_training_table_and_rows_to_predict(folder):
     for _ in range(2):  # the second call changes nothing
         call("new", "--example")
     flats, new = pd.read_csv("flats.csv"), pd.read_csv("new.csv")

@@ -25,7 +25,7 @@ def parameters_of(cls):
 
 @pytest.mark.parametrize("value", [{}, {"a": 1}, [None], "no such word"])
 @pytest.mark.parametrize(("cls", "make"), MAKERS)
-def test_no_parameter_accepts_an_arbitrary_value(cls, make, value):
+def test_each_parameter_rejects_invalid_values(cls, make, value):
     for word in parameters_of(cls):
         with pytest.raises(MethodError) as caught:
             make(**{word: value})
@@ -84,7 +84,7 @@ def test_value_out_of_range_is_rejected(name):
         *((name, "base_size", {}) for name in ("svd", "tefm-g", "tefm-s", "comp")),
     ],
 )
-def test_pool_smaller_than_the_number_chosen_is_rejected(name, size, words):
+def test_pool_smaller_than_the_number_of_features_is_rejected(name, size, words):
     samplers.make(name, n_components=100, **{size: 100}, **words)
     with pytest.raises(MethodError, match="99"):
         samplers.make(name, n_components=100, **{size: 99}, **words)
@@ -118,7 +118,7 @@ class Stretched(samplers.RKS):
     how: str | bool = parameter("wide", one_of("wide", "narrow", True))
 
 
-def test_subclass_declares_only_its_own_parameters():
+def test_subclass_inherits_parameter_checks_of_its_base_class():
     assert parameters_of(Stretched)[0] == "n_components"
     assert {*parameters_of(samplers.RKS), "stretch", "how"} == {*parameters_of(Stretched)}
     Stretched(5, stretch=2.0, how=True).check_parameters()

@@ -61,7 +61,7 @@ def here(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("what", TEXTS)
 @pytest.mark.parametrize("words", [(), ("--dry-run",)])
-def test_configuration_is_rejected_before_anything_happens(here, what, words):
+def test_configuration_with_code_is_rejected_before_it_is_executed(here, what, words):
     (here / "x.yaml").write_text(yaml.safe_dump({"dataset": "digits", **REST, **TEXTS[what]}))
     assert "x.yaml" in call("run", "x.yaml", *words, code=2)
     assert not (here / "executed").exists()
@@ -69,7 +69,7 @@ def test_configuration_is_rejected_before_anything_happens(here, what, words):
 
 
 @pytest.mark.parametrize("what", TEXTS)
-def test_manifest_is_rejected_before_anything_happens(here, what):
+def test_manifest_with_code_is_rejected_before_it_is_executed(here, what):
     folder = here / "results"
     folder.mkdir()
     published = shipped.find_configurations_folder().parent / "results" / "published" / "quickstart"
@@ -87,7 +87,7 @@ PLAIN = re.compile(
 )
 
 
-def test_allowed_classes_are_public_and_their_parameters_are_harmless():
+def test_parameters_of_allowed_estimators_accept_no_paths_or_code():
     """What scikit-learn declares of each: none that may be set is a path, code or a mapping alone.
 
     The kernel of a Gaussian process is an object or nothing; a word is refused there.
@@ -191,7 +191,7 @@ def methods_of(value):
             yield from methods_of(each)
 
 
-def test_limits_admit_all_published_settings():
+def test_parameter_bounds_admit_all_published_settings():
     documents = [
         yaml.safe_load(path.read_text(encoding="utf-8")) for path in shipped.list_configurations()
     ]
@@ -207,7 +207,7 @@ def test_limits_admit_all_published_settings():
 
 
 @pytest.mark.parametrize("written", [None, 8, -1])
-def test_trial_has_its_own_number_of_threads(written):
+def test_trial_sets_n_jobs_to_its_number_of_threads(written):
     """Their number, and not the one that is written, which the identity has."""
     forest = {"class": "sklearn.ensemble.RandomForestClassifier", "n_jobs": written}
     trees = {"class": "sklearn.ensemble.RandomTreesEmbedding", "n_jobs": written}
@@ -221,7 +221,7 @@ def test_trial_has_its_own_number_of_threads(written):
     assert experiment.solver.parameters["n_jobs"] == written
 
 
-def test_one_module_parses_experiments():
+def test_only_the_config_package_validates_experiments():
     """Where `Experiment.model_validate` stands, permission is asked for next."""
     package = Path(permissions.__file__).parent
     callers = {

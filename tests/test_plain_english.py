@@ -28,7 +28,7 @@ def matches(texts):
 
 @pytest.mark.parametrize("pattern", PATTERNS)
 @pytest.mark.parametrize("kind", prose.KINDS)
-def test_pattern_occurs_at_most_as_often_as_its_ceiling(pattern, kind, matches):
+def test_prose_pattern_occurs_at_most_as_often_as_its_ceiling(pattern, kind, matches):
     ceiling = STORED["ceilings"][pattern][kind]
     found = [f"{m.place}: {m.text}" for m in matches if (m.pattern, m.kind) == (pattern, kind)]
     advice = [f"{len(found)} for a ceiling of {ceiling}.", PATTERNS[pattern]["instead"], *found]
@@ -36,7 +36,7 @@ def test_pattern_occurs_at_most_as_often_as_its_ceiling(pattern, kind, matches):
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)
-def test_ceiling_is_at_most_a_quarter_of_the_first_count(pattern):
+def test_prose_pattern_ceiling_is_at_most_a_quarter_of_its_first_count(pattern):
     first, ceilings = STORED["first"][pattern], STORED["ceilings"][pattern]
     assert set(first) == set(ceilings) == set(prose.KINDS)
     assert sum(first.values()) > 0 or PATTERNS[pattern].get("ceiling") == 0
@@ -44,25 +44,25 @@ def test_ceiling_is_at_most_a_quarter_of_the_first_count(pattern):
         assert ceiling <= prose.highest_ceiling(pattern, first[kind])
 
 
-def test_patterns_and_counts_have_the_same_names():
+def test_prose_patterns_and_stored_counts_have_the_same_names():
     assert list(STORED["first"]) == list(STORED["ceilings"]) == list(PATTERNS)
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)
-def test_bad_sentence_is_counted_in_each_kind_of_text(pattern):
+def test_sentence_matching_a_pattern_is_counted_in_each_kind_of_text(pattern):
     for kind in PATTERNS[pattern].get("kinds", prose.KINDS):
         text = prose.Text(kind, "a.py", 1, PATTERNS[pattern]["example"])
         assert pattern in {match.pattern for match in prose.find_matches(text)}
 
 
-def test_matches_in_changed_files_are_listed_first():
+def test_prose_pattern_matches_in_changed_files_are_listed_first():
     places = ["a.py:3", "b.py:1", "c.py:9", "b.py:2"]
     matches = [prose.Match("so", "comments", place, "") for place in places]
     found = [match.place for match in prose.sort_changed_first(matches, {"b.py", "c.py"})]
     assert found == ["b.py:1", "c.py:9", "b.py:2", "a.py:3"]
 
 
-def test_plain_sentence_is_not_counted():
+def test_sentence_without_a_bad_pattern_is_not_counted():
     sentence = "Return the rows of `table` whose target is missing, sorted by date."
     assert not list(prose.find_matches(prose.Text("docstrings", "a.py", 1, sentence)))
 
@@ -114,12 +114,12 @@ def test_prose_of_an_html_template_has_no_tags():
     assert [each.text for each in found] == ["Text."]
 
 
-def test_each_kind_of_text_is_read(texts):
+def test_prose_of_each_kind_of_text_is_found_in_the_checkout(texts):
     assert {text.kind for text in texts} == set(prose.KINDS)
 
 
 @pytest.mark.parametrize("use", prose.read_patterns()["right"], ids=lambda use: use["phrase"])
-def test_reviewed_use_occurs_matches_its_pattern_and_has_a_reason(use, texts):
+def test_each_reviewed_exception_occurs_in_the_prose_and_has_a_reason(use, texts):
     assert PATTERNS[use["pattern"]]["compiled"].search(use["phrase"])
     assert any(use["phrase"] in text.text for text in texts)
     assert len(use["reason"].split()) >= 3

@@ -85,7 +85,7 @@ def test_named_matplotlib_settings_file_is_read(folder):
     assert imported(folder, MATPLOTLIBRC="matplotlibrc")[0] == 3
 
 
-def test_broken_user_settings_give_one_sentence(folder):
+def test_invalid_matplotlib_settings_file_gives_one_sentence(folder):
     own = folder / "own" / "matplotlibrc"
     own.write_bytes(b"\xff\xfe\x00lines.linewidth: 3\n")
     text, _, log = imported(folder)
@@ -124,7 +124,7 @@ def test_user_without_a_home_folder_gets_the_default_settings(folder):
     assert imported(folder, MPLCONFIGDIR=NOWHERE, **missing)[0] == USUAL
 
 
-def test_settings_made_in_python_are_kept(folder):
+def test_matplotlib_settings_made_in_python_are_kept(folder):
     """If matplotlib is imported already, nothing of it changes."""
     (folder / "matplotlibrc").write_text("lines.linewidth: 3\n")
     assert imported(folder, f"import matplotlib\n{SHOW}", MPLBACKEND="svg")[:2] == (3, "svg")

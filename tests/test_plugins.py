@@ -49,7 +49,7 @@ def test_any_estimator_can_be_a_solver(tmp_path):
 MINE = "from sklearn.kernel_approximation import RBFSampler as Mine\n"
 
 
-def test_folder_of_the_configuration_is_searched_first(tmp_path, monkeypatch):
+def test_user_code_is_searched_first_in_the_configuration_folder(tmp_path, monkeypatch):
     beside, here = tmp_path / "beside", tmp_path / "here"
     for folder in (beside, here):
         folder.mkdir()
@@ -66,7 +66,7 @@ def test_folder_of_the_configuration_is_searched_first(tmp_path, monkeypatch):
     assert first["trial_id"] == second["trial_id"]
 
 
-def test_constructor_with_missing_or_invalid_parameter_is_named(tmp_path):
+def test_failing_constructor_of_user_class_is_reported_with_its_line(tmp_path):
     (tmp_path / "mine.py").write_text(
         "class Needs:\n    fit = transform = 0\n"
         "    def __init__(self, depth, *more, **others): pass\n"
@@ -131,7 +131,7 @@ def test_error_in_a_user_file_names_its_line_without_path_advice(tmp_path):
         assert "package.module.Name" not in str(error)
 
 
-def test_wrong_name_gets_a_suggestion_and_wrong_path_the_valid_form(tmp_path):
+def test_wrong_class_name_or_path_gets_a_suggestion(tmp_path):
     error = broken(tmp_path, "class Antithetics:\n    pass\n")
     assert error.why == "AttributeError: mine.py has no 'Antithetic'. Did you mean 'Antithetics'?"
     for path in ("numpyy.random.Name", "word.Thing", "mine.p:Thing"):
@@ -139,12 +139,12 @@ def test_wrong_name_gets_a_suggestion_and_wrong_path_the_valid_form(tmp_path):
             plugins.load_object(path)
 
 
-def test_python_object_has_no_path():
+def test_object_passed_from_python_cannot_be_loaded_by_path():
     with pytest.raises(MethodError, match="was passed as a Python object"):
         plugins.load_object("python:Mine")
 
 
-def test_object_of_a_local_module_is_loaded_without_changing_the_path(tmp_path, monkeypatch):
+def test_loading_a_local_module_does_not_change_sys_path(tmp_path, monkeypatch):
     """A process that measures trials does not search the folder of the person's script."""
     (tmp_path / "local_methods.py").write_text(
         "class Map:\n    def __init__(self, a=1):\n        self.a = a\n\n"

@@ -97,7 +97,7 @@ def is_command(line):
     return True
 
 
-def test_quoted_commands_exist_with_their_options():
+def test_rfbench_commands_quoted_in_messages_are_valid():
     quoted = find_all(r"`rfbench ([a-z]+[^`]*)`") | find_all(r"\(rfbench ([a-z]+)[,)]")
     assert len(quoted) > 60
     assert not {line: files for line, files in quoted.items() if not is_command(line)}

@@ -30,7 +30,7 @@ def declared(package, decorator):
     ]
 
 
-def test_dictionaries_match_the_decorators():
+def test_registries_contain_each_declared_sampler_and_solver():
     classes = [cls for cls in declared(samplers, "sampler") if "declaration" in vars(cls)]
     assert {cls.declaration.name: cls for cls in classes} == dict(SAMPLERS)
     assert len(classes) == len(SAMPLERS)
@@ -53,7 +53,7 @@ def test_each_registered_name_refers_to_a_class():
     assert {name: cls.name for name, cls in KERNELS.items()} == {name: name for name in KERNELS}
 
 
-def test_each_printed_name_belongs_to_a_method():
+def test_each_display_name_is_unique_and_belongs_to_a_method():
     labels = {label for cls in SAMPLERS.values() for label in cls.declaration.labels}
     references = {"boosting", "exact-kernel"}  # models of the leaderboard, without features
     assert set(PRINTED) <= {*SAMPLERS, *labels, *references}
@@ -70,7 +70,7 @@ def test_removed_sampler_has_an_error_with_the_reason_and_a_replacement(name):
     assert f"Use {REMOVED_SAMPLERS[name]}" in str(caught.value)
 
 
-def test_item_has_one_published_name_and_aliases():
+def test_alias_resolves_to_its_published_name():
     assert SAMPLERS.find("rff") is SAMPLERS.find("rks") is SAMPLERS["rks"] is RKS
     assert SAMPLERS.find_published_name("rff") == "rks"
     assert "rff" not in SAMPLERS
@@ -80,7 +80,7 @@ def test_item_has_one_published_name_and_aliases():
     ("known", "wrong", "near"),
     [(SAMPLERS, "erf", "eerf"), (SOLVERS, "rigde", "ridge"), (KERNELS, "gausian", "gaussian")],
 )
-def test_unknown_name_suggests_the_nearest(known, wrong, near):
+def test_error_for_unknown_name_suggests_the_nearest_name(known, wrong, near):
     with pytest.raises(MethodError, match=f"'{wrong}'.*'{near}'"):
         known.find(wrong)
 

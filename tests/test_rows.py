@@ -27,7 +27,7 @@ def source(tmp_path):
     [slice(1), slice(5, 9), slice(None), np.array([150, 3, 7, 7]), np.array([], int), X[:, 0] > 1],
     ids=["first", "within", "all", "any order", "none", "mask"],
 )
-def test_selected_rows_equal_those_of_the_array(source, picked):
+def test_selected_rows_on_disk_equal_those_of_the_array(source, picked):
     assert_array_equal(source[picked], X[picked])
     some = source.select_rows(picked)
     assert some.shape == X[picked].shape
@@ -42,7 +42,7 @@ def test_preparation_steps_use_float64_before_casting(source):
     assert_array_equal(found[2:9], (X[2:9] * (1 / 3)).astype("float32"))
 
 
-def test_operation_that_needs_all_rows_is_rejected(source):
+def test_array_operations_on_all_rows_on_disk_are_rejected(source):
     for reads_all in (np.asarray, np.mean, lambda rows: np.ones(200) @ rows):
         with pytest.raises(MethodError, match="`rows:`"):
             reads_all(source)
@@ -50,7 +50,7 @@ def test_operation_that_needs_all_rows_is_rejected(source):
 
 @pytest.mark.parametrize("selection", ["cv5", "validation", "test"])
 @pytest.mark.parametrize("solver", [RidgeRegressor, RidgeClassifier])
-def test_streamed_fits_equal_fits_in_memory(source, solver, selection):
+def test_fits_on_rows_read_from_disk_equal_fits_in_memory(source, solver, selection):
     y = Y if solver is RidgeRegressor else Y > 0
     held = slice(0, 50)
 

@@ -57,7 +57,7 @@ def ran(place: Path, package: Path) -> str:
 
 
 @pytest.mark.parametrize("absent", [slices.SLICES, *at_night(*((s,) for s in slices.SLICES))])
-def test_core_output_is_complete_without_optional_slices(
+def test_core_commands_work_without_optional_subpackages(
     absent: tuple[str], tmp_path: Path
 ) -> None:
     package = tmp_path / "package"
@@ -80,11 +80,13 @@ def test_core_output_is_complete_without_optional_slices(
         assert [text for text in texts if text in said] == ([] if other in absent else list(texts))
 
 
-def test_list_contains_each_slice() -> None:
+def test_slice_list_contains_each_optional_subpackage() -> None:
     assert {file.parent.name for file in (ROOT / "rfbench").glob("*/slice.py")} == {*slices.SLICES}
 
 
-def test_error_in_a_slice_is_not_ignored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_import_error_in_an_optional_subpackage_is_raised(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "broken").mkdir()
     (tmp_path / "broken" / "__init__.py").touch()
     (tmp_path / "broken" / "slice.py").write_text("import no_such_module")

@@ -13,7 +13,7 @@ def package(tmp_path):
     return shutil.copytree(source.PACKAGE, tmp_path / "site-packages" / "rfbench", ignore=ignored)
 
 
-def test_wheel_has_the_hash_of_its_checkout(package):
+def test_code_hash_of_a_wheel_equals_that_of_its_checkout(package):
     for name in ("configs/quickstart.yaml", "samplers/__init__.pyi", "__pycache__/a.pyc", "b.md"):
         (package / name).parent.mkdir(exist_ok=True)
         (package / name).write_text("a: 1")
@@ -30,6 +30,6 @@ def test_wheel_has_the_hash_of_its_checkout(package):
         lambda package: (package / "metrics.py").unlink(),
     ],
 )
-def test_hash_depends_on_file_names_and_contents(package, change):
+def test_code_hash_depends_on_file_names_and_contents(package, change):
     change(package)
     assert source.hash_folder(package) != source.hash_code()

@@ -116,11 +116,11 @@ def circles(edges: dict[str, set[str]]) -> set[str]:
     return set(left)
 
 
-def test_no_module_imports_itself_indirectly() -> None:
+def test_package_has_no_circular_imports() -> None:
     assert circles(graph()) == set()
 
 
-def test_each_layer_has_its_level() -> None:
+def test_each_package_is_assigned_to_an_import_layer() -> None:
     assert {room_of(module) for module in MODULES} <= set(FLOOR)
 
 
@@ -141,7 +141,7 @@ def slice_of(module: str) -> str | None:
     return next((name for name in SLICES if f"{module}.".startswith(f"rfbench.{name}.")), None)
 
 
-def test_core_imports_no_slice_and_slices_do_not_import_each_other() -> None:
+def test_optional_subpackages_are_not_imported_by_core_or_each_other() -> None:
     across = {
         (module, other)
         for module, others in graph().items()
@@ -151,7 +151,7 @@ def test_core_imports_no_slice_and_slices_do_not_import_each_other() -> None:
     assert across == set()
 
 
-def test_core_accesses_slices_only_through_their_list() -> None:
+def test_core_modules_do_not_import_optional_subpackages_by_name() -> None:
     """No module of the core names one to import, whether early, late or as a type."""
     named = re.compile(rf"rfbench(\.|/| import )({'|'.join(SLICES)})\b")
     for module, file in MODULES.items():
@@ -168,7 +168,7 @@ def test_core_accesses_slices_only_through_their_list() -> None:
     }
 
 
-def test_each_slice_only_defines_functions_that_the_core_calls() -> None:
+def test_optional_subpackages_define_only_hooks_that_the_core_calls() -> None:
     asked = set()
     for tree in trees().values():
         for node in ast.walk(tree):
@@ -185,7 +185,7 @@ def test_each_slice_only_defines_functions_that_the_core_calls() -> None:
 
 
 @pytest.mark.parametrize("reader", READERS)
-def test_modules_that_derive_from_rows_read_nothing_else(reader: str) -> None:
+def test_analysis_figures_and_pages_do_not_import_measurement_packages(reader: str) -> None:
     """Titles of data sets are in the catalogue alone, which has no rows."""
     titles = ("rfbench.analysis.naming", "rfbench.datasets.catalog")
     read = {
@@ -253,7 +253,7 @@ def writes_of(module: str, tree: ast.AST) -> set[str]:
     return found
 
 
-def test_one_module_writes_renames_and_removes_files() -> None:
+def test_only_the_files_module_writes_renames_or_removes_files() -> None:
     found = {
         module: writes_of(module, tree)
         for module, tree in trees().items()
@@ -271,7 +271,7 @@ READERS_OF_THE_PACKAGE = {
 }
 
 
-def test_one_module_reads_rfbench_files() -> None:
+def test_result_and_page_modules_read_files_only_through_the_files_module() -> None:
     reads = re.compile(r"\b(read_text|read_bytes|open|load)$")
     for module, tree in trees().items():
         if room_of(module) in BEHIND_THE_DOOR and module not in READERS_OF_THE_PACKAGE:
@@ -341,7 +341,7 @@ def string_types(tree: ast.AST) -> list[str]:
     return [*found, *(each.value for each in texts if re.match(r"str(ing)?\b", str(each.value)))]
 
 
-def test_text_type_is_one_constant() -> None:
+def test_pandas_string_dtype_is_defined_once() -> None:
     """`"str"` is a type of its own from pandas 3 on, and the name of object in pandas 2.3."""
     found = {module: string_types(tree) for module, tree in trees().items()}
     constant = ["pd.StringDtype(na_value=np.nan)"]
@@ -403,7 +403,7 @@ def test_workflow_is_read_only_and_its_actions_are_pinned(file: Path) -> None:
     assert all(each.get("contents", "read") == "read" for each in of_jobs)
 
 
-def test_one_module_imports_matplotlib_first() -> None:
+def test_only_the_plotting_module_imports_matplotlib_directly() -> None:
     """No module imports it when it is imported itself, before `plotting.import_matplotlib` runs."""
     for module, tree in trees().items():
         for node in tree.body:
@@ -421,7 +421,7 @@ def test_one_module_imports_matplotlib_first() -> None:
     assert whole == {"rfbench.plotting"}
 
 
-def test_one_module_determines_cores_and_memory() -> None:
+def test_only_the_usable_module_determines_cores_and_memory() -> None:
     """Those of the machine are a part of its record alone: a process may have fewer."""
     asked = re.compile(r"\b(os|multiprocessing|joblib)\.cpu_count|sched_getaffinity|virtual_memory")
     asking = {module for module, file in MODULES.items() if asked.search(file.read_text())}
@@ -449,7 +449,7 @@ def of_a_platform(tree: ast.AST) -> set[str]:
     return {name for name in names if OF_A_PLATFORM.search(name)}
 
 
-def test_one_module_contains_platform_specific_calls() -> None:
+def test_only_the_platforms_module_contains_platform_specific_calls() -> None:
     found = {module: of_a_platform(tree) for module, tree in trees().items()}
     assert [module for module, names in found.items() if names] == ["rfbench.platforms"]
     for line in (
@@ -514,7 +514,7 @@ def questions_of_type(tree: ast.AST) -> list[str]:
     return found
 
 
-def test_experiment_does_not_depend_on_the_kind_of_method() -> None:
+def test_experiment_package_does_not_test_the_type_of_a_method() -> None:
     """Solvers, samplers and what is adapted to them have one interface each, without a type."""
     from rfbench.registry import SAMPLERS, SOLVERS
 

@@ -94,14 +94,14 @@ def test_nightly_workflow_runs_all_tests():
     assert any("scripts/test" in line for line in (ROOT / ".ci/run").read_text().splitlines())
 
 
-def test_waiting_ends_when_the_child_has_died():
+def test_wait_until_fails_when_the_child_process_has_ended():
     child = subprocess.Popen([sys.executable, "-S", "-c", "raise SystemExit(7)"])
     with pytest.raises(AssertionError, match="exit code 7"):
         wait_until(lambda: False, child)
     wait_until(lambda: True, child)  # it happened before the child ended
 
 
-def test_files_that_share_workers_or_a_fixture_are_in_one_group():
+def test_tests_that_share_workers_or_a_fixture_run_in_one_xdist_group():
     groups = {
         folder: group_of(f"tests/{folder}/test_a.py::test_b") for folder in ("audit", "choosing")
     }

@@ -30,7 +30,7 @@ def machine(monkeypatch):
     return files
 
 
-def test_without_quotas_the_machine_limits_apply():
+def test_machine_limits_apply_without_cgroup_quotas():
     assert usable.count_usable_cores() == CORES
     assert usable.measure_usable_memory() == (16 * GIB, 12 * GIB)
 
@@ -48,7 +48,7 @@ def test_without_quotas_the_machine_limits_apply():
         ({"/user/job/cpu.max": "9900000 100000\n"}, CORES),
     ],
 )
-def test_smallest_quota_of_a_group_and_its_parents_applies(machine, files, cores):
+def test_smallest_cpu_quota_of_a_cgroup_and_its_parents_applies(machine, files, cores):
     machine |= V2 | {f"/sys/fs/cgroup{name}": text for name, text in files.items()}
     assert usable.count_usable_cores() == cores
 
@@ -71,7 +71,7 @@ def test_version_1_of_control_groups_is_supported(machine, group):
     assert usable.measure_usable_memory() == (16 * GIB, 12 * GIB)
 
 
-def test_memory_is_the_minimum_of_machine_and_group(machine):
+def test_usable_memory_is_the_minimum_of_machine_and_cgroup_limit(machine):
     own = "/sys/fs/cgroup/user/job/memory"
     machine |= V2 | {f"{own}.max": f"{2 * GIB}\n", f"{own}.current": f"{GIB}\n"}
     machine[f"{own}.stat"] = f"anon 5\ninactive_file {GIB // 2}\n"
@@ -83,7 +83,7 @@ def test_memory_is_the_minimum_of_machine_and_group(machine):
     assert usable.measure_usable_memory() == (16 * GIB, 12 * GIB)
 
 
-def test_variables_lower_the_limit_and_a_wrong_one_is_rejected(monkeypatch):
+def test_environment_variables_lower_the_number_of_usable_cores(monkeypatch):
     monkeypatch.setenv("SLURM_CPUS_PER_TASK", "3")
     assert fanout.find_executor() == (3, None)
     monkeypatch.setenv("LOKY_MAX_CPU_COUNT", "2")
@@ -97,7 +97,7 @@ def test_variables_lower_the_limit_and_a_wrong_one_is_rejected(monkeypatch):
             usable.count_usable_cores()
 
 
-def test_machine_record_includes_limits_but_its_identity_does_not(monkeypatch):
+def test_machine_hash_ignores_the_recorded_core_limit(monkeypatch):
     monkeypatch.setenv("SLURM_CPUS_PER_TASK", "2")
     facts = environment.describe_machine()
     assert (facts["cores"], facts["usable_cores"]) == (CORES, 2)

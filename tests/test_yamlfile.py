@@ -35,7 +35,7 @@ def test_ambiguous_yaml_words_get_the_expected_type(word, value):
     assert type(found) is type(value)
 
 
-def test_line_numbers_are_known():
+def test_yaml_values_have_line_numbers():
     document = parse("a: 1\nb:\n  - x\n  - {c: 2}\n")
     assert document.find_location(("a",)) == "line 1"
     assert document.find_location(("b", 1, "c")) == "line 4"
@@ -64,7 +64,7 @@ def test_invalid_yaml_is_rejected_with_the_line(text, sentence):
         parse(text)
 
 
-def test_aliases_are_limited():
+def test_exponential_expansion_of_yaml_anchors_is_rejected():
     text = "a0: &a0 [1, 1, 1, 1, 1, 1, 1, 1, 1]\n"
     for i in range(1, 10):
         text += f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]\n"
@@ -84,12 +84,12 @@ def test_missing_file_and_folder_raise_error(tmp_path):
         yamlfile.load_yaml(tmp_path)
 
 
-def test_run_name_given_as_a_file_suggests_its_file(tmp_path):
+def test_error_for_a_run_name_used_as_file_suggests_the_configuration(tmp_path):
     with pytest.raises(ConfigError, match=r"Did you mean .*'liu2020_table3'"):
         yamlfile.load_yaml(tmp_path / "liu2020_table3_eeg.printed.yaml")
 
 
-def test_truncated_name_is_completed():
+def test_error_for_a_truncated_configuration_name_suggests_the_full_name():
     with pytest.raises(ConfigError, match=r"Did you mean .*'leaderboard_references'"):
         yamlfile.load_yaml(Path("leaderboard_reference"))
 

@@ -23,7 +23,7 @@ def trials_at_450(*options: str) -> "pd.Series[int]":
     return table[table["M_max"] == 450].set_index("sampler")["trials"]
 
 
-def test_summary_table_and_page_use_the_same_trials() -> None:
+def test_summary_table_excludes_added_trials_like_the_pages() -> None:
     rows = build_collection([read_results_folder(FOLDER)]).rows
     rows = rows[rows["counts"] & (rows["M"] == 450)]
     assert trials_at_450().to_dict() == rows.groupby("sampler").size().to_dict()
@@ -31,7 +31,9 @@ def test_summary_table_and_page_use_the_same_trials() -> None:
 
 
 @pytest.mark.parametrize(("all_trials", "most"), [(False, 10), (True, 114)])
-def test_figures_use_the_same_trials_as_the_page(all_trials, most, monkeypatch, tmp_path) -> None:
+def test_figures_exclude_added_trials_like_the_pages(
+    all_trials, most, monkeypatch, tmp_path
+) -> None:
     given = []
     monkeypatch.setattr(
         figures, "draw_results", lambda results, *_: given.append(results) or ([], [])
@@ -40,6 +42,6 @@ def test_figures_use_the_same_trials_as_the_page(all_trials, most, monkeypatch, 
     assert given[0].rows.groupby(["sampler", "M"]).size().max() == most
 
 
-def test_results_without_a_paper_are_unchanged() -> None:
+def test_no_trials_are_dropped_from_results_without_a_paper() -> None:
     own = results(trials(70.0), FOLDER.name)
     assert drop_added_trials(own) is own

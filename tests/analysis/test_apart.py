@@ -26,7 +26,7 @@ def folder(split: dict[str, Any], errors: list[float], name: str, **changes: Any
     return results(rows, name, split=split, title="T", description=name, M=[100])
 
 
-def test_difference_has_a_welch_confidence_interval() -> None:
+def test_error_difference_of_two_splits_has_a_welch_interval() -> None:
     table = compare_errors_of_two_splits(
         build_collection([folder(RANDOM, LOW, "random"), folder(BLOCKS, HIGH, "blocks")])
     )

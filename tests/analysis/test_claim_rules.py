@@ -55,7 +55,7 @@ def test_false_claim_at_its_bounds_holds_in_at_most_5_percent() -> None:
     assert contradicted(found) <= ALLOWED
 
 
-def test_two_sided_bounds_have_the_same_error_rate() -> None:
+def test_claims_with_two_sided_bounds_have_the_same_error_rate() -> None:
     """Bounds so near each other that a mean on one of them is nearly on the other."""
     assert contradicted(rates([0.0], low=0, high=0.01)) <= ALLOWED
     assert rates([0.0, 1.0], low=0, high=2).get("holds", 0) <= ALLOWED
@@ -85,7 +85,7 @@ def test_constant_values_are_compared_with_a_sign_test() -> None:
     assert compute_one_sided_p_values(np.array([2.0])) == (1.0, 1.0)
 
 
-def test_share_has_a_clopper_pearson_interval() -> None:
+def test_share_of_draws_has_a_clopper_pearson_interval() -> None:
     """Of ten zeros it ends where ten zeros have a probability of 5 %."""
     assert compute_confidence_interval(np.zeros(10), is_share=True) == pytest.approx(
         (0.0, 1 - 0.05**0.1)
@@ -94,7 +94,7 @@ def test_share_has_a_clopper_pearson_interval() -> None:
 
 
 @pytest.mark.parametrize(("p", "side"), [(0.05, 0), (0.05, 1)])
-def test_share_is_tested_with_an_exact_test(p: float, side: int) -> None:
+def test_share_of_draws_is_tested_with_an_exact_binomial_test(p: float, side: int) -> None:
     """Summed over all outcomes, a share at the bound is rejected in at most 5 %."""
     for n in (10, 60):
         rejected = sum(

@@ -153,7 +153,9 @@ def test_methods_of_two_experiments_are_paired_by_trial_and_data() -> None:
         ({"id": "T3", "at": "own"}, 1.0),
     ],
 )
-def test_claim_function_is_applied_to_curves(part: dict[str, Any], effect: float) -> None:
+def test_claim_statistic_is_computed_from_learning_curves(
+    part: dict[str, Any], effect: float
+) -> None:
     """The gain at s is s / 14: 1, 2, 4, 8, 16."""
 
     def mean(method: str, M: int) -> float:
@@ -168,7 +170,7 @@ def test_claim_function_is_applied_to_curves(part: dict[str, Any], effect: float
     ("kept", "expected", "effect"),
     [(112, "holds", 8.0), (113, "not run", None), ("", "not run", None)],
 )
-def test_error_is_constant_from_the_number_of_kept_features(
+def test_error_plateau_is_tested_from_the_number_of_kept_features(
     kept: int | str, expected: str, effect: float | None
 ) -> None:
     """Below it the largest sizes still differ in their features: there is no plateau to test."""
@@ -217,7 +219,7 @@ def test_comparison_farthest_outside_the_bounds_is_shown(sign: int) -> None:
     assert few.effect == pytest.approx(-16 if sign > 0 else 1, abs=0.3)
 
 
-def test_two_metrics_of_one_method_are_compared() -> None:
+def test_claim_can_compare_two_metrics_of_one_method() -> None:
     made = rows(gain(0), METHODS, 10, noise=0)
     made = [{**row, "t_pp": 0.7 + 0.01 * row["trial"], "t_features": 0.25} for row in made]
     part = {"metric": "t_pp", "at": "own", "against": [], "scale": "ratio"}
@@ -257,7 +259,7 @@ def test_methods_are_compared_at_their_best_sizes() -> None:
     assert (outcome.decisive.x, outcome.decisive.other_x) == (112, 28)
 
 
-def test_equal_time_uses_errors_and_times_of_one_experiment() -> None:
+def test_comparison_at_equal_time_uses_errors_and_times_of_one_run() -> None:
     """Where two experiments have other times, none of their means belongs to an error."""
 
     def made(slow: float) -> list[dict[str, Any]]:
@@ -283,7 +285,7 @@ def test_claim_on_times_uses_cpu_seconds_of_isolated_trials() -> None:
     assert outcome.effect == pytest.approx(2.04, abs=0.01)
 
 
-def test_slope_in_d_pairs_trials_across_data_sets() -> None:
+def test_slope_of_error_in_dimension_pairs_trials_across_data_sets() -> None:
     made = []
     for d in (2, 5, 9):
         made += [

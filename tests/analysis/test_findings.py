@@ -17,7 +17,7 @@ PUBLISHED = Path(__file__).parents[2] / "results" / "published"
 APART = ["tuned_apart_har_random", "tuned_apart_har"]
 
 
-def test_published_rows_support_the_statements_about_splits():
+def test_statements_about_random_splits_agree_with_published_rows():
     means = {}
     for name in APART:
         with (PUBLISHED / name / "trials.csv").open(newline="") as file:
@@ -51,7 +51,7 @@ def own(rows):
     return table.assign(**place, decidable=True, published_error=1.0)
 
 
-def test_numbers_are_counted_by_verdict_and_class():
+def test_published_numbers_are_counted_by_verdict_and_provenance():
     table = own(
         [
             ("printed", "readings", verdicts.AGREES, 0.1, 9, 0),
@@ -110,7 +110,7 @@ def outcome(claim, protocol, verdict, differing=()):
     )
 
 
-def test_counts_exclude_our_claims_and_settings_tuned_to_match():
+def test_claim_counts_exclude_our_claims_and_matched_settings():
     assert {"claim", "protocol", "verdict", "differing"} <= set(Outcome.__dataclass_fields__)
     by_id = {claim.id: claim for claim in papers.list_claims()}
     every = (

@@ -50,7 +50,7 @@ def test_second_best_method_is_compared_if_plain_features_are_best() -> None:
     )
 
 
-def test_adjacent_sizes_with_equal_verdicts_are_shown_as_a_range() -> None:
+def test_adjacent_feature_counts_with_equal_verdicts_form_a_range() -> None:
     """Better at 10 and 20, no difference at 30, better at 40."""
     rows = [
         {"sampler": name, "M": M, "trial": t, "error": 20.0 + t + shift * (name == "orf")}
@@ -68,7 +68,7 @@ def test_adjacent_sizes_with_equal_verdicts_are_shown_as_a_range() -> None:
     assert " difference at M = 30 (mean at M = 10: 16.00 ± 0.58 against" in text
 
 
-def test_larger_accuracy_is_better() -> None:
+def test_larger_r2_is_better_in_the_comparison_sentence() -> None:
     rows = [
         {
             "sampler": name,
@@ -90,7 +90,7 @@ def test_method_without_significant_difference_is_not_called_best() -> None:
     assert "orf against rks: no significant difference at M = 50 to 200" in text
 
 
-def test_single_trials_and_failures_give_no_significant_difference() -> None:
+def test_single_or_failed_trials_give_no_significance_statement() -> None:
     single = run({"rks": [20.0], "orf": [30.0]})
     assert "orf against rks: one trial cannot be compared (mean at M = 200: " in said(single)
     alone = run({"rks": [20.0, 21.0]})
@@ -103,7 +103,7 @@ def test_single_trials_and_failures_give_no_significant_difference() -> None:
     assert compare_best_methods(build_collection([failed]), failed) == []
 
 
-def test_smoke_run_gets_no_sentence_about_its_data_sets() -> None:
+def test_smoke_run_gets_no_summary_sentence_over_data_sets() -> None:
     rows = [
         {"sampler": s, "dataset": d, "trial": t, "error": 10 + t + (s == "orf") * t * 3}
         for s in ("rks", "orf")

@@ -13,7 +13,7 @@ from rfbench.papers import list_claims
 from tests.support.results import Write
 
 
-def test_overlapping_paths_are_read_once(
+def test_results_folder_given_by_several_paths_is_read_once(
     write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = write([{}])
@@ -49,7 +49,7 @@ def test_parameters_cell_that_is_not_a_json_object_gives_no_parameters(text: str
     assert parse_parameters('{"pool_size": 5}') == {"pool_size": 5}
 
 
-def test_reasons_are_listed_in_the_order_of_the_data_sets() -> None:
+def test_reasons_for_undecided_claims_follow_the_data_set_order() -> None:
     undecided = (("eeg", "chance"), ("year", "nothing learnt"), ("b", "chance"))
     outcome = Outcome(list_claims()[0], "printed", CANNOT, undecided=undecided)
     assert outcome.reason == "chance, nothing learnt"

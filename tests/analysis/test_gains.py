@@ -32,7 +32,7 @@ def lines(*every: Results) -> list[pd.Series]:
     return [line for _, line in tabulate_published_gains(selection(*every)).iterrows()]
 
 
-def test_gain_is_the_mean_over_sizes_and_trials() -> None:
+def test_accuracy_gain_is_the_mean_over_feature_counts_and_trials() -> None:
     """The sizes add (1 + 1/2 + ... + 1/128) / 8 = 0.249; the spread is 1, and t(2) 2.92."""
     made = {"printed": 2, "matched": -3, "tuned": 5}
     every = lines(*(results(rows(name, gain), name, **PAPER) for name, gain in made.items()))
@@ -45,17 +45,17 @@ def test_gain_is_the_mean_over_sizes_and_trials() -> None:
     assert len(every) == 2  # tuned measures something else than the paper did
 
 
-def test_trial_with_a_missing_size_is_left_out() -> None:
+def test_trial_with_a_missing_feature_count_is_left_out_of_the_gain() -> None:
     made = [row for row in rows("printed", 2) if (row["M"], row["trial"]) != (56, 2)]
     (line,) = lines(results(made, **PAPER))
     assert line["mean"] == pytest.approx(1.749, abs=1e-3)
 
 
-def test_substitute_data_give_no_gain() -> None:
+def test_accuracy_gain_is_not_computed_on_substitute_data() -> None:
     assert lines(results(rows("printed", 2, n_train=1000, n_test=1000), **PAPER)) == []
 
 
-def test_gain_needs_rows_of_two_methods() -> None:
+def test_accuracy_gain_requires_rows_of_two_methods() -> None:
     made = [row for row in rows("printed", 2) if row["sampler"] == "rks"]
     assert lines(results(made, **PAPER)) == []
 
@@ -74,7 +74,7 @@ def test_gain_in_error_has_the_opposite_sign(metric: str) -> None:
 
 
 @pytest.mark.parametrize(("accuracy", "found"), [(55.6, 0), (57.0, 1)])
-def test_majority_class_prediction_has_no_gain(accuracy: float, found: int) -> None:
+def test_accuracy_gain_is_not_computed_at_chance_level(accuracy: float, found: int) -> None:
     """Of the EEG rows 55.1 % are of the larger class; a point above it counts as learning."""
     made = [row | {"accuracy": accuracy} for row in rows("printed", 0)]
     assert len(lines(results(made, **PAPER))) == found

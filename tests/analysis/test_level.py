@@ -71,7 +71,7 @@ def test_equal_methods_differ_significantly_in_about_5_percent(M: int, new_split
 
 
 @nightly
-def test_equal_settings_on_random_splits_differ_in_at_most_10_percent() -> None:
+def test_random_split_test_rejects_equal_settings_in_at_most_10_percent() -> None:
     """Two bandwidths that are equal over data sets, though one may suit a single data set more."""
     made = differences(1000, 8, (1.5, 3.0), new_splits=True)
     assert abs(made.mean()) > 0.5, "without this they would not be two settings"
@@ -79,7 +79,7 @@ def test_equal_settings_on_random_splits_differ_in_at_most_10_percent() -> None:
 
 
 @nightly
-def test_test_on_a_given_split_is_about_new_features_only() -> None:
+def test_paired_test_on_a_fixed_split_covers_only_variation_of_features() -> None:
     """Equal on the split at hand: the level holds. Equal over data sets: it need not."""
     made = differences(1000, 8, (1.5, 3.0), new_splits=False, problems=10)
     by_split = made.reshape(10, -1, TRIALS)
@@ -88,7 +88,7 @@ def test_test_on_a_given_split_is_about_new_features_only() -> None:
     assert level(made - made.mean()) > 0.10
 
 
-def test_power_of_the_tests_is_as_stated_in_the_rules() -> None:
+def test_power_of_one_sided_tests_equals_the_documented_value() -> None:
     """A mean .85 of the spread off its bound is seen in four of five cases with ten trials."""
     rng = np.random.default_rng(0)
     for gap, trials in ((0.85, 10), (0.46, 31)):

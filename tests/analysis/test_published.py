@@ -54,13 +54,13 @@ def test_number_with_rows_gets_a_verdict() -> None:
 @pytest.mark.parametrize(
     "changes", [{"dataset": "eeg[5000 rows]"}, {"n_train": 5000}, {"n_test": 100}]
 )
-def test_subset_is_shown_separately_and_not_judged(changes: dict[str, Any]) -> None:
+def test_results_on_a_subset_of_rows_are_shown_and_not_judged(changes: dict[str, Any]) -> None:
     table = compare_published_numbers(selection(results(trials(68.6, **changes), **PAPER)))
     assert line(table)["verdict"] == "not run"
     assert line(table, stand_in=True)["verdict"] == "not judged"
 
 
-def test_folder_with_most_trials_is_used() -> None:
+def test_results_folder_with_most_trials_is_compared() -> None:
     few, many = results(trials(60, n=3), "few", **PAPER), results(trials(68.5), "many", **PAPER)
     assert line(compare_published_numbers(selection(few, many)))["measured"] == pytest.approx(68.5)
 

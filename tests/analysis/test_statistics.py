@@ -34,7 +34,9 @@ def test_paired_t_test_equals_scipy() -> None:
         ([0, 0], "all differences are equal"),
     ],
 )
-def test_impossible_test_reports_the_reason(values: list[float], words: str) -> None:
+def test_paired_t_test_without_enough_trials_reports_the_reason(
+    values: list[float], words: str
+) -> None:
     test = stats.paired_t_test(values)
     assert math.isnan(test.p)
     assert words in test.note

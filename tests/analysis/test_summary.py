@@ -24,7 +24,7 @@ def test_mean_standard_error_and_counts_equal_closed_form(write: Write) -> None:
     assert line["alpha_scale_free"] == 0.01
 
 
-def test_one_trial_has_no_spread_and_zero_trials_have_no_mean(write: Write) -> None:
+def test_summary_of_one_trial_has_no_standard_error(write: Write) -> None:
     table = summarize(
         read_results_folder(write([{}, {"sampler": "eerf", "status": "crashed", "error": ""}]))
     )
@@ -50,13 +50,13 @@ def test_rows_with_early_stopped_solvers_are_counted_per_method(write: Write) ->
     assert [(fault.of, fault.count) for fault in found] == [("rks", 2)]
 
 
-def test_failed_row_without_d_joins_its_group(write: Write) -> None:
+def test_failed_trial_without_dimension_is_counted_in_its_group(write: Write) -> None:
     rows = [{}, {"trial": 1, "status": "memory", "d": "", "error": ""}]
     [line] = summarize(read_results_folder(write(rows))).to_dict("records")
     assert (line["d"], line["trials"], line["failed"]) == (64, 1, 1)
 
 
-def test_row_order_does_not_matter(write: Write) -> None:
+def test_summary_does_not_depend_on_the_row_order(write: Write) -> None:
     rows = [
         {"sampler": s, "M": m, "trial": t, "error": random.Random(f"{s}{m}{t}").random()}
         for s in ("rks", "mine", "eerf")
@@ -95,13 +95,13 @@ def test_metric_is_set_by_configuration_argument_or_data_set(write: Write) -> No
         ([{"M": 171}, {"M": 180}], {"M": {"follow": "lkrf"}}, "variant"),
     ],
 )
-def test_x_axis_of_the_summary_is_detected(
+def test_varied_setting_becomes_the_x_axis_of_the_summary(
     write: Write, rows: list[dict], config: dict, expected: str
 ) -> None:  # type: ignore[type-arg]
     assert find_x_axis(read_results_folder(write(rows, **config))) == expected
 
 
-def test_trials_are_grouped_if_M_is_copied_from_another_method(write: Write) -> None:
+def test_trials_with_varying_numbers_of_kept_features_are_one_group(write: Write) -> None:
     rows = [{"d": d, "trial": t, "M": 170 + d + t} for d in (2, 3) for t in range(4)]
     table = summarize(read_results_folder(write(rows, M={"follow": "lkrf"})))
     assert list(table["trials"]) == [4, 4]
@@ -170,7 +170,7 @@ def test_trials_that_differ_only_in_hidden_settings_are_not_averaged(write: Writ
     assert list(table["trials"]) == [2, 2]
 
 
-def test_checks_of_the_configuration_are_computed(write: Write) -> None:
+def test_checks_declared_in_the_configuration_are_evaluated(write: Write) -> None:
     rows = [
         {"sampler": s, "label": s.upper(), "d": d, "trial": t, "kept": 100 * d + t}
         for s in ("lkrf", "eerf")
@@ -197,7 +197,7 @@ def test_check_of_an_unknown_column_raises_error(write: Write) -> None:
         evaluate_checks(results)
 
 
-def test_data_issues_are_reported(write: Write) -> None:
+def test_failed_duplicated_and_mixed_version_rows_are_reported(write: Write) -> None:
     rows = [
         {"version": "0.2"},
         {"trial_id": "other"},

@@ -43,7 +43,7 @@ def test_paired_test_detects_differences_smaller_than_the_spread() -> None:
     assert tied({"rks": shared, "orf": list(shared)}) == {"rks", "orf"}
 
 
-def test_largest_accuracy_is_best() -> None:
+def test_method_with_the_largest_accuracy_is_best() -> None:
     values = {"rks": [80.0, 81.0, 82.0], "orf": [90.0, 91.0, 92.5]}
     assert tied(values, "accuracy") == {"orf"}
 
@@ -54,7 +54,7 @@ def test_single_method_or_single_trial_is_never_best() -> None:
     assert tied({"rks": [1.0, 2.0], "orf": [math.nan, math.nan]}) == set()
 
 
-def test_tied_methods_are_marked_for_each_line_of_the_summary() -> None:
+def test_summary_of_a_collection_has_the_columns_of_a_results_summary() -> None:
     read = results([{"sampler": s, "trial": t} for s in ("rks", "orf") for t in (0, 1)])
     assert list(summarize_collection(build_collection([read]), read).drop(columns="group")) == list(
         summarize(read)

@@ -76,7 +76,7 @@ def test_each_published_number_and_protocol_has_a_provenance_class() -> None:
 
 
 @pytest.mark.parametrize(("settings", "counts"), [("corrected", True), ("rematched", False)])
-def test_settings_tuned_to_match_do_not_count_for_a_corrected_claim(
+def test_protocols_tuned_to_match_do_not_count_for_corrected_claims(
     settings: str, counts: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     provenance = Provenance.model_validate({"settings": {"corrected": settings}})
@@ -88,7 +88,7 @@ def test_settings_tuned_to_match_do_not_count_for_a_corrected_claim(
     assert verdict_counts.is_counted_as_holding(cast(Outcome, outcome)) == counts
 
 
-def test_curve_with_unequal_trial_numbers_has_a_documented_number() -> None:
+def test_unequal_numbers_of_trials_are_documented_in_the_paper_folder() -> None:
     """Where rows were added to some sizes, the paper's folder has the number that counts."""
     written = {
         name
@@ -146,7 +146,7 @@ def decidable(number: Published, of_rows: float) -> bool:
     return bool(own + norm.ppf(0.9) * error <= (np.log(1.05) if relative else 0.5))
 
 
-def test_each_measured_number_is_close_undecided_or_different(
+def test_verdict_of_each_published_number_equals_its_recomputation(
     every_published: Verification,
 ) -> None:
     """Recomputed from the published rows: by the intervals, and by the papers' spreads alone."""

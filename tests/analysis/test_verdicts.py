@@ -31,7 +31,9 @@ ERROR, TRIALS = 0.89 / 10**0.5, 10  # as printed: 68.45 ± 0.89 over 10 trials
         (99.0, math.nan, "undecided"),
     ],
 )
-def test_interval_determines_the_verdict(distance: float, half: float, verdict: str) -> None:
+def test_difference_and_interval_width_determine_the_verdict(
+    distance: float, half: float, verdict: str
+) -> None:
     assert judge_published_numbers(distance, half) == verdict
 
 
@@ -49,7 +51,7 @@ def test_interval_half_width_equals_welch_interval() -> None:
     assert math.isnan(compute_interval_half_widths(ERROR, TRIALS, math.nan, 1))
 
 
-def test_number_without_spread_counts_as_one_more_trial() -> None:
+def test_published_number_without_spread_counts_as_one_trial() -> None:
     half = t.ppf(0.95, 9) * 0.6 * (1 + 1 / 10) ** 0.5 + HALF_A_DIGIT
     assert compute_interval_half_widths(math.nan, math.nan, 0.6 / 10**0.5, 10) == pytest.approx(
         half
@@ -157,7 +159,7 @@ def test_number_is_too_noisy_if_more_trials_rarely_help(theirs: float, noisy: bo
     assert quotients == [False, True]
 
 
-def test_statistical_tests_of_verdicts_have_power() -> None:
+def test_verdicts_on_published_numbers_have_power() -> None:
     """The rates at the bounds are near 5 %, not 0, and what is true is said."""
     sides = SIDES[0]
     assert rates(0.5, *sides)["agrees"] > 0.03

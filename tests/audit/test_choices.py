@@ -23,7 +23,7 @@ def test_each_combination_occurs_once():
     assert sweeps.iterate_combinations({}, most=5) == [{}]
 
 
-def test_random_subset_has_no_repeats_and_is_reproducible():
+def test_random_subset_of_combinations_is_reproducible_without_repeats():
     many = grid(*(f"{key}=1:10" for key in "abcd"))
     part = sweeps.iterate_combinations(many, most=50)
     assert len({tuple(each.values()) for each in part}) == 50
@@ -47,7 +47,7 @@ def test_invalid_combinations_are_removed_before_the_draw():
     assert sweeps.iterate_combinations(many, 5, lambda combination: False) == []
 
 
-def test_most_specific_choices_override_general_ones():
+def test_choices_of_a_data_set_override_those_of_its_table_and_paper():
     mnist = choices.list_choice_options(target.parse_target("eerf2018/table3,table5/mnist"))
     adult = choices.list_choice_options(target.parse_target("eerf2018/table3/adult"))
     assert "solver.multiclass" in mnist
@@ -58,7 +58,7 @@ def test_most_specific_choices_override_general_ones():
     assert "bandwidth" not in letter  # an empty list takes it away
 
 
-def test_named_options_are_selected():
+def test_options_named_on_the_command_line_are_selected():
     known = choices.list_choice_options(target.parse_target("liu2020/table3/EEG"))
     name, picked = choices.parse_choice("weights=kept,drawn", known)
     assert (name, list(picked)) == ("weights", ["kept", "drawn"])
@@ -68,7 +68,7 @@ def test_named_options_are_selected():
     }
 
 
-def test_settings_of_absent_samplers_are_left_out():
+def test_settings_of_samplers_that_are_not_audited_are_dropped():
     centred = {
         word: {"samplers.eerf.center_target": yes, "samplers.lkrf.penalty": 1}
         for word, yes in (("no", False), ("yes", True))
@@ -92,7 +92,7 @@ def test_invalid_choice_raises_error(text):
         choices.parse_choice(text, {})
 
 
-def test_open_choices_are_named_by_table_and_data_set(tmp_path):
+def test_open_choices_apply_to_the_named_table_and_data_set(tmp_path):
     root = write_paper(tmp_path, {("rks", 10): 9.0, ("rks", 40): 5.0})
     open_choices = (
         "all: {scaling: [none, standard]}\ntable1/Digits: {feature_map: [offset, paired]}\n"

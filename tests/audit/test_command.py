@@ -47,7 +47,7 @@ def test_repeated_audit_runs_nothing_and_writes_the_same_page(here):
     assert (found(here) / "audit.md").read_text() == content
 
 
-def test_combinations_of_earlier_audits_count_as_tried(here):
+def test_number_of_tried_combinations_includes_earlier_audits(here):
     call(*COMMAND, *PART, "--vary", "bandwidth=4,20", "--trials", 1)
     assert set(pd.read_csv(found(here) / "audit.csv")["tried"]) == {6 + 2}
     call(*AGAIN, "--most", 3)
@@ -95,7 +95,7 @@ def test_interrupted_audit_is_not_ranked(here, monkeypatch):
         (["--only", "M=10"], "--only"),
     ],
 )
-def test_user_mistake_gives_one_sentence(here, words, said):
+def test_wrong_audit_arguments_exit_with_code_2_and_one_sentence(here, words, said):
     target = [] if "--target" in words else ["--target", AIM]
     assert said in call("configs/invented.yaml", *target, *words, "--jobs", 1, code=2)
 

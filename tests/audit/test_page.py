@@ -32,7 +32,7 @@ def made(folder, ranking):
     return (folder / page.PAGE).read_text()
 
 
-def test_nearest_combinations_are_shown_with_the_varied_settings(folder, monkeypatch):
+def test_audit_page_shows_the_nearest_combinations_of_varied_settings(folder, monkeypatch):
     monkeypatch.setattr(page, "NEAREST", 3)
     content = made(folder, tied())
     assert cells(content, "place")[0][4:] == ["scaling", "samplers.lkrf.estimator"]
@@ -59,7 +59,7 @@ def test_audit_page_reports_the_limitations_of_the_audit(folder, one, other, mor
     assert more in made(folder, other)
 
 
-def test_table_and_page_are_saved(folder):
+def test_audit_writes_a_csv_table_and_a_markdown_page(folder):
     paths = page.save_audit(*tied(in_folder=9), folder)
     assert [path.name for path in paths] == ["audit.csv", "audit.md"]
     table = pd.read_csv(paths[0])
@@ -87,7 +87,7 @@ def test_table_and_page_are_saved(folder):
         ),
     ],
 )
-def test_command_contains_the_given_options(options, end):
+def test_command_on_the_audit_page_contains_the_given_options(options, end):
     target = Target("p", ("t",), "D", TWO)
     for path, said in (("x/configs/a.yaml", "configs/a.yaml"), ("x/a.yaml", "a.yaml")):
         asked = AuditRequest(Path("/somewhere") / path, target, **options)

@@ -10,13 +10,13 @@ from rfbench.config import sweeps
 from tests.audit.invented import planned
 
 
-def test_controls_and_kernel_errors_are_not_measured(invented):
+def test_audit_measures_no_control_samplers_and_no_kernel_errors(invented):
     for experiment in planned(invented).experiments:
         assert [spec.label for spec in experiment.samplers] == ["rks", "orf", "eerf"]
         assert experiment.kernel_error_rows is None
 
 
-def test_known_options_that_cannot_run_are_dropped(invented, monkeypatch):
+def test_invalid_options_of_a_setting_are_dropped_and_reported(invented, monkeypatch):
     known = dict([choices.parse_choice("scaling=none,sideways,standard", {})])
     monkeypatch.setattr("rfbench.audit.plan.list_choice_options", lambda target, gaps: known)
     audit = planned(invented, [], most=2)
@@ -25,20 +25,20 @@ def test_known_options_that_cannot_run_are_dropped(invented, monkeypatch):
     assert list(audit.choices["scaling"]) == ["none", "standard"]
 
 
-def test_unchanged_configuration_is_ranked(invented):
+def test_unchanged_configuration_is_one_of_the_audited_combinations(invented):
     audit = planned(invented)
     own = audit.grid.loc[audit.as_it_stands].to_dict()
     assert own == {"bandwidth": "20", "feature_map": "offset"}
     assert planned(invented, ["bandwidth=2,4"]).as_it_stands is None
 
 
-def test_fixed_and_single_options_are_part_of_each_combination(invented):
+def test_settings_with_one_option_are_part_of_each_combination(invented):
     audit = planned(invented, ["bandwidth=2,20", "feature_map=offset"], overrides=["scaling=none"])
     assert audit.grid.loc[audit.as_it_stands, "bandwidth"] == "20"
     assert audit.variants == [f"bandwidth={b}, feature_map=offset" for b in (2, 20)]
 
 
-def test_fixed_key_is_not_an_open_choice():
+def test_setting_fixed_on_the_command_line_is_not_varied():
     target = parse_target("liu2020/table3/EEG")
     words = ["scaling=standard", "M=14,28"]
     path = shipped.locate_configuration("liu2020_table3")
@@ -94,7 +94,7 @@ def test_known_choices_are_valid_for_the_shipped_configurations(config, run, aim
         ("liu2020_table3", "liu2020/table3/EEG", "eeg.printed", []),
     ],
 )
-def test_unstated_settings_include_our_interpretation(name, aim, run, fixed):
+def test_combinations_of_unstated_settings_include_our_interpretation(name, aim, run, fixed):
     path = shipped.locate_configuration(name)
     audit = plan_audit(AuditRequest(path, parse_target(aim), run=run, gaps=True, overrides=fixed))
     assert audit.as_it_stands is not None

@@ -23,14 +23,14 @@ from tests.audit.invented import (
 from tests.support.papers import read_from
 
 
-def test_audit_ranks_the_hidden_protocol_first(ranking):
+def test_audit_ranks_the_settings_that_generated_the_numbers_first(ranking):
     first, second, *_ = ranking.to_dict("records")
     assert len(ranking) == 6
     assert {name: first[name] for name in HIDDEN} == HIDDEN
     assert second["rms_choosing"] > 1.3 * first["rms_choosing"]
 
 
-def test_distances_equal_those_computed_from_the_rows(ranking, invented):
+def test_distances_to_published_numbers_equal_those_computed_from_rows(ranking, invented):
     rows = results.read_results_folder(found(invented)).rows
     best = rows[rows["bandwidth"].eq(4) & rows["feature_map"].eq("paired")]
     line, audit = ranking.iloc[0], planned(invented)
@@ -69,14 +69,14 @@ def test_combination_with_missing_trials_is_not_ranked(invented, tmp_path):
         page.save_audit(audit, table, tmp_path)
 
 
-def test_unchanged_configuration_has_a_rank(ranking):
+def test_ranking_includes_the_unchanged_configuration(ranking):
     (own,) = ranking[ranking["as_configured"]].to_dict("records")
     assert (own["bandwidth"], own["feature_map"]) == ("20", "offset")
     assert own["place"] == 1 + sum(ranking["rms_choosing"] < own["rms_choosing"])
     assert not tied()[1]["as_configured"].any()
 
 
-def test_substitute_data_are_not_judged(ranking, home, tmp_path):
+def test_audit_on_substitute_data_is_marked_with_unchanged_distances(ranking, home, tmp_path):
     published = {(n.method, n.size): n.value for n in papers.list_published_numbers()}
     with read_from(write_paper(tmp_path, published, dataset="mnist", stand_in="digits")):
         other = rank_combinations(planned(home), results.read_results_folder(found(home)))
@@ -85,7 +85,7 @@ def test_substitute_data_are_not_judged(ranking, home, tmp_path):
     pd.testing.assert_frame_equal(other[distances], ranking[distances])
 
 
-def test_equally_near_combinations_share_a_rank_in_option_order():
+def test_combinations_of_equal_distance_share_a_rank():
     _, table = tied()
     assert list(table["place"]) == [1, 1, 3, 3]
     assert list(table.index) == [0, 1, 2, 3]  # whatever confirms
@@ -99,7 +99,7 @@ def test_rounding_errors_do_not_change_the_ranking():
     assert list(table["place"]) == [1, 1, 3]
 
 
-def test_numbers_without_unit_use_relative_distances():
+def test_published_numbers_without_unit_use_relative_distances():
     plain = tuple(each.model_copy(update={"unit": "1", "value": 0.5}) for each in TWO)
     _, small = ranked([(0.01, 0.02), (0.005, 0.04)], ["scaling=a,b"], plain)
     _, large = ranked([(2.0, 4.0), (1.0, 8.0)], ["scaling=a,b"])

@@ -40,7 +40,7 @@ def test_methods_tied_for_first_rank_are_counted(tmp_path):
     assert cells[1:4] == ["9 (2 tie)", "0.56", "0.48\N{EN DASH}1.40"]
 
 
-def test_methods_are_named_if_only_some_are_audited(tmp_path):
+def test_overview_names_the_methods_if_only_some_are_audited(tmp_path):
     name = "audit_lkrf2016_table2_adult_lkrf+joint"
     (cells,) = overview(tmp_path, HEAD, NEAREST, name=name, paper="lkrf2016")
     assert cells[0].startswith("[Table 2, adult (lkrf+joint)](")

@@ -11,7 +11,7 @@ EVERY = sorted(
 )
 
 
-def test_numbers_are_divided_into_two_halves():
+def test_published_numbers_are_divided_into_two_halves_of_equal_size():
     for paper, item, dataset in EVERY:
         found = target.parse_target(f"{paper}/{item}/{dataset}")
         choosing, confirming = found.split_numbers_into_halves()
@@ -55,7 +55,7 @@ def test_published_target_can_be_limited_to_methods_and_sizes():
         ("liu2020/table3/cod-rna", "Did you mean 'cod-RNA'"),
     ],
 )
-def test_unpublished_target_is_rejected(text, said):
+def test_invalid_or_unpublished_audit_target_is_rejected(text, said):
     with pytest.raises(ConfigError, match=said):
         target.parse_target(text)
 

@@ -68,7 +68,7 @@ def judged(means: list[float], spans: list[Span], flipped: bool = False) -> Outc
         (0.1, (-9.0, 9.0), "not clear", "not clear"),
     ],
 )
-def test_unstated_settings_affect_holding_and_failing_claims_equally(
+def test_sensitivity_to_unstated_settings_is_judged_symmetrically(
     mean: float, span: Span, verdict: str, flipped: str
 ) -> None:
     """The bound is 0; with all signs flipped, what holds fails, and what depends still does."""
@@ -78,7 +78,7 @@ def test_unstated_settings_affect_holding_and_failing_claims_equally(
     assert one.deciding_settings == other.deciding_settings
 
 
-def test_claim_depends_on_settings_if_any_holding_or_all_failing_comparisons_do() -> None:
+def test_claim_verdict_combines_sensitivities_of_its_comparisons() -> None:
     stays, crosses = (-1.0, 1.0), (-6.0, 6.0)
     assert judged([5, 5, 5], [stays, crosses, stays]).label == DEPENDS
     assert judged([5, 5, 5], [stays, None, stays]).label == "holds, not varied"
@@ -90,7 +90,7 @@ def test_claim_depends_on_settings_if_any_holding_or_all_failing_comparisons_do(
     assert judged([-5, -5, 5], [stays, None, None]).label == "fails"  # by the first in any case
 
 
-def test_fixed_setting_affects_holding_and_failing_claims_equally() -> None:
+def test_verdicts_with_unvaried_settings_are_labeled_not_varied() -> None:
     quantities = [(0, Quantity(np.linspace(-1, 1, 10) - 5))]
     fixed = replace(span_of(-1.0, 1.0), fixed=("scaling",))
     for claim, verdict in ((bounded(), "fails"), (bounded(None, 0.0), "holds")):
@@ -117,7 +117,7 @@ def test_range_of_ratios_is_computed_from_logarithms() -> None:
         assert comparison.over_gaps.low == pytest.approx(2 * change)
 
 
-def test_corrected_interpretation_is_reported_as_not_varied() -> None:
+def test_claims_under_the_corrected_protocol_are_labeled_not_varied() -> None:
     """The audits are of the earlier one, so that no verdict under it is a headline."""
     z, span = np.linspace(-1, 1, 10), span_of(0.0, 9.0)
     for mean, verdict in ((-5, "fails, not varied"), (5, "holds, not varied")):
@@ -128,7 +128,7 @@ def test_corrected_interpretation_is_reported_as_not_varied() -> None:
         assert (found.label, found.deciding_settings) == (verdict, ())
 
 
-def test_other_protocols_do_not_depend_on_interpretations() -> None:
+def test_claims_under_matched_protocol_ignore_ranges_of_unstated_settings() -> None:
     z = np.linspace(-1, 1, 10)
     span = span_of(0.0, 9.0)
     quantities = [(0, Quantity(z - 5))]

@@ -56,7 +56,7 @@ def test_fault_is_detected_with_its_cause(draw, kernel, cause):
     assert "to do: " in list_causes_of_bias(found)[1]
 
 
-def test_random_signs_are_needed_only_for_positive_features():
+def test_orthogonal_features_need_random_signs_only_for_softmax_kernel():
     def signed(X, M, seed):
         return transcribed.performer(X, M, seed, signs=True)
 
@@ -77,7 +77,7 @@ def test_correct_map_is_measured_with_all_seeds():
     assert found.relative_error_at_distant_pair == pytest.approx(1.0, abs=0.1)
 
 
-def test_error_that_does_not_decrease_is_not_called_bias():
+def test_kernel_error_that_does_not_decrease_with_m_is_not_called_bias():
     found = measure_bias(KernelClaim("", faulty_maps.one_line, Gaussian(faulty_maps.S)))
     assert not found.biased
     assert not found.is_error_decreasing
@@ -86,7 +86,7 @@ def test_error_that_does_not_decrease_is_not_called_bias():
     )
 
 
-def test_time_limit_stops_seeds_and_detectable_bias_is_reported():
+def test_time_limit_reduces_seeds_and_smallest_detectable_bias_is_reported():
     claim = KernelClaim("", faulty_maps.right, Gaussian(faulty_maps.S))
     found = measure_bias(claim, seconds=0.0)
     assert found.seeds == bias.FEW_SEEDS + 1
@@ -113,7 +113,7 @@ def test_error_of_independent_draws_equals_closed_form():
 
 
 @pytest.mark.parametrize("name", ["matern32", "matern52"])
-def test_mean_over_frequencies_equals_closed_form_kernels(name):
+def test_mean_cosine_over_frequencies_equals_the_matern_kernel(name):
     kernel, pairs = find_kernel_by_name(name, 2.0), choose_row_pairs(2.0)
     W = kernel.frequencies(np.random.default_rng(1), 5, 40_000)
     waves = np.cos((pairs.left - pairs.right) @ W.T)
@@ -148,7 +148,7 @@ class Simulated:
         return Measurement(Gaussian(3.0), 16, 16, pairs, exact + 0.2 * estimates)
 
 
-def test_bias_of_10_percent_of_the_error_is_detected_in_90_percent():
+def test_bias_test_has_power_90_percent_for_bias_of_a_tenth_of_the_error():
     pairs = choose_row_pairs(3.0)
     found = sum(Simulated(seed, bias.SEEN).measured(pairs).biased for seed in range(200))
     assert 160 <= found <= 194  # .9 of 200, within four standard errors

@@ -109,7 +109,7 @@ def test_sampler_is_measured_with_a_kernel_with_parameters(name, kernel):
     assert "kernel: no bias of" in output.splitlines()[0]
 
 
-def test_broken_promises_and_unmeasured_properties_are_reported():
+def test_failed_checks_and_unmeasured_kernels_are_reported():
     output = said("Forgets", "--kernel", "gaussian", code=1)
     assert "FAILED  same seed same features" in output
     output = said("Plain")
@@ -119,7 +119,7 @@ def test_broken_promises_and_unmeasured_properties_are_reported():
     assert re.search(r"mine.py, line \d+: return \[1, 2\]\[d\]", output)
 
 
-def test_target_without_features_or_permission_is_rejected():
+def test_class_that_is_not_a_feature_map_or_not_permitted_is_rejected():
     assert "--allow-imports" in call("test", "mine.py:Good", code=2)
     assert "not a feature map" in said("Neither", code=2)
     assert "cannot be imported" in said("Nobody", code=2)
@@ -172,7 +172,7 @@ def squared(X, M, seed, bandwidth=1.0):
         (of_precision, {}, "gamma is interpreted as 1 * s^-1"),
     ],
 )
-def test_exponent_of_a_parameter_is_measured_for_any_name(draw, given, reading):
+def test_bandwidth_exponent_is_measured_for_any_parameter_name(draw, given, reading):
     report = check_feature_map(draw, parameters=given, seconds=0.5)
     assert not report.wrong_kernels
     assert report.reading.startswith(reading)

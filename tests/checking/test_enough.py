@@ -28,12 +28,12 @@ def test_resampled_errors_are_the_norms_of_the_resampled_estimates():
 
 
 @pytest.mark.parametrize("frequency", [[0, 1, 0], [0, 1, 0, 0], [0, 2, 0, 2]])
-def test_frequencies_without_equally_many_columns_are_rejected(frequency):
+def test_frequencies_with_unequal_numbers_of_columns_are_rejected(frequency):
     with pytest.raises(MethodError, match="`frequency` needs an index for each of 4 columns"):
         enough.estimate_kernel_error(np.ones((2, 4)), np.array(frequency))
 
 
-def test_quantile_is_the_180th_of_199_errors():
+def test_ninety_percent_quantile_is_the_180th_of_199_errors():
     assert enough.find_quantile(np.arange(1.0, 200.0)) == pytest.approx(180.0)
 
 
@@ -48,7 +48,7 @@ def test_half_of_the_error_needs_four_times_as_many_features():
 
 
 @pytest.mark.parametrize("form", ["offset", "paired"])
-def test_bootstrap_covers_the_error_of_most_draws(form):
+def test_bootstrap_quantile_covers_the_kernel_error_of_90_percent(form):
     """In 200 draws 180 are expected. Pairs whose columns are drawn apart have larger estimates."""
     X = np.random.default_rng(0).standard_normal((20, 3))
     K = kernels.make("gaussian", 1.5)(X, X)
@@ -65,7 +65,7 @@ def test_bootstrap_covers_the_error_of_most_draws(form):
 
 
 @pytest.mark.parametrize("name", ["rks", "fastfood", "orf"])
-def test_stated_number_of_features_has_the_error_in_most_draws(name):
+def test_recommended_number_of_features_reaches_the_error_in_90_percent(name):
     """In 199 other draws 179 are expected, and 13 are three standard errors."""
     words = {"feature_map": "paired"}
     report = check_feature_map(SAMPLERS.find(name), "gaussian", None, words, seconds=1.0)
@@ -87,7 +87,7 @@ def test_stated_number_of_features_has_the_error_in_most_draws(name):
     assert shares[1] > 0.835
 
 
-def test_no_number_is_stated_for_fixed_or_biased_features():
+def test_no_number_of_features_is_recommended_for_fixed_or_biased_maps():
     features = {
         "fixed": lambda X, M, seed: np.hstack([np.cos(X), np.sin(X)]),
         "biased": lambda X, M, seed: 2 * np.random.default_rng(seed).standard_normal((len(X), M)),
@@ -103,7 +103,7 @@ def test_no_number_is_stated_for_fixed_or_biased_features():
     }
 
 
-def test_error_that_needs_too_many_features_is_named():
+def test_message_names_an_error_that_requires_too_many_features():
     report = check_feature_map(SAMPLERS.find("rks"), "gaussian", None, seconds=1.0)
     answer, _ = enough.describe_enough(*report.measured[0], 1e-6)
     assert answer.startswith("enough features: A kernel error of 1e-06 needs more than 10,000,000")
@@ -117,7 +117,7 @@ def test_interval_of_the_quantile_covers_it():
     assert 930 <= covered <= 985
 
 
-def test_value_that_is_not_positive_is_a_usage_error():
+def test_nonpositive_kernel_error_option_is_a_usage_error():
     result = CliRunner().invoke(main, ["test", "rks", "--within", "0"])
     assert result.exit_code == 2
     assert "0.0 is not in the range x>0." in result.output

@@ -64,7 +64,7 @@ def test_deterministic_quadrature_gets_an_error_and_no_bias_verdict():
 
 
 @pytest.mark.parametrize("draw", [too_wide, faulty_maps.m_forgotten])
-def test_fixed_map_far_from_its_kernel_is_wrong(draw):
+def test_deterministic_map_far_from_its_kernel_is_reported_as_wrong(draw):
     def fixed(X, M, seed):
         return draw(X, M, 0)
 
@@ -75,7 +75,7 @@ def test_fixed_map_far_from_its_kernel_is_wrong(draw):
     assert find_cause_of_bias(found).what.startswith("a constant seed")
 
 
-def test_one_draw_of_a_correct_map_is_not_called_wrong():
+def test_correct_map_with_a_constant_seed_is_not_reported_as_wrong():
     found = measure_bias(claim(faulty_maps.constant_seed))
     assert not found.varies
     assert not found.wrong
@@ -92,7 +92,7 @@ def test_map_that_ignores_its_seed_fails_unless_declared_deterministic():
         assert [promise.name for promise in report.broken_promises] == broken
 
 
-def test_nystroem_estimates_are_reported_as_below_the_kernel():
+def test_nystroem_estimates_are_reported_as_smaller_than_the_kernel():
     def draw(X, M, seed):
         made = Nystroem(gamma=1 / (2 * S**2), n_components=M, random_state=seed)
         return made.fit_transform(X)
@@ -105,7 +105,7 @@ def test_nystroem_estimates_are_reported_as_below_the_kernel():
     )
 
 
-def test_truncated_series_is_reported_as_below_the_kernel():
+def test_truncated_series_is_reported_as_smaller_than_the_kernel():
     kernel = find_kernel_by_name("softmax", 1.0)
     found = measure_bias(claim(series, kernel))
     assert (found.below, found.wrong) == (True, False)
@@ -116,11 +116,11 @@ def test_truncated_series_is_reported_as_below_the_kernel():
 
 
 @pytest.mark.parametrize("name", ["factor_missing", "right", "too_short", "one_line"])
-def test_random_features_are_not_reported_as_below_the_kernel(name):
+def test_random_features_are_not_reported_as_smaller_than_the_kernel(name):
     assert not measure_bias(claim(getattr(faulty_maps, name)), most=50).below
 
 
-def test_nystroem_features_that_do_not_improve_are_wrong():
+def test_nystroem_error_that_does_not_decrease_with_m_is_wrong():
     def draw(X, M, seed):
         made = Nystroem(gamma=1 / (2 * S**2), n_components=4, random_state=seed)
         return made.fit_transform(X)

@@ -37,7 +37,7 @@ def test_function_that_returns_another_librarys_array_is_measured():
     assert wrong.wrong_kernels
 
 
-def test_array_that_cannot_be_read_is_reported_with_its_own_message():
+def test_array_that_cannot_be_converted_shows_the_error_of_its_library():
     (first, *_) = check_feature_map(
         lambda X, M, seed: waves(X, M, seed, Trained), "gaussian"
     ).broken_promises

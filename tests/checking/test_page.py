@@ -36,7 +36,7 @@ def test_each_reviewed_feature_map_is_listed():
     assert all(f"- **{code}**, {option} (version " in lines for code, option in read)
 
 
-def test_biased_feature_map_has_size_place_reason_and_fix():
+def test_page_shows_size_location_reason_and_fix_of_each_bias():
     rows = page.read_map_rows(page.MAPS_FOLDER / "others.csv")
     rows = rows[(rows["verdict"] == "biased") & (rows["apart"] == "")]
     text = written()["Biased feature maps"].replace("\\*", "*").replace("\\|", "|")
@@ -55,7 +55,7 @@ def test_biased_feature_map_has_size_place_reason_and_fix():
         assert why.startswith(row["cause"] or row["said"])
 
 
-def test_reason_too_long_for_a_cell_becomes_a_note():
+def test_reason_too_long_for_a_table_cell_becomes_a_footnote():
     rows = page.read_map_rows(page.MAPS_FOLDER / "others.csv")
     one = rows[(rows["code"] == "performer-pytorch")].iloc[0]
     assert len(f"{one['cause']} {one['said']}".split()) > page.WORDS_OF_CELL
@@ -65,7 +65,7 @@ def test_reason_too_long_for_a_cell_becomes_a_note():
                for cell in line)  # fmt: skip
 
 
-def test_number_of_faults_excludes_biases_by_construction_or_choice():
+def test_count_of_biased_maps_excludes_biases_by_construction_or_choice():
     rows = page.read_map_rows(page.MAPS_FOLDER / "others.csv")
     rows = rows[rows["verdict"] != ""]
     apart = rows["apart"] != ""
@@ -114,7 +114,7 @@ def test_bias_table_by_number_of_features_has_a_row_per_map():
     assert line[-1] == f"{last['largest_z'] / last['seeds'] ** 0.5:.2f} (no bias)"
 
 
-def test_faults_are_numbered_once_per_mistake_and_only_for_counted_maps():
+def test_maps_with_the_same_mistake_share_one_fault_number():
     others = page.read_map_rows(page.MAPS_FOLDER / "others.csv")
     biased = page.number_faults_of_biased_maps(others)
     assert (biased["fault"] != "").all()
@@ -135,7 +135,7 @@ def test_faults_are_numbered_once_per_mistake_and_only_for_counted_maps():
     assert not set(apart.index) & set(biased.index)
 
 
-def test_texts_in_the_published_table_equal_their_source_files(tmp_path):
+def test_annotations_in_the_table_of_maps_equal_their_source_files(tmp_path):
     file = tmp_path / "others.csv"
     file.write_bytes((page.MAPS_FOLDER / "others.csv").read_bytes())
     page.annotate_published_rows(file, SOURCES)
@@ -155,7 +155,7 @@ def test_each_patch_removes_the_bias_and_has_a_letter():
     assert names == set(patched["code"]) == {file.stem for file in letters.glob("*.md")}
 
 
-def test_each_patch_applies_and_breaks_none_of_the_tests_of_its_package():
+def test_each_patch_applies_and_passes_the_tests_of_its_package():
     rows = pd.read_csv(page.MAPS_FOLDER / "own_tests.csv", dtype={"version": str})
     assert set(rows["code"]) == {file.stem for file in page.MAPS_FOLDER.glob("patches/*.diff")}
     assert all("tests" in SOURCES[code] for code in rows["code"])
@@ -197,7 +197,7 @@ def test_planted_bias_has_the_chosen_size():
     assert shares.max() == pytest.approx(0.4, abs=0.08)  # four standard errors
 
 
-def test_power_rises_with_the_bias_and_is_on_the_page():
+def test_detection_power_increases_with_the_planted_bias():
     counts = pd.read_csv(page.MAPS_FOLDER / "power.csv").groupby("bias")[["maps", "found"]].sum()
     assert tuple(counts.index) == planted.BIASES
     rates = counts["found"] / counts["maps"]
@@ -220,7 +220,7 @@ def test_each_tried_package_is_listed_once_with_its_result():
     assert sum(told["counts"].values()) == told["tried"] == len(tried)
 
 
-def test_planted_faults_above_a_tenth_are_all_found():
+def test_all_planted_biases_above_a_tenth_of_the_error_are_detected():
     told = page.count_planted_faults(page.MAPS_FOLDER)
     assert told["large"][0] == told["large"][1]
     assert told["large"][0] + told["small"][0] == len(planted.plant()) == 30

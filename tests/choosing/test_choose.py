@@ -43,7 +43,7 @@ def chosen(tmp_path_factory):
         )
 
 
-def test_model_is_reported_as_far_better_than_the_constant(chosen):
+def test_selected_model_is_significantly_better_than_the_constant(chosen):
     assert not chosen.card["nothing_learnt"]
     assert chosen.card["take"]["error"] < 0.4 < best(chosen, rounds.CONSTANT)["error"]
     assert best(chosen, rounds.CONSTANT)["against_taken"]["verdict"] == "worse"
@@ -56,7 +56,7 @@ def test_model_is_reported_as_far_better_than_the_constant(chosen):
     }
 
 
-def test_choice_contains_all_fields_of_the_model_card(chosen):
+def test_returned_choice_has_the_fields_of_the_written_model_card(chosen):
     written = json.loads((chosen.folder / "model.json").read_text())
     assert chosen.card.keys() == written.keys() >= {"model_sha256", "half_widths", "reading"}
 
@@ -70,7 +70,7 @@ def test_model_predicts_raw_tables(chosen):
     assert chosen.model[0].find_schema_changes(other).unseen_words == {"town": {"Rom": 1}}
 
 
-def test_page_reports_number_of_fitted_rows_and_cpu_share(chosen):
+def test_output_reports_number_of_fitted_rows_and_cpu_share(chosen):
     assert "The model file was fitted again on all 160 rows." in text(chosen)
     assert 0 < chosen.card["cpu_share"] < 2
     assert ". Each had 25 % of a core." in text(changed(chosen, cpu_share=0.25))
@@ -98,7 +98,7 @@ def test_command_line_chooses_a_model_and_predicts(short, tmp_path, monkeypatch)
     assert (table["prediction"] <= table["high"]).all()
 
 
-def test_same_seed_and_fits_give_the_same_answer(short, tmp_path):
+def test_choose_gives_the_same_model_for_a_file_and_arrays(short, tmp_path):
     """Of a file and of rows in memory."""
     table = towns(120)
     table.to_csv(tmp_path / "towns.csv", index=False)
@@ -115,7 +115,7 @@ def test_same_seed_and_fits_give_the_same_answer(short, tmp_path):
     assert seen[1] == pytest.approx(seen[0], rel=1e-6)
 
 
-def test_first_line_gives_the_recommendation(chosen):
+def test_first_output_line_names_the_selected_model(chosen):
     first = text(chosen).splitlines()[0]
     assert first.startswith("SELECTED: ")
     assert chosen.card["take"]["label"] in first
@@ -126,7 +126,7 @@ def test_first_line_gives_the_recommendation(chosen):
     assert text(nothing).startswith("NOTHING WAS LEARNED")
 
 
-def test_difference_is_shown_with_its_interval(chosen):
+def test_output_shows_each_difference_with_its_confidence_interval(chosen):
     against = {"value": -0.73, "p": 0.5, "low": -1.84, "high": 0.381, "center": -0.71}
 
     def said(**changes):
@@ -141,7 +141,7 @@ def test_difference_is_shown_with_its_interval(chosen):
     assert "p = 0.01; a few rows determine the sign of the difference)" in opposite
 
 
-def test_page_says_that_all_planned_contenders_were_measured(chosen):
+def test_output_states_whether_all_planned_models_were_measured(chosen):
     words = "a larger budget does not change this answer"
     assert not chosen.card["stopped"]
     assert words in text(chosen)
@@ -150,7 +150,7 @@ def test_page_says_that_all_planned_contenders_were_measured(chosen):
     assert words not in text(changed(chosen, rows=1000))
 
 
-def test_majority_class_is_named(chosen):
+def test_output_names_the_majority_class(chosen):
     constant = {**best(chosen, rounds.CONSTANT), "label": "the majority class"}
     rare = changed(
         chosen, nothing_learnt=True, take=constant, classes=["no", "yes"], shares=[0.98, 0.02],
@@ -160,7 +160,7 @@ def test_majority_class_is_named(chosen):
 
 
 @pytest.mark.parametrize("case", [(1, 0), *at_night((1, 2), (20, 0), (20, 2))], ids=str)
-def test_pure_noise_gives_the_constant_model(short, tmp_path, case):
+def test_constant_model_is_selected_for_pure_noise(short, tmp_path, case):
     """At most in one of twenty tables, but for luck: so many tables, of so many classes."""
     (tables, classes), learnt = case, 0
     for seed in range(tables):
@@ -174,7 +174,7 @@ def test_pure_noise_gives_the_constant_model(short, tmp_path, case):
     assert learnt <= (3 if tables > 1 else 0)
 
 
-def test_rare_class_is_learned_if_row_order_is_informative(short, tmp_path):
+def test_rare_class_is_learned_if_its_auc_is_high(short, tmp_path):
     """Of 5 % positives the error hardly shows a model whose AUC is .9."""
     random = np.random.default_rng(0)
     X = random.standard_normal((400, 2))
@@ -247,7 +247,7 @@ def test_invalid_time_column_is_rejected(tmp_path, keys, error, message):
 
 
 @pytest.mark.parametrize("step", ["fit_on_all_rows", *at_night("choose_final_candidate")])
-def test_interrupt_during_the_last_evaluation_leaves_no_rows(short, tmp_path, monkeypatch, step):
+def test_interrupt_during_the_final_fit_leaves_no_stored_rows(short, tmp_path, monkeypatch, step):
     def interrupted(*_):
         raise KeyboardInterrupt
 
@@ -258,7 +258,7 @@ def test_interrupt_during_the_last_evaluation_leaves_no_rows(short, tmp_path, mo
     assert not {*tmp_path.rglob("*.npy"), *tmp_path.rglob("*.npz"), *tmp_path.rglob("trials.csv")}
 
 
-def test_tiny_budget_still_gives_an_answer(short, tmp_path):
+def test_tiny_time_budget_still_gives_a_model(short, tmp_path):
     X, y = line()
     choice = choose(X, y, budget=0.001, out=tmp_path, n_jobs=1)
     assert {c["family"] for c in choice.card["contenders"]} >= {"constant", "linear"}
@@ -273,12 +273,12 @@ def test_tiny_budget_still_gives_an_answer(short, tmp_path):
         (["a"] * 20 + ["b"], "fewer than two classes"),
     ],
 )
-def test_unlearnable_target_is_rejected(tmp_path, y, word):
+def test_constant_or_invalid_target_is_rejected(tmp_path, y, word):
     with pytest.raises(DataError, match=word):
         choose(np.random.default_rng(0).random((len(y), 2)), np.array(y), out=tmp_path)
 
 
-def test_metric_of_the_other_task_is_rejected(tmp_path):
+def test_regression_metric_is_rejected_for_classes(tmp_path):
     with pytest.raises(ConfigError, match="metric of classes 'rmse'"):
         choose(np.random.default_rng(0).random((40, 2)), ["a", "b"] * 20, metric="rmse")
 

@@ -20,7 +20,7 @@ def rounds_of(X, y, folder, **changes):
 
 @pytest.mark.parametrize("tables", [3, *at_night(20)])
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
-def test_each_fold_and_the_refit_have_the_same_columns(kind, tables, tmp_path):
+def test_each_fold_and_the_refit_have_the_same_encoded_columns(kind, tables, tmp_path):
     """A column that is constant in a fold is 0 on both sides; three tables have each target."""
     for seed in range(tables):
         by = rounds_of(*generated(kind, seed), tmp_path)
@@ -40,7 +40,7 @@ def test_each_fold_and_the_refit_have_the_same_columns(kind, tables, tmp_path):
         assert refit.transform(X).shape == (len(X), len(names))
 
 
-def test_columns_are_learned_if_not_given(tmp_path):
+def test_encoded_columns_are_learned_from_the_table_if_not_given(tmp_path):
     """As they are for the runs, and to the same values as with its own columns."""
     for kind in KINDS:
         table, _ = generated(kind, 0)
@@ -61,7 +61,7 @@ def test_unseen_categories_and_gaps_are_replaced_by_means(tmp_path):
     np.testing.assert_allclose(prepare.transform(later)[:, 0], [1, 2, 3, 6])
 
 
-def test_only_metric_roots_of_the_same_columns_are_averaged(tmp_path):
+def test_learned_metrics_are_averaged_only_over_equal_columns(tmp_path):
     by = rounds_of(*generated(near_constant, 0), tmp_path)
     setting = Candidate("learnt", FEATURES, "", {"n_components": 9, "metric": "diagonal"})
     said = [

@@ -10,7 +10,7 @@ from rfbench.choosing.evidence import measure_permutation_importances, summarize
 from rfbench.choosing.losses import compute_loss
 
 
-def test_error_groups_of_a_regression_have_at_least_ten_rows():
+def test_regression_error_groups_have_at_least_ten_rows():
     truth = np.arange(57.0)
     groups = summarize_held_out_errors(2 * truth[::-1, None], truth[::-1], 0)["groups"]
     assert [each["rows"] for each in groups] == [12, 12, 11, 11, 11]
@@ -33,7 +33,7 @@ def test_confusion_matrix_and_calibration_curve_equal_scikit_learn():
     assert summarize_held_out_errors(np.eye(21), np.arange(21), 21)["confusion"] == []
 
 
-def test_importance_is_the_increase_of_the_loss():
+def test_permutation_importance_is_the_increase_of_the_loss():
     """For y = 3 a + b and independent columns, permuted squares are 2 x 9 var(a) and 2 var(b)."""
     random = np.random.default_rng(0)
     X = pd.DataFrame(random.standard_normal((3000, 3)), columns=["b", "a", "noise"])

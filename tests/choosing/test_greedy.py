@@ -32,7 +32,7 @@ def measured(scores, truth, metric):
 
 
 @pytest.mark.parametrize("metric", METRICS)
-def test_each_step_adds_the_model_with_the_smallest_loss(metric):
+def test_greedy_averaging_adds_the_model_that_minimizes_the_loss(metric):
     scores, truth = models(metric)
     bag, best = [], None
     for _ in range(STEPS):
@@ -62,7 +62,7 @@ def test_models_beyond_the_time_and_size_limits_are_not_added():
     assert (select_weights_greedily(scores, truth, "rmse", seconds, 99.0, 2) > 0).sum() == 2
 
 
-def test_worst_models_are_left_out_if_there_are_many_scores(monkeypatch):
+def test_worst_models_are_left_out_of_the_average_if_memory_is_limited(monkeypatch):
     y, seen = np.random.default_rng(0).standard_normal(60), []
     by = rounds_of(y)
     n = len(by.held)
@@ -82,7 +82,7 @@ def test_worst_models_are_left_out_if_there_are_many_scores(monkeypatch):
 
 
 @pytest.mark.parametrize("metric", ["error", "mae"])
-def test_requested_metric_determines_the_average_weights(metric):
+def test_average_weights_minimize_the_requested_metric(metric):
     """A few rows outweigh all others in squares and logarithms, and count as one in the metric."""
     random = np.random.default_rng(0)
     n, K = 4_000, 2 * (metric == "error")
@@ -110,7 +110,7 @@ def test_requested_metric_determines_the_average_weights(metric):
     assert first < 0.97 * second
 
 
-def test_weights_with_the_smaller_loss_on_unseen_rows_are_used(monkeypatch):
+def test_averaging_rule_with_the_smaller_loss_on_unseen_rows_is_used(monkeypatch):
     """Of two rules, of which one gives all the weight to a model of noise."""
     y = np.random.default_rng(0).standard_normal(400)
     for bad in ("fit_average_weights", "select_weights_greedily"):

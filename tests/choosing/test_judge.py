@@ -67,7 +67,7 @@ def test_average_is_evaluated_on_rows_not_used_for_its_weights(tables):
     assert np.mean(gaps) < 3 * np.std(gaps, ddof=1) / np.sqrt(len(gaps))
 
 
-def test_identical_models_or_single_rows_give_no_average():
+def test_no_average_is_made_of_identical_models_or_on_a_single_row():
     by = rounds_of(np.zeros(60))
     for scores in (np.zeros(60), np.ones(60)):
         members = [by.add(Candidate("", FEATURES), scores[:, None]) for _ in "ab"]
@@ -137,7 +137,7 @@ def test_log_loss_decides_between_nearly_equal_errors():
 
 @pytest.mark.parametrize("tables", [8, *at_night(20, 200)])
 @pytest.mark.parametrize(("K", "metric"), [(0, "rmse"), (2, "log-loss"), (200, "log-loss")])
-def test_noise_gives_the_constant_model_in_19_of_20_tables(tables, K, metric):
+def test_constant_model_is_selected_on_noise_in_95_percent_of_tables(tables, K, metric):
     """Models that hardly differ from the constant, and say nothing of the rows."""
     learnt = 0
     for seed in range(tables):
@@ -169,7 +169,9 @@ def test_noise_gives_the_constant_model_in_19_of_20_tables(tables, K, metric):
         (20.0, {CONSTANT, LINEAR}),
     ],
 )
-def test_leading_model_gets_at_most_half_of_the_remaining_time(monkeypatch, seconds, answered):
+def test_best_model_is_evaluated_in_at_most_half_of_the_remaining_time(
+    monkeypatch, seconds, answered
+):
     """So that its last fit has the other half; else the linear model, which is bounded by itself.
 
     The constant is always measured.
@@ -207,7 +209,7 @@ class Diverges(ClassifierMixin, BaseEstimator):
 @pytest.mark.parametrize(
     ("n", "late", "again"), [(100, False, False), (80, False, True), (80, True, False)]
 )
-def test_failed_or_timed_out_last_fit_is_not_used(n, late, again):
+def test_model_of_the_training_rows_is_kept_if_the_final_fit_fails(n, late, again):
     """Of 100 or 80 rows, of which 3 in 4 train."""
     y = (np.random.default_rng(0).standard_normal((n, 2))[:, 0] > 0).astype(int)
     rounds = rounds_of(y, ["down", "up"])
@@ -221,7 +223,7 @@ def test_failed_or_timed_out_last_fit_is_not_used(n, late, again):
     assert list(model.classes_) == ["down", "up"]
 
 
-def test_fit_that_would_end_too_late_is_not_started(monkeypatch):
+def test_final_fit_that_would_exceed_the_deadline_is_not_started(monkeypatch):
     """An average is fitted member after member, which may need more time than its measurement."""
     rounds, fitted = rounds_of(np.random.default_rng(0).standard_normal(100)), []
     monkeypatch.setattr(

@@ -38,7 +38,7 @@ def test_logistic_search_passes_the_scikit_learn_checks():
     check_estimator(LogisticSearch(Cs=(0.1, 1.0)))
 
 
-def test_penalty_is_the_best_over_the_folds():
+def test_selected_penalty_has_the_smallest_cross_validation_loss():
     X, y = words(0)
     found = LogisticSearch(Cs=(0.01, 1.0, 100.0)).fit(X, y)
     losses = np.zeros(3)
@@ -59,7 +59,7 @@ def test_indicator_columns_are_not_divided_by_their_standard_deviation():
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_searched_penalty_beats_a_constant_unlike_the_default_penalty(seed):
+def test_searched_penalty_beats_the_constant_model_on_sparse_text(seed):
     (X, y), (X_new, y_new) = words(seed, 150), words(100 + seed, 2000)
     columns = min(X.shape[1], X_new.shape[1])
     X, X_new = X[:, :columns], X_new[:, :columns]
@@ -70,7 +70,7 @@ def test_searched_penalty_beats_a_constant_unlike_the_default_penalty(seed):
     assert searched < constant < log_loss(y_new, weak.predict_proba(X_new))
 
 
-def test_class_with_one_row_does_not_break_the_folds():
+def test_class_with_one_row_is_supported_in_cross_validation():
     X = np.random.default_rng(0).standard_normal((30, 2))
     y = np.array(["a", "b"] * 14 + ["a", "rare"])
     found = LogisticSearch().fit(X, y)

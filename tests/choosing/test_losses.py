@@ -98,7 +98,7 @@ def test_signed_rank_interval_equals_sorted_pairwise_means(n):
     assert middle[1] > 0.9 > 0.1 > max(middle[::2])
 
 
-def test_differences_of_rmse_are_in_the_unit_of_rmse():
+def test_rmse_differences_have_the_unit_of_rmse():
     """The rows' differences are scaled so that their mean is the difference of the two roots."""
     truth, first = np.zeros(300), np.full(300, 3.0)
     second = np.full(300, 2.0) + 1e-3 * np.random.default_rng(0).standard_normal(300)
@@ -137,7 +137,7 @@ def test_interval_contains_zero_exactly_if_test_is_not_significant(kind, seeds):
     assert 0 < sum(found) < len(found)
 
 
-def test_difference_is_undecided_if_most_rows_contradict_the_mean():
+def test_difference_is_undecided_if_median_and_mean_have_opposite_signs():
     """Most rows are a little better, and a few are worse by so much that the mean is worse."""
     truth, second = np.zeros(200), np.full(200, 1.0)
     first = np.r_[np.full(190, 0.9), np.full(10, 9.0)]
@@ -184,7 +184,7 @@ def test_group_errors_are_weighted_by_number_of_rows():
 
 
 @pytest.mark.parametrize("metric", ["error", "rmse", "log-loss"])
-def test_four_groups_suffice_for_a_large_difference(metric):
+def test_large_difference_is_significant_with_four_groups(metric):
     groups, random = np.repeat(np.arange(4), 50), np.random.default_rng(3)
     truth = random.integers(0, 2, 200)
     right = np.c_[1 - truth, truth]
@@ -207,7 +207,7 @@ def test_identical_predictions_give_no_difference():
 @pytest.mark.parametrize(
     ("seeds", "expected"), [(60, range(1, 8)), pytest.param(200, range(2, 20), marks=nightly)]
 )
-def test_pure_noise_gives_a_difference_in_5_percent(seeds, expected):
+def test_equally_good_models_differ_significantly_in_about_5_percent(seeds, expected):
     verdicts = []
     for seed in range(seeds):
         random = np.random.default_rng(seed)

@@ -43,7 +43,7 @@ def path(tmp_path, monkeypatch):
     return tmp_path / "m" / "model.joblib"
 
 
-def test_saved_model_is_loaded_unchanged(path):
+def test_loaded_model_predicts_with_intervals(path):
     table = towns(30, seed=1)
     made = load_model(path).compute_predictions(table)
     assert list(made) == ["prediction", "low", "high"]
@@ -57,7 +57,7 @@ def test_model_of_another_user_needs_permission_to_load(path, monkeypatch, tmp_p
         load_model(path)
 
 
-def test_without_a_home_folder_each_model_needs_permission(path, monkeypatch):
+def test_loading_a_model_without_a_home_folder_requires_permission(path, monkeypatch):
     monkeypatch.setattr(home, "is_temporary_folder", lambda: True)
     load_model(path)  # of this process
     monkeypatch.setenv("RFBENCH_CACHE", str(path.parent / "another"))
@@ -65,7 +65,7 @@ def test_without_a_home_folder_each_model_needs_permission(path, monkeypatch):
         load_model(path)
 
 
-def test_model_that_does_not_match_its_card_is_rejected(path, monkeypatch):
+def test_model_file_that_does_not_match_its_card_is_not_loaded(path, monkeypatch):
     path.write_bytes(path.read_bytes() + b"0")
     monkeypatch.setattr(joblib, "load", lambda file: pytest.fail("it was loaded"))
     with pytest.raises(DataError, match="does not belong to its card"):
@@ -73,7 +73,7 @@ def test_model_that_does_not_match_its_card_is_rejected(path, monkeypatch):
 
 
 @pytest.mark.parametrize("content", ["", "[]", "{}", '{"model_sha256": "0"'])
-def test_invalid_card_is_rejected(path, content):
+def test_invalid_model_card_is_rejected(path, content):
     path.with_suffix(".json").write_text(content)
     with pytest.raises(DataError, match="no valid file model.json"):
         load_model(path)
@@ -103,7 +103,7 @@ def test_rows_without_the_columns_of_the_model_are_rejected(path, tmp_path, rows
     assert message in said
 
 
-def test_widest_intervals_of_few_rows_are_infinite():
+def test_prediction_intervals_are_infinite_if_there_are_too_few_rows():
     widths = compute_interval_half_widths(
         np.arange(1.0, 20.0)
     )  # 19 rows: 95 % is the largest, 99 % none
@@ -136,7 +136,7 @@ def test_prediction_intervals_cover_90_percent(law):
     assert 0.885 < np.mean(covered) < 0.92
 
 
-def test_intervals_of_other_levels_or_of_classes_are_rejected(path):
+def test_intervals_for_unknown_levels_or_classifiers_are_rejected(path):
     model = load_model(path)
     with pytest.raises(DataError, match=r"0\.42"):
         model.predict_interval(towns(5), 0.42)
@@ -149,7 +149,7 @@ labels = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size
 @example({"+", "-", "=x", "@home", "'a"})
 @example({"\t=1", "\r=1", "a\nb", 'q"', ","})
 @given(st.sets(labels, min_size=2, max_size=6))
-def test_predicted_labels_are_training_labels(every):
+def test_predicted_labels_equal_training_labels_for_any_text(every):
     X = pd.DataFrame({"x": np.arange(float(2 * len(every)))})
     y = np.repeat(np.array(sorted(every), dtype=object), 2)
     model = Model([("prepare", Preparation()), ("predict", KNeighborsClassifier(1))]).fit(X, y)

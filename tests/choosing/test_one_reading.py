@@ -156,14 +156,14 @@ class TestLabels:
 class TestMissing:
     @pytest.mark.parametrize("form", ["csv", *at_night("xlsx")])
     @pytest.mark.parametrize("word", ["NA", "None", "null", "?"])
-    def test_missing_markers_among_words_are_a_class(self, tmp_path, form, word):
+    def test_missing_markers_in_a_text_target_are_a_class(self, tmp_path, form, word):
         table = frame(y=np.where(LETTERS == "p", word, LETTERS))
         found = seen(written(table, tmp_path / f"a.{form}"))
         assert found.entry.classes == dict.fromkeys(sorted([word, "q", "r"]), 24)
         assert not found.notes
 
     @pytest.mark.parametrize("form", ["csv", "xlsx"])
-    def test_missing_markers_among_numbers_are_gaps(self, tmp_path, form):
+    def test_missing_markers_in_a_numeric_column_are_missing_values(self, tmp_path, form):
         words = ["NA", "None", "null", "?", "-", "\u2014"]
         for values in (frame()["y"], np.arange(N) % 2 + 1):
             y = pd.Series(values).astype(object)
@@ -220,7 +220,7 @@ class TestArrays:
         assert_array_equal(parsed.y, values[:, 2])
         assert_array_equal(np.asarray(parsed.X[:]), values[:, :2])
 
-    def test_masked_value_is_a_gap(self):
+    def test_masked_array_value_is_a_missing_value(self):
         values = np.ma.array(frame()[["u", "v"]].to_numpy(), mask=False)
         values[4, 0] = np.ma.masked
         y = np.ma.array(np.arange(N) % 2 + 2**60, mask=np.arange(N) == 5)
@@ -239,7 +239,7 @@ class TestArrays:
         with pytest.raises(DataError, match="constant"):
             make_labeled_table(tmp_path / "a.parquet", target="odd")
 
-    def test_time_differences_are_numbers(self, tmp_path):
+    def test_time_differences_are_converted_to_seconds(self, tmp_path):
         wait = pd.to_timedelta(np.arange(N) * 90, "s")
         found = seen(written(frame(wait=wait), tmp_path / "a.parquet"))
         assert "Time differences are converted to seconds: wait." in found.said
@@ -285,7 +285,7 @@ class TestNumbers:
         found = seen(written(frame(a=underscore, b=indian), tmp_path / "a.csv"))
         assert_array_equal(found.rows[:, 2:], np.column_stack([whole, whole + 10**7]))
 
-    def test_letters_are_parsed_as_factors_only_together_with_numbers(self, tmp_path):
+    def test_suffixes_k_m_b_are_parsed_as_factors_only_if_some_values_lack_them(self, tmp_path):
         numbers = [f"{i}.5{'KMB'[i % 3]}" if i % 4 else str(i) for i in range(N)]
         found = seen(written(frame(a=numbers, b=[f"{i}.5K" for i in range(N)]), tmp_path / "a.csv"))
         factors = np.array([1e3, 1e6, 1e9])[np.arange(N) % 3]
@@ -293,7 +293,7 @@ class TestNumbers:
         assert_array_equal(found.rows[:, 2], expected)
         assert "b" not in found.prepare.ranges_
 
-    def test_different_unit_in_a_new_file_is_a_gap(self, tmp_path):
+    def test_value_with_another_unit_in_a_new_file_is_treated_as_missing(self, tmp_path):
         table = frame(a=[f"{i}.5 kg" for i in range(N)])
         found = seen(written(table, tmp_path / "a.csv"))
         assert "Units were removed from numbers: a (kg)." in found.said
@@ -303,7 +303,7 @@ class TestNumbers:
         assert "a: lb (24), no number (24)" in " ".join(notes)
         assert rows["a"].dropna().tolist() == ["4.5"] * (N // 3)
 
-    def test_few_numbers_with_several_units_remain_strings(self, tmp_path):
+    def test_columns_with_several_units_are_not_parsed_as_numbers(self, tmp_path):
         several = [f"{i}.25 {'km' if i % 2 else 'mi'}" for i in range(N)]
         few = [f"{i % 5} kg" for i in range(N)]
         table = frame(a=several, b=[f"{i % 24} {'km' if i % 2 else 'mi'}" for i in range(N)], c=few)
@@ -337,7 +337,7 @@ class TestNames:
             with pytest.raises(DataError, match="'y': columns 1 and 4"):
                 read()
 
-    def test_unused_training_columns_are_not_reported_as_new(self, tmp_path):
+    def test_columns_dropped_in_training_are_not_reported_as_new(self, tmp_path):
         path = written(frame(w=LETTERS, z=1.5 * np.arange(N)), tmp_path / "a.csv")
         table = make_labeled_table(path, target="y", drop=["z"], groups="w")
         rows, _ = read_new_rows(path, fitted(table))
@@ -365,7 +365,7 @@ LAID_OUT = {
 
 
 @pytest.mark.parametrize("name", LAID_OUT)
-def test_layouts_of_other_programs_are_read(tmp_path, name):
+def test_text_file_layouts_of_other_programs_are_read(tmp_path, name):
     (tmp_path / "a.txt").write_text(LAID_OUT[name])
     bare = name == "blanks and tabs"
     found = seen(tmp_path / "a.txt", 0 if bare else "y", **({"header": False} if bare else {}))
@@ -454,7 +454,7 @@ class TestArff:
 
 
 class TestSvmlight:
-    def test_query_ids_are_groups(self, tmp_path):
+    def test_svmlight_query_ids_are_groups(self, tmp_path):
         lines = [f"{i % 5 + 0.5} qid:{i // 4} 1:{i % 7} 2:{i * 3 % 11}\n" for i in range(80)]
         (tmp_path / "a.svm").write_text("".join(lines))
         _, parsed, _ = user_data.read_user_data("d", {"file": "a.svm"}, tmp_path)
@@ -466,7 +466,7 @@ class TestSvmlight:
         assert read_config(tmp_path / "a.yaml").split == {"leave_groups": 0.25}
         assert make_labeled_table(tmp_path / "a.svm", groups="none").groups is None
 
-    def test_nonnumeric_values_are_gaps_for_all_commands(self, tmp_path):
+    def test_nonnumeric_values_in_numeric_columns_are_missing_values(self, tmp_path):
         lines = [f"{i % 5 + 0.5} 1:{i % 7 if i % 9 else 'nan'} 3:{i * 3 % 11}\n" for i in range(45)]
         (tmp_path / "a.svm").write_text("".join(lines))
         assert seen(tmp_path / "a.svm", None).table.X["x0"].isna().sum() == 5

@@ -21,7 +21,7 @@ def folder(short, tmp_path_factory):
     return folder / "out"
 
 
-def test_page_shows_the_values_of_the_model_card(folder, tmp_path):
+def test_report_page_shows_the_values_of_the_model_card(folder, tmp_path):
     card = json.loads((folder / "model.json").read_text())
     call("report", folder, "--html", tmp_path / "page.html")
     html = (tmp_path / "page.html").read_text()
@@ -39,7 +39,7 @@ def test_page_shows_the_values_of_the_model_card(folder, tmp_path):
     assert "rfbench run" not in text
 
 
-def test_card_has_errors_and_importances_on_the_held_out_rows(folder):
+def test_model_card_has_errors_and_importances_on_held_out_rows(folder):
     card = json.loads((folder / "model.json").read_text())
     explained = card["explained"]
     assert sum(group["rows"] for group in explained["groups"]) == card["n_test"] == 50
@@ -50,7 +50,7 @@ def test_card_has_errors_and_importances_on_the_held_out_rows(folder):
     assert sum(part["weight"] for part in card["take"]["parts"]) == pytest.approx(1, abs=0.01)
 
 
-def test_page_names_everything_that_was_left_out(folder, tmp_path):
+def test_report_page_names_left_out_classes_columns_and_models(folder, tmp_path):
     card = json.loads((folder / "model.json").read_text())
     card |= {
         "left_out": {"rarer": 2},
@@ -80,7 +80,7 @@ def test_page_names_everything_that_was_left_out(folder, tmp_path):
     assert "Nothing was left out." not in html
 
 
-def test_folder_of_another_command_has_no_section(folder, tmp_path):
+def test_invalid_model_card_gives_no_section_on_the_report_page(folder, tmp_path):
     assert page.render_chosen_model(tmp_path, "") is None
     for content in ("[", "[]", "{}"):
         (tmp_path / "model.json").write_text(content)

@@ -46,7 +46,7 @@ def test_groups_are_not_split_and_training_and_test_rows_are_disjoint(folds):
 
 
 @pytest.mark.parametrize("budget", [2.0, 60.0])
-def test_rare_class_remains_when_rows_are_sampled(budget):
+def test_subsampling_keeps_all_rows_of_a_rare_class(budget):
     y = np.r_[np.zeros(13_000, int), np.ones(997, int), [2, 2, 2]][
         np.random.default_rng(0).permutation(14_000)
     ]
@@ -60,7 +60,7 @@ def test_rare_class_remains_when_rows_are_sampled(budget):
     assert {*fit, *held} == {*train}
 
 
-def test_class_that_cannot_be_split_is_reported():
+def test_class_too_small_to_be_split_is_left_out_and_reported():
     """Of two rows one is held out, and one cannot both train and choose; so in a single group."""
     y = np.r_[np.zeros(5_000, int), np.ones(4_000, int), [2, 2]]
     assert split_without_rare_classes(problem(y, n_classes=3), 60)[3] == {"2": 2}
@@ -70,7 +70,7 @@ def test_class_that_cannot_be_split_is_reported():
     assert (left_out, table.n_classes) == ({"2": 20}, 2)
 
 
-def test_rows_are_sampled_by_class():
+def test_row_sampling_is_stratified_by_class():
     codes = np.repeat([0, 1, 2, 3], [900, 90, 8, 2])
     table = problem(codes, n_classes=4)
     assert np.bincount(codes[table.sample_rows(np.arange(1000), 100)]).tolist() == [90, 9, 4, 2]

@@ -51,7 +51,7 @@ def predicted(model, file, *options):
 
 
 @pytest.mark.parametrize("count", [12, *at_night(200)])
-def test_tables_in_another_notation_give_equal_predictions_or_are_rejected(tmp_path, count):
+def test_tables_with_other_separators_predict_equally_or_are_rejected(tmp_path, count):
     random, table, new = np.random.default_rng(count), numbers(), numbers(9, 1)
     truth = Model([("p", Preparation()), ("r", Ridge(1e-6))]).fit(
         table.drop(columns="y"), table["y"]
@@ -96,7 +96,7 @@ def test_few_rows_with_ambiguous_notation_are_read_as_in_training(tmp_path):
     assert "outside the range" not in said
 
 
-def test_value_in_range_only_in_another_notation_is_rejected(tmp_path):
+def test_value_in_training_range_only_with_another_decimal_is_rejected(tmp_path):
     rows = [f"{i / 7:.2f};{i}" for i in range(1, 60)]
     model = fitted(put(tmp_path / "a.csv", "a;y\n" + "\n".join(rows)))
     made, said = predicted(model, put(tmp_path / "n.csv", "a\n1,5\n2,5\n"))
@@ -130,7 +130,7 @@ def test_ambiguous_separators_are_guessed_by_choose_but_not_by_run(tmp_path, con
     assert Preparation().fit_transform(clear.X)[-1, 0] == 0.5
 
 
-def test_columns_keep_their_two_notations(tmp_path):
+def test_columns_with_different_decimal_separators_keep_them_in_new_files(tmp_path):
     rows = [f"{i / 4};{str(i / 8).replace('.', ',')};{i}" for i in range(60)]
     model = fitted(put(tmp_path / "a.csv", "a;b;y\n" + "\n".join(rows)))
     made, _ = predicted(model, put(tmp_path / "n.csv", "a;b\n2.5;1,125\n2.5;1,25\n"))
@@ -139,7 +139,7 @@ def test_columns_keep_their_two_notations(tmp_path):
     np.testing.assert_allclose(made, both @ weights + 29.5, rtol=1e-4)
 
 
-def test_file_with_one_column_is_predicted(tmp_path):
+def test_new_file_with_a_single_column_is_predicted(tmp_path):
     model = fitted(put(tmp_path / "a.csv", "a,y\n" + "\n".join(f"{i},{2 * i}" for i in range(40))))
     np.testing.assert_allclose(
         predicted(model, put(tmp_path / "n.csv", "a\n3\n4\n"))[0], [6, 8], atol=1e-3
@@ -154,7 +154,7 @@ def test_header_is_rejected_if_the_training_file_had_none(tmp_path):
     assert "--header" in said
 
 
-def test_edited_card_is_rejected(tmp_path):
+def test_edited_model_card_is_rejected(tmp_path):
     model = fitted(put(tmp_path / "a.csv", "a,y\n" + "\n".join(f"{i},{2 * i}" for i in range(40))))
     beside = model.with_suffix(".json")
     card = json.loads(beside.read_text())

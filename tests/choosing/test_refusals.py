@@ -36,7 +36,7 @@ def test_duplicate_column_name_is_rejected_with_positions(tmp_path, monkeypatch)
 
 
 @pytest.mark.parametrize("what", REFUSED)
-def test_table_without_a_model_is_rejected_in_one_sentence(what, tmp_path, monkeypatch):
+def test_unsuitable_table_is_rejected_with_one_sentence(what, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     REFUSED[what].to_csv("t.csv", index=False)
     output = call("choose", "t.csv", "--target", "y", "--budget", "5s", "--jobs", 1, code=2)
@@ -149,7 +149,7 @@ TARGETS = {"no names": 1, "years as names": 2011}
 
 
 @pytest.mark.parametrize("what", TAKEN)
-def test_automatic_interpretation_of_a_table_is_reported(what, tmp_path, monkeypatch):
+def test_assumptions_about_a_table_are_reported(what, tmp_path, monkeypatch):
     """The first line, the card and the page have the assumption; `predict` reads a new file."""
     monkeypatch.chdir(tmp_path)
     content, first, n_classes, rows = TAKEN[what]
@@ -296,7 +296,7 @@ def raised():
                             yield f"{source}: {text}"
 
 
-def test_each_error_that_a_table_can_raise_is_in_the_list():
+def test_each_error_message_about_tables_is_covered_by_a_test_case():
     listed, found = [text for texts in ERRORS.values() for text in texts], {*raised()}
     assert [text for text in sorted(found) if not text.startswith(tuple(listed))] == []
     assert [text for text in listed if not any(each.startswith(text) for each in found)] == []
@@ -307,7 +307,9 @@ def test_each_error_that_a_table_can_raise_is_in_the_list():
     [near_constant, rows_20, *at_night(*(KINDS[i] for i in (0, 1, 4, 5)))],
     ids=lambda kind: kind.__name__,
 )
-def test_each_kind_of_table_gets_a_model(kind, short, tmp_path, monkeypatch):
+def test_each_kind_of_generated_table_gets_a_model_and_predictions(
+    kind, short, tmp_path, monkeypatch
+):
     """Six of the generated tables through the command, from the file to the predictions."""
     monkeypatch.chdir(tmp_path)
     X, y = generated(kind, 3 + KINDS.index(kind) % 2 * 2)
@@ -329,7 +331,7 @@ def test_each_kind_of_table_gets_a_model(kind, short, tmp_path, monkeypatch):
         (("--task", "classification"), 4, "0 s: the majority class"),
     ],
 )
-def test_first_line_reports_that_integers_are_classes(
+def test_output_reports_that_an_integer_target_is_read_as_classes(
     words, n_classes, line, short, tmp_path, monkeypatch
 ):
     """The page and the card have the sentence, too."""
@@ -367,7 +369,7 @@ def test_failing_candidate_is_reported_and_the_others_continue(short, tmp_path, 
     assert {c["family"] for c in found.card["contenders"]} >= {CONSTANT, FEATURES}
 
 
-def test_next_contender_is_saved_if_the_last_fit_fails(short, tmp_path, monkeypatch):
+def test_next_best_model_is_saved_if_the_final_fit_fails(short, tmp_path, monkeypatch):
     real, broken = choosing.fit_on_all_rows, []
 
     def last_fit(rounds, taken, end):
@@ -383,7 +385,7 @@ def test_next_contender_is_saved_if_the_last_fit_fails(short, tmp_path, monkeypa
     assert (tmp_path / "o" / "model.joblib").exists()
 
 
-def test_budget_that_stops_candidates_is_reported_first(short, tmp_path, monkeypatch):
+def test_exhausted_time_budget_is_reported_in_the_first_output_line(short, tmp_path, monkeypatch):
     """Nobody knows if something can be learnt: the other models had no time."""
     random = np.random.default_rng(0)
     noise = random.standard_normal((60, 2)), random.standard_normal(60)

@@ -21,7 +21,7 @@ from tests.choosing.conftest import FOREVER, shortened, towns
 SHIPPED = rounds.CONTENDERS
 
 
-def test_page_shows_the_numbers_of_the_rounds():
+def test_documentation_of_choosing_states_the_constants_of_the_search():
     page = " ".join(resources.files("rfbench.choosing").joinpath("README.md").read_text().split())
     for fact in (
         f"on {SHIPPED['rows']['few']:,} rows",
@@ -58,7 +58,7 @@ def interrupted(tmp_path_factory):
     return first, before, whole
 
 
-def test_interrupt_returns_the_best_model_so_far(interrupted):
+def test_interrupted_choose_returns_the_best_model_so_far(interrupted):
     first, _, whole = interrupted
     assert first.card["interrupted"]
     assert {c["family"] for c in first.card["contenders"]} == {CONSTANT, LINEAR}
@@ -69,7 +69,7 @@ def test_interrupt_returns_the_best_model_so_far(interrupted):
     assert not whole.card["interrupted"]
 
 
-def test_same_command_resumes_the_run(interrupted):
+def test_repeating_an_interrupted_choose_command_resumes_it(interrupted):
     _, before, whole = interrupted
     after = read_results_folder(whole.folder).rows
     kept = after[after["trial_id"].isin(before["trial_id"])]
@@ -79,7 +79,7 @@ def test_same_command_resumes_the_run(interrupted):
     assert after["trial_id"].is_unique
 
 
-def test_held_out_rows_are_in_no_selection_trial(interrupted):
+def test_held_out_rows_are_not_used_for_model_selection(interrupted):
     *_, whole = interrupted
     y = towns(300)["price"].to_numpy()
     rows = np.load(whole.folder / "rows.npz")
@@ -117,7 +117,7 @@ def test_rare_class_is_learned_and_an_unlearnable_class_is_reported(short, tmp_p
     assert not {3, 4} & {*rows["train"], *rows["test"]}
 
 
-def test_no_rows_option_stores_no_rows_and_is_on_the_page(short, tmp_path):
+def test_no_rows_option_stores_no_training_rows(short, tmp_path):
     table = towns(120)
     y = table.pop("price").to_numpy()
     free = choose(table, y, budget=FOREVER, out=tmp_path, n_jobs=2, allow_rows=False)
@@ -175,7 +175,7 @@ def told(error, *, seconds=FOREVER, n=3000, **changes):
     ],
     ids=["near ones", "while it gains"],
 )  # fmt: skip
-def test_metrics_are_learned_for_the_best_kernels_while_they_improve(losses, with_metric):
+def test_metric_is_learned_for_the_best_kernels_while_the_loss_improves(losses, with_metric):
     def error(setting):
         if not setting.M:
             return 3.0
@@ -206,7 +206,7 @@ def test_landmarks_increase_while_the_error_decreases():
     assert not made.stopped
 
 
-def test_trial_without_enough_time_is_not_started():
+def test_trial_expected_to_exceed_the_time_budget_is_not_started():
     """A trial of small features takes a second, so larger ones take minutes."""
     made = told(lambda setting: 1 / max(1, setting.M), seconds=30, metrics=[])
     assert {LINEAR, BOOSTING, FEATURES} <= {c.family for c in made.candidates}
@@ -214,7 +214,7 @@ def test_trial_without_enough_time_is_not_started():
     assert made.stopped
 
 
-def test_only_the_first_kernels_may_use_all_remaining_time():
+def test_time_limits_of_the_search_stages_leave_time_for_later_stages():
     """The simple models have no end, and what follows has the time until the last fits."""
     made = told(lambda setting: 1.0, n=12_000, metrics=[])
     simple, boosting, kernels, *others = made.ends
@@ -224,7 +224,7 @@ def test_only_the_first_kernels_may_use_all_remaining_time():
     assert left[0] < 0.4 * FOREVER < 0.8 * FOREVER < min(left[1:])
 
 
-def test_time_for_the_last_fits_is_reserved():
+def test_time_for_the_final_fits_is_reserved():
     """Of the best of all kinds side by side on the training rows, then of their average."""
     made = told(lambda setting: 1.0, seconds=-5.0)
     made.candidates = [Candidate("", LINEAR, seconds=6.0, loss=made.candidates[0].loss)]
@@ -244,7 +244,7 @@ def test_time_for_the_last_fits_is_reserved():
         assert made.compute_seconds_left() == pytest.approx(before - reserved, abs=0.5)
 
 
-def test_time_for_an_average_of_three_kernels_is_reserved():
+def test_time_to_fit_an_average_of_three_kernel_models_is_reserved():
     made = told(lambda setting: 1.0, seconds=-5.0)
     made.deadline, made.workers, larger = monotonic() + 100, 2, 3000 / 2400
     kernels = [Candidate("", FEATURES, seconds=2.0, loss=made.candidates[0].loss) for _ in range(4)]
@@ -258,7 +258,7 @@ def test_time_for_an_average_of_three_kernels_is_reserved():
     assert made.compute_seconds_left() == pytest.approx(95 - each - 3 - 1, abs=0.5)
 
 
-def test_contenders_share_the_remaining_time():
+def test_only_as_many_candidates_are_fitted_as_the_remaining_time_allows():
     made = told(lambda setting: 1.0, metrics=[])
     setting = Candidate("", LINEAR, seconds=100.0, loss=made.candidates[0].loss)
     made.candidates = [setting]
@@ -269,7 +269,7 @@ def test_contenders_share_the_remaining_time():
     assert made.stopped
 
 
-def test_kernels_far_behind_the_best_get_no_more_landmarks():
+def test_only_kernels_close_to_the_best_get_more_landmarks():
     def error(setting):
         best = (setting.parameters.get("kernel"), setting.scaling) == ("gaussian", "rank")
         return 1.0 if best else 1.6
@@ -278,13 +278,13 @@ def test_kernels_far_behind_the_best_get_no_more_landmarks():
     assert {(e.parameters["kernel"], e.scaling) for e in larger} == {("gaussian", "rank")}
 
 
-def test_simple_models_are_measured_even_without_time():
+def test_constant_and_linear_models_are_measured_even_without_time():
     made = told(lambda setting: 1.0, seconds=-5.0)
     assert {c.family for c in made.candidates} == {CONSTANT, LINEAR}
     assert made.stopped
 
 
-def test_best_is_the_simplest_of_nearly_equal_models():
+def test_simplest_of_nearly_equal_models_is_selected():
     made = told(lambda setting: 1.0, seconds=-5.0)
     base, y = made.candidates[0], made.table.y[made.held]
     kinds = {"single": (1.0, {}), "average": (0.995, {base: 1.0})}
@@ -294,7 +294,7 @@ def test_best_is_the_simplest_of_nearly_equal_models():
     assert made.find_best_candidate_of_each_family()[FEATURES].label == "single"
 
 
-def test_each_split_uses_the_metric_learned_on_it(tmp_path):
+def test_each_fold_uses_the_metric_learned_on_its_training_rows(tmp_path):
     """And the rows held out, as the model, that of the mean of the roots."""
     X = pd.DataFrame(np.random.default_rng(0).standard_normal((300, 2)))
     table = LabeledTable(X, X[0].to_numpy(), [], metric="rmse")
@@ -315,7 +315,7 @@ def test_each_split_uses_the_metric_learned_on_it(tmp_path):
     np.testing.assert_array_equal(by._steps(learnt)[-1].func.args[0], np.mean(roots, axis=0))
 
 
-def test_contender_is_measured_as_an_experiment_with_its_role(tmp_path):
+def test_candidate_model_is_measured_with_role_validation_or_model(tmp_path):
     y = np.arange(3000.0)
     table = LabeledTable(pd.DataFrame({"a": y}), y, [], metric="rmse", seed=7)
     by = Rounds(table, table.make_splits(60.0), np.inf, tmp_path / "choose-x")
@@ -333,7 +333,7 @@ def tree_settings(*sizes):
     return {"portfolio": portfolio, "random": own, "metrics": []}
 
 
-def test_better_half_of_the_settings_is_measured_on_more_rows():
+def test_successive_halving_measures_the_better_half_on_more_rows():
     def error(setting):
         return abs(setting.parameters.get("max_leaf_nodes", 31) - 12) / 100 + 0.1
 
@@ -356,14 +356,14 @@ def test_boosting_and_kernel_settings_are_measured_alternately():
     assert turns[:5] == [BOOSTING, FEATURES, BOOSTING, FEATURES, BOOSTING]
 
 
-def test_settings_without_enough_time_are_excluded():
+def test_boosting_settings_without_enough_time_are_excluded():
     changes = tree_settings(4, 8)
     short = told(lambda setting: 1.0, seconds=12, **changes)
     assert short.stopped
     assert {f"boosting, setting {n}" for n in range(1, 11)} & short.excluded
 
 
-def test_tree_settings_keep_the_loss_of_the_metric_and_large_leaves(tmp_path):
+def test_tree_settings_use_the_loss_of_the_metric_and_minimum_leaf_size(tmp_path):
     y = np.arange(3000.0)
     table = LabeledTable(pd.DataFrame({"a": y}), y, [], metric="mae")
     by = Rounds(table, table.make_splits(60.0), np.inf, tmp_path, least_rows=10)

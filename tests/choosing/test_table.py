@@ -136,7 +136,7 @@ class TestTells:
             (lambda y, r: np.where(y > 0, 1, 0), False),
         ],
     )
-    def test_column_that_determines_a_numeric_target_is_reported_first(self, column, told):
+    def test_column_that_determines_a_numeric_target_is_reported_as_leak(self, column, told):
         random = np.random.default_rng(0)
         y = random.standard_normal(120)
         X = pd.DataFrame({"a": random.random(120), "leak": column(y, random)})
@@ -155,7 +155,7 @@ class TestTells:
             (lambda y: np.where(np.arange(len(y)) == 5, "a", y), False),
         ],
     )
-    def test_column_that_determines_a_class_is_reported(self, column, told):
+    def test_column_that_determines_the_class_is_reported_as_leak(self, column, told):
         random = np.random.default_rng(0)
         y = random.choice(["a", "b", "c"], 90, p=[0.6, 0.2, 0.2])
         X = pd.DataFrame({"a": random.random(90), "leak": column(y)})
@@ -200,7 +200,7 @@ class TestTarget:
         table = self.read(tmp_path, text, task="classification")
         assert list(map(str, table.classes)) == [str(2**53 + i) for i in range(3)]
 
-    def test_numbers_with_signs_are_numbers(self, tmp_path):
+    def test_numbers_with_currency_and_percent_signs_are_parsed(self, tmp_path):
         random = np.random.default_rng(0)
         price, share = random.integers(900, 9000, 60), random.integers(0, 99, 60)
         rows = [
@@ -300,7 +300,7 @@ class TestWithoutRows:
             DummyRegressor(strategy="median"),
         ],
     )
-    def test_no_part_of_a_model_contains_a_value_of_a_row(self, scaler, model):
+    def test_pickle_of_a_model_without_stored_rows_contains_no_row_value(self, scaler, model):
         table = secrets()
         read = remove_row_values(
             make_labeled_table(table.drop(columns="y"), table["y"].to_numpy(), groups="none")
@@ -308,7 +308,7 @@ class TestWithoutRows:
         fitted = make_pipeline(Preparation(LEAST_ROWS), scaler, model).fit(read.X, read.y)
         assert not held(pickle.dumps(fitted), table)
 
-    def test_search_for_stored_values_finds_them_in_an_unprotected_model(self):
+    def test_pickle_of_a_model_that_stores_rows_contains_their_values(self):
         table = secrets()
         fitted = make_pipeline(Preparation(), RankScaler()).fit(table)
         assert len(held(pickle.dumps(fitted), table)) > 400

@@ -49,7 +49,7 @@ def numbers(d, n=60):
     ],
     ids=["make_table", "fit", "transform", "differences"],
 )
-def test_reading_a_numeric_column_needs_only_a_few_calls(work, most):
+def test_number_of_function_calls_per_numeric_column_is_bounded(work, most):
     calls = [count_calls(lambda d=d: work(numbers(d)[0])) for d in (300, 600)]
     assert (calls[1] - calls[0]) / 300 < most
 
@@ -81,7 +81,7 @@ def wide(d=500, n=120, *, classes=False):
 
 
 @pytest.mark.parametrize("classes", [False, True], ids=["numbers", "classes"])
-def test_wide_table_uses_some_columns_and_the_page_names_them(classes, short, tmp_path):
+def test_choose_reports_the_unused_columns_of_a_wide_table(classes, short, tmp_path):
     """Those are chosen by the fitted rows of each split: its rows to predict change nothing."""
     X, y = wide(classes=classes)
     found = choose(X, y, budget=0.001, out=tmp_path, n_jobs=1)
@@ -111,7 +111,7 @@ def test_validation_rows_do_not_affect_the_selected_columns(tmp_path):
 
 
 @pytest.mark.parametrize("classes", [False, True], ids=["numbers", "classes"])
-def test_kept_columns_share_most_variance_with_the_target(classes):
+def test_screened_columns_have_the_largest_correlation_with_the_target(classes):
     random = np.random.default_rng(1)
     X = random.standard_normal((90, 30)) * 10.0 ** random.integers(-3, 3, 30) + 5.0
     X[:, 4] = 2.0
@@ -127,7 +127,7 @@ def test_kept_columns_share_most_variance_with_the_target(classes):
     assert len(kept) == (tests <= (29 / 30) ** 3).sum() < 29
 
 
-def test_planned_rows_and_columns_depend_only_on_the_table_size():
+def test_numbers_of_used_rows_and_columns_depend_only_on_table_size():
     """Of 20 s, on one core; a table of the suite has 3 million cells and 287 columns at most."""
     assert screen.compute_seconds_after_reading(20.0, 3_000_000) == 20.0
     assert screen.compute_seconds_after_reading(20.0, 40_000_000) == pytest.approx(11.25)

@@ -35,7 +35,7 @@ def listed(folder):
 
 
 @pytest.mark.parametrize("allow_rows", [True, False])
-def test_other_files_remain_when_choose_fails(tmp_path, allow_rows):
+def test_failed_choose_leaves_all_files_unchanged(tmp_path, allow_rows):
     out = filled(tmp_path / "out", {**THEIRS, "model.json": CARD, "trials.csv": ""})
     before = listed(tmp_path)
     with pytest.raises(ConfigError, match="metric"):
@@ -44,7 +44,7 @@ def test_other_files_remain_when_choose_fails(tmp_path, allow_rows):
 
 
 @pytest.mark.parametrize("name", workplace.NAMED[2:])
-def test_rows_of_another_command_are_rejected_before_measuring(tmp_path, monkeypatch, name):
+def test_choose_rejects_output_of_another_command_before_measuring(tmp_path, monkeypatch, name):
     monkeypatch.setattr(choosing, "make_labeled_table", lambda *_, **__: pytest.fail("it was read"))
     out = filled(tmp_path / "out", {name: "{}"})
     with pytest.raises(ResultsError, match="output of another command would be overwritten"):
@@ -55,7 +55,7 @@ def test_rows_of_another_command_are_rejected_before_measuring(tmp_path, monkeyp
 ROWS = [{"trial_id": f"{number:016x}", "trial": number} for number in range(2)]
 
 
-def test_files_of_choose_are_replaced_one_by_one(tmp_path):
+def test_choose_replaces_only_its_own_output_files(tmp_path):
     """Those of others stay where they are, and what was measured goes with `--no-rows`."""
     out = filled(tmp_path / "out", THEIRS)
     predicted = f"predictions/{ROWS[0]['trial_id']}.npz"
@@ -72,7 +72,7 @@ def test_files_of_choose_are_replaced_one_by_one(tmp_path):
     assert [file.name for file in tmp_path.iterdir()] == ["out"]
 
 
-def test_interrupted_run_is_resumed(tmp_path):
+def test_interrupted_working_folder_is_reused_by_the_next_run(tmp_path):
     out = tmp_path / "out"
     with suppress(KeyboardInterrupt), workplace.make_working_folder(out) as place:
         place.rmdir()

@@ -72,7 +72,7 @@ def test_normal_equations_equal_direct_sums_for_any_shape(n, p, t, block_rows, n
     check(accumulate(np.positive, z, y, p, block_rows=block_rows), direct(z, y))
 
 
-def test_sparse_rows_give_the_same_sums(rng):
+def test_sparse_rows_give_the_same_normal_equations(rng):
     rare = sparse.random_array((N, D), density=0.3, rng=rng, format="csr")
     seen = []
 
@@ -116,7 +116,7 @@ def test_normal_equations_are_updated_without_a_second_matrix(rng):
     assert peak < 8 * p * p * 1.9
 
 
-def test_float32_sums_do_not_drift(rng):
+def test_float32_gram_matrix_equals_float64_gram_matrix(rng):
     n, p = 40_000, 300
     x, w = rng.standard_normal((n, 3)), rng.standard_normal((3, p))
 
@@ -134,14 +134,14 @@ def test_float32_sums_do_not_drift(rng):
     np.testing.assert_allclose(single.target_squares, double.target_squares, rtol=1e-12)
 
 
-def test_sums_of_parts_add_up():
+def test_sum_of_equations_of_all_parts_equals_direct_sums():
     parts = accumulate(wave, X, Y, P, parts=CODES)
     check(sum(parts[1:], start=parts[0].make_zero_equations()) + parts[0], direct())
 
 
 @pytest.mark.parametrize("columns", [np.arange(4), np.array([7, 0, 3])])
 @pytest.mark.parametrize("scale", [1.0, 1.5, "vector"])
-def test_subset_of_columns_equals_direct_sums(columns, scale, rng):
+def test_equations_of_selected_columns_equal_direct_sums(columns, scale, rng):
     z = Z[:, columns]
     scale = rng.uniform(0.5, 2, z.shape[1]) if scale == "vector" else scale
     part = accumulate(wave, X, Y, P, weights=WEIGHTS).select_columns(columns, scale)

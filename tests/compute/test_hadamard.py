@@ -23,7 +23,7 @@ def test_transform_equals_the_matrix_product_on_both_axes(p, other, dtype, rng):
     np.testing.assert_allclose(result, b @ matrix, atol=bound)
 
 
-def test_columns_wider_than_a_strip_are_transformed(rng):
+def test_matrix_with_1000_columns_is_transformed(rng):
     a = rng.integers(-9, 10, (512, 1000)).astype(float)
     result = a.copy()
     fwht_inplace(result, 0)

@@ -117,7 +117,7 @@ def test_matrix_times_its_transpose_is_correct(order, dtype) -> None:
     assert np.abs(product - a.astype(np.float64) @ a.T).max() <= 400 * np.finfo(dtype).eps
 
 
-def test_row_times_a_path_is_correct() -> None:
+def test_vector_times_stacked_matrices_is_correct() -> None:
     rng = np.random.default_rng(0)
     row, path = rng.standard_normal(5), rng.standard_normal((3, 5, 2))
     assert np.allclose(multiply_row_without_blas(row, path), row @ path, rtol=0, atol=1e-14)
@@ -145,7 +145,7 @@ def test_squared_distances_equal_scikit_learn() -> None:
 
 
 @pytest.mark.parametrize("file", LOOPS)
-def test_loop_uses_one_linear_algebra_library(file) -> None:
+def test_modules_with_inner_loops_do_not_call_numpy_matrix_products(file) -> None:
     # numpy's operator, and its functions that call its own library.
     found = []
     for node in ast.walk(ast.parse((PACKAGE / file).read_text())):
@@ -160,7 +160,7 @@ def count_threads() -> list[int]:
     return [each.num_threads for each in libraries if each.user_api == "blas"]
 
 
-def test_limit_of_one_thread_ends_with_its_block() -> None:
+def test_one_thread_limit_ends_with_its_context_manager() -> None:
     with threadpool_limits(2, user_api="blas"):
         before = count_threads()
         with limit_to_one_thread(False):
@@ -174,7 +174,7 @@ def test_limit_of_one_thread_ends_with_its_block() -> None:
 
 
 @pytest.mark.parametrize(("n", "d", "expected"), [(60, 5, {1}), (60, 30, {2}), (20, 80, {2})])
-def test_small_fits_use_one_thread(n, d, expected, monkeypatch) -> None:
+def test_blas_uses_one_thread_for_small_fits(n, d, expected, monkeypatch) -> None:
     # Seen from inside a fit: the matrix of features is formed there.
     monkeypatch.setattr(base, "SMALL_SIDE", 10)
     seen: set[int] = set()

@@ -33,14 +33,14 @@ def test_solution_equals_scikit_learn(intercept, weights):
 
 
 @pytest.mark.parametrize("intercept", [False, True])
-def test_equations_are_not_modified(intercept):
+def test_solving_does_not_modify_the_gram_matrix(intercept):
     mine = equations()
     before = mine.gram.copy()
     solve_ridge(mine, [0.0, 1.0], intercept=intercept)
     np.testing.assert_array_equal(mine.gram, before)
 
 
-def test_fold_equations_of_a_feature_subset_are_computed_from_sums():
+def test_summed_fold_equations_of_a_feature_subset_give_the_ridge_solution():
     folds = np.arange(N) % 3
     parts = equations(parts=folds)
     for fold in range(3):
@@ -53,7 +53,7 @@ def test_fold_equations_of_a_feature_subset_are_computed_from_sums():
 
 
 @pytest.mark.parametrize("intercept", [False, True])
-def test_zero_penalty_and_repeated_columns_give_the_minimum_norm(intercept):
+def test_zero_penalty_and_repeated_columns_give_minimum_norm_solution(intercept):
     z = np.hstack([Z, Z[:, :3]])
     path = solve_ridge(equations(z), [0.0, 1.0], intercept=intercept)
     centre = z.mean(0) if intercept else 0.0
@@ -62,7 +62,7 @@ def test_zero_penalty_and_repeated_columns_give_the_minimum_norm(intercept):
     assert path.notes == [["solved by eigendecomposition, in 8 of 11 directions"], []]
 
 
-def test_only_the_smallest_penalty_uses_the_fallback():
+def test_only_penalties_too_small_for_cholesky_use_eigendecomposition():
     z = np.hstack([Z, Z])
     path = solve_ridge(equations(z), [1e-20, 1e-3, 1e-20], intercept=True)
     assert [not texts for texts in path.notes] == [False, True, False]
@@ -77,7 +77,7 @@ def test_zero_features_predict_the_mean():
 
 @pytest.mark.parametrize("intercept", [False, True])
 @pytest.mark.parametrize("weights", [None, WEIGHTS])
-def test_residuals_equal_residuals_computed_from_rows(intercept, weights):
+def test_residual_sum_of_squares_equals_the_sum_over_rows(intercept, weights):
     mine = equations(weights=weights)
     path = solve_ridge(mine, ALPHAS, intercept=intercept)
     left = Y - (Z @ path.coef + path.intercept[:, None])
@@ -90,7 +90,7 @@ def test_residuals_equal_residuals_computed_from_rows(intercept, weights):
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])
-def test_nonfinite_equations_are_rejected(value):
+def test_nonfinite_features_or_targets_are_rejected(value):
     z, y = Z.copy(), Y.copy()
     z[3, 2] = y[5, 1] = value
     for mine in (equations(z), equations(y=y)):
@@ -102,7 +102,7 @@ FAR = Z + 1e8 * np.arange(1, P + 1)
 
 
 @pytest.mark.parametrize("alpha", [0.0, 1e-6, 1.0])
-def test_columns_far_from_zero_keep_their_precision(alpha):
+def test_centered_columns_with_large_means_keep_their_precision(alpha):
     mine = equations(FAR, center=True)
     path = solve_ridge(mine, alpha, intercept=True)
     other = Ridge(alpha, solver="svd").fit(FAR - FAR.mean(0), Y - Y.mean(0))
@@ -113,7 +113,7 @@ def test_columns_far_from_zero_keep_their_precision(alpha):
     np.testing.assert_allclose(squares, (left**2).sum(0), rtol=1e-4)
 
 
-def test_uncentered_columns_far_from_zero_are_dropped():
+def test_uncentered_columns_with_large_means_get_a_note_and_small_weights():
     path = solve_ridge(equations(Z + 1e9), 1e-9, intercept=True)
     assert path.notes[0]
     assert abs(path.coef).max() < 1
@@ -134,7 +134,7 @@ def smooth(dtype, n=400, p=300):
 
 
 @pytest.mark.parametrize("alpha", [0.0, 1e-10, 1e-8])
-def test_directions_below_float32_resolution_are_left_out(alpha):
+def test_eigenvectors_below_float32_resolution_are_dropped(alpha):
     z, y = smooth("float32")
     train, test = np.arange(0, 400, 2), np.arange(1, 400, 2)
     mine = accumulate_normal_equations(
@@ -147,7 +147,7 @@ def test_directions_below_float32_resolution_are_left_out(alpha):
     assert np.sqrt(np.mean(left**2)) < 1e-3
 
 
-def test_loss_negative_beyond_rounding_is_never_the_best():
+def test_negative_loss_beyond_rounding_error_is_never_selected():
     z, y = smooth("float32")
     mine = accumulate_normal_equations(np.positive, z, y, 300, dtype="float32", center=True)
     values, vectors = np.linalg.eigh(mine.gram)
@@ -163,7 +163,7 @@ def test_loss_negative_beyond_rounding_is_never_the_best():
     assert 0 < losses[0, 0] < np.inf
 
 
-def test_losses_within_rounding_are_equal():
+def test_losses_that_differ_by_rounding_error_are_equal():
     y = Z @ np.ones((P, 1))
     mine = equations(Z, y)
     path = solve_ridge(mine, [1e-9, 1e-10], intercept=True)
@@ -180,7 +180,7 @@ def decaying(p, decay):
 
 @pytest.mark.parametrize("decay", [2, 4, 15])
 @pytest.mark.parametrize("scale", [1e-170, 1e-30, 1.0, 1e60, 1e150])
-def test_joint_solution_equals_one_solution_per_penalty(decay, scale):
+def test_joint_solve_for_all_penalties_equals_eigendecomposition(decay, scale):
     K, rhs = decaying(80, decay)
     rhs[:, 1] = 0.0
     penalties = np.logspace(1, -10, 12)
@@ -198,7 +198,7 @@ def test_joint_solution_equals_one_solution_per_penalty(decay, scale):
 
 @pytest.mark.parametrize("decay", [2, 4, 9])
 @pytest.mark.parametrize("scale", [1e-170, 1e-30, 1.0, 1e60, 1e150])
-def test_tridiagonal_form_is_as_accurate_as_separate_factors(decay, scale):
+def test_tridiagonal_solver_is_backward_stable(decay, scale):
     K, rhs = decaying(80, decay)
     rhs[:, 1] = 0.0
     penalties = np.logspace(1, -6, 12)
@@ -212,7 +212,7 @@ def test_tridiagonal_form_is_as_accurate_as_separate_factors(decay, scale):
         assert not own[:, 1].any()
 
 
-def test_indefinite_tridiagonal_form_uses_another_solver():
+def test_tridiagonal_solver_returns_nan_for_indefinite_systems():
     K, rhs = decaying(30, 2)
     K -= 0.5 * np.eye(30)
     solved = ridge._solve_tridiagonal(np.asfortranarray(K), rhs, np.array([1.0, 0.1]))
@@ -228,7 +228,7 @@ def test_indefinite_tridiagonal_form_uses_another_solver():
         *[(12, 1, 7, None), (21, 1, 8, "together"), (21, 8, 8, None)],
     ],
 )
-def test_number_of_penalties_and_targets_determines_the_linear_solver(
+def test_linear_solver_is_chosen_by_numbers_of_penalties_and_targets(
     p, t, count, which, monkeypatch
 ):
     monkeypatch.setattr(ridge, "MOST_TRIDIAGONAL", 20)
@@ -247,7 +247,7 @@ def test_number_of_penalties_and_targets_determines_the_linear_solver(
     np.testing.assert_allclose(solved[-1], exact, rtol=1e-9)
 
 
-def test_cholesky_solves_remaining_penalties(monkeypatch):
+def test_penalties_that_the_joint_solver_fails_on_use_cholesky(monkeypatch):
     K, rhs = decaying(40, 12)
     penalties = np.logspace(1, -14, 16)
 

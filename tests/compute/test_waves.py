@@ -49,7 +49,7 @@ def test_cosine_and_sine_errors_stay_below_the_bound(name, dtype, rng):
 @TYPES
 @pytest.mark.parametrize("columns", [1, 2, 3, 7, 8, 31, 33, 100, 257, 1023, 1024, 1025, 3000])
 @pytest.mark.parametrize("rows", [1, 5])
-def test_all_sizes_with_offsets_and_scale_are_accurate(rows, columns, dtype, rng):
+def test_cosine_and_sine_are_accurate_for_all_array_shapes(rows, columns, dtype, rng):
     phase = rng.uniform(-30, 30, (rows, columns)).astype(dtype)
     offsets = rng.uniform(0, 2 * np.pi, columns).astype(dtype)
     expected = 0.3 * np.cos((phase + offsets).astype(np.longdouble))
@@ -60,7 +60,7 @@ def test_all_sizes_with_offsets_and_scale_are_accurate(rows, columns, dtype, rng
 
 
 @TYPES
-def test_exactly_known_values_are_returned(dtype):
+def test_cosine_and_sine_of_zero_are_exact(dtype):
     zeros = np.array([[0.0, -0.0]], dtype)
     assert (cosine(zeros) == 1).all()
     sines = pair(zeros)[1]
@@ -135,7 +135,7 @@ def test_unsuitable_output_array_is_rejected(out):
         waves.cos_sin(np.zeros((3, 4)), 1.0, out)
 
 
-def test_warm_up_leaves_nothing_to_compile():
+def test_warm_up_compiles_all_numba_signatures():
     from rfbench.compute import wave_kernels as kernels
 
     waves.warm_up()

@@ -43,7 +43,7 @@ def test_valid_file_is_read(tmp_path):
     assert experiment.solver.intercept is True
 
 
-def test_timing_key_is_rejected_because_each_trial_is_timed_alone(tmp_path):
+def test_removed_timing_key_is_accepted_only_with_the_value_isolated(tmp_path):
     """The key of earlier versions may say so."""
     experiment = read(tmp_path, GOOD)
     assert read(tmp_path, f"{GOOD}timing: isolated\n") == experiment
@@ -53,7 +53,7 @@ def test_timing_key_is_rejected_because_each_trial_is_timed_alone(tmp_path):
         read(tmp_path, f"{GOOD}timing: shared\n")
 
 
-def test_lists_of_a_generator_parameter_become_data_sets(tmp_path):
+def test_each_value_of_a_generator_parameter_becomes_a_data_set(tmp_path):
     text = "dataset: {sphere: {d: '2:4', n_train: 50}}\nM: 5\nsamplers: rks\n"
     experiment = read(tmp_path, text)
     assert [spec.parameters["d"] for spec in experiment.dataset] == [2, 3, 4]
@@ -70,7 +70,7 @@ def test_keys_of_earlier_versions_are_accepted_only_in_manifests(tmp_path):
         read(tmp_path, GOOD + "dtype: tf32\n")
 
 
-def test_kept_by_requires_the_label_of_a_sampler(tmp_path):
+def test_number_of_features_kept_by_requires_the_label_of_a_sampler(tmp_path):
     text = changed("M: 10:30:10", "M: {kept_by: lkrf}").replace("- rks", "- lkrf")
     assert read(tmp_path, text).M == SameSizeAs(kept_by="lkrf")
     with pytest.raises(
@@ -79,7 +79,7 @@ def test_kept_by_requires_the_label_of_a_sampler(tmp_path):
         read(tmp_path, text.replace("kept_by: lkrf", "kept_by: lkr"))
 
 
-def test_overrides_take_precedence_and_address_samplers_by_name(tmp_path):
+def test_overrides_replace_file_values_and_select_samplers_by_name(tmp_path):
     experiment = read(
         tmp_path, GOOD, "M=5,7", "samplers.eerf.pool_size=50", "solver.alphas=1", "seed=3",
         "solver.selection=fixed",
@@ -215,7 +215,7 @@ def test_wrong_override_is_rejected(tmp_path, override, sentence):
         ("M: 10:30:10", "M: 5\nchecks: [{column: label, below: 3}]", "has no numbers"),
     ],
 )
-def test_mistake_is_reported_with_its_line(tmp_path, line, new, sentence):
+def test_invalid_value_is_reported_with_its_line(tmp_path, line, new, sentence):
     with pytest.raises(ConfigError, match=sentence):
         read(tmp_path, changed(line, new))
 
@@ -226,7 +226,7 @@ def test_all_mistakes_are_reported_at_once(tmp_path):
     assert len(str(caught.value).splitlines()) == 3
 
 
-def test_foreign_classes_need_permission(tmp_path):
+def test_importing_external_classes_requires_permission(tmp_path):
     text = changed("- rks", "- {class: 'os.path.exists'}")
     with pytest.raises(ConfigError, match="not imported.*--allow-imports"):
         read(tmp_path, text)
@@ -236,7 +236,7 @@ def test_foreign_classes_need_permission(tmp_path):
     assert read(tmp_path, changed("- rks", nystroem)).samplers[0].label == "Nystroem"
 
 
-def test_expressions_are_checked_with_the_shape_of_the_data_set(tmp_path):
+def test_parameter_expressions_are_validated_for_the_data_set_shape(tmp_path):
     text = changed("pool_size: 100", "pool_size: 20*d")
     assert read(tmp_path, text).samplers[1].parameters["pool_size"] == "20*d"
     assert read(tmp_path, changed("pool_size: 100", "pool_size: 0.7*n"))
@@ -244,7 +244,7 @@ def test_expressions_are_checked_with_the_shape_of_the_data_set(tmp_path):
         read(tmp_path, changed("pool_size: 100", "pool_size: 0.1*d"))
 
 
-def test_expressions_are_evaluated():
+def test_parameter_expressions_in_m_d_and_n_are_evaluated():
     parameters = {"pool_size": "10*M", "rho": "0.01*d", "a": "M", "b": "text", "c": 3}
     resolved = resolve_parameters(parameters, M=20, d=50, n=7)
     assert resolved == {"pool_size": 200, "rho": 0.5, "a": 20, "b": "text", "c": 3}
@@ -262,7 +262,7 @@ VALUES = st.recursive(
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.sampled_from([*Experiment.model_fields, "other"]), VALUES)
-def test_any_value_of_a_key_is_accepted_or_gets_an_error_message(key, value):
+def test_arbitrary_value_of_a_key_is_accepted_or_raises_rfbench_error(key, value):
     from rfbench import yamlfile
 
     document = yamlfile.parse_yaml(GOOD, "fuzz.yaml")
@@ -290,7 +290,7 @@ def test_rff_is_an_alias_of_rks(tmp_path):
         "a: &a '1:10000:1'\ndataset: digits\nM: [" + "*a, " * 10_000 + "]\n",
     ],
 )
-def test_excessive_expansion_is_rejected(tmp_path, text):
+def test_configuration_with_too_many_combinations_is_rejected(tmp_path, text):
     with pytest.raises(ConfigError, match="try.yaml.*(more than|too many)"):
         read(tmp_path, text + "samplers: [rks, orf]\n")
 

@@ -29,19 +29,19 @@ def run_with(kernel, **changes):
         ("softmax", "maclaurin"),
     ],
 )
-def test_trial_has_the_kernel_with_its_parameters(kernel, sampler):
+def test_trial_uses_the_kernel_with_the_given_parameters(kernel, sampler):
     """The error is far below 1, which is the error of features for another kernel."""
     _, row = run_with(kernel, samplers=[sampler])
     assert (row["status"], row["kernel"]) == ("ok", kernel)
     assert row["kernel_error_frobenius"] < 0.35
 
 
-def test_identity_depends_on_the_parameters():
+def test_trial_identity_depends_on_the_kernel_parameters():
     ids = {run_with(f"matern[nu={nu}]")[0].id for nu in (0.5, 1.5)}
     assert len(ids) == 2
 
 
-def test_exact_kernel_machine_has_the_parameters():
+def test_kernel_ridge_uses_the_kernel_parameters():
     solver = {"name": "kernel-ridge", "alphas": [0.1]}
     first, second = (run_with(f"matern[nu={nu}]", solver=solver)[1] for nu in (0.5, 2.5))
     assert first["error"] != second["error"] or first["train_error"] != second["train_error"]

@@ -56,7 +56,7 @@ def test_runs_are_named_after_file_data_set_and_protocol(write):
     assert [e.dataset[0].name for e in found.values()] == ["digits", "digits", "sphere"]
 
 
-def test_run_name_omits_a_missing_axis(write):
+def test_run_name_omits_data_set_or_protocol_if_the_file_has_none(write):
     head, _, rest = FILE.partition("protocols:")
     data = "datasets:" + rest.partition("datasets:")[2].partition("exceptions:")[0]
     assert list(by_name(write(head + data))) == ["table1_small", "table1_sphere"]
@@ -65,7 +65,7 @@ def test_run_name_omits_a_missing_axis(write):
     assert list(by_name(write(f"dataset: digits\n{head}"))) == ["table1"]
 
 
-def test_later_parts_override_protocol_data_set_exception(write):
+def test_exceptions_override_data_sets_which_override_protocols(write):
     found = by_name(write())
     printed, tuned, sphere = found.values()
     assert (printed.scaling, tuned.scaling, sphere.scaling) == ("minmax", "standard", "minmax")
@@ -78,7 +78,7 @@ def test_later_parts_override_protocol_data_set_exception(write):
     assert [e.samplers[0].name for e in found.values()] == ["rks", "orf", "rks"]
 
 
-def test_titles_and_descriptions_are_joined(write):
+def test_run_joins_titles_and_descriptions_of_data_set_and_protocol(write):
     printed, tuned, sphere = by_name(write()).values()
     assert printed.title == "Table 1, A small one, printed"
     assert sphere.title == "Table 1, sphere, printed"
@@ -121,7 +121,7 @@ def test_ambiguous_run_is_rejected_with_the_run_names(write, run):
         ("tuned", "tunde", 15),
     ],
 )
-def test_mistake_is_reported_with_its_own_line(write, old, new, line):
+def test_error_in_protocols_or_data_sets_is_reported_with_its_line(write, old, new, line):
     assert old in FILE
     with pytest.raises(ConfigError) as error:
         config.read_runs(write(FILE.replace(old, new)))

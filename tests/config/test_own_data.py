@@ -77,7 +77,7 @@ def rows_of(experiment):
     return [Context().prepare(trial) for trial in plan_trials(experiment)]
 
 
-def test_paths_are_relative_to_the_configuration(mine):
+def test_data_paths_are_relative_to_the_configuration_file(mine):
     (spec,) = mine(FILE).dataset
     assert (spec.name, spec.is_user_data) == ("prices.csv", True)
     assert (spec.entry.rows, spec.entry.columns, spec.entry.task) == (30, 2, "regression")
@@ -109,7 +109,7 @@ def test_function_that_loads_data_needs_permission_and_gets_arguments(mine):
     assert rows_of(experiment)[0].X_train.shape == (17, 3)
 
 
-def test_column_selects_the_test_rows(mine):
+def test_split_column_selects_the_test_rows(mine):
     experiment = mine("{file: prices.csv, target: price, drop: who}", "{column: part}")
     first, second = rows_of(experiment)
     assert first.X_train.shape == (20, 2)
@@ -120,7 +120,7 @@ def test_column_selects_the_test_rows(mine):
         mine("eeg", "{column: part}")
 
 
-def test_groups_are_not_split(mine):
+def test_rows_of_one_group_are_all_in_training_or_all_in_test(mine):
     experiment = mine(
         "{file: prices.csv, target: price, drop: part, groups: who}", "{leave_groups: 2}"
     )
@@ -129,7 +129,7 @@ def test_groups_are_not_split(mine):
         assert len(prepared.test_rows) == 10
 
 
-def test_run_reports_preparation_and_changed_data(mine, no_pictures):
+def test_run_reports_inferred_task_and_remeasures_changed_data(mine, no_pictures):
     words = ("run", mine.folder / "c.yaml", "--jobs", 1)
     mine(FILE)
     first = call(*words)
@@ -166,7 +166,7 @@ def test_held_out_rows_do_not_affect_the_preparation(mine):
     assert len(set(identities)) == 2
 
 
-def test_identity_includes_the_preparation_only_for_tables(mine, monkeypatch):
+def test_trial_identity_includes_encoding_revision_only_for_nonnumeric_tables(mine, monkeypatch):
     (mine.folder / "words.csv").write_text(
         "a,b,y\n" + "".join(f"{i},w{i % 3},{i}.5\n" for i in range(30))
     )
@@ -198,7 +198,7 @@ def test_table_is_read_once_for_any_number_of_trials(mine, trials):
 
 
 @pytest.mark.parametrize("source", ["file", "path", "load"])
-def test_cached_metadata_change_with_the_data(mine, source):
+def test_cached_data_set_metadata_is_updated_when_the_data_change(mine, source):
     """An entry that is remembered is that of the rows as they are now."""
     datasets = {
         "file": "{file: words.csv, target: y}",

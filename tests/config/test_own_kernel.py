@@ -64,7 +64,7 @@ def test_trial_identity_depends_on_the_code_of_a_user_kernel():
         {"solver": {"name": "kernel-ridge", "alphas": [0.1], "kernel": "mine.py:Mine"}},
     ],
 )
-def test_nothing_is_imported_without_permission(changes):
+def test_user_kernel_is_not_imported_without_permission(changes):
     Path("mine.py").write_text("raise RuntimeError('imported')")
     with pytest.raises(ConfigError, match=r"mine.py:Mine is not imported"):
         read_config(OURS | changes)

@@ -55,7 +55,7 @@ def words(kind: Any) -> str:
 
 
 @pytest.mark.parametrize("heading", MODELS)
-def test_page_lists_each_key_with_its_default(heading):
+def test_configuration_reference_lists_each_key_with_its_default(heading):
     model, found = MODELS[heading], table(heading)
     fields = {key: f for key, f in model.model_fields.items() if (model, key) not in INNER}
     assert list(found) == list(fields)
@@ -66,14 +66,14 @@ def test_page_lists_each_key_with_its_default(heading):
         assert meaning
 
 
-def test_page_contains_the_axes_the_grid_and_the_quickstart():
+def test_configuration_reference_shows_bandwidth_grid_and_quickstart():
     assert tuple(table("Keys of a file with several runs")) == AXES
     paragraph = " ".join(PAGE.partition("\n### `bandwidth`\n")[2].partition("\n###")[0].split())
     assert ", ".join(bandwidths.BANDWIDTH_GRID) in paragraph
     assert shipped.locate_configuration("quickstart").read_text(encoding="utf-8") in PAGE
 
 
-def test_no_cell_has_more_than_25_words():
+def test_table_cells_of_the_reference_have_at_most_25_words():
     """A longer explanation is a paragraph below a heading of its key."""
     lines = [line for line in PAGE.splitlines() if line.startswith("| ")]
     cells = [cell for line in lines for cell in re.split(r" (?<!\\)\| ", line)]
@@ -81,7 +81,7 @@ def test_no_cell_has_more_than_25_words():
     assert {cell: n for cell in cells if (n := len(cell.split())) > 25} == {}
 
 
-def test_each_link_leads_to_a_heading_of_the_page():
+def test_each_link_of_the_reference_leads_to_a_heading():
     headings = re.findall(r"^#+ (.*)$", PAGE, re.M)
     places = {re.sub(r"[^\w -]", "", text).lower().replace(" ", "-") for text in headings}
     named = re.findall(r"\]\(#([^)]+)\)", PAGE)

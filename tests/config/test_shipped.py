@@ -128,7 +128,7 @@ def test_comments_on_unstated_settings_name_the_section_searched(path):
     assert list_comments_without_a_place(path.read_text()) == []
 
 
-def test_sources_of_choices_may_all_be_places_of_the_paper():
+def test_missing_sources_of_configuration_choices_are_detected():
     lines = [f"key{i}: 1  # Table {i}" for i in range(FEWEST_SOURCES)]
     assert list_missing_sources("\n".join(["# Table 1.", *lines, ""])) == []
     assert len(list_missing_sources("\n".join(["# Table 1.", *lines[1:], ""]))) == 1
@@ -161,7 +161,7 @@ def test_configurations_named_in_comments_exist(path):
 
 
 @pytest.mark.parametrize("name", CORRECTED)
-def test_corrected_run_differs_from_the_run_that_contradicts_the_text(name):
+def test_corrected_protocol_differs_from_the_one_contradicting_the_paper(name):
     """The paper says what the earlier rows contradict, and the runs differ in some setting."""
     corrected = read(name)
     provenance = papers.find_paper(corrected.paper).provenance
@@ -183,7 +183,7 @@ def test_all_published_rows_belong_to_current_configurations():
     )
 
 
-def test_each_published_manifest_is_sound():
+def test_published_manifests_match_their_checksums():
     """One that does not fit its checksum takes its rows off every page."""
     notes = []
     for file in sorted(numbers.PUBLISHED.rglob("manifest.json")):
@@ -192,7 +192,7 @@ def test_each_published_manifest_is_sound():
 
 
 @pytest.mark.parametrize("folder", numbers.folders(), ids=lambda folder: folder.name)
-def test_shipped_configuration_has_protocol_and_metric_of_its_rows(folder):
+def test_configuration_has_the_protocol_and_metric_of_its_published_rows(folder):
     content = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
     measured = config.build_experiment_from_manifest(
         content["config"], "manifest.json"
@@ -214,7 +214,7 @@ def test_features_are_fitted_in_folds_unless_the_paper_states_otherwise(name):
 
 
 @pytest.mark.parametrize("folder", numbers.folders(), ids=lambda folder: folder.name)
-def test_rows_of_lkrf_have_consistent_labels(folder):
+def test_lkrf_rows_with_estimator_top_have_the_expected_label(folder):
     rows = pd.read_csv(folder / "trials.csv", usecols=["sampler", "label", "parameters"])
     rows = rows[rows["sampler"] == "lkrf"]
     top = rows["parameters"].str.contains('"estimator": "top"', regex=False)
@@ -223,7 +223,7 @@ def test_rows_of_lkrf_have_consistent_labels(folder):
     assert (top == named).all()
 
 
-def test_eerf2018_contradicts_its_text_only_where_stated():
+def test_lkrf_draws_of_eerf2018_are_listed_as_contradicting_the_text():
     """Rows that count as the paper's LKRF are its largest weights, else `contradicts` names it."""
     drawn = {
         read(name).protocol
@@ -250,7 +250,7 @@ def test_best_penalty_on_test_rows_equals_the_published_penalty(dataset):
 
 
 @pytest.mark.parametrize("name", OF_PAPERS)
-def test_name_contains_paper_item_data_set_and_protocol(name):
+def test_run_name_consists_of_paper_item_data_set_and_protocol(name):
     experiment = read(name)
     stem, _, protocol = name.partition(".")
     paper, item, dataset = stem.split("_")

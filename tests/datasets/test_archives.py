@@ -30,13 +30,13 @@ def put(folder, name, content):
         ("x.zip", zipped([("../../a.txt", b"12")])),
     ],
 )
-def test_member_is_read_from_any_location(tmp_path, name, content):
+def test_data_file_is_read_plain_compressed_or_from_an_archive(tmp_path, name, content):
     source = FoundFiles(put(tmp_path, name, content), "a.txt")
     assert source.read() == {"a.txt": b"12"}
     assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
-def test_pattern_with_folders_distinguishes_members_of_one_name(tmp_path):
+def test_pattern_with_folders_distinguishes_members_with_equal_names(tmp_path):
     content = zipped([("UCI/train/X.txt", b"1"), ("UCI/test/X.txt", b"2")])
     paths = put(tmp_path, "x.zip", content)
     assert FoundFiles(paths, "test/X.txt").read() == {"X.txt": b"2"}
@@ -93,7 +93,7 @@ def test_member_above_the_size_limit_is_rejected(tmp_path, monkeypatch, name, co
     database=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
-def test_any_bytes_are_read_or_rejected(tmp_path, name, data):
+def test_corrupted_archive_is_read_or_rejected_with_data_error(tmp_path, name, data):
     whole = {
         "x.zip": zipped([("a.txt", b"12" * 50)]),
         "a.txt.gz": gzip.compress(b"12" * 50),

@@ -121,7 +121,7 @@ print((memory("VmHWM") - before) / parsed.X.nbytes, parsed.X.shape[0], parsed.X.
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-def test_large_table_needs_twice_the_memory_of_its_matrix(tmp_path):
+def test_reading_a_large_table_uses_at_most_twice_its_matrix_memory(tmp_path):
     """One read of the whole file takes five times the matrix: its text stays beside the columns."""
     X = np.random.default_rng(0).standard_normal((10_000, 20))
     lines = pd.DataFrame(X).add_prefix("c").assign(y=np.arange(len(X)) % 2).to_csv(index=False)

@@ -28,7 +28,7 @@ class TestPacked:
         return tmp_path / "p"
 
     @pytest.mark.parametrize("text", ["", "[]", '{"train_rows": "one"}', '{"about": []}'])
-    def test_invalid_facts_are_rejected(self, folder, text):
+    def test_invalid_metadata_file_of_stored_arrays_is_rejected(self, folder, text):
         (folder / stored.FACTS_FILE).write_text(text)
         with pytest.raises(DataError, match="do not belong together"):
             user_data.read_user_data("d", {"path": str(folder)})
@@ -64,7 +64,7 @@ class TestPacked:
             datasets.load("d", parameters={"path": str(folder)})
 
     @pytest.mark.parametrize("name", ["X.npy", "y.npy", stored.FACTS_FILE])
-    def test_identity_is_the_hash_of_the_content(self, folder, name):
+    def test_identity_of_stored_arrays_is_the_hash_of_their_content(self, folder, name):
         before = datasets.hash_data("d", {"path": str(folder)})
         moved = folder.rename(folder.with_name("elsewhere"))
         assert datasets.hash_data("e", {"path": str(moved)}) == before
@@ -78,7 +78,7 @@ class TestPacked:
             npy_folder.write_npy_folder(folder, Parsed(np.ones((2, 1)), np.ones(2)))
         assert [path.name for path in folder.parent.iterdir() if "p" in path.name] == ["p"]
 
-    def test_without_facts_the_task_comes_from_target_or_configuration(self, folder):
+    def test_task_without_metadata_is_inferred_from_target_or_configuration(self, folder):
         (folder / stored.FACTS_FILE).unlink()
         np.save(folder / "y.npy", np.array([3, 4, 3, 5]))
         assert user_data.read_user_data("d", {"path": str(folder)})[0].task == "regression"
@@ -89,7 +89,7 @@ class TestPacked:
             assert parsed.y.tolist() == ([0, 1, 0, 2] if classes else [3, 4, 3, 5])
         assert len({datasets.hash_data("d", {"path": str(folder), "task": t}) for t in tasks}) == 2
 
-    def test_gaps_in_the_target_are_rejected(self, folder):
+    def test_missing_values_in_a_stored_target_are_rejected(self, folder):
         y = np.load(folder / "y.npy").astype(float)
         y[1] = np.nan
         np.save(folder / "y.npy", y)
@@ -100,7 +100,7 @@ class TestPacked:
                 datasets.load("d", parameters={"path": str(folder)})
 
     @pytest.mark.parametrize("about", [{}, {"task": 5}, {"task": "regression", "files": 5}])
-    def test_facts_of_wrong_form_are_rejected(self, folder, about):
+    def test_metadata_with_invalid_fields_are_rejected(self, folder, about):
         (folder / stored.FACTS_FILE).write_text(json.dumps({"about": about}))
         with pytest.raises(DataError, match="do not belong together"):
             user_data.read_user_data("d", {"path": str(folder)})
@@ -116,7 +116,7 @@ class TestMemory:
     """A file that is small on disk and large in memory."""
 
     @pytest.mark.parametrize("name", ["zeros.csv.gz", *at_night("zeros.svm")])
-    def test_reading_stays_within_the_memory_limit(self, home, name, monkeypatch):
+    def test_reading_stored_arrays_stays_within_the_memory_limit(self, home, name, monkeypatch):
         n, d = 30_000, 100
         X = np.zeros((n, d))
         if name == "zeros.svm":

@@ -46,7 +46,7 @@ class TestLookup:
         there.unlink()
         assert datasets.fetch("letters") == [here]
 
-    def test_wrong_file_in_the_first_folder_is_an_error(
+    def test_file_with_wrong_hash_in_the_first_data_folder_is_an_error(
         self, home, tmp_path, monkeypatch, catalogue
     ):
         catalogue(letters(member=sha256(LETTERS)))
@@ -155,7 +155,7 @@ class TestVerify:
         put(home / "letters", "letters.data", LETTERS.replace(b"1", b"3"))
         assert datasets.load("letters").sha256 != first
 
-    def test_hash_of_the_archive_covers_its_members(self, home, catalogue):
+    def test_hash_of_an_archive_verifies_its_members(self, home, catalogue):
         archive = zipped([("letters.data", LETTERS)])
         catalogue(letters(["https://x"], whole=sha256(archive)))
         put(home / "letters", "letters.zip", archive)
@@ -163,7 +163,7 @@ class TestVerify:
         put(home / "letters", "letters.zip", zipped([("letters.data", LETTERS + b"\n")]))
         assert statuses() == ["mismatch"]
 
-    def test_repacked_copy_is_accepted(self, home, catalogue):
+    def test_alternative_hash_of_a_data_file_is_accepted(self, home, catalogue):
         entry = letters()
         member = entry.files[0].model_copy(update={"also": (sha256(LETTERS),)})
         catalogue(entry.model_copy(update={"files": (member,)}))

@@ -112,7 +112,9 @@ class TestFiles(LoaderContract):
 
 @pytest.mark.parametrize("name", NAMES["bundled"])
 class TestBundled(LoaderContract):
-    def test_no_file_is_written(self, entry: datasets.Entry, home: Any) -> None:
+    def test_loading_a_generated_data_set_writes_no_file(
+        self, entry: datasets.Entry, home: Any
+    ) -> None:
         self.load(entry)
         assert list(home.iterdir()) == []
 
@@ -128,7 +130,9 @@ class TestSynthetic(LoaderContract):
     def test_predefined_split_has_the_requested_training_size(self, entry: datasets.Entry) -> None:
         assert self.load(entry).n_given_train == 20
 
-    def test_each_parameter_is_part_of_the_identity(self, entry: datasets.Entry) -> None:
+    def test_each_generator_parameter_is_part_of_the_data_identity(
+        self, entry: datasets.Entry
+    ) -> None:
         changed = [self.parameters | {key: 4} for key in self.parameters]
         assert len({datasets.hash_data(entry.name, p) for p in (self.parameters, *changed)}) == 4
 

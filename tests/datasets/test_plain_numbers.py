@@ -11,7 +11,7 @@ SIGNS = "0123456789" * 3 + ".,-+eE ()%$'\u2013dDK\u00a0x"
 
 
 @pytest.mark.parametrize("comma", [False, True])
-def test_fast_number_parser_agrees_with_the_patterns(comma):
+def test_fast_number_parser_agrees_with_the_regular_expressions(comma):
     draw = random.Random(0)
     words = {"".join(draw.choices(SIGNS, k=draw.randint(1, 8))).strip() for _ in range(20_000)}
     words |= {repr(draw.gauss(0, 1)) for _ in range(500)} | {"1", "-1", "+2.5", "1.e-3", "\uff11"}
@@ -20,7 +20,7 @@ def test_fast_number_parser_agrees_with_the_patterns(comma):
     assert plain.tolist() == values._rewrite(text, comma=comma).tolist()
 
 
-def test_patterns_are_not_applied_to_plain_numbers(monkeypatch):
+def test_regular_expressions_are_not_applied_to_plain_numbers(monkeypatch):
     """Of a million different numbers they take minutes."""
     tried, rewrite = [], values._rewrite
     monkeypatch.setattr(
@@ -32,7 +32,7 @@ def test_patterns_are_not_applied_to_plain_numbers(monkeypatch):
     assert tried == ["1,234"]
 
 
-def test_strings_are_not_copied():
+def test_conversion_to_text_does_not_copy_strings():
     text = pd.Series(["a1", None, " b", ""], dtype=object)
     made = values.to_text(text)
     assert made.tolist() == ["a1", None, " b", None]

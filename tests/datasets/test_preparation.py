@@ -42,7 +42,7 @@ def columns_of(preparation, X):
 
 
 class TestColumns:
-    def test_numbers_are_unchanged_and_gaps_get_mean_and_indicator(self):
+    def test_missing_values_are_imputed_by_the_mean_with_an_indicator(self):
         table = pd.DataFrame({"a": [1.0, np.nan, 3.0, np.inf], "b": [4, 5, 6, 7]})
         preparation = Preparation()
         X = columns_of(preparation, preparation.fit_transform(table))
@@ -157,7 +157,7 @@ class TestPrediction:
         as_file = pd.read_csv(io.StringIO(table.to_csv(index=False)), **EXACT)
         assert_array_equal(preparation.transform(as_file), expected)
 
-    def test_missing_columns_and_unseen_categories_become_means(self):
+    def test_absent_columns_and_unseen_categories_are_imputed_by_means(self):
         table = a_table()
         preparation = Preparation()
         X = preparation.fit_transform(table)
@@ -170,7 +170,7 @@ class TestPrediction:
         assert different.extra_columns == ("extra",)
         assert different.unseen_words == {"town": {"Wien": N}}
 
-    def test_gap_in_a_known_column_is_encoded_as_in_training(self):
+    def test_missing_column_is_encoded_like_missing_training_values(self):
         table = a_table()
         preparation = Preparation().fit(table)
         Z = columns_of(preparation, preparation.transform(table.drop(columns=["area", "town"])))
@@ -188,7 +188,7 @@ class TestPrediction:
         assert preparation.find_schema_changes(new).unseen_words == {"w": {"e": 1}}
         assert preparation.find_schema_changes(new).new_gaps == {"w": 1}
 
-    def test_values_of_another_type_are_gaps_and_are_reported(self):
+    def test_values_of_another_type_are_reported_and_treated_as_missing(self):
         table = a_table().assign(area=np.arange(N) * 1.0)
         preparation = Preparation().fit(table)
         new = table.assign(area="much", sold="soon", town=3)
@@ -222,7 +222,7 @@ class TestTransformer:
         X = Preparation().fit_transform(table)
         assert_allclose(model.predict(table), Ridge(0.1).fit(X, y).predict(X))
 
-    def test_row_order_does_not_matter(self):
+    def test_preparation_does_not_depend_on_the_row_order(self):
         table = a_table()
         order = np.random.default_rng(0).permutation(N)
         straight, mixed = Preparation().fit(table), Preparation().fit(table.iloc[order])

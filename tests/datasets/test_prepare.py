@@ -64,12 +64,12 @@ def test_standard_all_scaling_uses_mean_and_deviation_of_all_rows():
     np.testing.assert_allclose(both, Z / Z[:20].max(), rtol=1e-12, atol=1e-15)
 
 
-def test_rows_are_not_divided_by_a_maximum_of_zero():
+def test_scaling_by_a_nonpositive_maximum_is_rejected():
     with pytest.raises(DataError, match="largest value"):
         given_split(dataset(X=-np.ones((5, 2))), scaling="/max")
 
 
-def test_clipped_all_equals_numpy_over_all_rows_and_the_target():
+def test_clipped_all_scaling_uses_mean_and_deviation_of_all_rows():
     X = rng().standard_t(2, size=(60, 3))
     data = dataset(X, X[:, 0], task="regression", n_train=40, classes=())
     expected = np.clip((X - X.mean(axis=0)) / (X.std(axis=0) + 1e-5), -3, 3)
@@ -295,6 +295,6 @@ class TestRows:
             ("dtype", "float16", "float32"),
         ],
     )
-    def test_unknown_option_suggests_the_nearest(self, option, value, hint):
+    def test_error_for_an_unknown_scaling_or_split_suggests_the_nearest(self, option, value, hint):
         with pytest.raises(DataError, match=hint):
             given_split(dataset(), **{option: value})

@@ -34,7 +34,7 @@ def test_format_of_each_data_set_is_read(name):
         np.testing.assert_array_equal(parsed.groups, groups)
 
 
-def test_each_format_has_an_example():
+def test_each_data_set_read_from_files_has_a_test_example():
     files = {n for n in catalog.list_names() if catalog.find_entry(n).kind == "files"}
     assert files - set(catalog.list_names("tables")) == set(FILES)
 
@@ -128,7 +128,7 @@ def mutations():
     suppress_health_check=list(HealthCheck),
     database=None,
 )
-def test_any_bytes_are_read_or_rejected(name, place, changes):
+def test_corrupted_data_file_is_read_or_rejected_with_data_error(name, place, changes):
     entry, contents, *_ = data_files.example(name)
     place %= len(contents)
     for where, removed, piece in changes:

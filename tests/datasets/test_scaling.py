@@ -12,20 +12,20 @@ BOTH = pytest.mark.parametrize("scaler", [RankScaler, SmoothClipScaler])
 
 @BOTH
 class TestBoth:
-    def test_fitted_rows_have_zero_mean_and_unit_variance(self, scaler):
+    def test_scaled_training_rows_have_zero_mean_and_unit_variance(self, scaler):
         X = np.random.default_rng(0).lognormal(size=(300, 2), sigma=3)
         Z = scaler().fit_transform(X)
         assert_allclose(Z.mean(axis=0), 0, atol=1e-12)
         assert_allclose(Z.std(axis=0), 1)
 
-    def test_order_is_preserved_and_outliers_are_bounded(self, scaler):
+    def test_scaling_preserves_order_and_bounds_outliers(self, scaler):
         X = np.random.default_rng(0).normal(size=(200, 1))
         scaled = scaler().fit(X)
         Z = scaled.transform(np.linspace(-1e12, 1e12, 1001)[:, None])
         assert np.all(np.diff(Z[:, 0]) >= 0)
         assert np.abs(Z).max() < 5
 
-    def test_constant_column_becomes_zero_and_rare_values_are_bounded(self, scaler):
+    def test_scaling_maps_constant_columns_to_zero_and_bounds_rare_values(self, scaler):
         X = np.column_stack([np.full(1000, 7.0), np.arange(1000) == 0]).astype(float)
         scaled = scaler().fit(X)
         assert_array_equal(scaled.transform([[7.0, 0], [9.0, 0]])[:, 0], 0)
@@ -36,7 +36,7 @@ class TestBoth:
         X = np.random.default_rng(0).normal(size=(100, 3))
         assert_allclose(scaler().fit_transform(5 * X + 3), scaler().fit_transform(X), atol=1e-9)
 
-    def test_nonfinite_or_sparse_rows_are_rejected(self, scaler):
+    def test_nan_in_rows_raises_value_error_in_scalers(self, scaler):
         with pytest.raises(ValueError, match="NaN"):
             scaler().fit(np.array([[np.nan], [1.0]]))
 

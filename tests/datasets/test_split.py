@@ -83,7 +83,7 @@ def test_each_row_is_equally_likely_in_the_test_set(rule, share):
 
 
 @pytest.mark.parametrize(("size", "left"), [(1, 1), (3, 3), (0.5, 2), (0.01, 1)])
-def test_groups_are_not_split(size, left):
+def test_random_split_does_not_split_groups(size, left):
     groups = np.repeat([3, 9, 1, 7], [2, 8, 4, 6])
     train, test = split_rows(dataset(20, groups=groups), {"leave_groups": size}, rng())
     assert set(groups[train]).isdisjoint(groups[test])
@@ -206,7 +206,7 @@ def test_invalid_number_of_blocks_is_rejected():
         {"blocks": 5, "test_size": 2},
     ],
 )
-def test_planned_rows_equal_the_rows_used(rule):
+def test_planned_number_of_training_rows_equals_the_number_used(rule):
     groups = None if "held_out" in rule else np.arange(20) // 2
     data = dataset(20, n_given_train=12, groups=groups)
     train, _ = split_rows(data, rule, rng())

@@ -63,7 +63,7 @@ def test_separator_decimal_and_encoding_are_detected(tmp_path, text, separator, 
     assert (how.separator, how.decimal, how.encoding) == ("#", "'", "latin-1")
 
 
-def test_wide_file_many_classes_and_six_decades_are_accepted(home, tmp_path):
+def test_wide_tables_many_classes_and_large_value_ranges_are_accepted(home, tmp_path):
     random = np.random.default_rng(0)
     wide = pd.DataFrame(random.normal(size=(300, 1500))).assign(price=random.normal(size=300))
     files_of = {
@@ -126,7 +126,7 @@ class TestLike:
         how = type(how)(**json.loads(json.dumps(asdict(how))))
         return how, files.read_data_file(self.put(tmp_path / f"other-{name}", other), like=how).X
 
-    def test_ambiguous_format_is_inferred_from_first_file(self, tmp_path):
+    def test_ambiguous_number_format_of_a_new_file_is_that_of_training(self, tmp_path):
         first = "a;b\n1,5;1.234,5\n2,5;2.345,25\n"
         how, X = self.again(tmp_path, first, "a;b\n1,234;2.345\n")
         assert (how.separator, how.decimal, how.width) == (";", ",", 2)
@@ -135,7 +135,7 @@ class TestLike:
         _, X = self.again(tmp_path, "a;b\n1;x\n2;y\n", "a;b\n1;x,y\n", separator=";")
         assert X["b"].tolist() == ["x,y"]
 
-    def test_dates_among_thousands_of_strings_remain_strings(self, tmp_path):
+    def test_dates_are_kept_if_other_columns_have_thousands_separators(self, tmp_path):
         text = "a;day\n1.234,5;31.01.2024\n2.345,5;01.02.2024\n"
         _, X = self.again(tmp_path, text, text)
         assert X["day"].tolist() == ["31.01.2024", "01.02.2024"]
@@ -145,14 +145,14 @@ class TestLike:
         ("target", "row", "names"),
         [(0, "6,7", [1, 2]), (-1, "6,7", [0, 1]), (1, "6,0,7", [0, 1, 2])],
     )
-    def test_without_a_header_the_target_may_be_absent(self, tmp_path, target, row, names):
+    def test_new_file_without_header_may_lack_the_target_column(self, tmp_path, target, row, names):
         how, X = self.again(tmp_path, "1,2,3\n4,5,6\n", f"{row}\n", header=False, target=target)
         assert (how.header, how.width, how.target) == (False, 3, target % 3)
         assert X.columns.tolist() == names
         with pytest.raises(DataError, match="4 columns.*has 3"):
             self.again(tmp_path, "1,2,3\n4,5,6\n", "1,2,3,4\n", header=False, target=target)
 
-    def test_svmlight_index_selects_the_same_column(self, tmp_path):
+    def test_new_svmlight_file_uses_the_index_base_of_the_training_file(self, tmp_path):
         how, X = self.again(tmp_path, "1 1:5 3:7\n0 2:1\n", "0 2:4\n", "a.svm")
         assert (how.index_base, how.width) == (1, 3)
         assert X.toarray().tolist() == [[0, 4, 0]]
@@ -163,7 +163,7 @@ class TestLike:
             with pytest.raises(DataError, match="cannot be read"):
                 self.again(tmp_path, "1 1:5 3:7\n0 2:1\n", other, "a.svm")
 
-    def test_arrays_may_be_given_without_their_target(self, tmp_path):
+    def test_new_npz_file_may_lack_the_target(self, tmp_path):
         X = np.arange(6.0).reshape(3, 2)
         np.savez(tmp_path / "a.npz", X=X, y=np.arange(3))
         np.savez(tmp_path / "b.npz", X=X)
@@ -173,7 +173,7 @@ class TestLike:
         with pytest.raises(DataError, match="X and y are required"):
             files.read_data_file(tmp_path / "b.npz")
 
-    def test_file_of_a_different_format_uses_its_own_separators(self, tmp_path):
+    def test_new_file_in_another_format_uses_its_own_separators(self, tmp_path):
         how = files.read_data_file(self.put(tmp_path / "a.csv", "a;b\n1,5;2\n")).how
         rooms()[["area", "price"]].to_parquet(tmp_path / "b.parquet")
         assert files.read_data_file(tmp_path / "b.parquet", like=how).X.shape == (N, 2)

@@ -71,7 +71,7 @@ def refused(read, *arguments, match, **parameters):
 
 
 class TestColumns:
-    def test_strings_stay_in_a_table_and_their_encoding_is_reported(self, put):
+    def test_string_columns_are_kept_and_their_encoding_is_reported(self, put):
         entry, parsed, _ = put(frame(), target="price")
         assert_frame_equal(parsed.X, expected_table(frame()), check_dtype=False)
         assert_array_equal(parsed.y, frame()["price"])
@@ -79,7 +79,7 @@ class TestColumns:
         assert "town (3)" in entry.note
         assert entry.preparation == 2
 
-    def test_numeric_rows_become_an_array(self, put):
+    def test_all_numeric_columns_become_an_array(self, put):
         entry, parsed, _ = put(frame(yes=[True, False] * (N // 2)), target="price", drop="town")
         number = np.arange(N)
         assert_array_equal(parsed.X, np.column_stack([number + 0.5, number % 5, number % 2 == 0]))
@@ -142,7 +142,7 @@ class TestColumns:
     @pytest.mark.parametrize(
         "day", [datetime.date(2020, 1, 2), pd.Timestamp("2020-01-02"), datetime.time(12)]
     )
-    def test_dates_of_a_frame_remain_dates(self, day):
+    def test_dates_of_a_dataframe_are_encoded_as_dates(self, day):
         later = {"hour": 5} if isinstance(day, datetime.time) else {"day": 5}
         days = [day, *[day.replace(**later)] * (N - 1)]
         parsed = columns.parse_data("d", frame(day=days), None, target="price")
@@ -153,7 +153,7 @@ class TestColumns:
         parsed = columns.parse_data("d", table, None, target="price")
         assert Preparation().fit(parsed.X).kinds_["code"] == "words"
 
-    def test_many_columns_are_read_with_short_error_messages(self):
+    def test_error_for_a_table_with_many_columns_lists_only_a_few(self):
         d = 40_000 if NIGHTLY else 1_000
         table = pd.DataFrame(np.random.default_rng(0).normal(size=(4, d)))
         parsed = columns.parse_data("d", table, pd.Series([0, 1, 0, 1]))
@@ -202,7 +202,7 @@ class TestTarget:
             (28, 4000, "regression"),  # rings of abalones
         ],
     )
-    def test_target_of_few_integers_follows_a_reported_rule(self, different, rows, task):
+    def test_task_of_an_integer_target_follows_a_reported_rule(self, different, rows, task):
         y = pd.Series(np.arange(rows) % different * 3.0 - 6, name="grade")
         X = pd.DataFrame({"a": np.arange(rows) % 13})
         about = columns.parse_data("d", X, y).about
@@ -214,7 +214,7 @@ class TestTarget:
             f"Target grade: {different} different whole numbers, read as {taken} (--task {other})."
         )
 
-    def test_nothing_is_inferred_if_task_or_target_is_unambiguous(self):
+    def test_no_inference_is_reported_if_the_task_is_unambiguous(self):
         X = pd.DataFrame({"a": np.arange(120) % 13})
         for task in ("classification", "regression"):
             note = columns.parse_data("d", X, X["a"] % 5, task=task).about["note"]
@@ -241,7 +241,7 @@ class TestTarget:
         parameters = {"task": task} if task else {}
         refused(put, frame(price=values), target="price", match=match, **parameters)
 
-    def test_twenty_thousand_labels_are_not_classes(self):
+    def test_target_with_too_many_distinct_labels_is_rejected(self):
         who = pd.Series([f"u{i % 20_000}" for i in range(60_000)])
         refused(columns.parse_data, "d", who.to_frame("x"), who, match="20,000 different labels")
 
@@ -371,7 +371,7 @@ class TestFiles:
     @settings(
         max_examples=60 if NIGHTLY else 10, deadline=None, suppress_health_check=list(HealthCheck)
     )
-    def test_any_bytes_are_read_or_rejected(self, put, content, name):
+    def test_arbitrary_bytes_are_read_or_raise_rfbench_error(self, put, content, name):
         try:
             _, parsed, _ = put(content, name, **({} if name == "a.svm" else {"target": 0}))
         except RfbenchError:
@@ -408,7 +408,7 @@ class TestIdentity:
         assert (entry, sha256) == (first[0], first[2])
         assert_array_equal(parsed.X, first[1].X)
 
-    def test_change_that_keeps_size_and_time_is_detected(self, put):
+    def test_file_change_that_keeps_size_and_modification_time_is_detected(self, put):
         put("a,y\n1,2\n3,4\n5,9\n", target="y")
         path = put.folder / "prices.csv"
         was = path.stat()

@@ -35,7 +35,7 @@ def folders(write):
     return [write(ROWS, name=f"run{number}") for number in range(10)]
 
 
-def test_each_listed_function_exists():
+def test_only_listed_functions_are_called_in_worker_processes():
     for place in worker.CALLS.values():
         assert callable(resolve_name(place))
     with pytest.raises(KeyError):

@@ -18,7 +18,7 @@ def prepared(task, train, test):
 @pytest.mark.parametrize(
     ("error", "at_chance"), [(50.0, True), (70.0, True), (41.0, True), (39.0, False), (0.0, False)]
 )
-def test_at_chance_means_within_two_standard_errors_of_the_majority_class(error, at_chance):
+def test_error_within_2_standard_errors_of_majority_class_is_at_chance(error, at_chance):
     rows = prepared("binary", [0, 0, 1], [0, 1] * 50)  # the standard error is 5 points
     notes = note_chance_level({"error": error}, rows)
     assert notes == (
@@ -26,7 +26,7 @@ def test_at_chance_means_within_two_standard_errors_of_the_majority_class(error,
     )
 
 
-def test_majority_class_is_that_of_the_training_rows():
+def test_chance_level_uses_the_majority_class_of_the_training_rows():
     rows = prepared("multiclass", [2, 2, 2, 0, 1], [2] * 10 + [0] * 90)
     assert note_chance_level({"error": 90.0}, rows)
     assert not note_chance_level({"error": 50.0}, rows)

@@ -96,7 +96,7 @@ def test_chosen_bandwidth_for_regression_equals_exhaustive_search(
         assert row["selection"] == selection
 
 
-def test_choice_on_the_test_rows_has_the_smallest_test_error(experiment_of):
+def test_bandwidth_selected_on_test_rows_has_the_smallest_test_error(experiment_of):
     tested = ok(TUNED, experiment_of, "solver.selection=test")
     for trial, row in tested:
         fixed = [
@@ -137,7 +137,7 @@ def test_search_time_counts_as_training_time(experiment_of, monkeypatch):
     assert clock.wall == {"pp": 0.0, "features": 0.0, "train": 10.0, "test": 0.0}
 
 
-def test_cv_is_the_documented_grid_and_survives_a_dump(experiment_of):
+def test_bandwidth_cv_is_the_documented_grid_after_serialization(experiment_of):
     short = experiment_of(TUNED, "bandwidth=cv")
     spelt = experiment_of(
         TUNED, "bandwidth={cv: [0.25*median, 0.5*median, median, 2*median, 4*median]}"
@@ -179,7 +179,7 @@ def test_cv_bandwidth_of_a_transformer_without_bandwidth_is_rejected(experiment_
         experiment_of(text, allow_imports=True)
 
 
-def test_method_without_bandwidth_is_not_searched(experiment_of, monkeypatch):
+def test_no_bandwidth_search_for_methods_without_bandwidth(experiment_of, monkeypatch):
     monkeypatch.setattr("time.perf_counter", itertools.count().__next__)
     trial = plan_trials(experiment_of(TUNED, "samplers=swim"))[0]
     twin = plan_trials(experiment_of(TUNED, "samplers=swim", "bandwidth=1"))[0]

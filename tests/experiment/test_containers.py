@@ -68,7 +68,7 @@ def test_array_job_gives_the_rows_of_a_single_run(finished, tmp_path, monkeypatc
     assert without_times(tmp_path / "parts" / "0" / "tiny") == without_times(finished)
 
 
-def test_job_script_with_dask_workers_is_correct():
+def test_documented_slurm_script_with_dask_workers_is_valid():
     """It is parsed, and so is the command that it runs."""
     tree = ast.parse(CLUSTER)
     (words,) = (

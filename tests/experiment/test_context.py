@@ -40,7 +40,7 @@ def test_rows_of_a_job_are_prepared_once_and_released_after_it(experiment_of, ma
     assert len(made) == 2
 
 
-def test_job_with_several_trials_gives_each_its_own_rows(experiment_of):
+def test_trials_of_one_job_use_their_own_training_rows(experiment_of):
     trials = plan_trials(experiment_of(SMALL.replace("bandwidth: 1.0", "bandwidth: median")))
     apart = [row for job in group_into_jobs(trials) for row in run_job(job)]
     mixed = list(run_job(Job(tuple(trials))))
@@ -49,7 +49,7 @@ def test_job_with_several_trials_gives_each_its_own_rows(experiment_of):
     assert len({row["bandwidth"] for row in mixed}) == 2
 
 
-def test_first_of_two_row_draws_equals_the_single_draw(experiment_of):
+def test_first_of_two_row_samples_equals_the_single_sample(experiment_of):
     two = plan_trials(experiment_of(f"{SMALL}\nkernel_error_rows: 20\nkernel_error_draws: 2\n"))[0]
     context = Context()
     rows, exact = context.compute_exact_kernel(two, Gaussian(1.0), 20)
@@ -79,7 +79,7 @@ def test_kernel_errors_are_means_over_draws_of_features(experiment_of):
 
 
 @pytest.mark.parametrize(("convention", "penalty"), [("per-sample", 10.0), ("absolute", 10 / 120)])
-def test_kernel_lambda_is_the_median_of_the_penalty_grid(experiment_of, convention, penalty):
+def test_kernel_error_penalty_is_the_median_of_the_penalty_grid(experiment_of, convention, penalty):
     keys = "solver.alphas=[0.1, 0.5, 9]", f"solver.alpha_convention={convention}"
     _, exact = Context().compute_exact_kernel(
         plan_trials(experiment_of(SMALL, *keys))[0], Gaussian(1.0), 20

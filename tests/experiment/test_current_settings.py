@@ -119,7 +119,7 @@ def cache(tmp_path, monkeypatch):
     return tmp_path / today_cache.FILE
 
 
-def test_settings_of_the_cache_are_the_computed_settings_and_need_no_planning(cache, monkeypatch):
+def test_cached_current_settings_equal_the_computed_settings(cache, monkeypatch):
     several = [read(rows()), read(rows(), "mine")]
     assert not cache.exists()
     asked = current_settings.find_current_settings_of_each(several)
@@ -136,7 +136,7 @@ def test_settings_of_the_cache_are_the_computed_settings_and_need_no_planning(ca
 @pytest.mark.parametrize(
     "changed", ["code", "library", "rows", "configuration", "data", "name", "damage"]
 )
-def test_changed_code_configuration_or_data_are_planned_again(
+def test_cached_settings_are_recomputed_after_changes_of_code_or_data(
     changed, cache, tmp_path, monkeypatch
 ):
     one = read(rows())
@@ -167,7 +167,7 @@ def test_changed_code_configuration_or_data_are_planned_again(
     assert planned == [one]
 
 
-def test_folder_that_cannot_be_written_is_no_error(tmp_path, monkeypatch):
+def test_unwritable_cache_folder_of_current_settings_is_no_error(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("RFBENCH_CACHE", str(tmp_path / "file" / "folder"))
     one = read(rows())
@@ -175,7 +175,7 @@ def test_folder_that_cannot_be_written_is_no_error(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("files", ["code", "kernel", "data"])
-def test_settings_that_depend_on_other_files_are_not_stored(files, monkeypatch, tmp_path):
+def test_settings_that_depend_on_user_files_are_not_cached(files, monkeypatch, tmp_path):
     assert current_settings.depends_on_shipped_files(NAME)
     assert current_settings.depends_on_shipped_files("no such run")
     assert current_settings.depends_on_shipped_files("boosting_trees")  # it imports scikit-learn

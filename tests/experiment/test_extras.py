@@ -49,7 +49,7 @@ def rows_of(experiment_of, monkeypatch):
 
 
 @pytest.mark.parametrize("key", ASKED)
-def test_extra_adds_its_columns_and_changes_no_other_column_or_time(rows_of, key):
+def test_optional_measurement_changes_no_other_column_or_time(rows_of, key):
     plain, asked = rows_of(KEPT), rows_of(KEPT, key)
     added = set()
     for one, other in zip(plain, asked, strict=True):
@@ -58,7 +58,7 @@ def test_extra_adds_its_columns_and_changes_no_other_column_or_time(rows_of, key
     assert added == ASKED[key]
 
 
-def test_all_extra_measurements_together_equal_each_one_alone(rows_of):
+def test_optional_measurements_together_equal_each_one_alone(rows_of):
     together = rows_of(KEPT, *ASKED)
     for key, columns in ASKED.items():
         alone = rows_of(KEPT, key)
@@ -67,7 +67,7 @@ def test_all_extra_measurements_together_equal_each_one_alone(rows_of):
             assert {k: other[k] for k in own} == {k: one[k] for k in own}
 
 
-def test_feature_extras_run_without_a_solver(rows_of):
+def test_optional_feature_measurements_run_without_a_solver(rows_of):
     text = KEPT.replace(
         "solver: {name: ridge, alphas: [0.01, 1.0], selection: cv5}", "solver: none"
     )
@@ -78,7 +78,7 @@ def test_feature_extras_run_without_a_solver(rows_of):
         assert (ASKED[key] & set(row)) == (ASKED[key] if key in OF_FEATURES else set())
 
 
-def test_each_extra_is_requested_by_a_key_of_this_file(rows_of, monkeypatch):
+def test_each_optional_measurement_is_tested_in_this_file(rows_of, monkeypatch):
     added = {}
 
     def record(extra):
@@ -97,7 +97,7 @@ def test_each_extra_is_requested_by_a_key_of_this_file(rows_of, monkeypatch):
     assert set().union(*added.values()) == set().union(*ASKED.values())
 
 
-def test_extra_does_not_overwrite_measured_columns(experiment_of, monkeypatch):
+def test_optional_measurement_does_not_overwrite_other_columns(experiment_of, monkeypatch):
     def meddling(fitted):
         return {"error": -1.0, "train_error": 1.0}
 

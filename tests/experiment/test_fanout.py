@@ -108,7 +108,7 @@ def all_ok(trials, **others):
     return {trial.id: others.get(trial.id, "ok") for trial in trials}
 
 
-def test_each_row_is_recorded_before_the_next_trial_and_children_are_kept(run, trials):
+def test_each_row_is_recorded_before_the_next_trial_starts(run, trials):
     for _ in range(3):
         assert run.made.run([Job(tuple(trials))]) == []
     once = [event for t in trials for event in (("begun", t.id), ("row", t.id))]
@@ -141,7 +141,7 @@ def test_child_that_exits_fails_its_trial_immediately(run, trials):
 
 
 @pytest.mark.parametrize("again", [False, True])
-def test_trial_is_repeated_last_and_alone_after_a_kill(run, trials, tmp_path, again):
+def test_trial_whose_process_was_killed_is_repeated_last_and_alone(run, trials, tmp_path, again):
     suspect, once = trials[1].id, tmp_path / "once"
     kill = "os.kill(os.getpid(), signal.SIGKILL)"
     first = f"if not os.path.exists({str(once)!r}): open({str(once)!r}, 'w'); {kill}"
@@ -197,7 +197,7 @@ NO_ROWS = {
 
 
 @pytest.mark.parametrize("act", NO_ROWS)
-def test_invalid_answer_counts_as_a_crash_and_the_child_is_replaced(run, trials, act):
+def test_worker_with_invalid_answer_is_replaced_and_its_trial_crashed(run, trials, act):
     if "5000" in act:
         run.patch.setattr(worker_process, "LONGEST_ANSWER", 4000)
     run.acts(**{trials[0].id: act})
@@ -221,7 +221,7 @@ def test_user_code_that_changes_known_columns_counts_as_crashed(run, experiment_
     assert run.statuses == {trial.id: "crashed"}
 
 
-def test_child_that_ran_user_code_runs_nothing_else(run):
+def test_worker_process_that_ran_user_code_is_not_reused_for_other_code(run):
     def lent(code):
         worker_process.release_worker(child := worker_process.acquire_worker(code))
         return child
@@ -237,7 +237,7 @@ def test_child_that_ran_user_code_runs_nothing_else(run):
     assert lent("") is not ours  # an idle child that was killed costs nothing
 
 
-def test_stopping_run_starts_no_trial_and_keeps_suspects(run, trials):
+def test_stopped_run_starts_no_trial_and_keeps_crashed_trials_for_later(run, trials):
     run.acts(**{trials[0].id: "os.kill(os.getpid(), signal.SIGSEGV)"})
 
     def begin(trial_id):
@@ -290,7 +290,7 @@ def test_trials_interrupted_in_the_last_run_come_last(run, trials, tmp_path):
     assert not (plan.folder / BEGUN).exists()
 
 
-def test_stopped_run_stores_suspects_for_the_next_run(run, trials, tmp_path):
+def test_stopped_run_stores_crashed_trials_for_the_next_run(run, trials, tmp_path):
     plan = runner.RunPlan(tmp_path / "r", [trials[0].experiment], trials, trials)
     plan.folder.mkdir()
     (plan.folder / BEGUN).write_text(trials[3].id)
@@ -340,7 +340,7 @@ def test_child_and_its_descendants_end_with_the_parent():
     wait_until(lambda: not any(map(psutil.pid_exists, processes)))
 
 
-def test_child_uses_the_current_folder_and_data_of_its_parent(trials, tmp_path, monkeypatch):
+def test_child_process_uses_the_working_directory_of_its_parent(trials, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("RFBENCH_ONE", "1")
     there = worker.read_folder_and_environment()
@@ -367,13 +367,13 @@ def test_invalid_executor_is_rejected(text, error):
         fanout.find_executor(text)
 
 
-def test_worker_of_another_version_rejects_before_reading_the_job():
+def test_worker_with_other_library_versions_rejects_job_before_reading_it():
     for name in MEASURING:
         with pytest.raises(ExecutorError, match=f"{name} .* 0.0.0"):
             fanout.run_pickled_job(fanout.collect_versions() | {name: "0.0.0"}, b"unreadable")
 
 
-def test_worker_with_other_code_rejects_and_names_both_hashes_and_folders():
+def test_worker_with_other_code_reports_both_code_hashes_and_folders():
     here = fanout.collect_versions()
     with pytest.raises(ExecutorError) as refused:
         fanout.run_pickled_job(here | {"code": "0000", "path": "/elsewhere"}, b"unreadable")

@@ -66,7 +66,7 @@ def test_failing_method_affects_only_its_own_trial(experiment_of, tmp_path):
     assert not (folder / BEGUN).exists()
 
 
-def test_row_of_a_timed_out_trial_names_the_place_in_the_code(experiment_of, tmp_path):
+def test_timed_out_trial_has_a_message_and_a_traceback_file(experiment_of, tmp_path):
     """It is alone: on a busy machine every other trial may take as long."""
     text = faulty("sleep").replace("  - eerf: {pool_size: 40, score_rows: 1.0}\n", "")
     experiment = experiment_of(text, "trials=1", "M=8", allow_imports=True)

@@ -71,7 +71,7 @@ def test_manifest_of_an_earlier_version_means_features_fitted_once(experiment_of
     assert config.build_experiment_from_manifest(dumped, "tiny").features_in_folds == "once"
 
 
-def test_row_equals_refitting_features_without_each_fold(experiment_of):
+def test_trial_result_equals_refitting_features_without_each_fold(experiment_of):
     """M, and the bandwidth, are chosen by brute force over folds that nothing has seen."""
     experiment = experiment_of(SMALL, GRID, "M=8", "trials=1", f"samplers=[{EERF_40}]")
     (trial,) = plan_trials(experiment)
@@ -197,7 +197,7 @@ def test_folds_of_a_trial_do_not_split_groups(experiment_of, subjects):
         assert trial.has_group_folds is (stops == "true")
 
 
-def test_equal_rows_are_on_one_side_and_in_one_fold(experiment_of, monkeypatch):
+def test_duplicate_rows_are_in_one_split_part_and_one_fold(experiment_of, monkeypatch):
     X, y = (np.concatenate([part[:300], part[:100]]) for part in load_digits(return_X_y=True))
     monkeypatch.setattr("sklearn.datasets.load_digits", lambda **_: (X, y))
     entry = datasets.find_entry("digits")
@@ -218,7 +218,7 @@ def test_equal_rows_are_on_one_side_and_in_one_fold(experiment_of, monkeypatch):
     assert trials[0] != trials[1]
 
 
-def test_row_reports_how_far_the_grid_was_widened(experiment_of):
+def test_trial_row_reports_how_far_the_bandwidth_grid_was_widened(experiment_of):
     """From ten times too small: further up, until the best lies inside."""
     small = experiment_of(SMALL, "bandwidth={cv: [0.05, 0.1], widen: true}", "samplers=rks", "M=40")
     rows = measured(small)

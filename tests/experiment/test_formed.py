@@ -84,7 +84,7 @@ def test_each_solver_gives_the_same_result_from_stored_features(measured, sample
     assert_same(row, again)
 
 
-def test_scores_from_a_subset_of_rows_do_not_store_features(measured):
+def test_scoring_features_on_a_subset_of_rows_stores_no_features(measured):
     sampler = "surrogate-leverage: {equation: 14, score_rows: 0.5}"
     row, taken = measured(sampler)
     again, more = measured(sampler, limit=0)

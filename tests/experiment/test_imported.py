@@ -57,13 +57,13 @@ def both(experiment_of, *overrides):
 @pytest.mark.parametrize(
     "search", [SEARCHES["widened"], *at_night(*(SEARCHES[s] for s in SEARCHES if s != "widened"))]
 )
-def test_sampler_given_by_class_equals_the_registered_one(experiment_of, search):
+def test_sampler_given_by_class_path_gives_the_rows_of_the_registered_one(experiment_of, search):
     by_name, by_class = both(experiment_of, search)
     assert by_name == by_class
     assert len(by_name) == 8
 
 
-def test_solver_given_by_class_equals_the_registered_one(experiment_of):
+def test_solver_given_by_class_path_gives_the_rows_of_the_registered_one(experiment_of):
     grid = "bandwidth={cv: [0.5, 4.0]}"
     alphas = "alphas: [0.01, 1.0]"
     rows = [
@@ -78,7 +78,7 @@ def test_solver_given_by_class_equals_the_registered_one(experiment_of):
     assert by_name[0][SAME.index("features_in_folds")] == "nested"
 
 
-def test_running_a_foreign_manifest_needs_permission(experiment_of, tmp_path):
+def test_manifest_with_imported_classes_requires_permission(experiment_of, tmp_path):
     content = experiment_of(TEXT, "samplers=[{class: rfbench.samplers.RKS}]", allow_imports=True)
     with pytest.raises(ConfigError, match="not imported"):
         build_experiment_from_manifest(content.model_dump(mode="json"), "manifest.json")

@@ -47,7 +47,7 @@ def beside(hostile):
 @pytest.mark.parametrize(
     "hostile", ["ChangesRows", "ChangesTarget", "ChangesTestRows", "KernelOfItsOwn"]
 )
-def test_in_place_changes_by_a_plugin_affect_only_the_plugin(rows_of, hostile):
+def test_user_method_that_modifies_its_input_fails_only_its_own_trials(rows_of, hostile):
     rows = rows_of(beside(hostile))
     assert measured(rows, "rks") == measured(rows_of("[rks]"), "rks")
     assert len(measured(rows, "rks")) == 4
@@ -56,7 +56,7 @@ def test_in_place_changes_by_a_plugin_affect_only_the_plugin(rows_of, hostile):
         assert "read-only" in row["message"]
 
 
-def test_forced_changes_of_rows_fail_the_trial_and_end_its_process(rows_of):
+def test_writing_to_read_only_rows_fails_the_trial_and_ends_its_process(rows_of):
     rows = rows_of("[{class: 'hostile.py:ForcesRows', label: hostile}]", "M=4")
     for row in rows:
         assert row["status"] == "failed"

@@ -63,7 +63,7 @@ def whole(tmp_path_factory):
     return top / "whole"
 
 
-def test_stored_lines_equal_the_features_of_the_fitted_map():
+def test_stored_features_equal_the_features_of_the_fitted_map():
     X = np.random.default_rng(0).standard_normal((200, 2))
     y = np.sign(np.linalg.norm(X, axis=1) - 1.2)
     sampler = LKRF(7, pool_size=80, rho=4.0, estimator="all", bandwidth=1.0, random_state=3)
@@ -81,7 +81,7 @@ def test_stored_lines_equal_the_features_of_the_fitted_map():
     assert make_kept_feature_rows(drawn.fit(X, y), 5, 7) == lines
 
 
-def test_coordinates_are_numbered_and_the_relevant_ones_have_most_weight(experiment_of, tmp_path):
+def test_relevant_coordinates_have_the_largest_stored_weights(experiment_of, tmp_path):
     work = plan_run([experiment_of(LINEAR)], tmp_path / "r")
     runner.run_plan(work)
     by_trial = kept_features.read_by_trial(tmp_path / "r")
@@ -107,7 +107,7 @@ def test_each_trial_stores_its_kept_features_once(experiment_of, tmp_path, whole
 
 
 @pytest.mark.parametrize("lost", ["row", "lines"])
-def test_no_line_is_lost_or_repeated_after_a_crash_before_the_row(
+def test_crash_before_the_row_neither_loses_nor_repeats_kept_features(
     experiment_of, tmp_path, monkeypatch, lost, whole
 ):
     folder = tmp_path / "r"
@@ -136,7 +136,7 @@ def test_merge_includes_the_kept_features(experiment_of, tmp_path, whole):
     assert in_order(first) == in_order(whole)
 
 
-def test_kept_features_key_reruns_trials_and_its_absence_keeps_identities(experiment_of):
+def test_kept_features_key_changes_trial_identities_only_if_true(experiment_of):
     plain = KEEPING.replace("kept_features: true\n", "")
     old = {trial.id for trial in plan_trials(experiment_of(plain))}
     assert old == {

@@ -25,7 +25,7 @@ def test_spectral_norm_is_the_largest_absolute_eigenvalue(n):
     assert abs(kernel_error._largest(symmetric)) == pytest.approx(expected, rel=1e-5)
 
 
-def test_lanczos_iterations_are_bounded_and_delta1_needs_none(monkeypatch):
+def test_number_of_lanczos_iterations_is_bounded(monkeypatch):
     """Features of fewer columns than rows put the eigenvalue of delta1 into a cluster."""
     n, calls = LANCZOS_FROM + 50, []
 
@@ -69,7 +69,7 @@ def test_kernel_errors_equal_manual_computation():
     assert found[D2] == 0.0
 
 
-def test_error_between_two_draws_equals_the_explicit_error():
+def test_kernel_error_between_two_samples_of_rows_equals_direct_sum():
     X, Y = np.random.default_rng(0).standard_normal((2, 30, 4))
     K, features = Gaussian(2.0)(X, Y), np.random.default_rng(1).standard_normal((60, 7))
     total = sum(
@@ -81,7 +81,7 @@ def test_error_between_two_draws_equals_the_explicit_error():
 
 @pytest.mark.parametrize("n", [60, LANCZOS_FROM + 50])
 @pytest.mark.parametrize("penalty", [1e-4, 0.3, 20.0])
-def test_deltas_are_the_extreme_generalised_eigenvalues(n, penalty):
+def test_spectral_approximation_deltas_are_extreme_generalized_eigenvalues(n, penalty):
     exact = kernel_of(n, penalty)
     features = np.random.default_rng(1).standard_normal((n, 30)) / 5
     shift, constant = penalty * np.eye(n), -0.01
@@ -91,7 +91,7 @@ def test_deltas_are_the_extreme_generalised_eigenvalues(n, penalty):
     assert_allclose([found[D1], found[D2]], [1 - ends[0], ends[1] - 1], rtol=1e-4, atol=1e-5)
 
 
-def test_deltas_need_a_positive_penalty_and_few_rows(monkeypatch):
+def test_spectral_approximation_deltas_require_positive_penalty_and_few_rows(monkeypatch):
     assert np.isfinite(list(kernel_of(60, 0.0).compute_errors(np.ones((60, 1))).values())).all()
     monkeypatch.setattr(kernel_error, "DELTA_ROWS", 59)
     assert {D1, D2}.isdisjoint(kernel_of(60, 0.5).compute_errors(np.ones((60, 1))))
@@ -106,7 +106,7 @@ REFERENCE = {
 
 
 @pytest.mark.parametrize("penalty", REFERENCE)
-def test_deltas_equal_the_authors_results(penalty):
+def test_spectral_approximation_deltas_equal_the_results_of_the_authors(penalty):
     grid = np.arange(12.0)[:, None]
     exact = ExactKernel.from_matrix(Gaussian(3.0)(grid, grid), penalty)
     features = np.cos(grid * [0.1, 0.4, 0.9] + [0.0, 1.0, 2.0]) * np.sqrt(2 / 3)

@@ -67,7 +67,7 @@ def assert_alike(row, other, but=()):
 
 @pytest.mark.parametrize("text", [CLASSES, NUMBERS], ids=["classes", "numbers"])
 @pytest.mark.parametrize("search", [GRID, "bandwidth=knn50"], ids=["searched", "by a rule"])
-def test_four_forms_of_a_method_get_equal_bandwidth_penalty_and_errors(experiment_of, text, search):
+def test_feature_map_given_in_four_forms_gets_equal_results(experiment_of, text, search):
     wide = {**by_path("Transformer", gamma=2.0), "label": "wide"}
     found = rows_by_label(experiment_of, text, [*map(by_path, KINDS), wide], search)
     assert set(found) == {"rks", "wide", *KINDS}
@@ -162,7 +162,7 @@ def test_length_scale_is_measured_once_and_not_timed(experiment_of, monkeypatch)
 @pytest.mark.parametrize(
     "stated", [{"gamma": 0.5}, {"gamma": 2.0}, {"bandwidth_formula": "1/(2*s^2)"}]
 )
-def test_named_bandwidth_parameter_is_searched_instead_of_scaling_rows(experiment_of, stated):
+def test_declared_bandwidth_parameter_is_searched_without_scaling_rows(experiment_of, stated):
     own = by_path("Transformer", bandwidth_parameter="gamma", **stated)
     found = rows_by_label(experiment_of, CLASSES, [own], GRID)
     for at, row in found["Transformer"].items():
@@ -178,7 +178,7 @@ def test_parameter_for_the_number_of_features_may_have_any_name(experiment_of):
                       allow_imports=True)  # fmt: skip
 
 
-def test_only_rows_of_feature_maps_are_scaled(experiment_of):
+def test_transformer_without_bandwidth_gets_unscaled_rows(experiment_of):
     """As published rows have them, whatever the bandwidth is."""
     path = {"class": "sklearn.preprocessing.FunctionTransformer", "label": "linear"}
     rows = [
@@ -270,7 +270,7 @@ def waves_of(M, seed):
     ("power", "value"),
     [(-2.0, 1.0), (-1.0, 1e-3), (-0.5, 30.0), (0.5, 1e-3), (1.0, 30.0), (2.0, 1.0)],
 )
-def test_exponent_of_a_parameter_is_measured_for_any_value(power, value):
+def test_bandwidth_exponent_is_measured_for_any_parameter_value(power, value):
     method = Method(Kernels.of(power), "features", {})
     assert measure_bandwidth_exponent(method, "width", value) == power
 

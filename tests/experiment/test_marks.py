@@ -52,7 +52,7 @@ def having(mark):
     return found
 
 
-def test_processes_a_trial_starts_in_another_session_end_with_the_child(monkeypatch):
+def test_processes_started_in_another_session_end_with_the_trial(monkeypatch):
     """The fault: only processes in the session of the child were ended."""
     monkeypatch.setattr(worker_process, "CHILD_CODE", STARTS)
     child = worker_process.WorkerProcess()
@@ -63,7 +63,7 @@ def test_processes_a_trial_starts_in_another_session_end_with_the_child(monkeypa
     assert having(child._mark) == []
 
 
-def test_orphaned_worker_ends_the_marked_processes(sleeping):
+def test_orphaned_worker_kills_the_processes_with_its_mark(sleeping):
     """Also those of a child of the child, and not those of another child."""
     mark, variable = marks.make_process_mark()
     other, inner = marks.make_process_mark()[0], marks.make_process_mark()[0]
@@ -81,7 +81,7 @@ def test_orphaned_worker_ends_the_marked_processes(sleeping):
     assert having(mark) == []
 
 
-def test_grandchild_process_carries_both_marks(monkeypatch):
+def test_grandchild_process_inherits_the_marks_of_both_ancestors(monkeypatch):
     monkeypatch.setenv(marks.MARK, "outer")
     mark, variable = marks.make_process_mark()
     assert variable == {marks.MARK: f"outer:{mark}"}
@@ -92,7 +92,7 @@ def test_grandchild_process_carries_both_marks(monkeypatch):
     assert marks.read_mark_of_this_process() == mark
 
 
-def test_empty_mark_ends_no_process(sleeping):
+def test_empty_process_mark_kills_no_process(sleeping):
     process = sleeping(**{marks.MARK: ""})
     marks.kill_marked_processes("")
     assert process.poll() is None

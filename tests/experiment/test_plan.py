@@ -18,13 +18,13 @@ def ids(experiment):
     return {trial.id for trial in plan_trials(experiment)}
 
 
-def test_plan_has_one_trial_per_sampler_size_and_number(experiment_of):
+def test_plan_has_one_trial_per_sampler_feature_count_and_trial_number(experiment_of):
     trials = plan_trials(experiment_of())
     assert len(trials) == len({trial.id for trial in trials}) == 2 * 2 * 2
     assert [trial.number for trial in trials] == sorted(trial.number for trial in trials)
 
 
-def test_each_method_is_inspected_once_for_all_trials(experiment_of, monkeypatch):
+def test_identity_of_each_method_is_computed_once_for_all_trials(experiment_of, monkeypatch):
     """What they say of themselves is the same for all: asking them takes a millisecond."""
     asked, ask = [], make_sampler_identity
     monkeypatch.setattr(
@@ -41,7 +41,7 @@ def test_each_method_is_inspected_once_for_all_trials(experiment_of, monkeypatch
         assert (alone.setting, alone.id) == (trial.setting, trial.id)
 
 
-def test_more_trials_or_sizes_keep_the_existing_identities(experiment_of):
+def test_adding_trials_or_feature_counts_keeps_existing_trial_identities(experiment_of):
     old = ids(experiment_of())
     assert old < ids(experiment_of(SMALL, "trials=3"))
     assert old < ids(experiment_of(SMALL, "M=4,8,16"))
@@ -64,19 +64,19 @@ def test_changed_measurement_setting_changes_all_trial_identities(experiment_of)
         assert not old & ids(experiment_of(SMALL, override)), override
 
 
-def test_parameter_of_a_sampler_changes_only_its_identities(experiment_of):
+def test_sampler_parameter_changes_only_trial_identities_of_the_sampler(experiment_of):
     old = ids(experiment_of())
     new = ids(experiment_of(SMALL, "samplers.eerf.pool_size=50"))
     assert len(old & new) == len(old) / 2
 
 
-def test_changed_default_is_part_of_the_identity(experiment_of):
+def test_value_that_equals_the_default_keeps_the_trial_identity(experiment_of):
     for value, same in (("auto", True), ("true", False), ("false", False)):
         written = ids(experiment_of(SMALL, f"samplers.eerf.center_target={value}"))
         assert (written == ids(experiment_of())) is same
 
 
-def test_new_revision_of_a_solver_changes_only_its_identities(experiment_of, monkeypatch):
+def test_solver_revision_changes_only_trial_identities_of_the_solver(experiment_of, monkeypatch):
     ridge, every = ids(experiment_of()), []
     for revision in (1, solvers.get_solver_revision("logistic"), 3):
         monkeypatch.setattr(solvers.LogisticClassifier, "revision", revision)
@@ -85,7 +85,7 @@ def test_new_revision_of_a_solver_changes_only_its_identities(experiment_of, mon
     assert ids(experiment_of()) == ridge
 
 
-def test_new_revision_of_a_sampler_changes_only_its_identities(experiment_of, monkeypatch):
+def test_sampler_revision_changes_only_trial_identities_of_the_sampler(experiment_of, monkeypatch):
     before = ids(experiment_of())
     monkeypatch.setattr(EERF, "revision", 2)
     assert len(before & ids(experiment_of())) == len(before) // 2

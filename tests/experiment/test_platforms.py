@@ -56,7 +56,7 @@ def elsewhere(monkeypatch):
     environment.describe_machine_by_id.cache_clear()
 
 
-def test_killed_run_resumes_and_a_trial_times_out(
+def test_killed_run_resumes_and_slow_trial_times_out_on_emulated_macos(
     experiment_of, finished, tmp_path, elsewhere, caplog
 ):
     """The fault: the first run ended in an AttributeError. The rows are those of Linux."""
@@ -108,7 +108,7 @@ def started(monkeypatch):
 
 
 @pytest.mark.parametrize("missing", [AttributeError, PermissionError, OSError])
-def test_end_of_a_child_is_detected_without_a_process_descriptor(started, monkeypatch, missing):
+def test_end_of_a_child_process_is_detected_without_pidfd_open(started, monkeypatch, missing):
     """Its exit code is still there: the thread that asks for its state does not wait for it."""
 
     def refuse(number):
@@ -160,7 +160,7 @@ def test_memory_limits_apply_only_where_supported(elsewhere, monkeypatch):
     assert resource.getrlimit(resource.RLIMIT_DATA) == before
 
 
-def test_machine_facts_have_fallbacks(elsewhere, monkeypatch):
+def test_machine_information_is_available_on_emulated_macos(elsewhere, monkeypatch):
     assert platforms.read_cpu_name()
     assert usable.count_usable_cores() >= 1
     assert usable.measure_usable_memory().total == psutil.virtual_memory().total
@@ -177,7 +177,7 @@ def test_machine_facts_have_fallbacks(elsewhere, monkeypatch):
     assert platforms.read_peak_rss_mb() <= there * 1.01
 
 
-def test_accelerate_threads_are_set_before_import_and_not_verified(monkeypatch):
+def test_accelerate_thread_limit_is_set_by_environment_variable_on_macos(monkeypatch):
     """The identity of the machine does not depend on it; Linux has neither."""
     here = environment.describe_machine()
     name = "VECLIB_MAXIMUM_THREADS"

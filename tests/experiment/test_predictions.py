@@ -60,14 +60,14 @@ def test_stored_predictions_give_the_metrics_of_the_row(ran):
     assert row["balanced_error"] == pytest.approx(balanced)
 
 
-def test_validation_rows_are_on_no_page(ran):
+def test_rows_with_role_validation_are_excluded_from_pages(ran):
     results, _ = ran
     assert set(results.rows["role"]) == {"validation", "method"}
     assert set(frame.build_collection([results]).rows["role"]) == {"method"}
     assert results.summary()["method"].tolist() == ["nystroem"]
 
 
-def test_without_the_option_no_predictions_are_stored_and_numbers_are_equal(ran, tmp_path):
+def test_storing_predictions_is_optional_and_changes_no_number(ran, tmp_path):
     plain = api.run({**BASE, "predictions": False}, out=tmp_path, n_jobs=1)
     assert not (plain.folder / predictions.PREDICTIONS_KEY).exists()
     assert plain.rows["log_loss"].isna().all()
@@ -115,7 +115,7 @@ def test_trial_time_limit_is_the_time_left_until_the_deadline(monkeypatch):
     assert Limits(deadline=99.0).compute_time_limit() == 0.0
 
 
-def test_each_half_of_the_test_rows_is_calibrated_on_the_other_half():
+def test_probabilities_of_each_half_are_calibrated_on_the_other_half():
     """Scores of classes drawn from a link: nearly the log-loss of the truth, on all rows."""
     random = np.random.default_rng(0)
     scores = random.standard_normal((4000, 1))

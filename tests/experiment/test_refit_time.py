@@ -44,7 +44,7 @@ def test_single_refit_uses_one_penalty_and_no_folds(experiment_of, monkeypatch):
     assert fitted[-1].alpha_ == row["alpha"]
 
 
-def test_first_trial_of_each_run_precedes_the_second_of_any(tmp_path, monkeypatch, no_pictures):
+def test_first_trials_of_all_runs_precede_second_trials(tmp_path, monkeypatch, no_pictures):
     from rfbench.cli import running
 
     (tmp_path / "two.yaml").write_text(

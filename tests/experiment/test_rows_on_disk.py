@@ -73,7 +73,7 @@ def rows(folder, dataset, text):
     ],
     ids=["every sampler", "classes", "standard", "float32", "rank", "robust", "row-standard"],
 )
-def test_trials_on_packed_rows_equal_those_in_memory(data, name, text):
+def test_trials_on_memory_mapped_rows_equal_trials_in_memory(data, name, text):
     expected, in_memory = rows(data, f"{{file: {name}.csv, target: y, task: {TASK[name]}}}", text)
     found, on_disk = rows(data, f"{{path: {name}, task: {TASK[name]}}}", text)
     assert found == expected
@@ -107,7 +107,7 @@ def test_feature_matrix_is_built_if_it_fits_in_memory(data, monkeypatch, text):
     assert run_trial(trial, Context())["status"] == "memory"
 
 
-def test_run_on_packed_data_announces_its_plan(data, no_pictures):
+def test_run_on_memory_mapped_data_succeeds(data, no_pictures):
     (data / "c.yaml").write_text(f"dataset: {{path: real}}\n{COMMON}samplers: [rks]")
     assert "1 trial" in call("run", "c.yaml", "--dry-run")
     assert "real" in call("run", "c.yaml", "--jobs", "1")

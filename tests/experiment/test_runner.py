@@ -24,7 +24,7 @@ def run(experiment, folder, **keywords):
     return work, runner.run_plan(work, **keywords)
 
 
-def test_second_run_does_nothing_and_more_trials_add_only_new_rows(experiment_of, folder):
+def test_rerun_measures_only_missing_trials(experiment_of, folder):
     content = (folder / "trials.csv").read_bytes()
     _, second = run(experiment_of(), folder)
     assert (second.done, second.found) == (0, 8)
@@ -80,7 +80,7 @@ def test_row_equals_manual_computation_from_the_components(experiment_of):
 
 
 @pytest.mark.parametrize("estimator", ["all", "top"])
-def test_kept_by_gives_both_samplers_the_same_number_of_features(experiment_of, estimator):
+def test_samplers_use_the_number_of_features_kept_by_lkrf(experiment_of, estimator):
     lkrf = f"- lkrf: {{pool_size: 60, rho: 5, estimator: {estimator}}}"
     text = SMALL.replace("M: [4, 8]", "M: {kept_by: lkrf}")
     text = text.replace("- eerf: {pool_size: 40, score_rows: 1.0}", lkrf)
@@ -92,7 +92,7 @@ def test_kept_by_gives_both_samplers_the_same_number_of_features(experiment_of, 
     assert estimator == "top" or rows[1]["kept"] == size
 
 
-def test_only_option_leaves_other_rows_in_the_results(experiment_of, folder):
+def test_rows_not_selected_by_the_only_option_remain_in_the_results(experiment_of, folder):
     from rfbench import results
 
     work = plan_run([experiment_of()], folder)
@@ -112,7 +112,7 @@ def test_kernel_errors_are_measured_without_a_solver(experiment_of):
     assert "error" not in rks[2]
 
 
-def test_manifest_records_what_ran(finished):
+def test_manifest_records_configuration_data_versions_and_machine(finished):
     manifest = json.loads((finished / "manifest.json").read_text())
     assert manifest["config"]["M"] == [4, 8]
     assert manifest["data"].keys() == {'sphere {"d": 3, "n_test": 60, "n_train": 120}'}
@@ -198,7 +198,7 @@ def test_unused_worker_ends_with_the_command(started, tmp_path):
     assert child._process.returncode is not None
 
 
-def test_failure_of_an_early_worker_is_reported_when_it_is_needed(started, tmp_path, monkeypatch):
+def test_failure_to_start_an_early_worker_is_reported_when_needed(started, tmp_path, monkeypatch):
     def refuse(*_, **__):
         raise OSError(11, "Resource temporarily unavailable")
 

@@ -61,7 +61,7 @@ class Mine(RidgeClassifier):
     ],
     ids=["sampler", "solver"],
 )
-def test_library_of_an_imported_method_has_the_threads_of_the_trial(
+def test_library_loaded_by_user_code_uses_the_threads_of_the_trial(
     experiment_of, tmp_path: Path, code: str, override: str
 ) -> None:
     loaded = next(each for each in threadpool_info() if each["internal_api"] == "openblas")

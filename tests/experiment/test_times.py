@@ -52,7 +52,9 @@ def slow_metric(monkeypatch):
     monkeypatch.setattr(LearnedMetric, "fit", fit)
 
 
-def test_search_is_timed_once_for_each_learned_metric(experiment_of, ticking, slow_metric):
+def test_training_time_includes_each_metric_learned_in_the_search(
+    experiment_of, ticking, slow_metric
+):
     """One of all rows and three of folds, for three bandwidths; and that of the features again."""
     (row,) = rows_of(experiment_of(METRICS))
     assert 1000 <= row["t_pp"] < 2000
@@ -78,7 +80,7 @@ class Keeper(RFMFeatures):
 """
 
 
-def test_reference_of_kept_by_does_not_learn_the_metric_of_the_timed_sampler(
+def test_untimed_reference_sampler_does_not_reduce_the_measured_time(
     experiment_of, ticking, slow_metric, tmp_path
 ):
     """The reference is fitted outside of the clock. Its metric would cost the next fit no time."""

@@ -67,13 +67,13 @@ def test_article_figure_has_no_title_and_explains_its_error_bars(
     assert not figure.get_supxlabel()
 
 
-def test_smoke_run_is_still_labeled(write: Write) -> None:
+def test_article_figure_labels_a_smoke_run(write: Write) -> None:
     results = read_results_folder(write(rows("rks", "orf"), smoke=True))
     assert next(iterate_figures(results, COLUMN))[1].get_suptitle() == "SMOKE RUN"
 
 
 @pytest.mark.parametrize("width", [None, COLUMN])
-def test_failed_method_is_named(write: Write, width: float | None) -> None:
+def test_legend_names_methods_that_failed(write: Write, width: float | None) -> None:
     failed = {"status": "memory", "error": "", "t_pp": ""}
     results = read_results_folder(
         write(rows("rks", "orf") + [row | failed for row in rows("eerf")])
@@ -85,7 +85,9 @@ def test_failed_method_is_named(write: Write, width: float | None) -> None:
 
 
 @pytest.mark.parametrize(("text", "width"), [("3.3in", 990), ("84mm", 992), ("240pt", 996)])
-def test_command_line_accepts_lengths(write: Write, tmp_path: Path, text: str, width: int) -> None:
+def test_plot_width_accepts_inches_millimeters_and_points(
+    write: Write, tmp_path: Path, text: str, width: int
+) -> None:
     call("plot", write(rows("rks", "orf", sizes=1)), "--out", tmp_path, "--width", text)
     file = next(tmp_path.rglob("error_vs_M.png"))
     assert matplotlib.image.imread(file).shape[1] == pytest.approx(width, abs=1)

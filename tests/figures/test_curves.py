@@ -77,7 +77,9 @@ def test_figures_are_saved_and_reproducible_byte_by_byte(
     ],
 )
 @pytest.mark.usefixtures("every_figure")
-def test_each_kind_of_axis_is_drawn(write: Write, rows: list[dict[str, Any]], name: str) -> None:
+def test_figure_is_drawn_for_each_kind_of_x_axis(
+    write: Write, rows: list[dict[str, Any]], name: str
+) -> None:
     (first, figure), *others = iterate_figures(read_results_folder(write(rows)))
     assert first == name
     for made in (figure, *(other for _, other in others)):
@@ -85,7 +87,7 @@ def test_each_kind_of_axis_is_drawn(write: Write, rows: list[dict[str, Any]], na
 
 
 @pytest.mark.usefixtures("every_figure")
-def test_failures_are_left_out_and_missing_times_give_no_time_figure(write: Write) -> None:
+def test_failed_trials_and_missing_times_are_left_out_of_figures(write: Write) -> None:
     none = {"t_pp": "", "t_features": "", "t_train": ""}
     rows = [none, none | {"M": 200, "status": "failed", "error": ""}]
     assert list(drawn(write(rows))) == ["error_vs_M"]
@@ -166,11 +168,13 @@ def test_time_of_lkrf2016_includes_testing(write: Write) -> None:
         ("not JSON", True),
     ],
 )
-def test_kernel_estimating_features_are_recognized(parameters: str, estimates: bool) -> None:
+def test_samplers_whose_features_estimate_a_kernel_are_recognized(
+    parameters: str, estimates: bool
+) -> None:
     assert has_kernel_estimate(parameters) is estimates
 
 
-def test_methods_are_sorted_by_their_numbers() -> None:
+def test_variants_of_a_method_are_sorted_by_the_number_in_their_name() -> None:
     methods = ["eerf-10M", "eerf-5M", "eerf"]
     assert sorted(methods, key=lambda name: naming.get_method_sort_key("eerf", name)) == [
         "eerf",
@@ -240,7 +244,7 @@ def test_methods_with_more_columns_than_the_baseline_are_named(write: Write) -> 
 
 
 @pytest.mark.usefixtures("every_figure")
-def test_frontier_lies_below_the_curves(write: Write) -> None:
+def test_pareto_frontier_lies_below_the_curves(write: Write) -> None:
     times = {"rks": {10: 1.0, 50: 2.0}, "eerf": {10: 3.0, 50: 4.0}}
     errors = {"rks": {10: 30.0, 50: 20.0}, "eerf": {10: 25.0, 50: 10.0}}
     rows = [
@@ -302,7 +306,7 @@ def test_title_labels_a_smoke_run(write: Write) -> None:
 @pytest.mark.parametrize(
     ("count", "letters", "drawn"), [(40, 10, True), (41, 10, False), (2, 60, True), (2, 61, False)]
 )
-def test_settings_that_do_not_fit_an_axis_give_no_figure(
+def test_no_figure_is_drawn_for_too_many_or_too_long_axis_labels(
     write: Write, count: int, letters: int, drawn: bool
 ) -> None:
     rows = [{"variant": f"kernel=k{k:0{letters - 8}d}"} for k in range(count)]

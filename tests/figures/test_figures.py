@@ -27,7 +27,7 @@ def kept_vs_M(measured: Measured) -> Iterator[tuple[str, Any]]:
     yield "kept_vs_M", figure
 
 
-def test_added_figure_needs_one_registered_function(
+def test_registered_figure_function_adds_a_figure(
     write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(figures, "FIGURES", (figures.FIGURES[0], kept_vs_M))
@@ -37,7 +37,7 @@ def test_added_figure_needs_one_registered_function(
     assert figure.axes[0].lines[0].get_xydata().tolist() == [[10, 5], [50, 25]]
 
 
-def test_layout_is_computed_once_and_the_figure_drawn_once(
+def test_rendering_computes_layout_once_and_draws_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     calls = []
@@ -122,7 +122,9 @@ def test_omitted_figures_are_reported_in_one_line_per_folder(write: Write, tmp_p
     assert not list(tmp_path.rglob("*.png"))
 
 
-def test_reasons_for_omitted_figures_are_cached(write: Write, tmp_path: Path) -> None:
+def test_reasons_for_omitted_figures_are_repeated_by_the_next_call(
+    write: Write, tmp_path: Path
+) -> None:
     rows = [{"M": m, "sampler": s, "t_pp": len(s)} for m in (10, 50) for s in ("rks", "eerf")]
     folder = write(rows)
     first, again = (
@@ -133,7 +135,7 @@ def test_reasons_for_omitted_figures_are_cached(write: Write, tmp_path: Path) ->
     assert [Path(path).name for path in first[0]] == ["error_vs_time.png", "time_vs_M.png"]
 
 
-def test_compressed_figure_has_the_same_size_and_a_third_of_the_bytes() -> None:
+def test_compressed_figure_has_the_same_pixels_and_less_than_half_the_bytes() -> None:
     def drawn() -> Any:
         figure = make_figure(4.0, 3.0)
         figure.subplots().plot([1, 2, 3], [1, 4, 9])

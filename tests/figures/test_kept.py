@@ -32,7 +32,7 @@ def line(trial: int, weight: float, **more: Any) -> dict[str, Any]:
     return own | {"b": None} | more
 
 
-def test_frequencies_are_drawn_for_d_2(write: Write) -> None:
+def test_kept_frequencies_are_drawn_for_two_dimensional_data(write: Write) -> None:
     lines = [
         line(t, weight, w1=w, w2=-w, b=b)
         for t in (0, 1)
@@ -62,7 +62,7 @@ def test_frequencies_are_drawn_for_d_2(write: Write) -> None:
     assert "2 trials" in figure.get_supxlabel()
 
 
-def test_weights_of_coordinates_are_drawn(write: Write) -> None:
+def test_weights_of_kept_coordinates_are_drawn(write: Write) -> None:
     lines = [line(0, 0.75, feature=1), line(0, 0.25, feature=3), line(1, 1.0, feature=1)]
     folder = folder_with(write, lines, d=5, kernel="linear")
     figure = figures_of(folder)["kept_weights"]
@@ -71,7 +71,7 @@ def test_weights_of_coordinates_are_drawn(write: Write) -> None:
     assert mean.get_ydata().tolist() == [0, 0.875, 0, 0.125, 0]
 
 
-def test_each_data_set_gets_its_figure(write: Write) -> None:
+def test_kept_features_of_each_data_set_get_a_figure(write: Write) -> None:
     names = {"a": "digits", "b": "eeg[5000 rows]"}
     rows = [
         {"sampler": "lkrf", "trial_id": named(t), "dataset": d, "d": 5} for t, d in names.items()

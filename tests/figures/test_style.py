@@ -35,7 +35,7 @@ def test_methods_of_one_sampler_have_different_colours() -> None:
     assert len({(look.marker, look.filled) for look in styles.values()}) == 6
 
 
-def test_unknown_methods_differ_from_all_known_markers() -> None:
+def test_markers_of_user_methods_differ_from_those_of_known_methods() -> None:
     samplers = {name: name for name in style.METHODS} | {f"m{i}": "x" for i in range(4)}
     looks = style.assign_styles(samplers)
     assert len({(look.marker, look.filled) for look in looks.values()}) == len(looks)
@@ -43,7 +43,7 @@ def test_unknown_methods_differ_from_all_known_markers() -> None:
     assert len(style.assign_styles({f"m{i}": "x" for i in range(100)})) == 100
 
 
-def test_user_settings_override_ours() -> None:
+def test_user_matplotlib_settings_override_the_package_style() -> None:
     with matplotlib.rc_context({"axes.labelsize": 17}), style.apply_style():
         assert matplotlib.rcParams["axes.labelsize"] == 17
         assert matplotlib.rcParams["savefig.dpi"] == style.USUAL["savefig.dpi"]

@@ -32,7 +32,7 @@ def test_solver_solutions_equal_the_stored_ones():
         assert np.isfinite(found[name]).all()
 
 
-def test_written_values_keep_those_that_differ_by_rounding():
+def test_updating_stored_values_ignores_rounding_differences():
     stored = {"same": [-12.0, 3.0], "moved": [1.0, 1.0], "longer": [1.0]}
     found = {"same": [-11.999999999999996, 3.0], "moved": [1.1, 1.0], "longer": [1.0, 2.0]}
     found["new"] = [5.0]

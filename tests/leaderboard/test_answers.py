@@ -36,7 +36,7 @@ def test_errors_are_compared_in_the_same_trials_over_data_sets():
     assert (each.better, each.datasets) == (5, 5)
 
 
-def test_pairs_are_compared_with_offsets_at_equal_columns():
+def test_paired_and_offset_features_are_compared_at_equal_columns():
     """200 pairs beside 400 offsets; those of other folders and of the wrong size are none."""
     offsets = folder({"rks": 1.0}, "leaderboard_x")
     wrong = folder({"rks": 9.0}, "leaderboard_x2", M=200)
@@ -47,7 +47,7 @@ def test_pairs_are_compared_with_offsets_at_equal_columns():
     assert "pair" not in found(offsets, elsewhere)
 
 
-def test_preparation_is_compared_with_z_scores_of_the_same_method():
+def test_scalings_are_compared_with_standard_scaling_of_the_same_method():
     standard = folder({"rks": 1.0, "swim": 2.0}, "leaderboard_x")
     robust = folder({"rks": 0.5, "swim": 3.0}, "leaderboard_robust", scaling="robust")
     compared = found(standard, robust)["scaling"].compared
@@ -197,7 +197,7 @@ def test_published_page_answers_at_least_ten_questions():
     assert text.count("\n## ") == len(QUESTIONS) >= 10
 
 
-def test_same_rows_give_the_same_figure():
+def test_answers_figure_is_reproducible():
     own = folder({"rks": 1.0, "orf": 0.8}, "leaderboard_x")
     made = answers.render_answers_files(build_collection([own]))
     assert made[answers.FIGURE].startswith(b"\x89PNG")

@@ -39,7 +39,7 @@ def test_median_interval_has_its_binomial_coverage(level):
         assert covers(below) >= level > covers(below + 1)
 
 
-def test_ratio_is_a_median_with_a_trimmed_mean():
+def test_error_ratio_summary_has_median_mean_and_trimmed_mean():
     """Three tables of thirteen decide the mean; a table with equal errors is not a better one."""
     logs = np.array([*np.full(8, -0.02), 0.0, 0.01, -2.0, -3.0, 1.5])
     made = summarize_error_ratios(logs)
@@ -68,7 +68,7 @@ def test_sign_flip_test_decides_whether_two_methods_differ():
         assert bool(find_significant_differences(logs, draws=4000)[0, 1]) == (p <= 0.05)
 
 
-def test_difference_needs_agreement_of_ranks_and_mean():
+def test_significant_difference_requires_ranks_and_mean_to_agree():
     """Better on 28 of 30 data sets, and so much worse on two that it is worse on the mean."""
     d = np.full(30, -0.1)
     d[:2] = 5.0
@@ -92,7 +92,7 @@ def test_ties_are_not_counted_as_evidence_for_a_difference():
 
 
 @pytest.mark.parametrize("noise", ["few", *at_night("normal", "heavy")])
-def test_noise_has_a_best_method_in_at_most_5_percent(noise):
+def test_equal_methods_differ_significantly_in_at_most_5_percent(noise):
     """Of 200 comparisons of six equal methods; the binomial law gives at most 20 with 99.9 %."""
     generator = np.random.default_rng(3)
     any_pair = leaders = 0
@@ -196,7 +196,7 @@ def test_incomplete_method_does_not_remove_data_sets_of_others():
     assert size.methods[0].method == "svd"
 
 
-def test_method_is_classified_by_its_role_not_by_name_sizes_or_words():
+def test_leaderboard_classifies_methods_by_their_declared_role():
     """Models are the same at every M; a method at one M stands in that column alone."""
     roles = {"rks": "method", "plain": "baseline", "forest": "model", "varpro": "method"}
     errors = {(f"d{i}", "plain", M): 20.0 + i for i in range(MIN_DATASETS) for M in (50, 100)}
@@ -239,7 +239,7 @@ def test_method_is_classified_by_its_role_not_by_name_sizes_or_words():
     )
 
 
-def test_data_sets_where_no_method_learns_are_not_compared():
+def test_data_sets_with_all_methods_at_chance_level_are_not_compared():
     """Every row at chance, or no mean R^2 of 0.05; one row that is not, or an R^2 of it, is."""
     made = rows(errors_of(6), 2, scaling="standard")
     for row in made:
@@ -355,5 +355,5 @@ def test_configuration_of_any_name_counts_under_the_same_protocol():
     )
 
 
-def test_any_manifest_content_is_selected_or_ignored_without_error(tmp_path):
+def test_manifest_with_arbitrary_content_causes_no_error(tmp_path):
     read_damaged(lambda results: _folders([results], ("a", "quickstart")), tmp_path)

@@ -37,7 +37,7 @@ def test_interval_that_contains_1_is_gray():
     assert few.get_markerfacecolor() != few.get_color()
 
 
-def test_each_question_has_its_label_in_the_figure():
+def test_each_question_has_a_label_in_the_error_ratio_figure():
     assert set(answers.ASKED) == {*answers.QUESTIONS, "kernel"}
 
 
@@ -105,7 +105,7 @@ def test_cost_figure_has_column_width_in_both_formats():
     )
 
 
-def test_families_have_colors_and_the_frontier_has_names():
+def test_cost_figure_colors_families_and_labels_the_pareto_frontier():
     drawn = figure.draw_errors_against_costs([size(*LINES), size(*LINES, M=200)])
     panel = drawn.axes[0]
     colors = {bar.get_label(): bar.lines[0].get_color() for bar in panel.containers}
@@ -118,7 +118,7 @@ def test_families_have_colors_and_the_frontier_has_names():
     assert names.index("random frequencies") < names.index("ORF") < names.index("reference models")
 
 
-def test_median_far_above_the_others_is_printed_at_the_edge():
+def test_median_error_outside_the_axis_is_printed_at_its_edge():
     far = line("linear", 1.9, 0.1, "model")
     panel = figure.draw_errors_against_costs([size(*LINES, far)]).axes[0]
     assert panel.get_ylim()[1] < 1.9
@@ -155,7 +155,7 @@ def test_names_overlap_no_name_and_no_marker_and_stay_within_the_panel(sizes):
             assert not any(box.contains(*place) for box in boxes for place in at)
 
 
-def test_panels_share_times_and_a_method_beyond_the_errors_does_not_stretch_them():
+def test_method_outside_the_error_axis_does_not_extend_the_time_axis():
     panels = figure.draw_errors_against_costs([size(*LINES), crowd(200)]).axes
     assert panels[0].get_xlim() == panels[1].get_xlim()
     assert panels[0].get_xlim()[0] > 0.001

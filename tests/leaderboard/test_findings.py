@@ -65,7 +65,7 @@ def test_published_rows_support_the_statements_about_methods(published):
     assert every["methods"].facts["best"] is size.methods[0]
 
 
-def test_few_data_sets_support_no_finding(published):
+def test_leaderboard_with_few_data_sets_gives_no_findings(published):
     few = replace(published.board.largest, datasets=3)
     board = replace(published.board, sizes=(*published.board.sizes[:-1], few))
     assert boards.list_findings(board) == []

@@ -38,7 +38,7 @@ def written() -> set[str]:
 
 
 @pytest.mark.usefixtures("no_pictures")
-def test_page_facts_and_figure_are_written_if_rows_support_them() -> None:
+def test_report_writes_leaderboard_page_json_and_figure() -> None:
     compared()
     assert written() == FILES
     front = Path("pages/README.md").read_text(encoding="utf-8")
@@ -54,6 +54,6 @@ def test_page_facts_and_figure_are_written_if_rows_support_them() -> None:
     assert "(methods)" not in Path("pages/README.md").read_text(encoding="utf-8")
 
 
-def test_finding_shows_its_values() -> None:
+def test_verify_prints_the_values_of_a_leaderboard_finding() -> None:
     compared()
     assert "ORF" in call("verify", "results", "--finding", "methods")

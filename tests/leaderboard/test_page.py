@@ -61,7 +61,7 @@ def test_leader_is_named_with_its_command() -> None:
     assert [cell.strip() for cell in line.strip("|").split("|")][4:] == ["yes", "30"]
 
 
-def test_size_with_a_leader_is_named_if_the_largest_has_none() -> None:
+def test_page_names_a_smaller_m_with_a_best_method_if_the_largest_has_none() -> None:
     made = board(folder(30, 0.5))
     assert made.sizes[0].leader == "orf"
     none = replace(made.largest, apart=())
@@ -148,7 +148,7 @@ def test_table_marks_methods_that_differ_from_the_baseline() -> None:
     ]  # the last one is the cost at the largest M
 
 
-def test_facts_are_written_as_json() -> None:
+def test_leaderboard_results_are_written_as_json() -> None:
     made = board(folder(6, 0.5))
     files = which_method.render_files(made, Path())
     assert files == which_method.render_files(made, Path())

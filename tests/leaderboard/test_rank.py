@@ -86,7 +86,7 @@ def test_ranked_method_gets_its_rank_ratios_and_verdicts():
     assert math.isnan(found.own.search)
 
 
-def test_tie_with_the_baseline_has_ratio_1_and_no_difference():
+def test_method_equal_to_the_baseline_has_ratio_1_and_no_difference():
     found = compare_with_published_rows(others(), own([1.0] * 12), "mine", 100)
     assert (found.plain.median, found.plain.low, found.plain.high) == (1.0, 1.0, 1.0)
     assert "rks" in found.list_methods("open")
@@ -138,7 +138,7 @@ def test_user_sampler_runs_with_the_leaderboard_settings():
     assert [spec.label for each in both for spec in each.samplers] == ["RKS", "rks"]
 
 
-def test_user_solver_replaces_ridge_on_plain_features():
+def test_user_solver_is_ranked_in_place_of_ridge_on_rks_features():
     ranked = RankTarget("rfbench.solvers.RidgeRegressor", solvers.RidgeRegressor, {}, "mine")
     (made,) = asked_of(ranked, 400, ["airfoil", "vehicle"])
     assert [spec.name for spec in made.dataset] == ["airfoil"]  # the other one has classes
@@ -187,7 +187,7 @@ def test_method_without_bandwidth_is_detected_by_rescaled_rows():
     assert ranked(elm, bandwidth_parameter="rows").bandwidth == SEARCHED
 
 
-def test_kernel_is_ranked_on_plain_features():
+def test_user_kernel_is_ranked_with_plain_random_features():
     for path in ("rfbench.kernels.Laplacian", "laplacian"):
         ranked = RankTarget(path, kernels.Laplacian, {}, "Mine")
         (made,) = asked_of(ranked, 400, ["airfoil"])
@@ -283,7 +283,7 @@ def nearest_to_all(logs, among):
         chosen = best
 
 
-def test_quick_data_sets_are_chosen_and_judged_as_documented():
+def test_quick_data_sets_are_selected_by_the_documented_rule():
     every, _ = read_published_rows(ROWS)
     logs = compute_log_ratios(every[~every["reference"]], 400).dropna()
     plain = every[(every["M"] == 400) & (every["method"] == "rks")]
@@ -317,7 +317,7 @@ def test_kernel_with_parameters_is_rejected():
         asked_of(ranked, 400, ["airfoil"])
 
 
-def test_unpublished_sizes_are_rejected():
+def test_rank_rejects_feature_counts_without_published_rows():
     with pytest.raises(ConfigError, match="with M = 300"):
         asked_of(RKS, 300, ["airfoil"])
 
@@ -420,7 +420,7 @@ def test_class_in_a_file_is_measured_and_ranked(board, no_pictures, monkeypatch)
     assert manifest["config"]["samplers"][0]["role"] == "method"
 
 
-def test_rank_reports_each_kind_of_method(board):
+def test_rank_accepts_methods_given_by_path_object_or_function(board):
     """Of the same frequencies the ratio is 1; without a search there is no verdict."""
     words = ("--M", 10, "--jobs", 1, "--allow-imports")
     said = call("rank", f"{kinds.__file__}:module", *words)
@@ -515,7 +515,7 @@ def test_displayed_names_are_accepted_as_input():
 
 
 @pytest.mark.parametrize("text", [UNKNOWN_SCALE, EARLIER_UNKNOWN_SCALE])
-def test_notes_on_an_unknown_scale_are_found_in_old_and_new_rows(text):
+def test_notes_on_unknown_length_scale_are_found_in_old_and_new_rows(text):
     """Rows keep the wording of the version that wrote them."""
     messages = pd.Series([f"5 bandwidths tried; {text}: why", f"{text}: why", "", "no note"])
     assert list(find_scale_notes(messages)) == [f"{text}: why"] * 2

@@ -48,7 +48,7 @@ def test_effects_of_claims_are_shown_with_their_unit(
     assert find_effect_unit(claim(name).parts[part], joint) == expected
 
 
-def test_claim_has_a_line_per_protocol_with_the_decisive_comparison() -> None:
+def test_claims_are_listed_per_protocol_with_the_decisive_comparison() -> None:
     """S5: surrogate and leverage features within 1.5 points; here they are 3 apart."""
     both = ("leverage-rff", "surrogate-leverage")
     made = rows(lambda method, M: 70.0 + 3 * (method == both[1]), both, 10)
@@ -69,7 +69,7 @@ def test_claim_has_a_line_per_protocol_with_the_decisive_comparison() -> None:
     assert len(select_worst_comparisons(one)) == 2
 
 
-def test_file_contains_each_comparison_of_an_unjudged_claim() -> None:
+def test_csv_contains_each_comparison_of_an_unjudged_claim() -> None:
     each = ClaimComparison(np.zeros(2))
     outcome = Outcome(claim("L4"), "printed", "shown", (each,) * 3)
     file = pd.read_csv(io.StringIO(str(render_comparisons_csv([outcome]))))
@@ -94,7 +94,7 @@ def test_each_claim_has_a_line_with_verdict_and_worst_comparison() -> None:
     assert s5[4].startswith("accuracy, SLS-RFF - LS-RFF, eeg, M = 14: +9 ")
 
 
-def test_least_favourable_comparison_names_its_settings_if_there_are_several() -> None:
+def test_worst_comparison_of_a_claim_names_its_protocol_and_setting() -> None:
     made = eeg(rks=68.5, qmc=69.2, leverage_rff=60.0, surrogate_leverage=69.0)
     held = verification(results(made, "a", **PAPER))
     own = [outcome for outcome in held.outcomes if outcome.claim.id == "S5" and outcome.comparisons]

@@ -47,7 +47,7 @@ def made(tmp_path: Path) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("made")
-def test_missing_row_substitutes_and_runs_without_rows_are_named() -> None:
+def test_contents_name_missing_trials_substitutes_and_unmeasured_runs() -> None:
     own = results(trials(70.0), "run_a", **configured("table1, figure1", "eeg"))
     own.manifest["trials"] = [*own.rows["trial_id"], "not made"]
     other = results(
@@ -75,7 +75,7 @@ def test_missing_row_substitutes_and_runs_without_rows_are_named() -> None:
     assert compute_coverage(verification(own, other), shipped)[1].is_complete
 
 
-def test_table_with_a_number_without_rows_is_partial() -> None:
+def test_table_with_an_unmeasured_number_is_partially_covered() -> None:
     every = compute_coverage(
         verification(results(trials(70.0), "a", dataset=[{"name": "eeg"}], **PAPER)), {}
     )

@@ -126,7 +126,7 @@ def test_linked_page_outside_the_results_is_not_included(top: Path) -> None:
     assert page.of("href") == ["../index.html"]
 
 
-def test_pages_of_an_earlier_call_are_replaced_and_other_files_rejected(top: Path) -> None:
+def test_html_report_replaces_its_earlier_pages_and_rejects_other_files(top: Path) -> None:
     def made(*names: str, out: str = "site") -> list[Path]:
         pages = {Path("results", name): "# A page\n" for name in ("README.md", *names)}
         return write_pages(pages, Path("results"), ["results"], Path(out))

@@ -95,7 +95,7 @@ def add_cells(cells: list[str]) -> dict[str, tuple[int, ...]]:
     return found
 
 
-def test_rows_of_the_front_table_add_up_to_its_totals_and_the_ledger() -> None:
+def test_rows_of_the_index_table_sum_to_the_totals_of_the_ledger() -> None:
     columns, own, totals = read_front()
     assert list(own) == papers.list_papers()
     stored = json.loads((ROOT / "results" / "ledger.json").read_text())
@@ -151,7 +151,7 @@ def test_counts_of_different_classes_are_not_added() -> None:
     assert index_page._count_near(counts[1:2], "as printed") == "corrected: 1 of 2 (0 differ)"
 
 
-def test_first_screen_is_short() -> None:
+def test_index_page_is_short() -> None:
     """Two sentences, a row per paper, at most six findings of two lines, and links."""
     text = (ROOT / "results" / "README.md").read_text()
     assert len(text.splitlines()) <= 90
@@ -163,7 +163,7 @@ def test_first_screen_is_short() -> None:
     assert [line for line in text.splitlines()[2:4] if line.count(". ") + 1 > 2] == []
 
 
-def test_headline_of_a_paper_includes_the_excluded_numbers() -> None:
+def test_index_page_counts_excluded_numbers_of_each_paper() -> None:
     stored = json.loads((ROOT / "results" / "ledger.json").read_text())["left out"]
     tables = read_tables((ROOT / "results" / "totals.md").read_text())
     (by_paper,) = [table for table in tables if table[0][:2] == ["paper", "numbers"]]

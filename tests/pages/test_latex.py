@@ -25,7 +25,7 @@ def grid(columns: int, cell: str = "17.37 ± 0.12", name: str = "rks") -> Grid:
     return Grid(["method", *map(str, range(columns))], [[name] + [cell] * columns])
 
 
-def test_numbers_are_aligned_with_errors_in_units_of_the_last_digits() -> None:
+def test_latex_numbers_have_standard_errors_in_units_of_the_last_digit() -> None:
     text = render_latex_table(
         Grid(["method", "a", "b"], [["x", "17.37 ± 0.12", "-3.5"], ["y", "5 ± –", "n/a"]])
     )
@@ -35,7 +35,7 @@ def test_numbers_are_aligned_with_errors_in_units_of_the_last_digits() -> None:
     assert r"y & {5 $\pm$ --} & {n/a} \\" in text
 
 
-def test_wider_tables_use_two_columns_then_a_second_block() -> None:
+def test_wide_latex_tables_use_two_columns_or_several_blocks() -> None:
     few, more, many = (render_latex_table(grid(count)) for count in (3, 8, 24))
     assert r"\begin{table}" in few
     assert r"\begin{table*}" in more
@@ -59,7 +59,7 @@ def test_best_cells_are_bold_and_parts_have_headings() -> None:
     assert text.index(r"\label{tab:a}") < text.index("A note.")
 
 
-def test_parts_of_a_table_of_several_data_sets_are_separated_by_space() -> None:
+def test_latex_table_separates_data_sets_by_vertical_space() -> None:
     rows = [["a", ""], ["rks", "1.0"], ["b", ""], ["rks", "2.0"]]
     text = render_latex_table(Grid(["method", "50"], rows, parts=frozenset({0, 2})))
     assert text.count(r"\addlinespace") == 1
@@ -81,7 +81,7 @@ def measured(errors: dict[str, float], dataset: str = "letter[3000 rows]") -> li
     ]  # fmt: skip
 
 
-def test_without_differences_nothing_is_bold_and_the_title_is_shown() -> None:
+def test_latex_table_without_significant_differences_has_no_bold_cells() -> None:
     alike = render_summary_tables(results(measured({"rks": 10.0, "orf": 10.0})), "latex")
     assert r"\bfseries" not in alike
     assert "Bold" not in alike
@@ -102,7 +102,9 @@ def test_several_data_sets_become_one_table_with_titles() -> None:
 
 @pytest.mark.skipif(not shutil.which("pdflatex"), reason="there is no LaTeX on this machine")
 @pytest.mark.parametrize(("sizes", "datasets"), [(4, 1), (12, 1), (4, 4)])
-def test_seven_methods_fit_a_two_column_article(tmp_path: Path, sizes: int, datasets: int) -> None:
+def test_latex_table_of_seven_methods_fits_a_two_column_article(
+    tmp_path: Path, sizes: int, datasets: int
+) -> None:
     rows = [
         {
             "sampler": name,

@@ -42,7 +42,7 @@ def read_csv(name: str) -> pd.DataFrame:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_page_is_short_and_begins_with_the_result(page: Path) -> None:
+def test_page_of_each_paper_is_short_and_begins_with_the_result(page: Path) -> None:
     assert {each.stem for each in PAGES} == set(papers.list_papers())
     lines = page.read_text().splitlines()
     assert len(lines) <= MAX_PAGE
@@ -53,7 +53,7 @@ def test_page_is_short_and_begins_with_the_result(page: Path) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_no_sentence_is_repeated(page: Path) -> None:
+def test_page_of_a_paper_repeats_no_sentence(page: Path) -> None:
     text = page.read_text()
     parts = re.split(r"(?<=[.;:!?])\s+|\n|(?<!\\)\|", text)
     said = Counter(part.strip(" .;:*-") for part in parts if len(part.split()) >= MAX_WORDS)
@@ -100,7 +100,7 @@ def test_each_published_number_has_a_line_in_the_csv(name: str) -> None:
         assert {(n.item, n.dataset, n.method, n.metric) for n in numbers} == lines
 
 
-def test_all_runs_of_the_authors_are_in_the_csv(every_published: Verification) -> None:
+def test_csv_of_a_paper_contains_all_runs_of_its_authors(every_published: Verification) -> None:
     authors = every_published.authors
     file = read_csv("rfrboost2025_numbers.csv")
     assert len(file) == len(authors) > 60
@@ -198,7 +198,7 @@ def of_sizes(*sizes: int, **accuracies: float) -> list[dict[str, object]]:
     return [row | {"M": M, "protocol": "printed"} for M in sizes for row in eeg(**accuracies)]
 
 
-def test_many_numbers_share_lines_and_substitutes_are_excluded() -> None:
+def test_numbers_of_one_feature_count_share_a_line_on_the_paper_page() -> None:
     """24 numbers of EEG: a line per size; a subset of EEG has none."""
     sizes = (14, 28, 56, 112, 224, 448)
     made = of_sizes(*sizes, rks=68.6, qmc=75.0, leverage_rff=69.0, surrogate_leverage=69.0)
@@ -212,7 +212,7 @@ def test_many_numbers_share_lines_and_substitutes_are_excluded() -> None:
     assert "60.00" not in page
 
 
-def test_sizes_at_chance_level_share_one_line() -> None:
+def test_feature_counts_at_chance_level_share_one_line() -> None:
     made = of_sizes(14, 28, rks=55.2, qmc=56.0) + of_sizes(1792, rks=79.6, qmc=79.4)
     every = ("leverage_rff", "surrogate_leverage")
     sizes = (14, 28, 56, 112, 224, 448)
@@ -236,5 +236,5 @@ def test_number_without_rows_is_not_run_in_the_csv() -> None:
 
 
 @named
-def test_result_names_only_claims_of_the_paper(name: str) -> None:
+def test_result_sentence_of_a_paper_names_only_its_own_claims(name: str) -> None:
     check_result(name)

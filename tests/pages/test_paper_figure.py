@@ -84,7 +84,7 @@ def test_row_per_published_number_has_differences_with_intervals(held, figures):
     assert "lower error" in panel.get_xlabel()
 
 
-def test_accuracies_become_errors_and_uncompared_numbers_are_hollow(held, figures):
+def test_accuracies_are_drawn_as_errors_and_uncompared_ones_hollow(held, figures):
     numbers = held.numbers.assign(
         metric="accuracy", at_chance=held.numbers["method"] == "rks", decidable=True
     )
@@ -101,7 +101,7 @@ def test_accuracies_become_errors_and_uncompared_numbers_are_hollow(held, figure
             assert np.sign(x) == -np.sign(difference[name])
 
 
-def test_hollow_mark_far_from_the_band_is_at_the_edge_with_its_value(held, figures):
+def test_marker_outside_the_axis_is_drawn_at_the_edge_with_its_value(held, figures):
     numbers = held.numbers.assign(decidable=False)
     numbers["difference"] = numbers["difference"].where(numbers["method"] != "eerf", 31.5)
     paper.render_paper_figure(replace(held, numbers=numbers), "eerf2018")

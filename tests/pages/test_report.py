@@ -83,7 +83,7 @@ def test_each_link_has_a_target(whole: Any, monkeypatch: pytest.MonkeyPatch) -> 
     assert links > 15
 
 
-def test_page_of_a_paper_names_the_added_trials() -> None:
+def test_page_of_a_paper_lists_trials_added_later() -> None:
     (name,) = papers.find_paper("eerf2018").provenance.trials
     rows = [{"M": M, "trial": t} for M, n in ((100, 10), (450, 12)) for t in range(n)]
     held = verification(results_of(rows, name, paper="eerf2018"))
@@ -103,7 +103,7 @@ def test_page_reports_that_the_text_of_the_paper_is_unavailable() -> None:
     assert said == unread == {"quadrature2018", "simrf2023", "rfrboost2025"}
 
 
-def test_each_file_is_read_once(whole: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_report_reads_each_results_file_once(whole: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(whole.top)
     assert sorted(whole.read) == sorted(Path("results").rglob("trials.csv"))
 
@@ -179,7 +179,7 @@ def test_handwritten_page_is_not_overwritten() -> None:
     assert not Path("results/papers").exists()
 
 
-def test_page_shipped_with_the_folder_is_overwritten() -> None:
+def test_report_overwrites_the_default_readme_of_the_results_folder() -> None:
     front = folder(eeg(rks=68.5), "own").parent / "README.md"
     front.write_text("# Results\n\nYour runs land here.\n", encoding="utf-8")
     write(["results"], "results")

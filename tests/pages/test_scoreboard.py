@@ -13,7 +13,7 @@ from tests.support.frames import results, verification
 from tests.support.papers import A9A, PAPER, eeg, trials
 
 
-def test_data_set_shows_each_number_under_each_protocol() -> None:
+def test_scoreboard_shows_each_number_under_each_protocol() -> None:
     tuned = [row | {"protocol": "tuned"} for row in trials(66.5, sd=1.0, n=4)]
     (one,) = arrange_tables_by_data_set(
         verification(results(eeg(rks=68.6, qmc=75.0) + tuned, **PAPER))
@@ -31,7 +31,7 @@ def test_data_set_shows_each_number_under_each_protocol() -> None:
     assert {row[0]: row[2] for row in times.rows}["RKS 14"] == "0.750 ± 0.000"
 
 
-def test_data_set_is_listed_before_its_substitutes() -> None:
+def test_scoreboard_lists_a_data_set_before_its_substitutes() -> None:
     every = results(trials(68.6), "own", **PAPER), results(trials(68, n_test=9), "part", **PAPER)
     assert [one.stand_in for one in arrange_tables_by_data_set(verification(*every))] == [
         False,
@@ -39,7 +39,7 @@ def test_data_set_is_listed_before_its_substitutes() -> None:
     ]
 
 
-def test_verdicts_are_counted_and_differences_averaged() -> None:
+def test_scoreboard_counts_verdicts_and_averages_differences() -> None:
     """Of the four published values at s = 14: 68.45, 67.83, 68.78, 68.62."""
     found = verification(results(eeg(rks=68.55, qmc=68.63, leverage_rff=60.78), **PAPER))
     line = count_verdicts_by_table(found).loc[("liu2020", "table3", "EEG", "matched")]
@@ -52,14 +52,14 @@ def test_verdicts_are_counted_and_differences_averaged() -> None:
     assert rows["liu2020 table3, magic04"] == ["32", "–", "–", "–"]
 
 
-def test_substitute_data_have_their_own_heading() -> None:
+def test_results_on_substitute_data_have_their_own_heading() -> None:
     (one,) = arrange_tables_by_data_set(
         verification(results(trials(68, n_test=9), "part", **PAPER))
     )
     assert one.heading == f"liu2020 table3, EEG: substitute data {one.used}"
 
 
-def test_failures_best_sizes_and_other_metrics_are_named() -> None:
+def test_scoreboard_reports_failures_and_best_feature_counts() -> None:
     made = [row for M in (100, 500) for row in trials(80 + M / 100, **A9A | {"M": M})]
     failed = [row | {"status": "failed", "trial": row["trial"] + 10} for row in made]
     (one,) = arrange_tables_by_data_set(
@@ -78,7 +78,7 @@ def test_failures_best_sizes_and_other_metrics_are_named() -> None:
     assert one.measures == ["relative_squared_error"]
 
 
-def test_size_at_chance_level_gets_a_remark() -> None:
+def test_scoreboard_marks_feature_counts_at_chance_level() -> None:
     """Of a size at which no method learns; its numbers count as all others."""
     made = [row | {"protocol": "printed"} for row in eeg(rks=55.2, qmc=56.0)]
     learnt = trials(55.2, M=28, protocol="printed")
@@ -95,7 +95,7 @@ def test_size_at_chance_level_gets_a_remark() -> None:
     assert rows["liu2020 table3, EEG"].endswith(", 2 at chance")
 
 
-def test_number_printed_twice_counts_once() -> None:
+def test_published_number_in_two_tables_counts_once() -> None:
     both = trials(83.84, **A9A, M=100, sampler="eerf")
     found = verification(results(both, paper="eerf2018", item="table3, table5"))
     table = count_verdicts_by_table(found).xs("printed", level="protocol")
@@ -107,7 +107,7 @@ def test_number_printed_twice_counts_once() -> None:
     assert five.repeated == ["table3"]
 
 
-def test_omitted_runs_are_named() -> None:
+def test_page_lists_smoke_runs_and_sweeps_that_are_omitted() -> None:
     found = verification(
         results(trials(68.6), "smoky", smoke=True, **PAPER),
         results(trials(68.6, variant="solver.alphas=1"), "swept", **PAPER),
@@ -119,5 +119,5 @@ def test_omitted_runs_are_named() -> None:
     assert "10 rows" in said[1]
 
 
-def test_anchors_equal_those_of_markdown_pages() -> None:
+def test_heading_anchors_equal_those_of_github_markdown() -> None:
     assert make_heading_anchor("liu2020 table3, cod-RNA") == "liu2020-table3-cod-rna"

@@ -43,7 +43,7 @@ def many(methods: int, sizes: int) -> list[dict[str, Any]]:
     ]
 
 
-def test_table_has_pivot_and_heading() -> None:
+def test_summary_table_has_methods_as_columns_and_a_heading() -> None:
     rows = [
         {"sampler": s, "M": m, "trial": t, "error": base + m / 100 + t}
         for s, base in (("rks", 10), ("eerf", 5))
@@ -72,7 +72,7 @@ def test_differing_setting_is_reported_with_its_methods() -> None:
     assert "kernel gaussian (rks); linear (lkrf)" in render_summary_tables(results(rows), width=200)
 
 
-def test_single_axis_value_gives_one_row_per_method() -> None:
+def test_summary_for_a_single_m_has_one_row_per_method() -> None:
     text = render_summary_tables(results(many(8, 1)), "markdown")
     assert cells(text)[0][:4] == ["at M = 100", "test error (%)", "columns", "t_pp (s)"]
     assert sum(row[0].startswith("method-") for row in cells(text)) == 8
@@ -124,7 +124,7 @@ def test_kept_features_and_checks_are_in_the_table() -> None:
     assert "- kept of lkrf below 250: holds; observed 170\N{EN DASH}171, 4 rows." in text
 
 
-def test_settings_that_vary_between_trials_are_not_an_axis() -> None:
+def test_setting_that_varies_between_trials_is_not_a_table_axis() -> None:
     rows = [{"sampler": "rks", "trial": t, "M": 170 + t} for t in (0, 1)]
     text = render_summary_tables(results(rows, M={"follow": "lkrf"}), "markdown")
     assert "variant" not in text
@@ -146,7 +146,7 @@ def test_penalty_chosen_on_test_rows_is_reported(format: str) -> None:
     assert "penalty selected on the test rows, which is optimistic" in text
 
 
-def test_csv_can_be_parsed_back() -> None:
+def test_summary_csv_can_be_read_back() -> None:
     first, second = results(many(2, 2), name="a"), results(many(1, 1), name="b")
     back = pd.read_csv(io.StringIO(render_summary_tables([first, second], "csv")), **EXACT)
     assert list(back["experiment"]) == ["a"] * 4 + ["b"]
@@ -173,7 +173,7 @@ def test_table_without_trials_shows_the_notes(format: str) -> None:
     assert format == "csv" or "no trials yet" in text
 
 
-def test_times_are_those_of_the_last_axis_value_with_times() -> None:
+def test_summary_times_are_those_of_the_largest_m_with_times() -> None:
     failed = {"status": "memory", "error": "", "t_pp": ""}
     rows = [{"M": 10}, {"M": 20}, failed | {"M": 30}, failed | {"M": "", "trial": 1}]
     text = render_summary_tables(results(rows), width=80)
@@ -190,7 +190,7 @@ def test_table_with_only_failures_shows_their_number(format: str) -> None:
 
 
 @pytest.mark.parametrize("count", [1, 3])
-def test_each_kind_of_fault_has_a_sentence(count: int) -> None:
+def test_each_kind_of_data_issue_has_a_sentence(count: int) -> None:
     kinds = re.findall(r'DataIssue\(\s*"([a-z ]+)"', inspect.getsource(data_issues))
     assert len(kinds) >= 6
     every = [DataIssue(kind, count, "rks", "timeout", "two\nlines") for kind in kinds]
@@ -234,6 +234,6 @@ def test_unknown_format_raises_error_with_a_suggestion() -> None:
         render_summary_tables(results([{}]), "latx")
 
 
-def test_words_are_left_aligned_and_numbers_right_aligned() -> None:
+def test_markdown_text_is_left_aligned_and_numbers_right_aligned() -> None:
     table = render_markdown(Grid(["name", "kernel", "error"], [["rks", "gaussian", "1.5"]]))
     assert table.splitlines()[1].split("|")[1:-1] == [":-------", ":---------", "--------:"]

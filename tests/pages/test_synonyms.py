@@ -52,7 +52,7 @@ def test_synonym_is_detected_and_its_term_is_in_the_glossary(line: dict[str, str
     assert line["word"] in [word for _, word in find_synonyms(line["found"].replace("`", ""))]
 
 
-def test_code_and_link_targets_are_not_prose() -> None:
+def test_synonyms_in_code_and_link_targets_are_ignored() -> None:
     text = (
         "`dataset` [here](datasets.md)\n\n    dataset: x\n\n```yaml\ndataset: y\n```\nThe datasets."
     )

@@ -70,13 +70,13 @@ def test_glossary_defines_each_verdict_and_each_page_links_to_it() -> None:
     assert not missing
 
 
-def test_rules_name_each_verdict() -> None:
+def test_printed_rules_define_each_verdict() -> None:
     for word in (*NUMBER_VERDICTS, *CLAIM_VERDICTS):
         assert f"  {word.removesuffix(UNVARIED)}: " in render_rules()
     assert f'"{UNVARIED.strip(", ")}" marks' in render_rules()
     assert "{" not in render_rules()
 
 
-def test_terminal_output_is_never_too_wide(everything: Verification) -> None:
+def test_verify_output_fits_the_terminal_width(everything: Verification) -> None:
     lines = verify.render_verification(everything, width=60).splitlines()
     assert max(map(len, lines)) <= 60

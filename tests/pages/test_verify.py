@@ -57,7 +57,7 @@ def test_verify_csv_contains_numbers_or_claims() -> None:
     assert set(claims["verdict"]) <= set(CLAIM_VERDICTS)
 
 
-def test_printed_output_contains_numbers_and_claims() -> None:
+def test_verify_output_contains_totals_numbers_and_claims() -> None:
     whole, alone = verify("differs").output, verify("differs", "--claims").output
     assert "80.00" in whole
     assert "80.00" not in alone
@@ -119,7 +119,7 @@ def test_explanation_of_each_claim_fits_one_screen(paper: str) -> None:
             assert max(map(len, lines)) <= 80
 
 
-def test_finding_without_support_in_the_rows_is_named() -> None:
+def test_verify_rejects_a_finding_without_support_in_the_rows() -> None:
     answer = verify("differs", "--finding", "methods")
     assert answer.exit_code == 2
     assert "no finding for these rows 'methods'" in answer.stderr

@@ -70,7 +70,7 @@ def scikit_learns_scores() -> list[float]:
     return scores
 
 
-def test_each_fold_is_measured_again_with_its_own_settings(tmp_path: Path) -> None:
+def test_scores_per_fold_published_by_authors_are_reproduced(tmp_path: Path) -> None:
     """Of percentages as 97.12 four digits agree where they differ by less than .005 points."""
     off, equal = (0.0049, -0.0051, 1.0), 1
     scores = scikit_learns_scores()
@@ -110,7 +110,9 @@ def test_each_fold_is_measured_again_with_its_own_settings(tmp_path: Path) -> No
         ("Digits,a,0,error,1,,,\n", PAPER, "rows.csv, line 2: .*metric"),
     ],
 )
-def test_mismatched_rows_are_listed(tmp_path: Path, rows: str, paper: str, message: str) -> None:
+def test_invalid_rows_of_the_authors_raise_config_error(
+    tmp_path: Path, rows: str, paper: str, message: str
+) -> None:
     with pytest.raises(ConfigError, match=message), read_from(write(tmp_path, rows, paper)):
         papers.find_paper("doe2030")
 
@@ -118,7 +120,7 @@ def test_mismatched_rows_are_listed(tmp_path: Path, rows: str, paper: str, messa
 SETTINGS = "Digits,rks,0,rmse,1,5,0.5,2\nDigits,rks,1,rmse,1,9,0.25,3\n"
 
 
-def test_trial_uses_the_settings_of_its_fold(tmp_path: Path) -> None:
+def test_trial_uses_the_authors_settings_of_its_fold(tmp_path: Path) -> None:
     text = CONFIG.replace("folds: 3", "folds: 2").replace("logistic", "ridge")
     text = text[: text.index("samplers")] + "samplers: [rks]\nsolver: {name: ridge}\ntrials: 3\n"
     (tmp_path / "folds.yaml").write_text(text)
@@ -165,7 +167,7 @@ def lines_of(
     return lines
 
 
-def test_different_rows_get_a_welch_interval(tmp_path: Path) -> None:
+def test_comparison_on_different_folds_uses_a_welch_interval(tmp_path: Path) -> None:
     random = np.random.default_rng(0)
     theirs, ours = random.normal(0.5, 0.01, (1, 5)), random.normal(0.5, 0.02, (1, 2, 5))
     (line,) = lines_of(tmp_path, theirs, ours, "another order")
@@ -177,7 +179,7 @@ def test_different_rows_get_a_welch_interval(tmp_path: Path) -> None:
     assert (line.same_rows, line.draws) == (False, 2)
 
 
-def test_interval_on_equal_rows_is_about_random_draws_only(tmp_path: Path) -> None:
+def test_interval_on_equal_folds_covers_only_random_feature_variation(tmp_path: Path) -> None:
     """Folds differ by far more than draws, and the interval covers 0 in nine cases of ten."""
     random, n = np.random.default_rng(0), 80
     folds = random.normal(0.5, 0.2, (n, 5))

@@ -66,11 +66,11 @@ def test_published_number_is_found_by_the_names_of_its_paper() -> None:
         ("doe2030, Table 7", "2 parts instead of 5. Write"),
     ],
 )
-def test_wrong_name_suggests_the_nearest(name: str, said: str) -> None:
+def test_error_for_a_wrong_cell_name_suggests_the_nearest(name: str, said: str) -> None:
     assert said in cell(code=2, name=name)
 
 
-def test_only_missing_trials_are_measured() -> None:
+def test_verify_cell_measures_missing_trials_and_reports_the_verdict() -> None:
     said = cell("--trials", "2")
     assert "printed: 2 trials to run, expected time" in said
     assert re.search(
@@ -90,7 +90,7 @@ def test_only_missing_trials_are_measured() -> None:
     assert len(read_results_folder("results/cells/a_digits_rks_40").rows) == 3
 
 
-def test_number_without_unit_or_size_is_found() -> None:
+def test_published_number_without_unit_or_feature_count_is_found() -> None:
     with Path("theirs/doe2030/published.csv").open("a") as file:
         file.write("table8,Digits,orf,,error,5.0,,,1,,\n")
     path = Path("theirs/doe2030/a.yaml")
@@ -100,7 +100,7 @@ def test_number_without_unit_or_size_is_found() -> None:
     assert re.search(r"measured minus published \+[\d.]+( ± [\d.]+)?: (differs|undecided)", said)
 
 
-def test_two_numbers_of_one_run_are_both_reported() -> None:
+def test_two_published_numbers_of_one_run_are_both_measured() -> None:
     with Path("theirs/doe2030/published.csv").open("a") as file:
         file.write("table7,Digits,orf,40,error,9.0,,,%,,\n")
     other = CELL.replace("rks", "ORF")
@@ -123,7 +123,7 @@ def test_failed_trial_does_not_stop_the_other_protocols() -> None:
     assert re.search(r"matched - error: measured [\d.]+, 1 trial; measured minus", said)
 
 
-def test_rows_of_an_existing_run_count() -> None:
+def test_verify_cell_uses_trials_of_an_existing_run() -> None:
     call("run", "theirs/doe2030", "--only", "M=40", "--only", "label=rks", "--jobs", "1")
     said = cell()
     assert "trials to run" not in said
@@ -131,7 +131,7 @@ def test_rows_of_an_existing_run_count() -> None:
     assert not Path("results/cells").exists()
 
 
-def test_measuring_stops_at_the_budget_and_resumes_later() -> None:
+def test_verify_cell_stops_at_the_time_budget_and_resumes_later() -> None:
     said = cell("--budget", "1ms")
     assert "Nothing is measured" in said
     assert "3 trials are missing. The command at the end measures them" in said
@@ -147,7 +147,7 @@ def test_interrupted_run_reports_existing_rows(monkeypatch: pytest.MonkeyPatch) 
     assert "1 trial is missing" in said
 
 
-def test_each_protocol_is_measured_and_missing_data_are_named(
+def test_cell_is_measured_under_each_protocol_with_available_data(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     Path("theirs/doe2030/b.yaml").write_text(CONFIG.format(protocol="matched"))

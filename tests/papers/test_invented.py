@@ -151,7 +151,7 @@ def test_paper_without_numbers_is_valid_and_newest_is_first(tmp_path: Path) -> N
         ),
     ],
 )
-def test_mistake_is_reported_with_its_file(
+def test_invalid_paper_file_is_reported_with_file_and_line(
     tmp_path: Path, file: str, old: str, new: str, place: str
 ) -> None:
     text = next(text for name, text in FILES.items() if name.startswith(f"{file}."))

@@ -42,7 +42,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     results()
 
 
-def test_paper_is_known_only_while_it_is_included() -> None:
+def test_external_paper_is_known_only_inside_its_context_manager() -> None:
     shipped = papers.list_papers()
     names = [papers.format_claim_name(claim) for claim in papers.list_claims()]
     with papers.include_external_papers([Path("theirs")]) as problems:
@@ -124,7 +124,7 @@ def test_verify_compares_an_external_paper_and_labels_it_external(words: list[st
     assert "printed: holds" in call("verify", *words, "--claim", "D1")
 
 
-def test_only_the_given_folders_are_shown() -> None:
+def test_verify_shows_only_papers_of_the_given_folders() -> None:
     for name in ("roe2031", "poe2032"):
         write(Path("more" if name == "roe2031" else "less"), name)
         results(name, paper=name)
@@ -247,7 +247,9 @@ def test_run_accepts_a_paper_folder_and_reports_changed_settings(tmp_path: Path)
         ),
     ],
 )
-def test_each_reason_for_no_comparison_has_a_sentence(config: dict[str, str], said: str) -> None:
+def test_verify_states_the_reason_if_nothing_was_compared(
+    config: dict[str, str], said: str
+) -> None:
     results("mine", **config)
     assert said in " ".join(call("verify", "results/mine", "--papers", "theirs").split())
 
@@ -262,7 +264,7 @@ def test_paper_without_numbers_and_claims_is_reported() -> None:
     assert "doe2030.md" in call("report", "--papers", "theirs", "--out", "pages")
 
 
-def test_paper_that_was_not_requested_is_not_given_as_a_reason() -> None:
+def test_verify_gives_no_reason_about_papers_that_were_not_requested() -> None:
     write_folder(Path("results/ours"), trials(80.0), {"config": {"name": "ours", **OURS}})
     results("mine", paper="")
     said = call("verify", "results", "--papers", "theirs", "--paper", "doe2030")
@@ -270,7 +272,7 @@ def test_paper_that_was_not_requested_is_not_given_as_a_reason() -> None:
     assert "99.50" in said
 
 
-def test_other_data_and_stale_rows_are_named() -> None:
+def test_verify_names_unknown_data_sets_and_stale_rows() -> None:
     rows = trials(80.0, dataset="letter", protocol="printed")
     write_folder(Path("letters"), rows, {"config": {"name": "letters", **OURS}})
     said = " ".join(call("verify", "letters").split())
@@ -284,7 +286,7 @@ def test_other_data_and_stale_rows_are_named() -> None:
     assert "Run the configuration again" in said
 
 
-def test_user_run_is_shown_alone_before_the_published_rows(
+def test_verify_shows_external_results_without_published_rows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     published = tmp_path / "results" / "published"

@@ -31,12 +31,12 @@ def number(**changes: str) -> Published:
     return Published.model_validate(cell | changes)
 
 
-def test_published_numbers_are_plausible() -> None:
+def test_published_numbers_pass_the_consistency_checks() -> None:
     check_numbers()
     assert sum(n.mark == "significant" for n in papers.list_published_numbers()) == 12 + 15 + 6
 
 
-def test_each_published_number_quotes_its_printed_cell() -> None:
+def test_published_numbers_equal_the_quoted_cells_of_their_tables() -> None:
     """The numbers that quote one cell are all the numbers of that cell, in its order."""
     cells: dict[tuple[str, ...], tuple[str, list[float]]] = {}
     for n in (n for n in papers.list_published_numbers() if n.paper in FOUR):
@@ -107,11 +107,11 @@ def find_invented_sentences(folder: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("name", papers.list_papers())
-def test_paper_has_no_sentence_of_the_template(name: str) -> None:
+def test_paper_contains_no_placeholder_sentences_of_the_template(name: str) -> None:
     assert not find_invented_sentences(Path(papers.__file__).parent / name)
 
 
-def test_sentences_of_the_template_are_found(tmp_path: Path) -> None:
+def test_placeholder_sentences_of_the_template_are_detected(tmp_path: Path) -> None:
     text = render_template("new_paper.yaml.j2", folder="mine2026", name="mine2026")
     (tmp_path / "paper.yaml").write_text(text.replace("An Invented Comparison", "A Comparison"))
     found = find_invented_sentences(tmp_path)
@@ -127,11 +127,11 @@ def test_all_claims_are_listed_with_their_sources() -> None:
 
 
 @pytest.mark.parametrize("claim", papers.list_claims(), ids=lambda claim: claim.id)
-def test_parts_of_claims_name_existing_items(claim: Claim) -> None:
+def test_claims_refer_to_existing_tables_methods_and_data_sets(claim: Claim) -> None:
     check_parts(claim)
 
 
-def test_claim_is_judged_by_bounds_or_only_shown() -> None:
+def test_judged_claim_requires_bounds_and_shown_claim_has_none() -> None:
     fields = {"id": "X", "paper": "p", "where": "w", "claim": "c", "source": "s"}
     part = Part(says="", items=[], datasets=[], metric="error", method="rks", at="each")
     bounded = part.model_copy(update={"high": 1.0})
@@ -144,7 +144,7 @@ def test_claim_is_judged_by_bounds_or_only_shown() -> None:
     assert tuned == {"S6"}, "what says so itself, and nothing else"
 
 
-def test_judged_claims_of_a_paper_have_its_strongest_answer() -> None:
+def test_each_judged_claim_except_l7_has_an_answer() -> None:
     """Claims of ours and claims that are only shown need none. L7 is the only exception."""
     assert list_unanswered_claims() == {("lkrf2016", "L7")}
 
@@ -154,7 +154,7 @@ def test_unknown_paper_is_reported_with_known_names() -> None:
         papers.check_paper_name("liu2002")
 
 
-def test_open_choice_of_a_paper_is_not_listed_twice() -> None:
+def test_unstated_setting_of_a_paper_is_not_listed_twice() -> None:
     for name in papers.list_papers():
         left_open = papers.list_unstated_settings(name)
         assert len(left_open) == len(set(left_open)), name
@@ -162,7 +162,7 @@ def test_open_choice_of_a_paper_is_not_listed_twice() -> None:
 
 
 @pytest.mark.parametrize("settings", ["text", "readings"])
-def test_classes_of_settings_from_the_text_need_the_text(settings: str) -> None:
+def test_settings_taken_from_the_paper_require_its_text_to_be_available(settings: str) -> None:
     paper = papers.find_paper("quadrature2018").model_dump(exclude_unset=True)
     paper["provenance"]["settings"] = {"printed": settings}
     with pytest.raises(ValidationError, match=f"text_at_hand is false.*{settings}"):

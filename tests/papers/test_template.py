@@ -40,7 +40,7 @@ def test_claims_of_the_template_follow_the_rules() -> None:
 
 
 @pytest.mark.usefixtures("template")
-def test_result_of_the_template_names_its_claims() -> None:
+def test_result_sentence_of_the_paper_template_names_its_claims() -> None:
     rules.check_result(NAME)
     assert "{C1}" in papers.find_paper(NAME).result
 
@@ -52,7 +52,7 @@ def test_configuration_of_the_template_names_its_paper_and_tables(template: Path
 
 
 @pytest.mark.usefixtures("template")
-def test_page_of_the_template_is_short_and_begins_with_the_result() -> None:
+def test_page_of_the_template_paper_begins_with_the_result() -> None:
     """With rows, in which ORF has an error one half point below the error of RFF."""
     rows = [
         row

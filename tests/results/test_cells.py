@@ -49,7 +49,7 @@ def test_cells_file_is_read_as_written(tmp_path):
     assert path.read_bytes() == before
 
 
-def test_cells_with_ids_of_digits_and_long_fractions_are_read_as_written(tmp_path):
+def test_numeric_looking_ids_and_long_fractions_are_read_as_written(tmp_path):
     """The id of the first cell looks like a number, and the hash contains the exact bias."""
     digits = next(
         cell for D in range(10**5) if (cell := CELL._replace(D=D)).id.replace("e", "0", 1).isdigit()
@@ -60,7 +60,7 @@ def test_cells_with_ids_of_digits_and_long_fractions_are_read_as_written(tmp_pat
         assert list_cells(read_cells(path)) == [cell]
 
 
-def test_hash_depends_on_each_part_of_the_configuration():
+def test_cell_id_depends_on_each_part_of_its_configuration():
     others = [CELL._replace(**{name: "x"}) for name in Cell._fields]
     assert len({CELL.id, *(other.id for other in others)}) == 1 + len(Cell._fields)
 

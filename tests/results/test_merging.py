@@ -50,7 +50,7 @@ def test_merge_rejects_itself_and_another_experiment(tmp_path):
 
 
 @pytest.mark.parametrize("sphere", list(SPHERES)[::13])
-def test_merge_compares_data_of_each_name_and_parameters(tmp_path, sphere):
+def test_merge_rejects_rows_measured_on_different_data(tmp_path, sphere):
     target = folder_of(tmp_path / "t", row("a"))
     other = folder_of(tmp_path / "o", row("b"), data=SPHERES | {sphere: "f" * 64})
     with pytest.raises(ResultsError, match="different data"):
@@ -130,7 +130,7 @@ def test_merge_finds_results_folders_in_any_location(tmp_path, named):
         assert read_results_folder(tmp_path / "new").manifest["trials"] == MANIFEST["trials"]
 
 
-def test_merge_extends_the_plan_by_the_merged_trials(tmp_path):
+def test_merge_adds_the_merged_trials_to_the_plan_of_the_manifest(tmp_path):
     target = folder_of(tmp_path / "t", row("a"))
     more = [*MANIFEST["trials"], named("e")]
     other = folder_of(tmp_path / "o", row("e"), trials=more)

@@ -33,20 +33,20 @@ def with_cell_in_second_row(folder: Path, old: bytes, new: bytes) -> Path:
     return rewrite(folder, b"\n".join(lines))
 
 
-def test_find_returns_unique_sorted_folders_at_any_depth(tmp_path):
+def test_results_folders_are_found_at_any_depth_without_duplicates(tmp_path):
     b, a = folder_of(tmp_path, {}, name="deep/b"), folder_of(tmp_path, {}, name="a")
     assert find_results_folders([tmp_path]) == [a, b]
     assert find_results_folders([b, b / "trials.csv", str(tmp_path / "deep")]) == [b]
 
 
-def test_find_reports_what_is_missing(tmp_path):
+def test_missing_path_or_folder_without_results_raises_error(tmp_path):
     with pytest.raises(ResultsError, match=r"There is no .*nowhere"):
         find_results_folders([tmp_path / "nowhere"])
     with pytest.raises(ResultsError, match=r"does not contain results\. .*trials\.csv"):
         find_results_folders([tmp_path])
 
 
-def test_columns_have_their_types(tmp_path):
+def test_result_columns_have_the_types_of_the_schema(tmp_path):
     cells = {"kept": "", "columns": "200", "rmse": None, "seed": "007", "intercept": False}
     rows = read_results_folder(folder_of(tmp_path, cells)).rows
     dtypes = {"text": "str", "integer": "Int64", "number": "float64", "boolean": "boolean"}
@@ -71,7 +71,7 @@ def test_commas_quotes_and_line_feeds_in_cells_are_preserved(tmp_path):
     assert len(rows) == 2
 
 
-def test_foreign_line_ends_and_byte_order_marks_are_accepted(tmp_path):
+def test_windows_line_endings_and_byte_order_marks_are_accepted(tmp_path):
     folder = folder_of(tmp_path, {}, {"trial": 1})
     expected = read_results_folder(folder).rows
     rewrite(folder, b"\xef\xbb\xbf" + content(folder).replace(b"\n", b"\r\n"))
@@ -100,7 +100,7 @@ def test_unknown_columns_are_kept_and_missing_ones_filled(tmp_path):
         (b"error,accuracy,", b"accuracy,error,", "not in the order"),
     ],
 )
-def test_foreign_header_is_rejected(tmp_path, old, new, why):
+def test_invalid_header_of_a_results_file_is_rejected(tmp_path, old, new, why):
     folder = folder_of(tmp_path, {})
     with pytest.raises(ResultsError, match=why):
         read_results_folder(rewrite(folder, content(folder).replace(old, new, 1)))
@@ -144,7 +144,7 @@ def test_modified_row_is_left_out_with_its_line(tmp_path, old, new):
         (b",true,", b",maybe,", "intercept"),
     ],
 )
-def test_cell_of_another_type_is_named_and_its_row_left_out(tmp_path, old, new, column):
+def test_row_with_a_cell_of_wrong_type_is_left_out_with_a_note(tmp_path, old, new, column):
     folder = folder_of(tmp_path, {}, {"trial": 1}, {"trial": 2})
     results = read_results_folder(with_cell_in_second_row(folder, old, new))
     assert list(results.rows["trial"]) == [0, 2]

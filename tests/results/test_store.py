@@ -159,7 +159,7 @@ def test_file_without_a_newer_column_is_read_and_continued(tmp_path, monkeypatch
 
 
 @pytest.mark.parametrize("text", ["a,b\n1,2\n", "trial_id,status\nx,ok\n"])
-def test_foreign_csv_is_unchanged(tmp_path, text):
+def test_csv_file_without_result_columns_is_not_changed(tmp_path, text):
     store = Store(tmp_path)
     store.csv.write_text(text)
     with pytest.raises(ResultsError, match="has no column"):
@@ -169,7 +169,7 @@ def test_foreign_csv_is_unchanged(tmp_path, text):
     assert store.csv.read_text() == text
 
 
-def test_file_with_a_foreign_column_is_read_but_not_extended(tmp_path):
+def test_results_file_with_unknown_column_is_read_but_not_appended_to(tmp_path):
     store = store_of(tmp_path, X)
     store.csv.write_bytes(store.csv.read_bytes().replace(b"version,", b"colour,", 1))
     assert store.read_statuses() == {A: "ok"}
@@ -240,7 +240,7 @@ NUMBERS = st.floats(allow_nan=False).map(repr) | st.integers(-(2**60), 2**60).ma
 @example(name="error", cell=" 1.")
 @example(name="M", cell="inf")
 @example(name="intercept", cell="true")
-def test_accepted_cell_is_read_back_exactly(name, cell):
+def test_valid_cell_is_read_back_exactly(name, cell):
     if SCHEMA[name].is_valid(cell):
         values = reader._values([name, "check"], [with_checksum([cell])], looked_at=True)[name]
         expected = {"": pd.NA, "true": True, "false": False}

@@ -98,7 +98,7 @@ class Invented(RandomFeatures):
         return self.draw_unit_map(random, X.shape[1], self.n_components)
 
 
-def test_checks_are_those_named_by_the_decorator():
+def test_contract_checks_use_the_declaration_of_the_decorator():
     forms = subjects({"invented": Invented})
     assert list(forms) == ["Invented", "Invented-3.0"]
     plain, wide = forms.values()
@@ -110,7 +110,7 @@ def test_checks_are_those_named_by_the_decorator():
     assert [claim.name for claim in plain.list_kernel_claims()] == ["offset", "paired"] * 2
 
 
-def test_declaration_limits_the_registered_kernels():
+def test_declaration_restricts_the_supported_kernels():
     class Undeclared(Invented):
         pass
 
@@ -120,7 +120,7 @@ def test_declaration_limits_the_registered_kernels():
     assert all(Undeclared.serves(kernel) for kernel in waves)
 
 
-def test_class_that_serves_more_kernels_than_declared_fails_its_check():
+def test_sampler_that_supports_undeclared_kernels_fails_its_check():
     class Wide(Invented):
         declaration = Invented.declaration
 

@@ -58,14 +58,14 @@ def scores(n, seed=0):
 @pytest.mark.parametrize(
     ("offset", "step"), [(0.0, 1.0), (1.0, 1e-12), (1e6, 1e-6), (1e12, 0.01), (-1e9, 1e-3)]
 )
-def test_nearly_tied_scores_do_not_cancel(offset, step, rho):
+def test_chi_square_weights_of_nearly_tied_scores_are_accurate(offset, step, rho):
     for seed in range(5):
         v = offset + step * scores(30, seed)
         assert len(np.unique(v)) > 10
         assert_allclose(compute_chi_square_weights(v, rho), in_sixty_digits(v, rho), atol=1e-12)
 
 
-def test_degenerate_inputs_give_their_limits_or_raise_error():
+def test_chi_square_weights_of_degenerate_inputs_equal_their_limits():
     solve = compute_chi_square_weights
     v = np.array([3.0, 1.0, 3.0, 2.0])
     for rho in (0.0, -1.0):
@@ -86,7 +86,7 @@ vectors = st.lists(st.floats(-1e6, 1e6, allow_subnormal=False), min_size=1, max_
 
 @settings(deadline=None, max_examples=300 if NIGHTLY else 60)
 @given(vectors, st.floats(1e-6, 50.0))
-def test_solution_satisfies_the_kkt_conditions(values, rho):
+def test_chi_square_weights_satisfy_the_kkt_conditions(values, rho):
     v = np.array(values)
     q, n = compute_chi_square_weights(v, rho), len(v)
     assert q.shape == (n,)
@@ -108,7 +108,7 @@ def test_solution_satisfies_the_kkt_conditions(values, rho):
 
 
 @pytest.mark.parametrize("penalty", [1e-5, 1e-2, 0.3, 1.0, 10.0, 1e5])
-def test_penalised_solution_is_the_best_distribution(penalty):
+def test_penalized_weights_are_the_optimal_distribution(penalty):
     v = scores(12)
     q = compute_penalized_weights(v, penalty)
     assert_allclose(q.sum(), 1.0, rtol=1e-12)

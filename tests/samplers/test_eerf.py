@@ -25,7 +25,7 @@ def energies(kinds, target):
 @pytest.mark.parametrize("feature_map", MAPS)
 @pytest.mark.parametrize("kernel", ["gaussian", "cauchy", "arc-cosine-0", "arc-cosine-2"])
 @pytest.mark.parametrize("center", [True, False])
-def test_largest_scores_are_kept_in_order(feature_map, kernel, center):
+def test_features_with_the_largest_scores_are_selected_in_order(feature_map, kernel, center):
     """Against scores of the pool by brute force: 1e-9 relative, features to 1e-12."""
     words = {"feature_map": feature_map, "kernel": kernel}
     energy = energies(candidates(30, **words), REAL - REAL.mean() if center else REAL)

@@ -8,7 +8,7 @@ from rfbench.samplers import ELM
 from rfbench.samplers.swim import draw_torch_uniform
 
 
-def test_weights_and_offsets_have_their_distribution() -> None:
+def test_elm_weights_and_offsets_follow_their_documented_distribution() -> None:
     """Mean 0 and variance scale^2 / (3 d), to 4 standard errors of 40,000 draws."""
     n, d, scale = 40_000, 2, 1.5
     drawn = ELM(n, scale=scale, random_state=0).fit(CHECK_ROWS[:, :d]).feature_map_
@@ -37,7 +37,7 @@ def test_features_equal_the_hidden_layer_of_a_scikit_learn_network() -> None:
     assert_allclose(sampler.transform(NEW_ROWS).sum(axis=1) * 6**0.5, expected, rtol=1e-12)
 
 
-def test_weights_equal_those_of_torch() -> None:
+def test_elm_weights_equal_those_of_torch() -> None:
     """Against ``torch.rand`` as torch prints it after manual_seed(42) and manual_seed(0)."""
     printed = {42: [0.8823, 0.9150, 0.3829, 0.9593, 0.3904], 0: [0.4963, 0.7682, 0.0885, 0.1320]}
     for seed, numbers in printed.items():

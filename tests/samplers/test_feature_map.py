@@ -47,7 +47,7 @@ def parted(request: Any) -> Any:
     return PARTED[request.param]()
 
 
-def test_feature_map_writes_only_its_own_columns(fitted: Any) -> None:
+def test_feature_map_writes_only_to_the_given_output_array(fitted: Any) -> None:
     expected, width = fitted.transform(NEW_ROWS), fitted.n_columns
     assert expected.shape == (20, width)
     rows, room = NEW_ROWS.copy(), np.full((22, width), 7.0)
@@ -57,7 +57,7 @@ def test_feature_map_writes_only_its_own_columns(fitted: Any) -> None:
     assert set(np.concatenate([room[0], room[21]])) == {7.0}
 
 
-def test_map_of_a_subset_of_frequencies_has_their_columns(parted: Any) -> None:
+def test_selected_frequencies_give_the_columns_of_the_whole_map(parted: Any) -> None:
     whole = parted.transform(NEW_ROWS)
     for chosen in ([5, 1, 1, 3], [0], []):
         numbers = np.array(chosen, dtype=np.intp)
@@ -67,7 +67,7 @@ def test_map_of_a_subset_of_frequencies_has_their_columns(parted: Any) -> None:
         assert_allclose(taken.transform(NEW_ROWS), expected, atol=EXACT)
 
 
-def test_split_feature_map_has_consecutive_frequencies(parted: Any) -> None:
+def test_split_feature_map_gives_consecutive_columns_of_the_whole_map(parted: Any) -> None:
     whole, total = parted.transform(NEW_ROWS), parted.n_frequencies
     pieces = list(parted.split(4))
     assert [piece.n_frequencies for piece in pieces] == [4] * (total // 4) + [total % 4]

@@ -33,7 +33,7 @@ def trace_error(X: Any, sampler: Nystroem) -> float:
 
 
 @pytest.mark.parametrize("found", FOUND)
-def test_repeated_rows_and_rows_with_one_column_are_handled(found: str) -> None:
+def test_landmarks_of_duplicate_or_one_dimensional_rows_are_valid(found: str) -> None:
     twice = np.repeat(CHECK_ROWS[:5], 12, axis=0)
     line = CHECK_ROWS[:, :1]
     for rows in (twice, line):
@@ -56,7 +56,7 @@ def test_fewer_distinct_landmarks_than_requested_are_noted(found: str) -> None:
 # k-means
 
 
-def test_centroids_are_a_fixed_point_of_k_means() -> None:
+def test_kmeans_landmarks_are_close_to_a_fixed_point_of_k_means() -> None:
     """Each is the mean of the rows nearest to it, its loss within 10 % of KMeans."""
     rows = np.random.default_rng(1).standard_normal((500, 3))
     sampler = fitted(rows, 6, "kmeans")
@@ -92,7 +92,7 @@ def left_of(K: Any, chosen: list[int]) -> Any:
     return np.maximum(left, 0.0)
 
 
-def test_pivots_equal_those_from_explicit_inverses() -> None:
+def test_rpcholesky_pivots_equal_those_from_explicit_inverses() -> None:
     """With the same random numbers, the same rows."""
     K = GAUSSIAN(CHECK_ROWS, CHECK_ROWS)
     generator, expected = np.random.default_rng(5), []
@@ -115,7 +115,7 @@ def test_pivots_equal_those_of_the_reference_implementation() -> None:
         assert landmarks.choose_pivots(*words).tolist() == pivots
 
 
-def test_pivots_are_chosen_on_a_sample_if_the_factor_is_too_large(
+def test_rpcholesky_uses_a_sample_if_the_factor_is_too_large(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(landmarks, "FACTOR_BYTES", 8 * 10 * 30)

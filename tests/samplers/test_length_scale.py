@@ -95,14 +95,14 @@ class Supervised(kinds.Transformer):
         (broken, {}, "ZeroDivisionError: no rows of data"),
     ],
 )
-def test_without_a_length_scale_the_value_is_1_with_a_note(thing, parameters, why):
+def test_unmeasurable_length_scale_is_1_with_a_note(thing, parameters, why):
     value, note = Method(thing, "mine", parameters).find_length_scale(2)
     assert value == 1.0
     assert note.startswith(UNKNOWN_SCALE)
     assert why in note
 
 
-def test_seed_that_fails_is_left_out():
+def test_length_scale_measurement_skips_a_seed_that_fails():
     """As scikit-learn's Nystroem fails if its decomposition does not converge."""
 
     def fails_at_times(X, M, seed):
@@ -159,7 +159,7 @@ def global_waves(X, M, seed):
     )
 
 
-def test_measurement_is_deterministic_and_keeps_global_random_state():
+def test_length_scale_measurement_keeps_the_global_random_state():
     found = []
     for start in (0, 1):
         features = []
@@ -179,7 +179,7 @@ def test_measurement_is_deterministic_and_keeps_global_random_state():
     assert np.array_equal(*found)
 
 
-def test_number_of_map_evaluations_is_bounded(monkeypatch):
+def test_length_scale_measurement_bounds_the_number_of_map_evaluations(monkeypatch):
     """As many as the docstring says, few if its products do not vary with the seed."""
     count = 0
     compute = length_scale.compute_feature_products

@@ -52,7 +52,7 @@ def test_leverage_scores_equal_the_definition(alpha: float) -> None:
     assert_allclose(apart.pool_weights_.sum(), 1.0)
 
 
-def test_leverage_of_a_singular_gram_matrix_uses_eigenvalues() -> None:
+def test_ridge_leverage_of_a_singular_gram_matrix_is_accurate() -> None:
     Z = CHECK_ROWS[:, :2]
     gram = np.hstack([Z, Z]).T @ np.hstack([Z, Z])
     assert_allclose(compute_ridge_leverage(gram, 1e-30), 0.5, rtol=1e-9)
@@ -85,7 +85,7 @@ def test_surrogate_scores_equal_the_definition(target: str) -> None:
             assert_allclose(sampler.pool_weights_, p / p.sum(), rtol=1e-9)
 
 
-def test_matched_leverage_equals_the_explicit_computation() -> None:
+def test_leverage_features_equal_the_explicit_computation() -> None:
     s, n = 16, len(CHECK_ROWS)
     sampler = LeverageRFF(s, alpha=0.05, random_state=0, **AS_RUN).fit(CHECK_ROWS)
     base = np.sqrt(1 / s) * unnormalised(sampler)
@@ -101,7 +101,7 @@ def test_matched_leverage_equals_the_explicit_computation() -> None:
     assert_allclose(lighter.pool_weights_, other / other.sum(), rtol=1e-9)
 
 
-def test_matched_surrogate_equals_the_explicit_computation() -> None:
+def test_surrogate_leverage_features_equal_the_explicit_computation() -> None:
     s = 16
     sampler = SurrogateLeverage(s, equation=14, random_state=0, **AS_RUN).fit(
         CHECK_ROWS, CHECK_TARGET
@@ -144,7 +144,7 @@ def exact(kernel: str = "gaussian", bandwidth: float = 2.0) -> Any:
 @pytest.mark.parametrize(
     "case", [UNBIASED[0], UNBIASED[6], *at_night(*UNBIASED[1:6], *UNBIASED[7:])], ids=str
 )
-def test_reweighted_draws_estimate_the_kernel_without_bias(case: Any) -> None:
+def test_importance_weighted_leverage_features_are_unbiased(case: Any) -> None:
     """To 4 standard errors of 400 pools; a wrong bandwidth or no weights fail."""
     cls, options = case
     wrong = [exact(bandwidth=2.0 * factor) for factor in (2**0.5, 0.5**0.5)]

@@ -22,7 +22,7 @@ def make(**words):
 
 
 @pytest.mark.parametrize("feature_map", MAPS)
-def test_distribution_is_optimal_for_the_alignments(feature_map):
+def test_candidate_weights_are_optimal_for_the_alignments(feature_map):
     v = alignment(feature_map, CHECK_TARGET[:, None])
     cases = [
         ({"rho": 3.0}, compute_chi_square_weights(v, 3.0)),
@@ -39,7 +39,7 @@ def test_distribution_is_optimal_for_the_alignments(feature_map):
 @pytest.mark.parametrize("feature_map", MAPS)
 @pytest.mark.parametrize("weighted", [True, False])
 @pytest.mark.parametrize("estimator", ["top", "all"])
-def test_selection_top_or_all_returns_columns_of_the_pool(feature_map, weighted, estimator):
+def test_estimators_top_and_all_select_candidates_by_weight(feature_map, weighted, estimator):
     """Against the pool written out, to 1e-12."""
     words = {"rho": 3.0, "feature_map": feature_map, "weighted": weighted, "estimator": estimator}
     sampler = make(n_components=5, **words).fit(CHECK_ROWS, CHECK_TARGET)
@@ -54,7 +54,7 @@ def test_selection_top_or_all_returns_columns_of_the_pool(feature_map, weighted,
 
 
 @pytest.mark.parametrize("words", [{"rho": 0.0}, {"rho": 9.0}, {"penalty": 0.01}])
-def test_top_breaks_ties_of_q_by_the_score(words):
+def test_estimator_top_breaks_ties_of_weights_by_the_score(words):
     scores = np.einsum("n,knm->km", CHECK_TARGET, candidates(40))[0] ** 2
     sampler = make(n_components=30, weighted=False, **words).fit(CHECK_ROWS, CHECK_TARGET)
     order = np.argsort(-scores)[:30]
@@ -64,7 +64,7 @@ def test_top_breaks_ties_of_q_by_the_score(words):
 @pytest.mark.parametrize("words", [{"rho": 3.0}, *({"penalty": 10.0**k} for k in range(-5, 6))])
 @pytest.mark.parametrize("target", [CHECK_TARGET, LABELS])
 @pytest.mark.parametrize("centred", [False, True])
-def test_largest_weights_select_the_features_of_eerf(words, target, centred):
+def test_unweighted_estimator_top_selects_the_features_of_eerf(words, target, centred):
     """q grows with the score: without weights, `top` is EERF at every radius and penalty."""
     shared = {"center_target": centred, "score_rows": 0.7}
     sampler = make(n_components=12, weighted=False, **words, **shared).fit(CHECK_ROWS, target)
@@ -72,7 +72,7 @@ def test_largest_weights_select_the_features_of_eerf(words, target, centred):
     assert_allclose(sampler.transform(NEW_ROWS), other.fit(CHECK_ROWS, target).transform(NEW_ROWS))
 
 
-def test_draws_follow_the_distribution():
+def test_drawn_features_follow_the_candidate_weights():
     sampler = make(n_components=20_000, rho=3.0, estimator="draw").fit(CHECK_ROWS, CHECK_TARGET)
     first = candidates(40, rows=CHECK_ROWS[:1])[0, 0] / np.sqrt(20_000)
     drawn = sampler.transform(CHECK_ROWS[:1])[0]
@@ -83,7 +83,7 @@ def test_draws_follow_the_distribution():
     assert (np.abs(share - q) <= 4.5 * np.sqrt(q * (1 - q) / 20_000)).all()
 
 
-def test_paper_estimator_draws_only_if_M_is_below_the_kept_number():
+def test_estimator_paper_draws_only_if_m_is_below_the_nonzero_weights():
     words = {"rho": 3.0, "random_state": 0}
     kept = make(n_components=1, **words).fit(CHECK_ROWS, CHECK_TARGET).kept_
     for size, same in ((kept - 1, "draw"), (kept, "all"), (kept + 5, "all")):

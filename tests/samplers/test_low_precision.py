@@ -13,7 +13,9 @@ from .unbiased import estimates, points, z_scores
 
 @pytest.mark.parametrize("bits", [1, 2, 4, 8])
 @pytest.mark.parametrize("feature_map", MAPS)
-def test_row_is_rounded_identically_in_any_block(bits: int, feature_map: str) -> None:
+def test_stochastic_rounding_of_a_row_does_not_depend_on_its_block(
+    bits: int, feature_map: str
+) -> None:
     """Exactly, in any block and order."""
     words: dict[str, Any] = {"bandwidth": 2.0, "feature_map": feature_map, "random_state": 4}
     sampler = LowPrecision(9, bits=bits, **words).fit(CHECK_ROWS)
@@ -30,7 +32,9 @@ def test_row_is_rounded_identically_in_any_block(bits: int, feature_map: str) ->
 
 
 @pytest.mark.parametrize(("bits", "sizes"), [(1, (2, 3)), (2, (3, 5)), (4, (5, 9)), (8, (9, 18))])
-def test_bytes_of_a_row_are_its_bits(bits: int, sizes: tuple[int, int]) -> None:
+def test_bytes_per_row_equal_the_packed_bits_of_its_features(
+    bits: int, sizes: tuple[int, int]
+) -> None:
     for feature_map, size in zip(MAPS, sizes, strict=True):
         sampler = LowPrecision(9, bits=bits, feature_map=feature_map, bandwidth=2.0).fit(CHECK_ROWS)
         assert sampler.feature_map_.bytes_per_row(8) == size
@@ -38,7 +42,7 @@ def test_bytes_of_a_row_are_its_bits(bits: int, sizes: tuple[int, int]) -> None:
 
 
 @pytest.mark.parametrize("feature_map", MAPS)
-def test_rounding_is_unbiased_and_adds_to_the_diagonal(feature_map: str) -> None:
+def test_stochastic_rounding_is_unbiased_except_on_the_diagonal(feature_map: str) -> None:
     """To 5 standard errors of 400 seeds; the gain is in (0, 2/(2^b - 1)^2]."""
     rows, bits = points(5), 2
 

@@ -43,7 +43,7 @@ def by_differences(predict, rows):
 
 
 @pytest.mark.parametrize("name", LEARNED_KERNELS)
-def test_outer_product_equals_finite_differences(name):
+def test_gradient_outer_product_equals_finite_differences(name):
     """Of kernel regressions, to 1e-5 relative."""
     kernel, coef = kernels.make(name, 1.5), np.random.default_rng(1).standard_normal((9, 2))
     for root in (linalg.sqrtm(np.cov(X.T) + 0.3), np.diag([2.0, 1.0, 0.5, 0.0])):
@@ -58,7 +58,7 @@ def test_outer_product_equals_finite_differences(name):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", ["gaussian", "laplacian-l2"])
-def test_three_outer_products_equal_those_of_xrfm(name, kind):
+def test_gradient_outer_products_equal_those_of_xrfm(name, kind):
     """Stored values of xrfm 0.4.5 (MIT), to 1e-6 relative.
 
     Its LaplaceKernel with exponents 1 and 2, the power 1/4 of a full
@@ -118,7 +118,7 @@ def reference(kind, name, rows, targets, rounds, m):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", ["gaussian", "laplacian-l2"])
-def test_rounds_equal_the_explicit_recursion(kind, name):
+def test_metric_learning_rounds_equal_an_explicit_recursion(kind, name):
     """Against the recursion with fits of scikit-learn, to 1e-4 relative."""
     metric = LearnedMetric(kind=kind, kernel=name, **SMALL).fit(X, Y)
     metrics, losses = reference(kind, name, X, Y, 2, 25)
@@ -133,7 +133,7 @@ def test_rounds_equal_the_explicit_recursion(kind, name):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_metric_finds_the_relevant_column_and_keeps_the_mean_distance(kind):
+def test_learned_metric_weights_the_relevant_column_and_keeps_scale(kind):
     scaled = X * [1.0, 3.0, 0.2, 1.0]
     metric = LearnedMetric(kind=kind, **SMALL).fit(scaled, np.sin(2 * X[:, 0]))
     A = np.diag(metric.metric_) if kind == "diagonal" else metric.metric_

@@ -22,7 +22,7 @@ def test_frequencies_are_orthogonal_within_blocks_and_independent_across():
     assert np.abs(products[block[:, None] != block]).min() > 1e-6
 
 
-def test_padded_frequencies_are_truncated_longer_vectors():
+def test_padded_orf_frequencies_are_truncated_orthogonal_vectors():
     """Of rows with five columns: the first five coordinates of orthogonal vectors of eight."""
     eight = np.hstack([CHECK_ROWS, np.zeros((len(CHECK_ROWS), 3))])
     seeds, draws = 2000 if NIGHTLY else 200, []
@@ -94,7 +94,7 @@ def test_sorf_and_rom_equal_the_products_of_their_matrices(d, blocks):
 
 
 @pytest.mark.parametrize("feature_map", ["offset", "paired"])
-def test_bias_of_one_block_equals_the_stated_value(feature_map):
+def test_bias_of_rom_with_one_block_equals_the_documented_value(feature_map):
     """A product of cosines, to 5 standard errors of 400 seeds; the kernel itself fails."""
     rows = points(5)
 

@@ -12,7 +12,7 @@ BASES = {"rks": RKS, "orf": ORF, "simrf": SimRF}
 
 @pytest.mark.parametrize("base", BASES)
 @pytest.mark.parametrize("kernel", GAUSSIAN)
-def test_features_equal_the_formula(kernel, base):
+def test_positive_random_features_equal_their_formula(kernel, base):
     """To 1e-12 relative."""
     words = {"kernel": kernel, "bandwidth": 2.0, "random_state": 0}
     fitted = PositiveFeatures(7, base=base, **words).fit(CHECK_ROWS)
@@ -24,7 +24,7 @@ def test_features_equal_the_formula(kernel, base):
     assert_allclose(fitted.transform(NEW_ROWS), expected / 7**0.5, rtol=1e-12)
 
 
-def test_shift_of_the_origin_does_not_change_features():
+def test_translation_of_the_rows_does_not_change_positive_features():
     """Ten bandwidths from it, columns without centring are constant: all 0."""
     here, there = (
         PositiveFeatures(30, bandwidth=2.0, random_state=0)

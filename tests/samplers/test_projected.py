@@ -39,7 +39,7 @@ def error(cls: Any, rows: Any, reference: Any, seed: int = 0, **options: Any) ->
 
 @pytest.mark.parametrize(("cls", "options"), [*BY_MATRIX, (Nystroem, {})], ids=str)
 @pytest.mark.parametrize(("dtype", "k", "by_row"), [(float, 2, 0), (float, 7, 1), ("f4", 2, 1)])
-def test_projection_is_merged_into_the_coefficients(
+def test_projection_matrix_is_multiplied_into_the_coefficients(
     cls: Any, options: Any, dtype: Any, k: int, by_row: int, monkeypatch: Any
 ) -> None:
     """A row is then never projected; the products are the same."""
@@ -60,7 +60,9 @@ def test_projection_is_merged_into_the_coefficients(
 
 @pytest.mark.parametrize(("cls", "options"), BY_MATRIX, ids=str)
 @pytest.mark.parametrize("feature_map", ["offset", "paired"])
-def test_features_are_the_base_times_a_matrix(cls: Any, options: Any, feature_map: str) -> None:
+def test_projected_features_equal_rks_features_times_a_matrix(
+    cls: Any, options: Any, feature_map: str
+) -> None:
     words: dict[str, Any] = {"bandwidth": 2.0, "feature_map": feature_map, "random_state": 5}
     fitted = cls(6, base_size=11, **words, **options).fit(CHECK_ROWS).feature_map_
     base = RKS(11, **words).fit(CHECK_ROWS).transform(NEW_ROWS)
@@ -71,14 +73,16 @@ def test_features_are_the_base_times_a_matrix(cls: Any, options: Any, feature_ma
 
 @pytest.mark.parametrize(("cls", "options"), ORTHONORMAL, ids=str)
 @pytest.mark.parametrize("n", [60, 3])
-def test_matrix_is_orthonormal_even_with_few_rows(cls: Any, options: Any, n: int) -> None:
+def test_projection_matrix_is_orthonormal_even_with_few_rows(
+    cls: Any, options: Any, n: int
+) -> None:
     matrix = (
         cls(8, bandwidth=2.0, random_state=0, **options).fit(CHECK_ROWS[:n]).feature_map_.matrix
     )
     assert_allclose(matrix.T @ matrix, np.eye(8), atol=1e-10)
 
 
-def test_tefm_g_equals_the_explicit_computation() -> None:
+def test_tefm_g_inner_products_equal_the_explicit_computation() -> None:
     """Inner products from the explicit sketch and its QR decomposition, to 1e-8."""
     rows = problem(40)
     words: dict[str, Any] = {"bandwidth": 3.0, "random_state": 1}
@@ -89,7 +93,7 @@ def test_tefm_g_equals_the_explicit_computation() -> None:
     assert_allclose(ours @ ours.T, F @ Q @ Q.T @ F.T, atol=1e-8)
 
 
-def test_tefm_s_equals_the_explicit_computation() -> None:
+def test_tefm_s_inner_products_equal_the_explicit_computation() -> None:
     """Inner products from the explicit sketch with the Hadamard matrix of scipy, to 1e-9."""
     rows = problem(50)
     words: dict[str, Any] = {"bandwidth": 3.0, "random_state": 1}
@@ -103,7 +107,7 @@ def test_tefm_s_equals_the_explicit_computation() -> None:
     assert_allclose(ours @ ours.T, F @ Q @ Q.T @ F.T, atol=1e-9)
 
 
-def test_svd_features_have_fixed_signs() -> None:
+def test_svd_features_equal_numpy_svd_with_fixed_signs() -> None:
     """Against the SVD of numpy of explicit features, to 1e-8."""
     rows = problem(60)
     words: dict[str, Any] = {"bandwidth": 3.0, "random_state": 1}
@@ -116,7 +120,7 @@ def test_svd_features_have_fixed_signs() -> None:
     assert_allclose(np.linalg.norm(sampler.transform(rows), axis=0), singular[:5])
 
 
-def test_paired_base_has_two_columns_per_frequency() -> None:
+def test_base_size_limit_counts_two_columns_per_paired_frequency() -> None:
     TruncatedSVD(100, base_size=50, feature_map="paired").check_parameters()
     with pytest.raises(MethodError, match="base_size"):
         TruncatedSVD(

@@ -18,7 +18,7 @@ def frequencies(rows=CHECK_ROWS, **words):
     return sampler.feature_map_.frequencies.T
 
 
-def test_unscrambled_sequences_equal_the_published_ones():
+def test_unscrambled_sobol_and_halton_points_equal_published_values():
     """The first Sobol and Halton points through the normal quantiles, to 1e-12."""
     sobol = [[0.5, 0.5], [0.75, 0.25], [0.25, 0.75], [0.375, 0.375], [0.875, 0.875]]
     halton = [[1 / 2, 1 / 3], [1 / 4, 2 / 3], [3 / 4, 1 / 9], [1 / 8, 4 / 9], [5 / 8, 7 / 9]]
@@ -47,7 +47,7 @@ def test_unscrambled_halton_warns_in_many_dimensions(caplog, sequence):
     assert "45 dimensions" in caplog.text
 
 
-def test_sobol_points_end_at_21201_dimensions():
+def test_sobol_sequence_in_more_than_21201_dimensions_is_rejected():
     with pytest.raises(MethodError, match="halton"):
         QMC(2, bandwidth=1.0).fit(np.zeros((2, 21202)))
 

@@ -24,7 +24,7 @@ def frequencies(sampler: Any, d: int) -> Any:
 
 
 @pytest.mark.parametrize("points_", [2, 3, 4])
-def test_moments_of_the_nodes_are_exact(points_: int) -> None:
+def test_gauss_hermite_nodes_have_the_exact_normal_moments(points_: int) -> None:
     """Of the law that is drawn from, and of a draw in standard errors."""
     drawn = frequencies(GaussianQuadrature(20_000, points=points_, bandwidth=1.0), 1)[:, 0]
     nodes, counts = np.unique(drawn.round(9), return_counts=True)
@@ -61,7 +61,7 @@ def test_bias_of_gaussian_quadrature_equals_the_stated_value(
 
 
 @pytest.mark.parametrize("order", [0, 1])
-def test_arc_cosine_bias_equals_the_mean_over_a_grid(order: int) -> None:
+def test_mean_of_arc_cosine_quadrature_equals_the_mean_over_all_nodes(order: int) -> None:
     rows, kernel = points(3), f"arc-cosine-{order}"
     grid = np.array(list(itertools.product(*[[-1.0, 1.0]] * 3))) @ rows.T
     features = np.heaviside(grid, 0.5) * grid**order
@@ -73,7 +73,7 @@ def test_arc_cosine_bias_equals_the_mean_over_a_grid(order: int) -> None:
 
 
 @pytest.mark.parametrize(("order", "d", "m"), [(0, 5, 11), (0, 4, 10), (1, 3, 8), (2, 3, 7)])
-def test_ssr_uses_opposite_points_for_arc_cosine_features(order: int, d: int, m: int) -> None:
+def test_ssr_uses_antipodal_frequencies_for_arc_cosine_features(order: int, d: int, m: int) -> None:
     """And k(x, x) is that of steps with twice the constant, that of ramps exact."""
     rows, kernel = points(d), f"arc-cosine-{order}"
     for seed in range(20):
@@ -98,7 +98,7 @@ def test_ssr_with_its_constant_is_exact_up_to_degree_3() -> None:
     assert_allclose(np.square(features).sum(axis=1) + constant, 1.0, atol=1e-12)
 
 
-def test_estimate_for_given_radii_equals_that_of_the_authors() -> None:
+def test_ssr_estimate_for_given_radii_equals_that_of_the_authors() -> None:
     """What `kernel` of maremun/quffka@2d935b4 gives at gamma 1/8 with Q = I and these radii."""
     radii = np.array([1.5, 2.0, 2.5, 3.0, 1.25, 2.25, 2.75, 1.75, 3.25, 2.0])
     rows = np.array([[0.3, -0.2, 0.5, 0.1], [-0.4, 0.7, 0.2, 0.0], [1.0, 0.5, -0.5, -1.0]])
@@ -112,7 +112,7 @@ def test_estimate_for_given_radii_equals_that_of_the_authors() -> None:
     assert_allclose(found, expected, rtol=1e-12)
 
 
-def test_ssr_needs_three_columns() -> None:
+def test_ssr_requires_at_least_three_input_columns() -> None:
     SSR(5, bandwidth=1.0).fit(np.zeros((4, 3)))
     for d in (1, 2):
         with pytest.raises(MethodError, match="3 columns"):

@@ -16,7 +16,7 @@ Y = np.column_stack([np.sin(2 * X[:, 0]), X[:, 0] * X[:, 1]])
 
 @pytest.mark.parametrize("feature_map", MAPS)
 @pytest.mark.parametrize("metric", ["full", "diagonal"])
-def test_features_equal_plain_features_of_rows_in_the_metric(feature_map, metric):
+def test_rfm_features_equal_rks_features_of_metric_transformed_rows(feature_map, metric):
     """To 1e-10."""
     words = {"bandwidth": 2.0, "random_state": 0, "feature_map": feature_map}
     sampler = RFMFeatures(20, rounds=2, metric=metric, **words).fit(X, Y)
@@ -30,7 +30,7 @@ def test_features_equal_plain_features_of_rows_in_the_metric(feature_map, metric
 
 
 @pytest.mark.parametrize("value", [0.0, 3.7, -1e9])
-def test_constant_target_leaves_the_features_as_drawn(value):
+def test_constant_target_gives_features_without_a_learned_metric(value):
     """Its fit and its gradients are rounding, which is no variation."""
     sampler = RFMFeatures(12, bandwidth=2.0, random_state=0).fit(CHECK_ROWS, np.full(60, value))
     assert_allclose(
@@ -40,7 +40,7 @@ def test_constant_target_leaves_the_features_as_drawn(value):
     assert f"no metric was learned, {reason}" in sampler.notes_[0]
 
 
-def test_search_learns_the_metric_of_given_rows_once(monkeypatch):
+def test_bandwidth_search_learns_the_metric_of_the_same_rows_once(monkeypatch):
     """It does not depend on the bandwidth; folds are copied anew, and are known by content."""
     draws = np.random.default_rng(4)
     X, y = draws.standard_normal((60, 3)), draws.standard_normal(60)

@@ -7,7 +7,7 @@ from rfbench.solvers import RidgeClassifier
 
 
 @pytest.mark.parametrize("feature_map", ["offset", "paired"])
-def test_scaled_features_act_like_a_divided_penalty(feature_map):
+def test_penalty_divisor_scales_features_like_a_divided_ridge_penalty(feature_map):
     plain, divided = (
         RKS(8, penalty_divisor=c, bandwidth=2.0, feature_map=feature_map, random_state=0).fit(
             CHECK_ROWS

@@ -28,7 +28,7 @@ def every_pair(n):
 
 @pytest.mark.parametrize("kernel", ["gaussian", "laplacian", "arc-cosine-1", "linear"])
 @pytest.mark.parametrize("feature_map", MAPS)
-def test_equations_equal_sums_over_pairs(kernel, feature_map):
+def test_normal_equations_equal_sums_over_all_pairs_of_rows(kernel, feature_map):
     """Against all pairs of rows written out, to 1e-10 relative."""
     unit, features = unit_features(feature_map, 6, kernel)
     target = kernels.make(kernel, 2.0)
@@ -54,7 +54,7 @@ def weights(matrix, wanted, penalty, scale):
 
 
 @pytest.mark.parametrize("feature_map", MAPS)
-def test_weights_equal_explicit_least_squares_over_the_drawn_pairs(feature_map):
+def test_frequency_weights_equal_least_squares_over_the_drawn_pairs(feature_map):
     """The penalty is the best of the grid on the first fifth of the pairs; to 1e-7."""
     _, features = unit_features(feature_map, 8)
     words = {"bandwidth": 2.0, "random_state": 0, "feature_map": feature_map}

@@ -40,7 +40,7 @@ def product(features):
     return features[0] @ features[1].conj()
 
 
-def test_hadamard_rows_equal_the_matrix():
+def test_subsampled_hadamard_projection_equals_the_matrix_product():
     signs = np.array([[1, -1, 1, 1], [1j, 1, -1, -1j]])
     chosen = np.array([6, 0, 3])
     W = np.vstack([hadamard(4) * each for each in signs])[chosen]
@@ -50,7 +50,7 @@ def test_hadamard_rows_equal_the_matrix():
 
 @pytest.mark.parametrize("full_cov", [False, True])
 @pytest.mark.parametrize("is_complex", [False, True])
-def test_rows_of_a_block_are_orthogonal_and_do_not_repeat(is_complex, full_cov):
+def test_projection_rows_are_orthogonal_within_a_hadamard_block(is_complex, full_cov):
     W = Way("srht", is_complex, full_cov).draw(np.random.default_rng(0), 4, 8).matrix
     own = np.abs(W.T @ W.conj())
     if full_cov:  # the two blocks have the same signs, so each row occurs twice
@@ -61,7 +61,7 @@ def test_rows_of_a_block_are_orthogonal_and_do_not_repeat(is_complex, full_cov):
     assert set(np.unique(W)) == ({1, -1, 1j, -1j} if is_complex else {1, -1})
 
 
-def test_block_with_the_matrix_equals_the_fast_transform(monkeypatch):
+def test_dense_hadamard_projection_equals_the_fast_transform(monkeypatch):
     rows = np.random.default_rng(1).standard_normal((3, 8))
     dense = features_of(Way("srht", True), 3, 11, rows, 5)
     monkeypatch.setattr("rfbench.samplers.sketches.MOST_DENSE_COLUMNS", 1)
@@ -70,7 +70,7 @@ def test_block_with_the_matrix_equals_the_fast_transform(monkeypatch):
 
 @pytest.mark.parametrize("is_complex", [False, True])
 @pytest.mark.parametrize("projection", ["gaussian", "rademacher", "srht"])
-def test_variance_of_one_degree_is_its_closed_form(projection, is_complex):
+def test_sketch_variance_for_one_degree_equals_its_closed_form(projection, is_complex):
     """To 4 standard errors of 20,000 draws of 6 features, and Q, g, N of one pair of rows.
 
     The variance is that of the complex estimate, its imaginary part included.
@@ -105,7 +105,7 @@ def test_variance_of_a_count_sketch_is_below_the_bound_of_the_authors():
     assert_allclose(moments.variance, [N + g**2, N**2 + g**4])
 
 
-def test_truncation_is_the_mean_over_all_pairs_with_the_decay():
+def test_truncation_error_equals_the_mean_over_all_pairs_of_rows():
     a = 1.0 / np.cumprod([1.0, 1, 2, 3])
     moments = compute_pair_moments(ROWS, a, np.exp, "rademacher", decays=True)
     g = ROWS @ ROWS.T
@@ -126,7 +126,7 @@ def brute_force_allocation(weighted, truncation, total, least):
     return best
 
 
-def test_allocation_equals_the_best_of_all_for_independent_features():
+def test_feature_allocation_to_degrees_equals_brute_force():
     """Variances V / D are convex, so that one feature at a time is optimal."""
     generator = np.random.default_rng(3)
     for _ in range(10):
@@ -142,7 +142,7 @@ def test_allocation_equals_the_best_of_all_for_independent_features():
             assert_allclose(own, score, rtol=1e-12)
 
 
-def test_exact_linear_term_gets_one_feature_per_column():
+def test_linear_term_gets_enough_features_to_be_exact():
     """With TensorSRHT the variance of the linear term is 0 with d features."""
     rows = np.random.default_rng(0).standard_normal((30, 4))
     a = kernels.make("softmax").coefficients(4)
@@ -152,7 +152,7 @@ def test_exact_linear_term_gets_one_feature_per_column():
 
 
 @pytest.mark.parametrize("total", [0, 1, 2])
-def test_all_requested_features_are_used_if_there_are_few(total):
+def test_maclaurin_sampler_allocates_all_requested_features(total):
     M = total + 1
     sampler = MaclaurinFeatures(M, bandwidth=2.0, random_state=0).fit(points(3))
     assert sum(sampler.degrees_) == total
@@ -168,7 +168,7 @@ def test_degrees_are_drawn_with_their_probabilities(limit):
     assert_allclose(weights * q * 40_000, counts)
 
 
-def test_tree_of_five_leaves_equals_its_formula():
+def test_tree_sketch_of_degree_five_equals_its_formula():
     """The three leaves beyond five are ones, and their products are projected, too."""
     sketch = draw_sketch(Way("gaussian"), 5, 4, 3, np.random.default_rng(0), True)
     assert isinstance(sketch, TreeSketch)
@@ -185,7 +185,7 @@ def test_tree_of_five_leaves_equals_its_formula():
     assert_allclose(sketch.features(ROWS), (left * right) @ R / 3**0.5, rtol=1e-12)
 
 
-def test_compression_keeps_products_if_nothing_is_left_out():
+def test_full_hadamard_compression_preserves_inner_products():
     inner = draw_sketch(Way("rademacher", True), 2, 4, 8, np.random.default_rng(0))
     signs = np.where(np.arange(16) % 3, 1.0, -1.0)[None]
     wide = inner.features(ROWS)
@@ -217,7 +217,7 @@ def test_mean_of_sketch_estimates_equals_the_polynomial_kernel(options):
 
 
 @pytest.mark.parametrize("kernel", ["gaussian", "gaussian-unhalved", "softmax", "polynomial"])
-def test_random_degrees_have_the_mean_of_the_kernel(kernel):
+def test_maclaurin_features_with_random_degrees_are_unbiased(kernel):
     rows = 0.7 * points(3)
 
     def make(seed):
@@ -228,7 +228,7 @@ def test_random_degrees_have_the_mean_of_the_kernel(kernel):
     assert_mean(estimates(make, rows), kernels.make(kernel, 2.0)(rows, rows))
 
 
-def test_power_sketch_approximates_other_kernels_by_one_power():
+def test_power_sketch_mean_equals_the_power_approximation_of_the_kernel():
     rows = 0.7 * points(3)
     squares = np.sum(rows**2, axis=1)
     expected = (1 + rows @ rows.T / 12) ** 3 * np.exp(-np.add.outer(squares, squares) / 8)
@@ -249,6 +249,6 @@ def test_complex_features_with_odd_M_have_a_column_of_zeros():
     assert Z[:, :6].any(axis=0).all()
 
 
-def test_count_sketches_are_real():
+def test_complex_count_sketches_are_rejected():
     with pytest.raises(MethodError, match="is_complex"):
         PolynomialSketch(8, projection="countsketch", is_complex=True).fit(ROWS)

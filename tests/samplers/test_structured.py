@@ -15,7 +15,7 @@ NAMES = ("sorf", "rom", "fastfood", "circulant")
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("d", [1, 7, 50, 200])
 @pytest.mark.parametrize("name", NAMES)
-def test_product_with_all_frequencies_equals_product_of_factors(name, d, dtype, monkeypatch):
+def test_structured_projection_equals_product_with_dense_frequencies(name, d, dtype, monkeypatch):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((40, d)).astype(dtype)
     features = samplers.make(name, n_components=70, bandwidth=3.0, random_state=0).fit(X)

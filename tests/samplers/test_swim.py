@@ -40,7 +40,7 @@ THEIR_PROBABILITIES = [
 ]
 
 
-def test_weights_and_probabilities_equal_those_of_swimnetworks() -> None:
+def test_swim_weights_and_probabilities_equal_those_of_swimnetworks() -> None:
     """Stored values of swimnetworks 0.0.2 (MIT, tanh), to 1e-12 relative."""
     weights, offsets = compute_pair_weights(X, THEIR_PAIRS)
     assert_allclose(weights, THEIR_WEIGHTS, rtol=1e-12)
@@ -50,7 +50,7 @@ def test_weights_and_probabilities_equal_those_of_swimnetworks() -> None:
 
 
 @pytest.mark.parametrize("cls", [SWIM, DataPairs])
-def test_columns_are_minus_one_half_and_one_half_at_their_two_rows(cls: Any) -> None:
+def test_swim_features_are_minus_half_and_half_at_the_rows_of_their_pair(cls: Any) -> None:
     """To 1e-12; constant across the line through them."""
     sampler = cls(9, random_state=0).fit(CHECK_ROWS, CHECK_TARGET)
     features = 3.0 * sampler.transform(CHECK_ROWS)
@@ -70,7 +70,9 @@ FIVE_BY_TWO = np.array([[0.0, 1.0], [3.0, 4.0], [1.0, -1.0], [0.0, 1.0], [2.0, 5
 
 @pytest.mark.parametrize("norm", ["max", "l2", None])
 @pytest.mark.parametrize("target", [np.arange(5) % 2, np.arange(5) % 3, FIVE_BY_TWO])
-def test_distribution_of_the_pairs_equals_the_enumeration(norm: str | None, target: Any) -> None:
+def test_pair_sampling_distribution_equals_the_enumeration_of_all_pairs(
+    norm: str | None, target: Any
+) -> None:
     """From a large pool, a drawn pair follows the law over all 20 ordered pairs of 5 rows."""
     words: dict[str, Any] = {"n_components": 20_000, "pairs_per_row": 20_000, "random_state": 0}
     sampler = DataPairs(**words) if norm is None else SWIM(target_norm=norm, **words)
@@ -96,7 +98,7 @@ def test_distribution_of_the_pairs_equals_the_enumeration(norm: str | None, targ
         assert p_value(law * apart) < 1e-9
 
 
-def test_duplicate_rows_are_counted_and_not_drawn() -> None:
+def test_pairs_of_duplicate_rows_are_counted_and_not_drawn() -> None:
     """Each row twice, with different classes: steepest of all would be what cannot be parted."""
     rows, labels = np.repeat(CHECK_ROWS[:10], 2, axis=0), np.arange(20) % 2
     sampler = SWIM(200, pairs_per_row=40, random_state=0).fit(rows, labels)

@@ -18,7 +18,7 @@ X = DATA.standard_normal((300, 4))
 
 
 @given(st.lists(st.tuples(st.integers(-4, 4), st.floats(-1, 1)), min_size=1, max_size=30))
-def test_noise_below_the_error_bound_does_not_affect_the_order(pairs):
+def test_rounding_noise_below_the_error_bound_does_not_affect_ranking(pairs):
     whole, noise = (np.array(part, dtype=float) for part in zip(*pairs, strict=True))
     expected = sorted(range(len(whole)), key=lambda i: (-whole[i], i))
     assert_array_equal(argsort_descending(whole + 4e-10 * noise, 1e-9), expected)
@@ -29,7 +29,7 @@ def test_without_an_error_bound_only_equal_scores_are_tied():
     assert_array_equal(argsort_descending(scores, 0.0), [2, 1, 3, 0, 4, 5])
 
 
-def test_long_series_of_close_scores_is_not_one_tie():
+def test_chain_of_close_scores_is_not_treated_as_one_tie():
     scores = np.random.default_rng(1).permutation(np.arange(1000.0))
     ranked = scores[argsort_descending(scores, 2.5)]
     assert (ranked[:-1] - ranked[1:]).min() >= -2.5

@@ -40,7 +40,7 @@ def test_fit_does_not_start_its_own_clock(monkeypatch, name):
         SVMClassifier(alphas=1e-3, selection="fixed", loss="squared-hinge"),
     ],
 )
-def test_newton_method_charges_all_time_to_the_clock_of_the_fit(monkeypatch, solver):
+def test_time_of_the_newton_solver_counts_on_the_clock_of_the_fit(monkeypatch, solver):
     features = SAMPLERS["rks"](12, random_state=0).fit(X)
     entered, clock = clocks_entered(monkeypatch), Clock()
     solver.fit(X, (Y > 0).astype(int), features=features, clock=clock)

@@ -80,7 +80,7 @@ def test_gradients_equal_finite_differences(name, kernel, feature_map):
     assert torch.autograd.gradcheck(features, (rows,))
 
 
-def test_module_becomes_a_function_of_rows_size_and_seed():
+def test_torch_module_is_adapted_to_a_feature_map_function():
     """By `adapted`: rows take the type of the module's numbers, and no gradient comes back."""
 
     class Net(torch.nn.Module):

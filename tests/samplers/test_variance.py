@@ -13,7 +13,7 @@ from .unbiased import estimates, points
     "case",
     [("orf", {}), ("qmc", {"sequence": "sobol"}), *at_night(("qmc", {"sequence": "halton"}))],
 )
-def test_variance_is_below_that_of_independent_frequencies(case):
+def test_orf_and_qmc_have_smaller_variance_than_independent_frequencies(case):
     name, options = case
 
     def spread(method, **options):

@@ -43,7 +43,7 @@ def test_loss_and_gradient_equal_scikit_learn_and_finite_differences(feature_map
 
 
 @pytest.mark.parametrize("feature_map", MAPS)
-def test_training_moves_the_frequencies_towards_the_target(feature_map):
+def test_training_adapts_frequencies_to_a_single_sine_target(feature_map):
     """One wave: with 3 frequencies it cannot be hit at random, and is fitted when trained."""
     rows = np.random.default_rng(0).standard_normal((400, 4))
     target = np.sin(rows @ [1.5, -1.0, 0.0, 0.5])
@@ -54,7 +54,7 @@ def test_training_moves_the_frequencies_towards_the_target(feature_map):
         assert sampler.losses_.min() < 0.01
 
 
-def test_returned_map_has_the_smallest_loss():
+def test_returned_feature_map_has_the_smallest_validation_loss():
     rows = np.random.default_rng(0).standard_normal((400, 4))
     target = np.sin(rows @ [1.5, -1.0, 0.0, 0.5])
     sampler = VariableProjection(3, bandwidth=1.0, random_state=0).fit(rows, target)

@@ -27,7 +27,7 @@ def check(case, *, compared, limited):
         assert (record[key] is not None) == limited
 
 
-def test_ridge_cases_run():
+def test_ridge_benchmark_cases_run():
     case = ridge.ridge_case(100, 3, 8, 25, rounds=1, fits=2)
     check(case, compared=True, limited=True)
     assert [bar.number for bar in case.bars] == [1, 2]
@@ -35,7 +35,7 @@ def test_ridge_cases_run():
     check(ridge.nystroem_case(100, 3, 8), compared=True, limited=False)
 
 
-def test_compared_fits_of_bar_1_have_equal_errors():
+def test_ridge_benchmark_compares_fits_with_equal_errors():
     rows = ridge.problem(2000, 2)
     ours = ridge.fit_and_predict(rows, "rks", 200)
     features = ridge.RBFSampler(gamma=0.5 / rows.bandwidth**2, n_components=200, random_state=0)
@@ -54,7 +54,7 @@ def test_numpy_orf_is_orthogonal():
     assert abs(inner[0, 1]) < 1e-12 < inner[0, 0]
 
 
-def test_machine_limit_equals_work_divided_by_measured_rates():
+def test_machine_time_limit_equals_operations_times_measured_costs():
     limit = Limit(n=100, n_new=20, d=3, M=8, penalties=2)
     assert limit.seconds == math.inf
     limit.rates = {"project": 1.0, "gram": 1e3, "predict": 1e6, "cosine": 1e9}
@@ -63,15 +63,15 @@ def test_machine_limit_equals_work_divided_by_measured_rates():
 
 
 @pytest.mark.parametrize("name", pools.SCORED)
-def test_pool_cases_run(name):
+def test_candidate_pool_benchmark_cases_run(name):
     check(pools.pool_case(name, 50, 3, 20, rounds=1), compared=False, limited=True)
 
 
-def test_weights_case_runs():
+def test_chi_square_weights_benchmark_case_runs():
     check(pools.weights_case(100), compared=False, limited=False)
 
 
-def test_solver_cases_run():
+def test_solver_benchmark_cases_run():
     check(solvers.folds_case(30, 8), compared=True, limited=True)
     check(solvers.single_case(30, 8), compared=True, limited=True)
     check(solvers.one_penalty_case(60, 8, 3), compared=True, limited=False)
@@ -80,13 +80,13 @@ def test_solver_cases_run():
     assert case.sound
 
 
-def test_workers_case_runs():
+def test_worker_process_benchmark_case_runs():
     case = runs.workers_case(60, 3, 8, 4)
     check(case, compared=True, limited=False)
     assert case.sound
 
 
-def test_covtype_runs_in_its_own_process():
+def test_covtype_benchmark_runs_in_its_own_process():
     case = covtype_case(200, 4, 8)
     check(case, compared=False, limited=False)
     assert 0 < case.gigabytes < 14
@@ -114,7 +114,7 @@ def test_benchmark_report_contains_all_cases_and_requirements(tmp_path):
     assert "limit = GEMM flops" in text
 
 
-def test_constant_is_restored_after_the_doubled_value_was_measured(monkeypatch):
+def test_tuning_constant_is_restored_after_timing_other_values(monkeypatch):
     seen = []
     monkeypatch.setattr(doubled, "REPEATS", 1)
     doubled.compare("solvers.fits.BLOCK_VALUES", lambda: seen.append(fits.BLOCK_VALUES))
@@ -139,7 +139,7 @@ def test_quick_benchmark_lines_show_one_and_two_threads(tmp_path, monkeypatch):
     assert text.count("\n| ") == len(lines) + 2
 
 
-def test_first_sufficient_tolerance_is_found():
+def test_loosest_tolerance_with_a_sufficient_gap_is_found():
     gaps = {1e-1: 3.0, 1e-2: 0.5, 1e-3: 0.1}
     assert solvers.find_tolerance(gaps.__getitem__, gaps, 0.5) == 1e-2
     with pytest.raises(ValueError, match="at most 0.05"):

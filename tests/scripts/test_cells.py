@@ -44,7 +44,7 @@ def table(monkeypatch):
 
 
 @pytest.mark.parametrize("modulus", [False, True])
-def test_relative_error_equals_the_norm(modulus, monkeypatch):
+def test_relative_kernel_error_equals_the_frobenius_norm_ratio(modulus, monkeypatch):
     monkeypatch.setattr(measure, "BLOCK_ROWS", 3)
     generator = np.random.default_rng(0)
     Z, K = generator.standard_normal((7, 6)), np.cov(generator.standard_normal((7, 9)))
@@ -55,7 +55,7 @@ def test_relative_error_equals_the_norm(modulus, monkeypatch):
 
 
 @pytest.mark.parametrize("modulus", [False, True])
-def test_error_of_part_of_rows_estimates_error_of_all_rows(modulus):
+def test_squared_error_on_a_subset_of_rows_is_an_unbiased_estimate(modulus):
     generator = np.random.default_rng(4)
     Z, Y = generator.standard_normal((2, 12, 6))
     K = Y @ Y.T + 5 * np.eye(12)
@@ -76,7 +76,7 @@ def test_error_of_part_of_rows_estimates_error_of_all_rows(modulus):
     )
 
 
-def test_slow_cells_of_mnist_use_fewer_rows():
+def test_mnist_cells_with_many_features_are_classified_as_slow():
     mnist = CELL._replace(dataset="MNIST", expanded=0)
     assert not measure.is_slow(mnist._replace(D=1024))
     assert measure.is_slow(mnist._replace(D=2048))
@@ -89,7 +89,7 @@ def test_trials_are_spread_over_the_seeds():
     assert measure.choose_seeds(CELL._replace(n_seeds=1), 3) == [0, 0, 0]
 
 
-def test_pool_has_the_first_test_part_once_more_for_each_seed(table):
+def test_held_out_rows_of_earlier_seeds_are_duplicated_as_by_the_authors(table):
     """The test part is a tenth of 50 + 5 s rows; from seed 0 on, five rows occur s + 1 times."""
     for seed in (0, 4):
         rows = measure.draw_rows("Yacht", "none", False, seed)
@@ -109,13 +109,13 @@ def test_rows_are_scaled_by_the_training_part(table):
     assert_allclose(np.linalg.norm(unit.test, axis=1), 1.0)
 
 
-def test_median_distance_is_the_lower_one_with_the_diagonal():
+def test_median_distance_is_the_lower_median_including_the_diagonal():
     rows = np.array([[0.0], [1.0], [3.0], [7.0]])  # sorted: 0 four times, 1, 1, 2, 2, 3, 3, ...
     assert measure.compute_median_distance(rows, np.random.default_rng(0)) == pytest.approx(2.0)
 
 
 @pytest.mark.parametrize("cell", MAPS, ids=lambda cell: f"{cell.method}-{cell.projection}")
-def test_error_of_a_cell_is_that_of_its_sampler(cell, table):
+def test_cell_error_does_not_depend_on_other_cells_measured_with_it(cell, table):
     """Over 200 seeds the mean estimate is the kernel; alone or among others, a cell is the same."""
     ((_, alone, _),) = measure.measure([cell], 1, 5)
     others = [each for each in MAPS if (*each[:5], each.n_seeds) == (*cell[:5], cell.n_seeds)]
@@ -151,7 +151,7 @@ def test_fourier_features_have_as_many_columns_as_the_authors(table):
     assert type(squares).__name__ == "PowerSketch"
 
 
-def test_run_continues_and_its_rows_are_summarized(table, tmp_path):
+def test_cell_measurement_resumes_and_its_trials_are_summarized(table, tmp_path):
     rows = frame(*((cell, "a", (20, 0.5, 0.1), None) for cell in [*MAPS[:2], MAPS[0]]))
     file = tmp_path / "trials.csv"
     command.run(rows[:1], file)
@@ -177,7 +177,7 @@ def test_run_continues_and_its_rows_are_summarized(table, tmp_path):
     assert_allclose(command.summarize(kept, file)["n"], 3)
 
 
-def test_kept_trials_are_drawn_and_repeated(table, monkeypatch):
+def test_stored_trials_are_a_reproducible_sample_of_fast_cells(table, monkeypatch):
     slow = [CELL._replace(dataset="MNIST"), CELL._replace(D=1025), CELL._replace(expanded=32)]
     rows = frame(*((cell, "a", (20, 0.5, 0.1), None) for cell in [*slow, *MAPS[:4], CELL]))
     assert set(command.draw_kept(rows)) == set(MAPS[:4])
@@ -191,7 +191,7 @@ def test_kept_trials_are_drawn_and_repeated(table, monkeypatch):
     assert len(command.replay(rows[:0], kept)) == 2
 
 
-def test_degrees_are_compared_with_the_recorded_ones(table, monkeypatch):
+def test_feature_counts_per_degree_are_compared_with_the_recorded_ones(table, monkeypatch):
     """Three of 15 features with another degree are a share of 0.2."""
     maclaurin = [CELL._replace(method="maclaurin", D=D) for D in (16, 32)]
     counts = measure.prepare(maclaurin, 0, command.TRIALS, 2)[2]
@@ -205,7 +205,7 @@ def test_degrees_are_compared_with_the_recorded_ones(table, monkeypatch):
     assert_allclose(found.loc[("Yacht", "standardized", "b")], [2, 0.1, 0.2])
 
 
-def test_degrees_of_mnist_are_computed_from_as_many_rows_as_the_authors(monkeypatch):
+def test_feature_allocation_for_mnist_uses_the_authors_number_of_rows(monkeypatch):
     X = np.random.default_rng(0).standard_normal((4000, 6))
     monkeypatch.setattr(measure, "_load", lambda source: (X, 3900))
     monkeypatch.setattr(measure, "PROTOCOL_ROWS", 700)
@@ -224,7 +224,7 @@ def test_degrees_of_mnist_are_computed_from_as_many_rows_as_the_authors(monkeypa
     assert counts != {cell.id: few[63]}
 
 
-def test_published_kept_trials_are_drawn_cells_and_repeat(monkeypatch):
+def test_published_sample_of_cell_trials_is_reproducible(monkeypatch):
     """The first two of Yacht are measured again, if the data set is here."""
     kept, cells = pd.read_csv(command.KEPT), read_cells(command.CELLS)
     assert set(kept["id"]) == {cell.id for cell in command.draw_kept(cells)}
@@ -242,7 +242,7 @@ def test_published_kept_trials_are_drawn_cells_and_repeat(monkeypatch):
     assert command.replay(cells, some).empty
 
 
-def test_only_qualifying_cells_of_the_authors_are_read(tmp_path):
+def test_only_cells_that_meet_the_criteria_are_read_from_authors_results(tmp_path):
     line = {
         **{"role": "main", "dataset": "Boston", "method": "poly_sketch", "tree_code": "ahle2024"},
         **{"flag": "", "centering": "standardised", "kernel": "polynomial", "degree": 3},
@@ -316,7 +316,7 @@ def test_ratio_of_two_maps_is_the_mean_over_data_sets():
     assert_allclose(equal, np.log([1.0] * 3), atol=1e-9)
 
 
-def test_claim_holds_if_its_whole_interval_is_on_one_side():
+def test_claim_on_cells_holds_if_its_interval_is_on_one_side_of_1():
     """The half width for -1.1, -1, -0.9 is 4.303 * 0.1 / sqrt(3)."""
     logs = pd.Series([-1.1, -1.0, -0.9])
     mean, low, high = np.exp([-1, -1.2484, -0.7516])
@@ -329,7 +329,7 @@ def test_claim_holds_if_its_whole_interval_is_on_one_side():
     assert claims.judge(logs[:2], "below") == ("0.33, 0.37", "inconclusive")
 
 
-def test_each_statement_selects_cells_or_has_a_reason():
+def test_each_claim_on_cells_selects_cells_or_states_why_not():
     cells = read_cells(command.CELLS)
     for claim in claims.STATEMENTS:
         if "why" not in claim:
@@ -340,14 +340,14 @@ def test_each_statement_selects_cells_or_has_a_reason():
     assert papers == {"W1", "W2", "W3"}
 
 
-def test_groups_are_marked_by_their_ratio():
+def test_cell_groups_are_marked_by_their_error_ratio():
     assert page.mark_ratio(0.99, 2.0, 0.1, 9) == ""
     assert page.mark_ratio(0.9, 0.99, 0.01, 3) == "*"
     assert page.mark_ratio(0.9, 0.97, 0.01, 3) == "?"
     assert page.mark_ratio(0.9, 1.0, 0.01, 2) == "?"
 
 
-def test_page_has_the_counts_and_the_claims(tmp_path):
+def test_page_of_cells_shows_the_counts_and_the_claims(tmp_path):
     rows = [*make_rows(), (CELL, "b", (20, 1.0, 0.1), None)]
     page.write_page(frame(*rows), tmp_path)
     text = (tmp_path / "README.md").read_text()
@@ -369,7 +369,7 @@ def test_published_cells_have_the_claims_and_the_counts_of_their_page():
         assert claim["words"] in written
 
 
-def test_mean_of_few_skewed_errors_is_too_small_in_most_cells():
+def test_log_mean_of_few_skewed_errors_is_biased_downwards():
     """Log means of 5 errors of a product of ten normal projections are below those of 20."""
     rows = np.random.default_rng(0).standard_normal((12, 4))
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
@@ -389,6 +389,6 @@ def test_mean_of_few_skewed_errors_is_too_small_in_most_cells():
     assert many < np.log(errors.mean())
 
 
-def test_folder_of_cells_has_no_file_that_results_would_read():
+def test_folder_of_cells_contains_no_trials_csv():
     assert command.KEPT.exists()
     assert not command.CELLS.with_name("trials.csv").exists()

@@ -14,7 +14,7 @@ from scripts.bench.tables import APART, DEVELOPED, TWINS, SuiteTable, list_table
 ROOT = Path(__file__).parents[2]
 
 
-def test_tables_are_split_by_name_hash_and_twins_stay_together():
+def test_benchmark_tables_are_split_by_name_hash_with_near_duplicates():
     tables = {table.file: table for table in list_tables()}
     assert len(tables) == 62
     assert {*DEVELOPED, *TWINS, *TWINS.values(), *APART} <= tables.keys()
@@ -41,7 +41,7 @@ def test_settings_of_the_portfolio_complement_each_other():
     assert len(settings) == 27
 
 
-def test_summary_has_the_numbers_of_the_protocol():
+def test_suite_summary_uses_medians_over_seeds_and_counts_duplicates_once():
     """Medians over seeds, a floor, twins as one table, and large tables alone for the share."""
     files, ratios = ["a", "a2", "b", "c", "d"], [0.5, 2.0, 0.9, 1.2, 1.0]
     tables = [SuiteTable(f, f, "a" if f == "a2" else f, False, False) for f in files]
@@ -96,7 +96,7 @@ def test_every_method_is_measured_on_the_same_unseen_rows(monkeypatch):
     assert len(seen[0]) == 150
 
 
-def test_portfolio_of_the_contenders_follows_from_the_stored_losses():
+def test_shipped_portfolio_equals_the_one_chosen_from_stored_losses():
     settings = choose_portfolio.list_settings()
     losses = choose_portfolio.read_losses(ROOT / choose_portfolio.OUT)
     chosen = [settings[text] for text, *_ in choose_portfolio.choose_settings(losses)]

@@ -20,7 +20,7 @@ COURSE = Path(exercises.__file__).parent
 
 
 @pytest.mark.parametrize("name", solutions.FAULTS)
-def test_exercise_has_a_bias_and_its_solution_has_none(name):
+def test_course_exercise_is_biased_and_its_solution_is_unbiased(name):
     found, corrected = (
         measure_bias(KernelClaim("", getattr(module, name), Gaussian(1.0)), most=600)
         for module in (exercises, solutions)
@@ -41,7 +41,7 @@ def test_features_of_the_assignment_approximate_the_kernel(features, error, monk
     assert np.abs(Z @ Z.T - exact).max() < error
 
 
-def test_committed_verdicts_have_the_printed_accuracies():
+def test_course_verdict_file_contains_the_published_accuracies():
     with papers.include_external_papers([COURSE / "npfl129"]) as problems:
         assert problems == []
         ours = [each for each in papers.list_published_numbers() if each.paper == "npfl129"]

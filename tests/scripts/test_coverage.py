@@ -12,13 +12,13 @@ from scripts import coverage
     ("covered", "verdict"),
     [(340, "too low"), (350, "agrees"), (369, "agrees"), (375, "conservative")],
 )
-def test_coverage_agrees_if_its_interval_contains_the_nominal_value(covered, verdict):
+def test_coverage_verdict_depends_on_interval_and_nominal_level(covered, verdict):
     low, high, found = coverage.judge(covered, 400)
     assert low < covered / 400 < high
     assert found == verdict
 
 
-def test_cells_count_the_draws_within_the_stated_quantile():
+def test_coverage_cells_count_draws_below_the_estimated_quantile():
     cells = pd.DataFrame(coverage.measure_cells("normal", "rks", "gaussian", "paired", 20, 20, 8))
     X = coverage.draw_rows("normal")
     s = coverage.compute_bandwidth(X, "gaussian")
@@ -35,7 +35,7 @@ def test_cells_count_the_draws_within_the_stated_quantile():
     assert (row["covered"], row["draws"]) == (covered, 8)
 
 
-def test_extrapolated_quantile_falls_as_the_square_root_of_the_features():
+def test_extrapolated_error_quantile_decreases_with_the_root_of_m():
     same, further = (
         pd.DataFrame(coverage.measure_cells("normal", "rks", "gaussian", "paired", 20, to, 3))
         for to in (20, 80)
@@ -43,7 +43,7 @@ def test_extrapolated_quantile_falls_as_the_square_root_of_the_features():
     np.testing.assert_allclose(further["stated"], same["stated"] / 2)
 
 
-def test_published_page_is_the_page_of_its_cells():
+def test_published_coverage_page_equals_the_page_made_from_its_cells():
     cells = pd.read_csv(coverage.FILE)
     page = coverage.FILE.with_name("README.md").read_text(encoding="utf-8")
     assert page == coverage.make_page(cells)
@@ -51,7 +51,7 @@ def test_published_page_is_the_page_of_its_cells():
     assert (cells["draws"] == coverage.DRAWS).all()
 
 
-def test_cells_have_different_seeds(monkeypatch):
+def test_coverage_cells_have_different_seeds(monkeypatch):
     firsts = []
 
     def remember(*kind, **words):
@@ -63,7 +63,7 @@ def test_cells_have_different_seeds(monkeypatch):
     assert firsts == [14 * i for i in range(48)]
 
 
-def test_first_seed_changes_the_draws():
+def test_first_seed_of_a_coverage_cell_changes_its_draws():
     kind = ("normal", "rks", "gaussian", "paired", 20, 20, 3)
     first, other = (pd.DataFrame(coverage.measure_cells(*kind, first)) for first in (0, 3))
     assert (first["stated"] != other["stated"]).all()

@@ -31,14 +31,14 @@ def skip_without_git() -> None:
         pytest.skip(f"the history is not complete: {error}")
 
 
-def test_first_rows_are_of_folders_with_a_manifest(history: History) -> None:
+def test_first_rows_in_history_belong_to_folders_with_a_manifest(history: History) -> None:
     """At one commit, the folder of the cells had a table of kept trials and no manifest."""
     found = {each.folder for each in history.rows}
     assert len(found) > 30
     assert "dotproduct2022" not in found
 
 
-def test_listed_files_equal_those_of_git() -> None:
+def test_files_listed_at_a_commit_equal_those_of_git() -> None:
     skip_without_git()
     found = git.list_files(["HEAD:rfbench/papers", "HEAD:no_folder"])
     lines = git.ask("ls-tree", "-r", "HEAD", "rfbench/papers").splitlines()
@@ -68,7 +68,7 @@ def test_history_files_list_the_commits_of_git(history: History) -> None:
         assert written[key].form in ("", line.form), key
 
 
-def test_first_commit_of_a_claim_equals_a_plain_search(history: History) -> None:
+def test_first_commit_of_a_claim_equals_a_search_over_all_commits(history: History) -> None:
     """L1 by reading its file in every commit, oldest first: the last change of its parts."""
     import yaml
 
@@ -132,7 +132,7 @@ def form(text: str) -> str:
     return found
 
 
-def test_claim_form_includes_bounds_but_not_wording() -> None:
+def test_canonical_form_of_a_claim_includes_bounds_but_not_wording() -> None:
     given = form(CLAIM.format(words="one", high=0))
     assert form(CLAIM.format(words="other", high=0)) == given
     assert form(CLAIM.format(words="one", high=1)) != given
@@ -210,14 +210,14 @@ def test_each_changed_or_withdrawn_claim_is_listed(history: History) -> None:
         assert all(each in {c[:8] for c in git.parents()} for each in change.changed_by)
 
 
-def test_papers_with_forms_that_no_commit_has_are_named() -> None:
+def test_papers_with_uncommitted_claims_are_reported() -> None:
     line = papers.find_paper_files("lkrf2016").history[0]
     added = line.model_copy(update={"form": "", "form_date": ""})
     (said,) = list_uncommitted({"old": [line], "new": [line, added, added]})
     assert said.startswith("new: 2 lines have no commit yet.")
 
 
-def test_pages_do_not_claim_to_be_older_than_the_rows() -> None:
+def test_no_page_says_that_claims_precede_the_measured_rows() -> None:
     for file in [*(git.ROOT / "results").rglob("*.md"), git.ROOT / "README.md"]:
         if "published" not in file.parts and file.name != "errata.md":  # which quotes it
             assert "before rows were seen" not in file.read_text(), file

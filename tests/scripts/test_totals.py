@@ -14,7 +14,7 @@ def stored_in(commit: str) -> dict:
     return json.loads(git.ask("show", f"{commit}:results/totals.json"))
 
 
-def test_ledger_has_the_stored_totals_and_errata_lines() -> None:
+def test_ledger_totals_equal_the_stored_totals() -> None:
     stored = json.loads(totals.STORED.read_text())
     ledger = json.loads((totals.RESULTS / "ledger.json").read_text())
     errata = totals.lines_of((totals.RESULTS / "errata.md").read_text())

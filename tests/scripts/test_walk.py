@@ -30,7 +30,7 @@ def python(code):
         ),
     ],
 )
-def test_wrong_command_is_a_failed_step(here, capsys, code, message):
+def test_command_with_unexpected_output_or_exit_code_is_a_failed_step(here, capsys, code, message):
     here.step("bad", lambda: here.call(python(code), has=["rows"]))
     here.step("good", lambda: here.call(python("print('rows'); exit(2)"), has=["rows"], code=2))
     assert (here.failed, here.passed) == (1, 1)
@@ -40,13 +40,13 @@ def test_wrong_command_is_a_failed_step(here, capsys, code, message):
     assert good.startswith("ok     good")
 
 
-def test_environment_variables_do_not_reach_the_new_user(tmp_path, monkeypatch):
+def test_installation_walk_does_not_inherit_environment_variables(tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", "somewhere")
     monkeypatch.setenv("RFBENCH_CACHE", "somewhere")
     assert {"PYTHONPATH", "RFBENCH_CACHE"}.isdisjoint(walk.Walk(tmp_path).variables)
 
 
-def test_each_command_of_the_readme_is_read(here):
+def test_installation_walk_reads_each_command_of_the_readme(here):
     text = (walk.ROOT / "README.md").read_text(encoding="utf-8")
     indented = re.findall(r"^    (rfbench .*|scripts/.*|python .*|source .*)$", text, re.MULTILINE)
     commands = [shlex.join(shlex.split(line, comments=True)) for line in indented]
@@ -56,7 +56,7 @@ def test_each_command_of_the_readme_is_read(here):
     assert len(commands) > 15
 
 
-def test_without_a_package_index_the_walk_is_not_run(tmp_path, monkeypatch, capsys):
+def test_installation_walk_is_skipped_without_a_package_index(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(walk.subprocess, "run", lambda *_, **__: None)
     monkeypatch.setattr(walk.Walk, "has_index", lambda _: False)
     assert walk.walk(tmp_path) == walk.NOT_RUN
@@ -64,7 +64,7 @@ def test_without_a_package_index_the_walk_is_not_run(tmp_path, monkeypatch, caps
 
 
 @pytest.mark.parametrize("torch", [False, True])
-def test_functions_and_maps_of_packages_are_tested_run_and_ranked(
+def test_installation_walk_tests_runs_and_ranks_external_methods(
     tmp_path, monkeypatch, capsys, torch
 ):
     def copy_examples(here):
@@ -90,7 +90,7 @@ def test_functions_and_maps_of_packages_are_tested_run_and_ranked(
         assert (f"not run: {package}: " in printed) == (not asked)
 
 
-def test_rows_are_counted_without_the_header(tmp_path):
+def test_csv_rows_are_counted_without_the_header(tmp_path):
     file = tmp_path / "trials.csv"
     assert walk.count_rows(file) == 0
     file.write_text('a,b\n1,"two\nlines"\n3,4\n')

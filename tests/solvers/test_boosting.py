@@ -18,7 +18,7 @@ def rows():
     return X, np.sin(2 * X[:, 0]) + 0.3 * generator.normal(size=150)
 
 
-def test_best_setting_equals_that_of_scikit_learn_folds(rows):
+def test_boosting_search_losses_equal_scikit_learn_cross_validation(rows):
     """And scikit-learn's defaults are the first one tried."""
     search = SearchedBoostingRegressor(n_iter=3, cv=3, random_state=1).fit(*rows)
     assert search.settings()[0] == {}
@@ -36,7 +36,7 @@ def test_best_setting_equals_that_of_scikit_learn_folds(rows):
     np.testing.assert_array_equal(search.predict(rows[0]), expected.predict(rows[0]))
 
 
-def test_trees_stop_in_the_folds_and_choices_at_an_edge_are_reported(rows):
+def test_number_of_trees_is_chosen_by_early_stopping_in_the_folds(rows):
     """By the trees of scikit-learn's own fits, each stopped by the rows held out of its fold."""
     X, y = rows
     search = SearchedBoostingRegressor(n_iter=4, cv=3, random_state=1, trees=200).fit(X, y)

@@ -52,7 +52,7 @@ def logistic(Z, f, y, seed):
 @pytest.mark.filterwarnings("ignore:Liblinear failed to converge")  # the rival
 @pytest.mark.parametrize("seeds", [range(10), *at_night(range(10, 50))], ids=str)
 @pytest.mark.parametrize("fit", [svm, logistic])
-def test_fit_is_at_its_optimum(fit, seeds):
+def test_duality_gap_bounds_the_distance_to_the_optimum(fit, seeds):
     for seed in seeds:
         solver, value, rival = fit(*problem(seed), seed)
         assert solver.converged_
@@ -74,7 +74,7 @@ def test_unconverged_fits_and_folds_are_reported(name):
     assert any("of the fits that select" in note for note in short.notes_)
 
 
-def test_each_decision_column_must_converge():
+def test_fit_is_converged_only_if_each_decision_column_is():
     def path(*converged):
         a = len(converged)
         zeros = np.zeros((a, 1, 1))
@@ -87,5 +87,5 @@ def test_each_decision_column_must_converge():
 
 
 @pytest.mark.parametrize("name", ["ridge", "kernel-ridge"])
-def test_closed_form_needs_no_tolerance(name):
+def test_closed_form_solvers_have_no_convergence_status(name):
     assert solvers.make(name).fit(*problem(3)[::2]).converged_ is None

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from rfbench.solvers.coding import Coding
 
 
-def test_coding_columns_equal_the_expected_codes():
+def test_multiclass_target_coding_equals_the_expected_columns():
     codes = np.array([0, 1, 2])
     assert Coding(2).encode(codes[:2]).tolist() == [[-1], [1]]
     assert Coding(3).encode(codes).tolist() == [[1, -1, -1], [-1, 1, -1], [-1, -1, 1]]
@@ -15,7 +15,7 @@ def test_coding_columns_equal_the_expected_codes():
 
 
 @given(st.integers(3, 6), st.integers(0, 2**32 - 1))
-def test_votes_equal_an_explicit_count(k, seed):
+def test_one_vs_one_votes_equal_an_explicit_count(k, seed):
     coding = Coding(k, "one-vs-one")
     decisions = np.random.default_rng(seed).integers(-2, 3, (7, len(coding.pairs))) * 0.5
     expected = []

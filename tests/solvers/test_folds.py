@@ -94,7 +94,7 @@ class Errors:
 
 @pytest.mark.parametrize("selection", ["cv4", "validation"])
 @pytest.mark.parametrize("loss", [Squares(), Errors()])
-def test_loss_equals_that_of_features_fitted_without_the_fold(selection, loss):
+def test_fold_loss_equals_refitting_features_without_the_fold(selection, loss):
     X, y = noise()
     y = loss.labels(0.2 * y + 2 * np.sin(X[:, 0]))
     clock = Clock()
@@ -128,7 +128,7 @@ def test_features_fitted_once_give_a_too_small_loss_on_noise():
 
 
 @pytest.mark.parametrize("name", ["logistic", "svm"])
-def test_each_solver_supports_nested_features(name):
+def test_each_solver_supports_features_fitted_inside_the_folds(name):
     X, y = noise(120)
     y = (y > 0).astype(int)
     solver = make(name, alphas=ALPHAS, selection="cv3", random_state=0).fit(
@@ -223,7 +223,7 @@ def test_early_stopping_of_boosting_uses_whole_groups(monkeypatch):
             assert not set(groups[list(own)]) & set(groups[list(other)])
 
 
-def test_estimator_that_selects_on_rows_seen_by_the_features_is_noted():
+def test_cross_validating_estimator_on_target_based_features_gets_a_note():
     X, y = noise()
     for estimator, says in ((RidgeCV(ALPHAS), True), (Lasso(), False)):
         solver = ExternalSolver(estimator, classification=False).fit(X, y, features=eerf(X, y))

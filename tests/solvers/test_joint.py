@@ -25,7 +25,7 @@ def solve(phi, y, C, rho, tol=1e-6, intercept=True):
 
 @pytest.mark.parametrize("intercept", [True, False])
 @pytest.mark.parametrize(("n", "N"), [(60, 90), (90, 30)])
-def test_primal_and_dual_are_feasible_and_bound_the_value(n, N, intercept):
+def test_primal_and_dual_solutions_are_feasible_and_bound_the_optimum(n, N, intercept):
     phi, y = sphere(n, N)
     C, rho = 2.0, 8.0
     found = solve(phi, y, C, rho, intercept=intercept)
@@ -50,7 +50,7 @@ def test_primal_and_dual_are_feasible_and_bound_the_value(n, N, intercept):
 
 
 @pytest.mark.parametrize("rho", [1.0, 20.0])
-def test_value_equals_that_of_a_general_convex_solver(rho):
+def test_optimum_equals_that_of_a_general_convex_solver(rho):
     phi, y = sphere(14, 6, d=2, seed=3)
     A, C = y[:, None] * phi, 1.5
     constraint = {"type": "eq", "fun": lambda a: y @ a, "jac": lambda a: y}
@@ -74,7 +74,7 @@ def test_value_equals_that_of_a_general_convex_solver(rho):
     assert solve(phi, y, C, rho, tol=1e-8).lower == pytest.approx(-general.fun, rel=1e-5)
 
 
-def test_best_constant_minimises_the_hinge_loss(rng):
+def test_fitted_intercept_minimizes_the_hinge_loss(rng):
     values, y = rng.standard_normal(31), np.where(rng.random(31) < 0.3, 1.0, -1.0)
     b = find_best_intercept(values, y, 0.0)
 
@@ -109,7 +109,7 @@ def test_classifier_learns_the_kernel_of_the_labels():
     )
 
 
-def test_unsupported_problem_raises_error_with_one_sentence(several, binary, monkeypatch):
+def test_multiclass_or_too_large_problem_raises_method_error(several, binary, monkeypatch):
     with pytest.raises(MethodError, match="two classes, but there are 4"):
         JointClassifier().fit(*several)
     monkeypatch.setattr(memory, "count_free_bytes", lambda: 1e4)

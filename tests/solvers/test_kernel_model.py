@@ -41,7 +41,7 @@ def test_kernel_model_on_features_equals_scikit_learn_ridge(kind, features):
     np.testing.assert_allclose(model.predict(NEW), expected, atol=1e-5)
 
 
-def test_selection_equals_separate_fits():
+def test_selected_bandwidth_and_penalty_equal_those_of_separate_fits():
     keys = {"factors": [0.5, 1.0, 2.0], "alphas": [1e-5, 1e-3, 1e-1]}
     chosen = KernelRegressor(30, **keys, **GAUSSIAN).fit(X, Y, X_val=NEW, y_val=Y_NEW)
     losses = {}
@@ -60,7 +60,7 @@ def test_selection_equals_separate_fits():
         KernelRegressor(30, **keys).fit(X, Y)
 
 
-def test_bandwidths_are_tried_until_one_is_worse(monkeypatch):
+def test_bandwidth_search_stops_when_the_loss_increases(monkeypatch):
     tried = []
     path = KernelRegressor._path
     monkeypatch.setattr(KernelRegressor, "_path", lambda *a: tried.append(a[3]) or path(*a))
@@ -70,7 +70,7 @@ def test_bandwidths_are_tried_until_one_is_worse(monkeypatch):
     assert model.factor_ == 1.0
 
 
-def test_stored_metric_reproduces_the_model():
+def test_rows_transformed_by_the_stored_metric_reproduce_the_model():
     keys = {"kernel": "gaussian", "factors": [1.0], "alphas": [1e-4, 1e-2]}
     model = KernelRegressor(60, metric="diagonal", **keys).fit(X, Y, X_val=NEW, y_val=Y_NEW)
     root = model.arrays_["root"]
@@ -81,7 +81,7 @@ def test_stored_metric_reproduces_the_model():
     np.testing.assert_allclose(again.evaluation_, model.evaluation_)
 
 
-def test_run_provides_selection_rows_only_if_there_is_a_choice():
+def test_evaluation_rows_are_used_for_selection_only_if_there_is_a_choice():
     for factors, selection in (([0.5, 1.0], "test"), ([1.0], "fixed")):
         model = KernelRegressor(30, factors=factors, **GAUSSIAN)
         solver = ExternalSolver(model, classification=False)
@@ -118,7 +118,7 @@ def test_classes_are_predicted_and_probabilities_sum_to_one():
     assert (model.predict(rows[1::2]) == names[1::2]).mean() > 0.9
 
 
-def test_fitted_link_is_calibrated():
+def test_fitted_link_function_gives_calibrated_probabilities():
     """Scores of labels drawn from the link itself: its log-loss is nearly that of the truth."""
     random = np.random.default_rng(1)
     scores = random.standard_normal((4000, 3))

@@ -50,7 +50,7 @@ def test_kernel_leave_one_out_error_equals_that_of_n_refits(kind, intercept, con
     )
 
 
-def test_zero_penalty_equals_the_limit_of_small_penalties():
+def test_leave_one_out_loss_is_continuous_at_zero_penalty():
     X, y = problem(12, 4, "real")
     solver = KernelRidgeRegressor(0.0, selection="loo", bandwidth=1.0).fit(X, y)
     tiny = KernelRidgeRegressor(1e-9, selection="loo", bandwidth=1.0).fit(X, y)
@@ -104,7 +104,7 @@ def test_leave_one_out_in_float32_equals_float64(M):
 
 
 @pytest.mark.parametrize("shape", [(20, 6), (6, 20)])
-def test_zero_penalty_is_not_chosen_if_a_row_determines_its_own_fit(shape):
+def test_zero_penalty_is_not_selected_if_a_row_has_leverage_one(shape):
     X, y = problem(*shape, "real")
     X[:, -1] = 0.0
     X[0] = 0.0
@@ -128,6 +128,6 @@ def test_features_fitted_on_the_target_reject_leave_one_out():
 
 
 @pytest.mark.parametrize("name", ["logistic", "svm", "joint"])
-def test_other_solvers_reject_leave_one_out(name):
+def test_leave_one_out_is_rejected_for_solvers_without_closed_form(name):
     with pytest.raises(MethodError, match="does not have a leave-one-out error in closed form"):
         solvers.make(name, selection="loo").check_parameters()

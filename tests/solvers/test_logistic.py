@@ -47,7 +47,7 @@ def gap_bound(Z, y, alpha, solver):
 @pytest.mark.parametrize("classes", [2, 4])
 @pytest.mark.parametrize("M", [40, 299, 300, 301, 400])
 @pytest.mark.parametrize("intercept", [True, False])
-def test_objective_equals_the_optimum_at_each_size(classes, M, intercept):
+def test_logistic_objective_is_optimal_for_each_number_of_features(classes, M, intercept):
     X, y = on_a_sphere(classes=classes)
     Z, alpha = features_of(X, M), 1e-4
     solver = LogisticClassifier(alpha, intercept=intercept).fit(Z, y)
@@ -80,7 +80,7 @@ def test_loss_derivatives_equal_finite_differences(loss, rng):
 
 
 @pytest.mark.parametrize("classes", [2, 3])
-def test_tolerance_determines_when_the_steps_stop(classes):
+def test_looser_tolerance_gives_a_larger_duality_gap(classes):
     X, y = on_a_sphere(classes=classes)
     loose, tight = (LogisticClassifier(0.1, tol=tol).fit(X, y) for tol in (1e-3, 1e-8))
     assert loose.converged_
@@ -89,7 +89,7 @@ def test_tolerance_determines_when_the_steps_stop(classes):
 
 
 @pytest.mark.parametrize("classes", [2, 3])
-def test_loose_tolerance_stops_at_the_gradient_and_reports_the_gap(classes):
+def test_loose_fit_stops_on_gradient_norm_and_reports_the_duality_gap(classes):
     X, y = on_a_sphere(n=600, classes=classes)
     Z, alpha = features_of(X, 60), 0.1
     best = objective(Z, y, alpha, *fitted(Z, y, alpha, 1e-10))[0]
@@ -111,7 +111,7 @@ def fitted(Z, y, alpha, tol):
 
 
 @pytest.mark.parametrize("classes", [2, 3])
-def test_loose_fit_starts_on_a_subset_of_rows(classes, monkeypatch):
+def test_loose_fit_computes_the_first_hessian_on_a_subset_of_rows(classes, monkeypatch):
     X, y = on_a_sphere(n=600, classes=classes)
     Z = features_of(X, 40)
     made = []

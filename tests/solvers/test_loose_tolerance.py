@@ -18,7 +18,7 @@ def make_rows(n=300, p=12):
 
 @pytest.mark.parametrize("tol", [1e-2, 1e-3, 1e-4])
 @pytest.mark.parametrize("intercept", [True, False])
-def test_gradient_of_a_loose_fit_is_within_its_tolerance(tol, intercept) -> None:
+def test_relative_gradient_is_within_the_tolerance_of_a_loose_fit(tol, intercept) -> None:
     Z, y = make_rows()
     model = LogisticClassifier(0.5, tol=tol, intercept=intercept).fit(Z, y)
 
@@ -33,7 +33,7 @@ def test_gradient_of_a_loose_fit_is_within_its_tolerance(tol, intercept) -> None
 
 
 @pytest.mark.parametrize(("tol", "expected"), [(1e-3, {"float32", "float64"}), (1e-8, {"float64"})])
-def test_only_loose_fits_multiply_in_float32(tol, expected, monkeypatch) -> None:
+def test_logistic_fits_use_float32_only_for_loose_tolerances(tol, expected, monkeypatch) -> None:
     seen = set()
     original = newton.matmul
 
@@ -47,7 +47,7 @@ def test_only_loose_fits_multiply_in_float32(tol, expected, monkeypatch) -> None
     assert seen == expected
 
 
-def test_loose_fit_needs_fewer_products_than_an_exact_step(monkeypatch) -> None:
+def test_loose_fit_takes_inexact_newton_steps(monkeypatch) -> None:
     shares = []
     original = newton.Newton._step
 
@@ -64,7 +64,7 @@ def test_loose_fit_needs_fewer_products_than_an_exact_step(monkeypatch) -> None:
     assert min(shares) < 0.01
 
 
-def test_rows_without_features_are_not_copied_and_not_changed() -> None:
+def test_input_matrix_is_not_copied_or_modified() -> None:
     Z, y = make_rows()
     assert Design(Z).compute_matrix(copy=False) is Z
     assert Design(Z).compute_matrix() is not Z
@@ -78,7 +78,7 @@ def test_rows_without_features_are_not_copied_and_not_changed() -> None:
     assert np.array_equal(few, before[:5])
 
 
-def test_rows_that_are_not_finite_are_refused_without_a_copy() -> None:
+def test_nonfinite_input_is_rejected_if_it_is_not_copied() -> None:
     Z, _ = make_rows()
     Z[3, 2] = np.nan
     with pytest.raises(MethodError, match="not finite"):

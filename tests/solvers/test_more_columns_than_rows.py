@@ -78,7 +78,7 @@ def test_dual_ridge_equals_primal_ridge(kind, options, shape, selection, convent
 
 
 @pytest.mark.parametrize("n_components", [100, 300])
-def test_float32_and_sparse_rows_give_the_same_features(n_components):
+def test_float32_and_sparse_rows_give_the_same_coefficients(n_components):
     from scipy import sparse
 
     X, y = problem(60, 5, "real")
@@ -93,7 +93,7 @@ def test_float32_and_sparse_rows_give_the_same_features(n_components):
 
 
 @pytest.mark.parametrize("least", [0.0, 1e-12])
-def test_penalties_near_rounding_are_solved_fold_by_fold(least, monkeypatch):
+def test_penalties_near_machine_precision_are_solved_fold_by_fold(least, monkeypatch):
     X, y = problem(30, 90, "real")
     X[1] = X[0]  # a direction of no length
     fitted = RidgeRegressor([least, 1.0], random_state=0).fit(X, y)
@@ -103,7 +103,7 @@ def test_penalties_near_rounding_are_solved_fold_by_fold(least, monkeypatch):
     np.testing.assert_array_equal(fitted.coef_, alone.coef_)
 
 
-def test_gram_matrix_of_the_columns_is_not_computed(monkeypatch):
+def test_dual_ridge_does_not_compute_the_gram_matrix_of_the_columns(monkeypatch):
     def refuse(*_):
         raise AssertionError("a p x p matrix")
 

@@ -27,7 +27,7 @@ CASES = [
 ]
 
 # Solvers whose objective has another form, with the test of their penalty.
-OTHER_TESTS = {"joint": ("test_joint.py", "test_value_equals_that_of_a_general_convex_solver")}
+OTHER_TESTS = {"joint": ("test_joint.py", "test_optimum_equals_that_of_a_general_convex_solver")}
 
 
 def test_each_solver_has_a_test_of_its_penalty():
@@ -69,7 +69,7 @@ def test_documentation_states_the_penalty_of_each_solver():
     assert set(SOLVERS) <= set(re.findall(r"[\w-]+", section))
 
 
-def test_scale_free_penalty_is_equal_in_both_conventions():
+def test_scale_free_penalty_is_equal_for_absolute_and_per_sample_alphas():
     """It is the absolute penalty over the mean squared norm of a row, not the value per sample."""
     X, y = np.random.default_rng(0).standard_normal((40, 3)) + 1.0, np.arange(40) % 2
     norm = (X**2).sum(axis=1).mean()

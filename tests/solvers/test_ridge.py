@@ -69,7 +69,7 @@ def test_one_vs_one_equals_separate_fits_of_pairs(several, intercept):
         np.testing.assert_allclose(solver.intercept_[column], pair.intercept_[0], atol=1e-12)
 
 
-def test_per_sample_penalty_of_a_pair_counts_its_rows(several):
+def test_per_sample_penalty_of_one_vs_one_uses_the_rows_of_the_pair(several):
     X, y = several
     solver = RidgeClassifier(0.01, multiclass="one-vs-one", alpha_convention="per-sample").fit(X, y)
     rows = y < 2
@@ -77,7 +77,7 @@ def test_per_sample_penalty_of_a_pair_counts_its_rows(several):
     np.testing.assert_allclose(solver.coef_[0], pair.coef_[0], rtol=1e-9)
 
 
-def test_float32_fold_loss_equals_the_loss_of_the_fold_rows():
+def test_fold_loss_in_float32_equals_the_loss_computed_from_its_rows():
     grid = [10.0**e for e in range(-8, 5)]
     for seed in range(5):
         generator = np.random.default_rng(seed)
@@ -94,7 +94,7 @@ def test_float32_fold_loss_equals_the_loss_of_the_fold_rows():
 
 
 @pytest.mark.parametrize("multiclass", ["one-vs-rest", "one-vs-one"])
-def test_decisions_in_blocks_are_unchanged(several, multiclass, monkeypatch):
+def test_fold_losses_computed_in_blocks_are_unchanged(several, multiclass, monkeypatch):
     X, y = several
     solver = RidgeClassifier([0.1, 10.0], multiclass=multiclass, selection="cv5", random_state=0)
     whole = clone(solver).fit(X, y)

@@ -46,7 +46,7 @@ def drawn(seed):
 
 
 @pytest.mark.parametrize("seeds", [range(40), *at_night(range(40, 2000))], ids=len)
-def test_all_ridge_algorithms_make_the_same_choice(seeds, monkeypatch):
+def test_all_ridge_algorithms_select_the_same_penalty(seeds, monkeypatch):
     sides = {True: 0, False: 0}
     for seed in seeds:
         solver, X, y, groups = drawn(seed)

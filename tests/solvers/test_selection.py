@@ -20,7 +20,7 @@ def test_largest_of_tied_penalties_is_selected(rng):
     assert solver.alpha_ == 10.0
 
 
-def test_absolute_penalty_is_recorded_for_both_conventions(binary):
+def test_absolute_penalty_is_recorded_for_per_sample_penalties(binary):
     X, y = binary
     solver = RidgeClassifier(0.5, alpha_convention="per-sample").fit(X, y)
     assert (solver.alpha_, solver.alpha_absolute_) == (0.5, 40.0)
