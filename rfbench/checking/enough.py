@@ -26,8 +26,8 @@ from rfbench.errors import MethodError
 
 Index = NDArray[np.intp]
 # PROBABILITY is the probability with which the error of one draw is at most the estimated error.
-# N_ERRORS is the number of resamples or seeds. Both were chosen without a measurement. By
-# definition of the quantile, the estimated error is the 180th of 199 sorted errors.
+# N_ERRORS is the number of resamples or seeds. Both were chosen without a measurement. The
+# estimated error is, by definition of the quantile, the 180th of 199 sorted errors.
 PROBABILITY, N_ERRORS = 0.9, 199
 # Largest number of features that is stated, chosen without a measurement. If it is doubled, errors
 # that are smaller by a factor of 0.7 get a number, too.

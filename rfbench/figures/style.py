@@ -82,7 +82,7 @@ BLUE, VERMILLION, PURPLE = "#0072B2", "#D55E00", "#CC79A7"
 BROWN, VIOLET = "#663300", "#8422E6"
 GRAY = "#8A8A8A"
 COLORS = (BLACK, BLUE, VERMILLION, GREEN, PURPLE, BROWN, VIOLET)
-# name of a marker, or number of corners, kind (1: star, 2: asterisk) and angle in degrees
+# Name of a marker, or a tuple: number of corners, kind (1: star, 2: asterisk), angle in degrees.
 Marker = str | tuple[int, int, int]
 Dash = str | tuple[int, tuple[float, ...]]
 # The last four patterns are long dashes, two dots between dashes, widely spaced dots, and

@@ -64,8 +64,8 @@ class Cell(NamedTuple):
 
 
 TYPES: dict[str, Any] = get_type_hints(Cell)
-# The authors' file of a cell; number, mean and standard deviation of their errors; and the same
-# three values for our errors. Our values are empty for a cell that is not measured.
+# The first column is the authors' file of a cell. The others are the number, the mean and the
+# standard deviation of their errors and of our errors. Our values are empty if we have none.
 COLUMNS_OF_ERRORS = ("folder", "published_n", "published_mean", "published_sd", "n", "mean", "sd")
 COLUMNS_OF_CELLS = ["id", *Cell._fields, *COLUMNS_OF_ERRORS]
 

@@ -90,7 +90,7 @@ class Supervised(kinds.Transformer):
         (steps_of_signs, {}, "does not decrease"),
         (FunctionTransformer, {"bandwidth_parameter": "rows"}, "does not decrease"),
         (Nystroem, {"kernel": "polynomial"}, "depends on the position of the rows"),
-        (one_column, {}, "do not determine the mean product of features to 2 %"),
+        (one_column, {}, "do not determine the length scale to 2 %"),
         (Supervised, {}, "uses the target"),
         (broken, {}, "ZeroDivisionError: no rows of data"),
     ],
