@@ -25,9 +25,9 @@ OPEN_FOLDER = getattr(os, "O_PATH", os.O_RDONLY)
 
 Without O_PATH, the folder has to be readable.
 """
-# Seconds between two checks if a process has ended. They are needed on systems without file
-# descriptors of processes. The value was chosen without a measurement. With twice this value, the
-# end of a child process is noticed 20 ms later.
+# Seconds between two tests of whether a process has ended. These tests are used on systems without
+# file descriptors of processes. The value was chosen without a measurement. With twice this value,
+# the end of a child process is noticed 20 ms later.
 POLL_SECONDS = 0.02
 # Number of bytes of a test allocation. It is more than other threads allocate in the same
 # microseconds. The value was chosen without a measurement. Nothing is written to this memory, so

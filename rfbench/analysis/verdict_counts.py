@@ -131,7 +131,7 @@ def count_by_verdict(entries: pd.DataFrame, by: Sequence[str]) -> Count:
 
 
 def _seen(entries: pd.DataFrame) -> dict[str, int]:
-    """Return the number of entries for each verdict, in the order of the first entries."""
+    """Return a dictionary from each verdict to the number of entries that have it."""
     return dict(Counter(map(str, entries["verdict"])))
 
 
@@ -201,7 +201,10 @@ def list_left_out_numbers(verification: Verification) -> list[RemovedPart]:
 
 
 def count_including_left_out(verification: Verification) -> dict[tuple[str, ...], Count]:
-    """Return a dictionary from each class to its `Count`, including the removed numbers."""
+    """Return the counts of published numbers as if no rule had removed any.
+
+    The keys are the classes of numbers, see `OF_NUMBERS`.
+    """
     gone = [entries for group, _, entries in _groups(verification) if group != MOVED]
     every = pd.concat([list_published_numbers(verification), *gone], ignore_index=True)
     return {each.of: each for each in _counts(every, OF_NUMBERS)}

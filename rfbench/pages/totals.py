@@ -55,7 +55,10 @@ def render_totals_page(verification: Verification, configured: Configurations | 
 def _add_papers(
     lay: Callable[[Sequence[Count]], Grid], counts: Sequence[tuple[str, Count]]
 ) -> Grid:
-    """Return the table of counts from the function `lay`, with the paper as first column."""
+    """Return a table of counts whose first column is the paper.
+
+    The function `lay` makes the other columns from the counts.
+    """
     grid = lay([each for _, each in counts])
     named = zip(counts, grid.rows, strict=True)
     return Grid(["paper", *grid.head], [[paper, *row] for (paper, _), row in named])

@@ -192,7 +192,8 @@ def list_data_sets_of_papers() -> dict[str, dict[str, Source]]:
 def list_unstated_settings(paper: str, apart: bool = False) -> tuple[str, ...]:
     """Return the names of the settings that the text of a paper does not state.
 
-    All other open choices contradict the text. With `apart`, the result contains only the settings
+    The open choices of a paper are these settings, and settings of ours that contradict the text.
+    The latter are not returned. With `apart`, the result contains only the settings
     that are varied by ``rfbench audit --gaps`` and by no other audit.
     """
     paper_folder = find_paper_files(paper)

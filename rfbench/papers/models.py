@@ -140,9 +140,9 @@ def _numerals(cell: str) -> list[str]:
 class AuthorsRow(_PaperSection):
     """One score of the authors' own runs, a line of rows.csv.
 
-    Columns that are not fields of this class are parameters of the sampler. A configuration with
-    the key ``settings_from`` measures the fold again with this M, this `alpha` and these
-    parameters.
+    A score belongs to one fold of the authors' cross-validation. A configuration with the key
+    ``settings_from`` measures the same fold with the M, the `alpha` and the parameters of this
+    line. Columns that are not fields of this class are parameters of the sampler.
     """
 
     dataset: str  # name of the data set, as in paper.yaml
