@@ -260,10 +260,10 @@ def _list_order(name: str) -> list[str]:
         for n, word in rest:
             text += f"{',' if (n, word) != rest[-1] else ' and'} {n} {word} these rows"
         if groups:
-            verb = "key that was committed later is" if len(groups) == 1 else (
-                "keys that were committed later are"
-            )
-            text += f". The {verb} {listed}"
+            later = "keys that were committed later are"
+            if len(groups) == 1:
+                later = "key that was committed later is"
+            text += f". The {later} {listed}"
         lines.append(f"{text}.")
     return lines
 
