@@ -43,6 +43,7 @@ def render_report_files(verification: Verification, out: Path) -> Addition:
     if folder is None:
         return Addition({page.PAGE: None})
     look = (
-        f"{link(out / page.PAGE, out)}: public feature maps that are biased, by how much, and why."
+        f"{link(out / page.PAGE, out)} lists public feature maps that are biased, "
+        "by how much, and why."
     )
     return Addition({page.PAGE: page.render_maps_page(folder, out)}, look=[look])

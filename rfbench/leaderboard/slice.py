@@ -31,14 +31,14 @@ def render_report_files(verification: Verification, out: Path) -> Addition:
 
     collection = verification.selection.collection
     board = compute_leaderboard(collection)
-    facts = f"; its facts for machines are in `{page.FACTS}`" if board else ""
+    facts = f". `{page.FACTS}` has the same facts as data" if board else ""
     look = [
-        f"{link(out / page.PAGE, out)}: the best method for each number of features, and its time"
-        f"{facts}."
+        f"{link(out / page.PAGE, out)} names the best method for each number of features, "
+        f"with its time{facts}."
     ]
     answered = answers.render_answers_files(collection)
     if answered[answers.PAGE]:
-        look.append(f"{link(out / answers.PAGE, out)}: questions from public threads.")
+        look.append(f"{link(out / answers.PAGE, out)} replies to questions from public threads.")
     files = page.render_files(board, out) | answered
     return Addition(files, _statements(board), look)
 

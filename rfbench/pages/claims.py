@@ -180,7 +180,7 @@ def list_differing_data_sets(outcomes: Iterable[Outcome]) -> list[str]:
         if outcome.claim.is_judged and outcome.verdict not in UNJUDGED:
             for name, size, unit in outcome.differing:
                 largest[name, unit] = max(size, largest.get((name, unit), 0.0))
-    return [f"{name} {format_number(size, 1)} {unit}" for (name, unit), size in largest.items()]
+    return [f"{format_number(size, 1)} {unit} on {name}" for (name, unit), size in largest.items()]
 
 
 def count_claim_verdicts(outcomes: Iterable[Outcome]) -> list[tuple[str, str, dict[str, int]]]:

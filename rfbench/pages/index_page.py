@@ -61,9 +61,9 @@ def make_numbers_by_class_grid(counts: Sequence[Count]) -> Grid:
 
 # Reason why numbers were removed from a total, for each key of `verdict_counts.CHANGING_COMMITS`.
 WHY_LEFT = {
-    verdict_counts.OTHER_DATA: "the data are called a substitute since",
-    verdict_counts.TUNED_ALIKE: "settings of ours are not judged",
-    verdict_counts.MOVED: "counted as tuned to match since",
+    verdict_counts.OTHER_DATA: "the data are a substitute for the paper's data",
+    verdict_counts.TUNED_ALIKE: "numbers under our own settings are not judged",
+    verdict_counts.MOVED: "the settings now count as tuned to match",
 }
 
 

@@ -167,19 +167,22 @@ def _write_counts(own: Verification, compared: Markdown) -> Markdown:
     ):
         phrase = SETTINGS_PHRASES.get(label := find_settings_label(each.of[1]), label)
         near = f"**{each.n_agreeing_or_close} of {each.n_compared}**"
-        text = f"{near} {compared} numbers agree or are close" if not clauses else near
-        text += f" {phrase} ({_write_others(each)}"
+        text = f"{near} {compared} numbers agree or are close {phrase}"
+        if clauses:
+            text = f"{phrase[0].upper()}{phrase[1:]}, {near} numbers agree or are close"
+        text += f" ({_write_others(each)})"
         every = restored[each.of]
         if every.n_compared != each.n_compared:
             text += (
-                "; with the numbers that left this count after results were known "
-                f"{every.n_agreeing_or_close} of {every.n_compared}, {_write_others(every)}"
+                ". Together with the numbers that left this count after results were known, "
+                f"{every.n_agreeing_or_close} of {every.n_compared} numbers agree or are close "
+                f"({_write_others(every)})"
             )
-        clauses.append(f"{text})")
+        clauses.append(text)
     if not clauses:
         return Markdown("")
     items = paper_numbers.join_items(paper_numbers.select_compared_numbers(own)["item"])
-    return Markdown(f"{items}: {'; '.join(clauses)}.")
+    return Markdown(f"{items}: {'. '.join(clauses)}.")
 
 
 def _write_others(each: verdict_counts.Count) -> str:
@@ -238,7 +241,7 @@ def _average(outcome: Outcome) -> str:
 
 
 def _list_order(name: str) -> list[str]:
-    """Return one text per protocol that describes when its settings were committed.
+    """Return sentences for each protocol that describe when its settings were committed.
 
     The text counts the configuration keys that were committed before, with and after the first
     rows.
@@ -249,13 +252,19 @@ def _list_order(name: str) -> list[str]:
         more = len(groups) - MAX_KEYS
         listed = join_names(groups[:MAX_KEYS]) + (f" and {more} more" if more > 0 else "")
         counts = [
-            f"{each.counts[order]} {word}"
-            for order, word in COMMIT_WORDS.items()
-            if each.counts[order]
+            (each.counts[order], word) for order, word in COMMIT_WORDS.items() if each.counts[order]
         ]
-        named = f"`{each.protocol}`" if each.protocol else "other runs"
-        text = f"{named}: {join_names(counts)}"
-        lines.append(f"{text} ({listed})" if groups else text)
+        named = f"Under `{each.protocol}`" if each.protocol else "In other runs"
+        (n, word), *rest = counts
+        text = f"{named}, {count(n, 'key was', 'keys were')} committed {word} the first result rows"
+        for n, word in rest:
+            text += f"{',' if (n, word) != rest[-1] else ' and'} {n} {word} these rows"
+        if groups:
+            later = "keys that were committed later are"
+            if len(groups) == 1:
+                later = "key that was committed later is"
+            text += f". The {later} {listed}"
+        lines.append(f"{text}.")
     return lines
 
 
@@ -273,6 +282,6 @@ def _group_added(own: Verification, name: str) -> list[str]:
             key = (line["experiment"], line["M"], line["added"])
             groups.setdefault(key, []).append(line["method"])
     return [
-        f"{n} of {join_names(methods)} at M = {M} in {run}"
+        f"{count(n, 'trial')} of {join_names(methods)} at M = {M} in {run}"
         for (run, M, n), methods in groups.items()
     ]

@@ -109,7 +109,7 @@ def list_differing_method_names(own: Verification) -> list[str]:
     numbers = select_compared_numbers(own)
     given = {} if numbers.empty else papers.find_paper(str(numbers["paper"].iloc[0])).methods
     called = {find_displayed_name(method): given.get(method) for method in numbers["method"]}
-    return [f"{name} is {other}" for name, other in called.items() if other and other != name]
+    return [f"our {name} is {other}" for name, other in called.items() if other and other != name]
 
 
 def make_verdict_counts_grid(own: Verification) -> Grid:
@@ -144,8 +144,8 @@ def list_reasons_for_no_comparison(own: Verification) -> list[tuple[str, int, li
     absent = rest.drop_duplicates("number")
     absent = absent[~absent["number"].isin({*replaced["number"], *shown["number"]})]
     reasons = {
-        "measured on substitute data alone": replaced,
-        "measured under other settings alone": shown,
+        "measured only on a substitute for the paper's data": replaced,
+        "measured only under other settings": shown,
         "not measured": absent,
     }
     return [

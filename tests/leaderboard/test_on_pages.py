@@ -42,7 +42,7 @@ def test_report_writes_leaderboard_page_json_and_figure() -> None:
     compared()
     assert written() == FILES
     front = Path("pages/README.md").read_text(encoding="utf-8")
-    assert "- [which_method.md](which_method.md): the best method" in front
+    assert "- [which_method.md](which_method.md) names the best method" in front
     assert "(methods)" in front
     size = json.loads(Path("pages/leaderboard.json").read_text())["sizes"][-1]
     assert size["best"] == "orf"

@@ -56,7 +56,7 @@ def test_leader_is_named_with_its_command() -> None:
     text = page(folder(30, 0.5), boosting(30))
     assert "**Use ORF.** With 100 features it is significantly better than every other" in text
     assert "--only label=orf`" in text
-    assert "Measured: 30 data sets at M = 100" in text
+    assert "At M = 100, 30 data sets were measured" in text
     (line,) = [line for line in text.splitlines() if line.startswith("| 100 ")]
     assert [cell.strip() for cell in line.strip("|").split("|")][4:] == ["yes", "30"]
 
@@ -86,7 +86,7 @@ def test_recommendation_is_tested_on_held_out_data_sets() -> None:
     made = rows(errors, 2, scaling="standard")
     made = [row for row in made if (row["dataset"], row["trial"]) != ("old", 1)]
     text = page(folder(30, 0.5), results(made, "leaderboard_held_out_x"))
-    assert "**On 2 data sets that were held out** ORF has 3" in text
+    assert "**On 2 data sets that were held out** ORF has a 3" in text
     assert "`rfbench run leaderboard_held_out`" in text
     other = [row for row in made if row["sampler"] == "rks"]
     assert "held out** ORF" not in page(folder(30, 0.5), results(other, "leaderboard_held_out_x"))

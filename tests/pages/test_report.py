@@ -89,7 +89,7 @@ def test_page_of_a_paper_lists_trials_added_later() -> None:
     held = verification(results_of(rows, name, paper="eerf2018"))
     page = paper.render_paper_page(held, "eerf2018", Path())
     (line,) = re.findall("^- Some trials were added after .*", page, re.M)
-    assert line.endswith(f": 2 of rks at M = 450 in {name}.")
+    assert line.endswith(f": 2 trials of rks at M = 450 in {name}.")
 
 
 def test_page_reports_that_the_text_of_the_paper_is_unavailable() -> None:
@@ -98,7 +98,7 @@ def test_page_reports_that_the_text_of_the_paper_is_unavailable() -> None:
     said = {
         n
         for n in papers.list_papers()
-        if "Not checked against" in paper.render_paper_page(held, n, Path())
+        if "not checked against" in paper.render_paper_page(held, n, Path())
     }
     assert said == unread == {"quadrature2018", "simrf2023", "rfrboost2025"}
 
