@@ -124,7 +124,8 @@ def test_maps_with_the_same_mistake_share_one_fault_number():
     parts = written()
     assert f", by {numbers[-1]} different faults.**" in parts[""]
     real = (biased["how"] == "real").sum()
-    assert f"{real} of them were run as released packages, and {len(biased) - real} " in parts[""]
+    counts = f"{real} of the {len(biased)} biased feature maps were run as released packages"
+    assert f"{counts}, and {len(biased) - real} " in parts[""]
     found = cells(parts["Biased feature maps"].partition("The bias of these")[0])
     for row in biased.to_dict("records"):
         assert found[f"{row['code']}, {row['option']}"][0] == str(row["number"])
