@@ -60,7 +60,7 @@ def test_reason_too_long_for_a_table_cell_becomes_a_footnote():
     one = rows[(rows["code"] == "performer-pytorch")].iloc[0]
     assert len(f"{one['cause']} {one['said']}".split()) > page.WORDS_OF_CELL
     part = written()["Biased feature maps"]
-    assert f"- **{one['code']}**, {one['option']}: QR as it comes" in part
+    assert f"- **{one['code']}**, {one['option']}: the matrix Q of a QR" in part
     assert all(len(cell.split()) <= page.WORDS_OF_CELL for line in cells(part).values()
                for cell in line)  # fmt: skip
 
