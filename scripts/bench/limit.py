@@ -19,8 +19,8 @@ DEFINITION = (
     "projections (2 n' d M, with n' = n + n/5 rows) and of the predictions (2 (n/5) M a), the SYRK "
     "flops of the Gram matrix (n M (M + 1)), the flops of one Cholesky factorization for each of "
     "a penalties (a M^3 / 3, at the rate of SYRK), and n' M cosines. Every rate is measured in the "
-    "same run, on one thread, just before the case. The rates of GEMM and SYRK are measured on a block of rows that is in "
-    "the cache. The rate of cosines is measured on 2^15 elements in the cache."
+    "same run, on one thread, just before the case. The rates of GEMM and SYRK are measured on a "
+    "block of rows that is in the cache. The rate of cosines is measured on 2^15 elements in the cache."
 )
 
 
