@@ -20,7 +20,8 @@ DEFINITION = (
     "flops of the Gram matrix (n M (M + 1)), the flops of one Cholesky factorization for each of "
     "a penalties (a M^3 / 3, at the rate of SYRK), and n' M cosines. Every rate is measured in the "
     "same run, on one thread, just before the case. The rates of GEMM and SYRK are measured on a "
-    "block of rows that is in the cache. The rate of cosines is measured on 2^15 elements in the cache."
+    "block of rows that is in the cache. The rate of cosines is measured on 2^15 elements in the "
+    "cache."
 )
 
 
