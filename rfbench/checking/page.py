@@ -40,6 +40,30 @@ TEXTS = ("option", "map", "kernel", "file", "date", "at", "verdict", "cause", "a
          "said", "mend")  # fmt: skip
 RIGHT, BIASED, SLOW = "no bias", "biased", "no gain from M"
 TABLES = ("own", "others", "candidates", "patched", "own_tests", "power", "planted", "planted_none")
+# Results of the packages that were tried, as predicates with a singular and a plural subject.
+RESULTS_OF_PACKAGES = {
+    "measured": ("has feature maps that were measured", "have feature maps that were measured"),
+    "read": ("was read and not run", "were read and not run"),
+    "no feature map": ("does not contain a feature map", "do not contain a feature map"),
+    "no feature map of its own": (
+        "uses the feature map of another package",
+        "use the feature map of another package",
+    ),
+    "no wheel": ("has no wheel", "have no wheel"),
+    "claims no kernel": (
+        "has features that do not claim to approximate a kernel",
+        "have features that do not claim to approximate a kernel",
+    ),
+    "no features to measure": (
+        "uses random features only inside an estimator or a solver",
+        "use random features only inside an estimator or a solver",
+    ),
+    "other spaces": (
+        "has kernels that are not defined on rows with several columns",
+        "have kernels that are not defined on rows with several columns",
+    ),
+    "cannot be imported": ("cannot be imported", "cannot be imported"),
+}
 FIXED, BELOW = "the same for every seed", "below the kernel"
 # Maximum number of words in a cell of the table. The second half of a longer reason is a note below
 # the table. The number is our choice. With twice this number, all reasons are in their cells. With
@@ -220,7 +244,7 @@ def count_tried_packages(folder: Path) -> dict[str, Any]:
     """Return the number of packages that were tried, and of each result."""
     tried = pd.read_csv(folder / "candidates.csv")
     counts = tried["result"].str.partition(":")[0].value_counts()
-    return {"tried": len(tried), "counts": counts.to_dict()}
+    return {"tried": len(tried), "counts": counts.to_dict(), "meanings": RESULTS_OF_PACKAGES}
 
 
 def _name(row: Mapping[Any, Any]) -> str:

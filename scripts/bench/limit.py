@@ -14,11 +14,14 @@ from scripts.bench.timing import rate
 IN_CACHE = 2**15
 
 DEFINITION = (
-    "limit = GEMM flops of the projections (2 n' d M, n' = n + n/5 rows) and of the predictions "
-    "(2 (n/5) M a), SYRK flops of the Gram matrix (n M (M + 1)) and flops of the a Cholesky "
-    "factorisations (a M^3 / 3, at the rate of SYRK), plus n' M cosines. Every rate is measured "
-    "in this run, on one thread, just before the case: GEMM and SYRK on a block of the rows that "
-    "the streamed path takes, in the cache; the cosine kernel on 2^15 elements in the cache."
+    "The limit is the smallest possible time of the case, computed from its numbers of operations "
+    "and the measured rates of these operations. The operations are the GEMM flops of the "
+    "projections (2 n' d M, with n' = n + n/5 rows) and of the predictions (2 (n/5) M a), the SYRK "
+    "flops of the Gram matrix (n M (M + 1)), the flops of one Cholesky factorization for each of "
+    "a penalties (a M^3 / 3, at the rate of SYRK), and n' M cosines. Every rate is measured in the "
+    "same run, on one thread, just before the case. The rates of GEMM and SYRK are measured on a "
+    "block of rows that is in the cache. The rate of cosines is measured on 2^15 elements in the "
+    "cache."
 )
 
 

@@ -14,9 +14,11 @@ from scripts.bench.limit import DEFINITION
 TITLE = """\
 # Speed
 
-`scripts/bench/run` wrote this page. Seconds are single runs on one thread, the best of several
-repetitions (of the solvers alone, the fewest CPU seconds); a bar is ours, and a case that misses it
-says so. In the lines of t_pp M is the size of the pool."""
+The script `scripts/bench/run` wrote this page. Each time is the best of several repetitions on one
+thread, in seconds. For the solvers alone, the time is the smallest number of CPU seconds.
+The column "reference" names the program with which rfbench is compared. The column "bar" contains
+our own target, and the verdict MISSED means that the target was not reached. In the cases with
+t_pp, M is the size of the pool of candidate features."""
 FILES = ("bench.json", "bench.md", "machine.json")
 LEFT = ("case", "reference", "bar", "verdict")
 HEAD = (

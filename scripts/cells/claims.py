@@ -64,7 +64,8 @@ def report(table: pd.DataFrame, *ids: str) -> str:
         if not claim["id"].startswith(ids):
             continue
         if "why" in claim:
-            reasons.append(f"- {claim['id']}, {claim['words']}: not compared. {claim['why']}")
+            name = f"The statement {claim['id']} ({claim['words']})"
+            reasons.append(f"- {name} is not compared. {claim['why']}")
             continue
         logs, theirs = (
             compute_log_ratios(table, claim, name) for name in ("mean", "published_mean")

@@ -60,7 +60,7 @@ def test_reason_too_long_for_a_table_cell_becomes_a_footnote():
     one = rows[(rows["code"] == "performer-pytorch")].iloc[0]
     assert len(f"{one['cause']} {one['said']}".split()) > page.WORDS_OF_CELL
     part = written()["Biased feature maps"]
-    assert f"- **{one['code']}**, {one['option']}: QR as it comes" in part
+    assert f"- **{one['code']}**, {one['option']}: the matrix Q of a QR" in part
     assert all(len(cell.split()) <= page.WORDS_OF_CELL for line in cells(part).values()
                for cell in line)  # fmt: skip
 
@@ -124,7 +124,8 @@ def test_maps_with_the_same_mistake_share_one_fault_number():
     parts = written()
     assert f", by {numbers[-1]} different faults.**" in parts[""]
     real = (biased["how"] == "real").sum()
-    assert f"{real} of them were run as released packages, and {len(biased) - real} " in parts[""]
+    counts = f"{real} of the {len(biased)} biased feature maps were run as released packages"
+    assert f"{counts}, and {len(biased) - real} " in parts[""]
     found = cells(parts["Biased feature maps"].partition("The bias of these")[0])
     for row in biased.to_dict("records"):
         assert found[f"{row['code']}, {row['option']}"][0] == str(row["number"])

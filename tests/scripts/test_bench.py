@@ -111,7 +111,7 @@ def test_benchmark_report_contains_all_cases_and_requirements(tmp_path):
     text = (tmp_path / "bench.md").read_text()
     assert "| 30 | 2.00 | >= 25 x; <= 1.3 x limit | PASS, MISSED |" in text
     assert "bar 2: MISSED by rks, ridge 100, 2, 3" in report.verdict(cases)
-    assert "limit = GEMM flops" in text
+    assert "The limit is the smallest possible time" in text
 
 
 def test_tuning_constant_is_restored_after_timing_other_values(monkeypatch):

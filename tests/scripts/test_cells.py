@@ -352,7 +352,7 @@ def test_page_of_cells_shows_the_counts_and_the_claims(tmp_path):
     page.write_page(frame(*rows), tmp_path)
     text = (tmp_path / "README.md").read_text()
     assert "12 of 13 cells of 3 data sets are measured" in text
-    assert "Cells without our mean: 1 of Yacht; 0 of them" in text
+    assert "Our mean is missing in these cells: 1 of Yacht. 0 of the missing cells" in text
     assert "0.50 (0.50 to 0.50)" in text
     assert len(text.splitlines()) <= 120
     assert (tmp_path / "ratios.png").read_bytes().startswith(b"\x89PNG")
