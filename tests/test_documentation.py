@@ -49,9 +49,9 @@ COMMAND = re.compile(r"^    ((?:rfbench|scripts/|python|pip|dask|source) ?(?:\\\
 
 # When the form of a claim was committed.
 WHEN = {
-    "before": "form before rows",
-    "same commit": "form with rows",
-    "after": "form after rows",
+    "before": "committed before the measured rows",
+    "same commit": "committed with the measured rows",
+    "after": "committed after the measured rows",
 }
 
 # Only parsed, and why.
@@ -272,13 +272,19 @@ def test_numbers_in_the_readme_equal_those_computed_from_the_rows():
     for of in (("table", "readings"), ("table", "matched")):
         assert every[of] == counts[of]  # none of these has left its total
     near, _, tested = counts.pop(("table", "readings")).partition(" of ")
-    assert f"Of {tested} measured numbers in tables {near} agree or are close" in text
-    assert f"tuned to match them, {counts.pop(('table', 'matched'))} do" in text
+    said = (
+        f"Of {tested} published numbers in tables, {near} agree with our measurements or are close"
+    )
+    assert said in text
+    near = counts.pop(("table", "matched"))
+    assert f"tuned to match the published numbers, {near} numbers agree or are close" in text
     holding: dict[str, list[str]] = {}
     for key, (_, _, order) in ledger["holding"].items():
         holding.setdefault(WHEN[order], []).append(key.partition("/")[2])
     named = "; ".join(f"{', '.join(sorted(ids))} ({when})" for when, ids in holding.items())
-    assert f"Claims that hold under every tried combination of unstated settings: {named}." in text
+    assert (
+        f"Claims that hold under every tried combination of unstated settings are {named}." in text
+    )
     board = json.loads((ROOT / "results/leaderboard.json").read_text())["sizes"][-1]
     line = next(line for line in board["lines"] if line["method"] == board["best"])
     ratio, names = line["ratio"], ("high", "median", "low")
@@ -287,18 +293,21 @@ def test_numbers_in_the_readme_equal_those_computed_from_the_rows():
     assert not board["leader"]
     sizes = json.loads((ROOT / "results/leaderboard.json").read_text())["sizes"]
     assert [size["M"] for size in sizes if size["leader"] == "varpro"] == [50, 100]
-    assert "VarPro with few features; with 400 none is clearly best" in text
-    assert f"`{board['best']}` has {median} % lower error in the median" in text
+    assert "With few features, VarPro is best. With 400 features, no method is clearly best" in text
+    assert (
+        f"in the median the error of `{board['best']}` is {median} % below the error of RKS" in text
+    )
     assert f"(90 % interval {low} to {high} %; better on {ratio['better']} of" in text
     assert f"of {board['datasets']} data sets)" in text
-    assert f"mean is {mean} % lower, {trimmed} % without the three most extreme" in text
+    said = f"is {mean} % below RKS, or {trimmed} % without the three most extreme"
+    assert f"The geometric mean error of `{board['best']}` {said}" in text
     maps = pd.read_csv(ROOT / "results/published/maps/others.csv")
     maps = maps[maps["verdict"].notna() & maps["apart"].isna()]
     biased = maps[maps["verdict"] == "biased"]
     run = (biased["how"] == "real").sum()
-    said = f"Of {len(maps)} public feature maps that claim a kernel, {len(biased)} are biased"
-    found = f"({run} run as released)."
-    assert f"{said} {found}" in text
+    said = f"Of {len(maps)} public feature maps that claim to approximate a kernel, "
+    found = f"{len(biased)} are biased. We ran {run} of the biased feature maps as released."
+    assert said + found in text
 
 
 def test_documented_counts_of_boosting_comparison_equal_the_published_rows():
