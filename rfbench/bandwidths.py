@@ -170,7 +170,7 @@ def choose_bandwidth_nearest_to_rule(losses: Mapping[float, Array], rule: float)
     means = {value: float(np.mean(loss)) for value, loss in losses.items()}
     best = min(means, key=lambda value: (means[value], -value))
 
-    def flat(value: float) -> bool:
+    def is_tied_with_best(value: float) -> bool:
         difference = losses[value] - losses[best]
         error = (
             float(np.std(difference, ddof=1) / np.sqrt(len(difference)))
@@ -179,7 +179,9 @@ def choose_bandwidth_nearest_to_rule(losses: Mapping[float, Array], rule: float)
         )
         return means[value] - means[best] <= max(error, 1e-12 * abs(means[best]))
 
-    return min(filter(flat, means), key=lambda value: (abs(np.log(value / rule)), -value))
+    return min(
+        filter(is_tied_with_best, means), key=lambda value: (abs(np.log(value / rule)), -value)
+    )
 
 
 def _from_rows(rule: str, X: Rows, generator: np.random.Generator) -> float:

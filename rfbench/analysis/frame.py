@@ -439,7 +439,10 @@ def _stale(
 
 
 def _aliases(groups: pd.DataFrame) -> pd.Series[str]:
-    """Return the sampler of each group if exactly one label uses this sampler, else ""."""
+    """Return the name of the sampler of each group, which is a second name for its label.
+
+    The result is "" for a group whose sampler has several labels.
+    """
     # A paper's folder may use the name of the sampler, "rks" for example, while our row has a
     # different label. The name identifies the row only if a single label has this sampler and no
     # label equals the name. Otherwise a variant of the sampler could be mistaken for the method.

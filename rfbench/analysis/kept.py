@@ -1,4 +1,4 @@
-"""Masks of stored frequencies near two corners, and of stored offsets near 0 or pi."""
+"""Tests of stored features: frequencies near (1, 1) or (-1, -1), and offsets near 0 or pi."""
 
 from __future__ import annotations
 

@@ -200,7 +200,7 @@ def list_left_out_numbers(verification: Verification) -> list[RemovedPart]:
     ]
 
 
-def count_including_left_out(verification: Verification) -> dict[tuple[str, ...], Count]:
+def count_numbers_including_removed(verification: Verification) -> dict[tuple[str, ...], Count]:
     """Return the counts of published numbers as if no rule had removed any.
 
     The keys are the classes of numbers, see `OF_NUMBERS`.

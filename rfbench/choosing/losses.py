@@ -25,7 +25,7 @@ NUMBER_METRICS = ("rmse", "mae")
 # a correction.
 LEAST_RANKED = 12
 # The usual coverage of a confidence interval. If the probability outside the interval is halved,
-# the interval is a fifth wider.
+# the interval is about a seventh wider.
 HELD_OUT_LEVEL = 0.95
 
 

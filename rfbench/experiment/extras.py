@@ -137,7 +137,7 @@ def time_refit(fitted: Fitted) -> dict[str, Any]:
     resolved, clock = fitted.resolved, Clock()
     if not resolved.trial.experiment.refit_time or not fitted.model.predicts:
         return {}
-    model = fitted.model.with_choice()
+    model = fitted.model.with_selected_settings()
     again = resolved.with_M(fitted.M)
     fit = fit_features(again, model, fitted.bandwidth, clock)
     fit_model(again, model, fit.features, clock)

@@ -160,7 +160,7 @@ def _write_counts(own: Verification, compared: Markdown) -> Markdown:
 
     `compared` is a link to the glossary with the text "compared".
     """
-    restored = verdict_counts.count_including_left_out(own)
+    restored = verdict_counts.count_numbers_including_removed(own)
     clauses: list[str] = []
     for each in sorted(
         verdict_counts.count_published_numbers(own), key=lambda each: -each.n_compared

@@ -27,9 +27,9 @@ KMEANS_ROWS, KMEANS_ROUNDS = 20_000, 20
 # errors of about 1e-16 * trace * (their number), so a smaller sum would be noise or negative. With
 # twice the value, the penalty is larger only if the omitted eigenvalues are nearly 0.
 MIN_RELATIVE_MEAN = 1e-12
-# Smallest sum of the residuals, relative to the trace, for which another landmark is drawn. A
-# smaller sum is a rounding error. With twice the value, at most one landmark fewer is drawn if the
-# sum is that small.
+# Smallest sum of the residuals, relative to the trace of the kernel matrix, for which another
+# landmark is drawn. A smaller sum is a rounding error. With twice the value, at most one landmark
+# fewer is drawn.
 LEAST_RESIDUAL = 1e-13
 # Maximum memory in bytes (2 GiB) of the Cholesky factor with which pivots are chosen. Chosen
 # without a measurement. With twice the memory, pivots are chosen among twice as many rows, which

@@ -414,9 +414,10 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         fit_fold: FoldFit,
         clock: Clock,
     ) -> Fits:
-        """Return `fits` with a fit for each fold, whose features are fitted without the fold.
+        """Return `fits`, with one more fit for each fold.
 
-        All time spent on a fold counts as training.
+        The features of such a fit are fitted on the rows outside of the fold. All time spent on a
+        fold counts as training.
         """
         partial, sums, spent = [], [], Clock()
         for g in range(int(folds.max()) + 1):
@@ -537,7 +538,7 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         """
         return self.resolve_selection() not in CHOOSE_WITHOUT_FOLDS
 
-    def with_choice(self) -> Solver:
+    def with_selected_settings(self) -> Solver:
         """Return an unfitted copy of the solver whose only penalty is the selected penalty."""
         chosen: Solver = clone(self).set_params(alphas=[self.report_.alpha], selection="fixed")
         return chosen

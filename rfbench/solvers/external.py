@@ -179,7 +179,7 @@ class ExternalSolver(FittedModel):
         """Return True if the estimator holds out some of n rows for a selection."""
         return uses_held_out_rows(self.estimator, n)
 
-    def with_choice(self) -> ExternalSolver:
+    def with_selected_settings(self) -> ExternalSolver:
         """Return an unfitted copy of the estimator, or of the best estimator of its search."""
         best = clone(getattr(self.estimator, "best_estimator_", self.estimator))
         return ExternalSolver(

@@ -112,7 +112,7 @@ class FittedModel(ABC):
         return False
 
     @abstractmethod
-    def with_choice(self) -> FittedModel:
+    def with_selected_settings(self) -> FittedModel:
         """Return an unfitted copy of the model with the settings that this fit has selected."""
 
     @abstractmethod
@@ -169,7 +169,7 @@ class NoSolver(FittedModel):
         self.report_ = FitReport(n_columns=design.n_columns)
         return self
 
-    def with_choice(self) -> FittedModel:
+    def with_selected_settings(self) -> FittedModel:
         """Return a new `NoSolver`."""
         return NoSolver()
 

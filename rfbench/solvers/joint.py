@@ -69,7 +69,10 @@ class Saddle:
 
 
 def compute_lower_bound(A: Array, a: Array, rho: float) -> float:
-    """Return 1'a - max_q q'g^2 / 2 with g = A'a. It is a lower bound of the optimal value."""
+    """Return a lower bound of the optimal value.
+
+    The bound is 1'a - max_q q'g^2 / 2 with g = A'a, over the feature weights q.
+    """
     # For a fixed a, the q in the ball that maximizes q'v has a closed form. Any other q would give
     # a larger number, which is not a lower bound.
     v = matmul(A.T, a) ** 2

@@ -32,7 +32,8 @@ def apply_link(scores: Array, link: Link) -> Array:
 def fit_link(scores: Array, codes: NDArray[np.int64]) -> Link:
     """Return the scale c and the power a with the smallest log-loss on rows not used in the fit.
 
-    For a scale near 0 the link is the logistic function with the slope scale times power.
+    A link maps a score to a probability. If the scale is near 0, the link is the logistic function
+    with the slope c a.
     """
     rows = np.arange(len(codes))
 

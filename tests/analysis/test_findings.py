@@ -78,7 +78,7 @@ def test_published_numbers_are_counted_by_verdict_and_provenance():
     assert counts == [(("table", "readings"), 3, 1, 2), (("table", "matched"), 2, 1, 0)]
     (read, _) = (each.decidable_count for each in every)
     assert (read.n_compared, read.n_agreeing_or_close, read["differs"]) == (2, 1, 1)
-    restored = verdict_counts.count_including_left_out(made)
+    restored = verdict_counts.count_numbers_including_removed(made)
     assert {
         of: (c.n_agreeing_or_close, c.n_compared, c["differs"]) for of, c in restored.items()
     } == {

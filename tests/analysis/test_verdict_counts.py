@@ -217,7 +217,7 @@ def test_numbers_left_out_of_a_total_are_counted_by_verdict() -> None:
         > np.log(1.1)
     ]
     assert len(far) >= usps.count["differs"]  # those beyond with all of their interval
-    back = verdict_counts.count_including_left_out(held)[usps.count.of]
+    back = verdict_counts.count_numbers_including_removed(held)[usps.count.of]
     assert (back.n_agreeing_or_close, back.n_compared, back["differs"]) == (
         usps.count.n_agreeing_or_close, usps.count.n_compared, usps.count["differs"],
     )  # fmt: skip

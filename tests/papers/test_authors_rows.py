@@ -141,7 +141,7 @@ def test_trial_uses_the_authors_settings_of_its_fold(tmp_path: Path) -> None:
     (tmp_path / "folds.yaml").write_text(text.replace("folds: 2", "folds: 3"))
     with (
         read_from(tmp_path / "papers"),
-        pytest.raises(ConfigError, match="for 2 folds of the method rks on the data set digits"),
+        pytest.raises(ConfigError, match="settings of rks on the data set digits for 2 folds"),
     ):
         read_config(tmp_path / "folds.yaml")
 
