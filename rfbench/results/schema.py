@@ -106,7 +106,7 @@ class Column:
 # Roles of a sampler in a comparison. A model has no random features, and its results are the same
 # at every M. With the role validation, the errors are measured on data that were used for a
 # selection, and not on test data.
-ROW_ROLES = METHOD, BASELINE, MODEL, VALIDATION = "method", "baseline", "model", "validation"
+METHOD, BASELINE, MODEL, VALIDATION = "method", "baseline", "model", "validation"
 
 _WHAT = (
     Column(

@@ -53,11 +53,6 @@ def performer(X, M, seed, signs=False):
     return positive(X, lengths(generator, M, d) * blocks(generator, M, d, signs))
 
 
-def performer_tensorflow_models(X, M, seed):
-    generator, d = np.random.default_rng(seed), X.shape[1]
-    return positive(X, lengths(np.random.default_rng(0), M, d) * blocks(generator, M, d))
-
-
 def performer_givens(X, M, seed):
     d, made = X.shape[1], []
     for _ in range(-(-M // d)):
