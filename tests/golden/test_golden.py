@@ -28,7 +28,7 @@ def test_solver_solutions_equal_the_stored_ones():
     found, expected = numbers.solutions(), json.loads(numbers.SOLUTIONS.read_text())
     assert found.keys() >= expected.keys(), "a solver was taken away or renamed"
     for name, sums in expected.items():
-        assert not numbers.differ(found[name], sums, 1e-5), name
+        assert not numbers.differ(found[name], sums, numbers.SOLUTION_TOLERANCE), name
         assert np.isfinite(found[name]).all()
 
 
@@ -37,3 +37,10 @@ def test_updating_stored_values_ignores_rounding_differences():
     found = {"same": [-11.999999999999996, 3.0], "moved": [1.1, 1.0], "longer": [1.0, 2.0]}
     found["new"] = [5.0]
     assert numbers.keep_equal(found, stored) == found | {"same": [-12.0, 3.0]}
+
+
+def test_update_keeps_solutions_that_the_test_accepts():
+    """With the tolerance of features, the update changed a solution that its test accepts."""
+    stored, found = {"svm": [36.38003]}, {"svm": [36.38028]}
+    assert numbers.keep_equal(found, stored) == found
+    assert numbers.keep_equal(found, stored, numbers.SOLUTION_TOLERANCE) == stored
