@@ -71,16 +71,29 @@ class Verification:
         return named
 
 
-def find_claim_folders(paths: Iterable[str | Path], name: str) -> tuple[list[Path], str | None]:
+def find_claim_folders(
+    paths: Iterable[str | Path], name: str, paper: str | None = None
+) -> tuple[list[Path], str | None]:
     """Return the results folders that contain the rows of a claim, and the name of its paper.
 
-    Folders at or below the paths are searched. All folders and None are returned if no paper, or
-    more than one, has a claim with this name. Raises ResultsError if a path does not exist.
+    Folders at or below the paths are searched. If no paper has a claim with this name, the result
+    is all folders and `paper`.
+
+    Raises ResultsError if a path does not exist, or if several papers have a claim with this name
+    and `paper` is not given.
     """
     found = reader.find_results_folders(paths)
     of = {c.paper for c in papers.list_claims() if name in (c.id, "/".join(c.key))}
-    if len(of) != 1:
-        return found, None
+    if paper is not None:
+        of &= {paper}
+    if not of:
+        return found, paper
+    if len(of) > 1:
+        raise ResultsError(
+            f"The claim {name} is ambiguous.",
+            f"The papers {', '.join(sorted(of))} have a claim with this name.",
+            f"Name the paper, too: --claim {min(of)}/{name}.",
+        )
     (paper,) = of
     manifests = ((folder, read_if_valid(folder, [])) for folder in found)
     own = [

@@ -164,7 +164,7 @@ def verify(
         return
     usual = find_results_folder()
     if claim is not None:
-        found, paper = verification.find_claim_folders(folders or (usual,), claim)
+        found, paper = verification.find_claim_folders(folders or (usual,), claim, paper)
         folders, claims_only = tuple(found), True
     where: Sequence[Path] = folders or ([usual] if usual.is_dir() else [])
     published: list[Path] = []

@@ -121,7 +121,19 @@ def test_verify_compares_an_external_paper_and_labels_it_external(words: list[st
     assert "liu2020" not in said
     assert "doe2030" not in call("verify", "results", "--format", "json")
     assert "doe2030,table7" in call("verify", *words, "--format", "csv")
-    assert "printed: holds" in call("verify", *words, "--claim", "D1")
+    assert "printed: holds" in call("verify", *words, "--claim", "doe2030/D1")
+
+
+def test_claim_of_several_papers_needs_the_name_of_its_paper() -> None:
+    """Of two claims with the name D1, `verify` explained one without a warning."""
+    write(Path("theirs"), "roe2031")
+    results("roe2031_table7", paper="roe2031")
+    words = ("verify", "results", "--papers", "theirs", "--claim")
+    said = " ".join(call(*words, "D1", code=2).split())
+    assert "The papers doe2030, roe2031 have a claim with this name." in said
+    assert "--claim doe2030/D1" in said
+    assert "D1, roe2031" in call(*words, "roe2031/D1")
+    assert "D1, roe2031" in call(*words, "D1", "--paper", "roe2031")
 
 
 def test_verify_shows_only_papers_of_the_given_folders() -> None:
