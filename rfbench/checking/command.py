@@ -48,8 +48,8 @@ def test(
     of rows. The test measures bias and error over about 2,800 seeds, in at most 60 s of CPU per
     kernel. It checks the promises of every map: same seed, pickling, sparse rows, float32. The
     result for each kernel is printed first, with the likely cause of a bias. The exit code is 1
-    if a check fails. If the features are the same for every seed, only a large error is a fault.
-    Use rfbench.checking.check_map for the same checks in your own tests.
+    if a check fails, and 2 for wrong usage. If the features are the same for every seed, only a
+    large error is a fault. Use rfbench.checking.check_map for the same checks in your own tests.
 
     --within prints the number of features that is needed for a relative kernel error. It measures
     the error (Frobenius norm, 60 rows of data) over 199 seeds.

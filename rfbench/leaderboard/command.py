@@ -48,7 +48,8 @@ def rank(
 
     TARGET is checked first. Then it is measured on the leaderboard's tables, splits and trials,
     with the same search, and compared with the published rows. A kernel or a solver is measured
-    with plain random features. An interrupted run resumes with the same command.
+    with plain random features. An interrupted run resumes with the same command. The exit code is 1
+    if TARGET gets no rank, and 2 for wrong usage.
 
     TARGET is a name of `rfbench list samplers` or `list kernels`, FILE.PY:NAME or
     package.module.Name. It can be a transformer with scikit-learn's interface, or a function
