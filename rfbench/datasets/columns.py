@@ -475,7 +475,7 @@ class Table:
         if different < 2:
             raise DataError(
                 f"{what} is constant." if different else f"{what} does not have any value.",
-                "Nothing can be learned without a target.",
+                "A model is fitted to a target with at least two different values.",
                 "Name another target column.",
             )
         given = [str(label) for label in labels] if len(labels) == different else []

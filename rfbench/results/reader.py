@@ -156,7 +156,7 @@ def find_results_folders(paths: Iterable[str | Path]) -> list[Path]:
     for path in map(Path, paths):
         if not path.exists():
             raise ResultsError(
-                f"There is no file or folder {path}.",
+                f"There is no file or folder '{path}'.",
                 "Results are read from this path.",
                 "Name a different path, or create results with 'rfbench run CONFIG'.",
             )
