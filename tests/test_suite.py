@@ -58,34 +58,30 @@ def test_test_command_fails_if_a_program_fails_and_shows_mypy_output(tmp_path, p
 
 
 def test_each_nightly_test_has_a_test_that_runs_by_day(request):
-    """By day, a test of the same file or of another one fails for the same faults."""
+    """The test that an entry names exists and has cases by day, and the entry marks its cases."""
     entries = {entry.test: entry for entry in nightly.read_entries()}
     assert len(entries) == len(nightly.read_entries())
     for entry in entries.values():
         other = entry.test if entry.by_day == nightly.OTHER_CASES else entry.by_day
-        file, *_, name = other.split("::")
-        assert f"def {name}(" in (ROOT / "tests" / file).read_text(), entry
-        assert (entry.by_day == nightly.OTHER_CASES) == bool(entry.cases) or entry.cases, entry
+        for test in (entry.test, other):
+            file, *_, name = test.split("::")
+            assert f"def {name}(" in (ROOT / "tests" / file).read_text(), test
+        assert entry.cases or entry.by_day != nightly.OTHER_CASES, entry
         assert other not in entries or entries[other].cases, f"{other} runs at night, too"
-    collected = {
-        item.nodeid.partition("::")[0].removeprefix("tests/") for item in request.session.items
-    }
-    unused = set(entries) - request.config.stash[NIGHTLY_TESTS]
-    assert {test for test in unused if test.partition("::")[0] in collected} == set()
+    collected = {nightly.find_test(item) for item in request.session.items}
+    assert (entries.keys() & collected) - request.config.stash[NIGHTLY_TESTS] == set()
 
 
 def test_nightly_test_keeps_its_other_cases(request):
     """No entry with a pattern of cases matches all cases of its test."""
+    collected = {nightly.find_test(item) for item in request.session.items}
     by_day = {
-        item.nodeid.removeprefix("tests/").partition("[")[0]
+        nightly.find_test(item)
         for item in request.session.items
         if not any(mark.kwargs == nightly.nightly.kwargs for mark in item.iter_markers("skipif"))
     }
-    files = {
-        item.nodeid.partition("::")[0].removeprefix("tests/") for item in request.session.items
-    }
-    entries = [each for each in nightly.read_entries() if each.test.partition("::")[0] in files]
-    assert [each.test for each in entries if each.cases and each.test not in by_day] == []
+    with_cases = {entry.test for entry in nightly.read_entries() if entry.cases}
+    assert (with_cases & collected) - by_day == set()
 
 
 def test_nightly_workflow_runs_all_tests():

@@ -1,7 +1,8 @@
 """Tests that `scripts/test --all` and the nightly workflow add: full sizes, long lists, many kills.
 
-For each, a fast test runs by day and fails for the same faults. ``tests/nightly.yaml`` lists tests
-that take seconds. `nightly` and `at_night` mark complete versions of a fast test in its own file.
+``tests/nightly.yaml`` lists tests that take seconds, each with the nearest test that runs by day.
+`nightly` and `at_night` mark complete versions of a fast test in its own file. The fast test fails
+for the same faults.
 """
 
 import os
@@ -37,13 +38,18 @@ def read_entries() -> list[Entry]:
     return [Entry(**entry) for entry in content]
 
 
+def find_test(item: pytest.Item) -> str:
+    """Return the file, relative to ``tests``, and the name of a test, without its case."""
+    return item.nodeid.removeprefix("tests/").partition("[")[0]
+
+
 def mark_nightly_tests(items: list[pytest.Item]) -> set[str]:
     """Mark the collected tests that ``tests/nightly.yaml`` lists; return the tests with a mark."""
     entries, marked = {entry.test: entry for entry in read_entries()}, set()
     for item in items:
-        test, _, case = item.nodeid.removeprefix("tests/").partition("[")
-        entry = entries.get(test)
-        if entry is not None and re.search(entry.cases, case.removesuffix("]")):
+        case = item.nodeid.partition("[")[2].removesuffix("]")
+        entry = entries.get(find_test(item))
+        if entry is not None and re.search(entry.cases, case):
             item.add_marker(nightly)
-            marked.add(test)
+            marked.add(entry.test)
     return marked
