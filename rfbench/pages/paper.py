@@ -256,9 +256,9 @@ def _list_order(name: str) -> list[str]:
         ]
         named = f"Under `{each.protocol}`" if each.protocol else "In other runs"
         (n, word), *rest = counts
-        text = f"{named}, {count(n, 'key was', 'keys were')} committed {word} the first result rows"
-        for n, word in rest:
-            text += f"{',' if (n, word) != rest[-1] else ' and'} {n} {word} these rows"
+        first = f"{count(n, 'key was', 'keys were')} committed {word} the first result rows"
+        *parts, last = [first, *(f"{n} {word} these rows" for n, word in rest)]
+        text = f"{named}, {' and '.join([*filter(None, [', '.join(parts)]), last])}"
         if groups:
             later = "keys that were committed later are"
             if len(groups) == 1:
