@@ -49,15 +49,18 @@ from rfbench.solvers.fitted_model import FitReport
 LONGEST_MESSAGE, LONGEST_TRACEBACK = 2000, 100_000
 
 
-def _raise_on_complex_cast() -> None:
-    """Turn numpy's warning about a discarded imaginary part into an error in this process.
+def _set_warning_filters() -> None:
+    """Set the filters of two warnings in this process.
 
-    Otherwise complex features would be replaced by their real parts without notice.
+    Numpy's warning about a discarded imaginary part becomes an error. Otherwise complex features
+    would be replaced by their real parts without notice. Scikit-learn's warning that a target with
+    many classes may be numeric is ignored, because the configuration of a trial states the task.
     """
     refusal = ("error", None, np.exceptions.ComplexWarning, None, 0)
-    # Do not add the filter a second time, because earlier warnings would be shown again.
+    # Do not add the filters a second time, because earlier warnings would be shown again.
     if refusal not in warnings.filters:
         warnings.simplefilter("error", np.exceptions.ComplexWarning)
+        warnings.filterwarnings("ignore", "The number of unique classes is greater", UserWarning)
 
 
 def run_job(job: Job, context: Context | None = None) -> Iterator[dict[str, Any]]:
@@ -66,7 +69,7 @@ def run_job(job: Job, context: Context | None = None) -> Iterator[dict[str, Any]
     The global random generators of Python and numpy have the same state at the start of each trial,
     so that code that uses them is repeatable. `context` contains the objects that the trials share.
     """
-    _raise_on_complex_cast()
+    _set_warning_filters()
     waves.warm_up()  # load compiled functions before any clock runs
     context = context or Context()
     for trial in job:

@@ -24,8 +24,8 @@ def rows_of(experiment_of, monkeypatch):
     """Return a function that runs the samplers on rows and a target given as arrays."""
 
     def run(X, y, *overrides, task="binary"):
-        name = "cpu" if task == "regression" else "magic04"
-        classes = () if task == "regression" else ("a", "b")
+        name = {"regression": "cpu", "binary": "magic04", "multiclass": "letter"}[task]
+        classes = () if task == "regression" else tuple("abcdefghijklmnopqrstuvwxyz"[: max(y) + 1])
         found = Dataset(name, np.asarray(X), np.asarray(y), task, classes, None, None, "0")
         monkeypatch.setattr(datasets, "load", lambda *words, **keywords: found)
         monkeypatch.setattr(datasets, "fetch", lambda *words, **keywords: [])
@@ -50,6 +50,18 @@ def test_degenerate_rows_give_finite_errors(rows_of, rows, y, overrides):
     found = rows_of(rows, y, *overrides)
     assert {row["status"] for row in found} == {"ok"}, [row.get("message") for row in found]
     assert np.isfinite([row["error"] for row in found]).all()
+
+
+def test_target_with_a_class_for_every_two_rows_causes_no_warning(rows_of):
+    """The tests turn warnings into errors. `choose` printed scikit-learn's warning per model."""
+    words = (
+        "samplers=[rks]",
+        "split={test_size: 0.06}",
+        "solver.alphas=1",
+        "solver.selection=fixed",
+    )
+    rows = rows_of(np.tile(X, (2, 1))[:34], np.arange(34) % 17, *words, task="multiclass")
+    assert [row["status"] for row in rows] == ["ok", "ok"], [row.get("message") for row in rows]
 
 
 def test_constant_regression_target_is_handled(rows_of):
