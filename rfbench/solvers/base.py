@@ -42,20 +42,21 @@ from rfbench.solvers.fits import CERTAIN, Fits, Folds, LinearPath, Regularizatio
 from rfbench.solvers.fitted_model import FitReport, FittedModel
 from rfbench.solvers.folds import NESTED, ONCE, FoldFit, assign_group_folds, make_fold_fit
 
-# Share of the rows in a validation set, equal to a fold of five-fold cross-validation. With twice
-# the share, the fits used for the selection lack two fifths of the rows.
+# Share of the training rows that the selection 'validation' holds out. It is equal to a fold of
+# five-fold cross-validation. With twice the share, the fits used for the selection would lack two
+# fifths of the rows.
 VALIDATION_SHARE = 0.2
 LOO = "loo"
 CHOOSE_WITHOUT_FOLDS = ("fixed", "test", LOO)
 FLOATS = [np.float64, np.float32]
-# Maximum number of decision values in memory when folds are evaluated (16 MiB). Measured: 300,000
-# rows with 100 classes need 71 MB, and 1.8 GB without this limit. Twice as many values need 16 MB
-# more.
+# Maximum number of decision values in memory (16 MiB) when the errors on held-out rows are
+# computed. Measured: 300,000 rows with 100 classes need 71 MB with this limit and 1.8 GB without a
+# limit. Twice the limit needs 16 MB more.
 DECISIONS = 2**21
-# If a linear system has at most this number of rows or columns, one thread is faster than two
-# threads, which wait for each other between short computations. Measured seconds with one thread
-# and with two threads: .087 and .121 with 400 columns, .053 and .089 with 500 rows, .86 and .66
-# with 1,000 columns.
+# A linear system with at most this number of rows or columns is solved with one thread. On such a
+# small system, two threads are slower, because they wait for each other. Measured seconds with one
+# and with two threads: .087 and .121 for 400 columns, .053 and .089 for 500 rows, .86 and .66 for
+# 1,000 columns.
 SMALL_SIDE = 500
 
 
@@ -168,8 +169,9 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         features, or if no training rows were held out.
     """
 
-    # Revision of the solver. It is incremented when the solver computes something different. The
-    # identities of the solver's trials then change, so that old rows are not reused.
+    # Revision number of the solver. It is incremented when a change of the code changes the
+    # results. The hash that identifies a trial contains this number, so results of old code are not
+    # reused.
     revision: ClassVar[int] = 1
     # True if the solver computes leave-one-out errors in closed form.
     leaves_one_out: ClassVar[bool] = False
@@ -177,7 +179,8 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
     # True if the solver does not accept the penalty 0.
     positive_alphas: ClassVar[bool] = False
     # Degree of the penalty in the coefficients: 2 for a sum of squares, 1 for a sum of absolute
-    # values. Features s * z with the penalty alpha give the same fit as z with alpha / s^degree.
+    # values. If all features are multiplied by s, the penalty alpha * s^degree gives the same
+    # predictions.
     penalty_degree: ClassVar[int] = 2
 
     alphas: float | Sequence[float] = field(
@@ -188,7 +191,8 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
     intercept: bool = parameter(True, BOOLEAN)
     random_state: RandomState = parameter(None, RANDOM_STATE)
 
-    # True if the target is numeric (one or several columns), False if it contains class labels.
+    # True if the target is numeric (one or several columns). False if the target contains class
+    # labels.
     numeric_target: ClassVar[bool]
 
     def make_grid(self) -> Array:
@@ -215,8 +219,8 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
 
     def _summed_losses(self, decisions: Array, truth: NDArray[Any]) -> Array:
         """Return the loss summed over the rows for each penalty, or infinity for a NaN decision."""
-        # A fit that overflowed has NaN decision values. Its loss is set to infinity, because
-        # argmin would select NaN as the smallest loss.
+        # If a fit overflowed, its decision values contain NaN. The loss of such a fit is set to
+        # infinity, because argmin would treat NaN as the smallest loss and select this fit.
         usable = np.asarray(np.isfinite(decisions).all(axis=(1, 2)))
         losses = self._losses(np.where(usable[:, None, None], decisions, 0.0), truth)
         return np.where(usable, losses * decisions.shape[1], np.inf)
@@ -289,7 +293,8 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
             Clock that records the time of each part of the fit. Fits of features in folds count as
             training.
         """
-        # Check the parameters first, so that a wrong parameter is reported before rows are read.
+        # Check the parameters before the data, so that a wrong parameter is reported without a
+        # delay.
         self.check_parameters()
         X, y = validate_data(
             self,
@@ -308,30 +313,30 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         targets = self._targets(y)
         design = make_design(X, self.features_)
         design.clock = clock = clock or Clock()
-        # Assign the folds before anything is fitted, because features that use the target must not
-        # use the targets of held-out rows. All samplers of a trial get the same folds, whatever
-        # features they draw.
+        # Assign the rows to folds before any model is fitted. Some features use the target, and
+        # they must not use the targets of held-out rows. All samplers of a trial get the same
+        # folds.
         folds = self._make_folds(selection, design.n, groups, targets.codes, notes)
         fit_fold = None if folds is None else make_fold_fit(features_in_folds, self.features_)
-        # Fit all penalties together, so that a Gram matrix or an eigendecomposition is computed
-        # only once. If each fold needs its own features, this call fits only all rows, and
-        # `_with_nested` fits the folds.
+        # Fit all penalties in one call, so that a Gram matrix or an eigendecomposition is computed
+        # only once. If the features are fitted separately for each fold, this call fits only the
+        # model of all rows, and `_with_nested` fits the models of the folds.
         with limit_to_one_thread(self._is_small(design)):
             fits = self._fits(design, targets, None if fit_fold else folds, clock)
         if fit_fold is not None and folds is not None:
             fits = self._with_nested(fits, X, y, targets, folds, fit_fold, clock)
-        # Each row is evaluated by a fit that has not used this row. If the grid has only one
-        # penalty, the losses are reported, and nothing is selected.
+        # Select the penalty with the smallest loss on rows that were not used in the fit. If the
+        # grid has a single penalty, only its loss is computed.
         if selection == "test":
             choice = self._choose_by_evaluation(fits, evaluation, clock)
         else:
             choice = self._choose_by_folds(fits, design, targets, folds, clock)
-        # Keep only the fit of all rows at the selected penalty, because the memory for all fits is
-        # proportional to the number of penalties.
+        # Keep the fit of all rows with the selected penalty, and discard the fits with all other
+        # penalties to save memory.
         self._keep(fits.path, choice.best)
-        # Report how features were fitted for the folds. If features have used the targets of
-        # held-out rows, the losses on these rows are too small, and the selected penalty is too
-        # small.
+        # Report how the features were fitted for the folds. If the features were fitted once on all
+        # rows, they have used the targets of held-out rows. The losses on held-out rows are then
+        # too small, and so is the selected penalty.
         in_folds = None if folds is None or not uses_target(self.features_) else ONCE
         facts = self._facts(fits, choice.best, design.n, notes)
         self.report_ = FitReport(
@@ -376,7 +381,7 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         """Return the index of the fold that holds out each row, or -1 for rows never held out."""
         if selection in CHOOSE_WITHOUT_FOLDS:
             return None
-        # The folds depend on random_state, the rows and their groups, but not on the draws of the
+        # The folds depend on `random_state`, the rows and their groups, but not on the random
         # features. All methods of a trial are therefore compared on the same folds.
         state: Any = self.random_state
         if isinstance(state, np.random.RandomState):
@@ -385,14 +390,15 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         validation = selection == "validation"
         count = round(1 / VALIDATION_SHARE) if validation else int(selection.removeprefix("cv"))
         if groups is not None:
-            # Rows of a group stay in one fold. If rows of one subject were both in the training
-            # rows and in the held-out rows, the model could recognize the subject.
+            # All rows of a group, such as a patient, are assigned to the same fold. Otherwise a
+            # model could recognize the patient from the training rows, and the held-out error would
+            # be too small.
             folds = assign_group_folds(groups, codes, count, int(generator.integers(2**31)))
             if notes is not None and (made := int(folds.max()) + 1) < count:
                 notes.append(f"{made} folds, because the training rows have {made} groups")
             return np.where(folds == 0, 0, -1) if validation else folds
-        # The order of the rows is random, because files are often sorted by the target. Folds of
-        # adjacent rows would then lack a class.
+        # Shuffle the rows, because many files are sorted by the target. Without shuffling, the rows
+        # outside a fold could lack a whole class.
         order = generator.permutation(n)
         if validation:
             folds = np.full(n, -1)
@@ -421,9 +427,9 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         """
         partial, sums, spent = [], [], Clock()
         for g in range(int(folds.max()) + 1):
-            # Features that use the target are fitted without the held-out rows. Otherwise they
-            # would fit the targets of these rows too well, and the smallest penalty would be
-            # selected.
+            # For each fold, features that use the target are fitted without the held-out rows.
+            # Features that had seen the held-out targets would fit them too well, and the selected
+            # penalty would be too small.
             rest, held = np.flatnonzero(folds != g), np.flatnonzero(folds == g)
             rows = select_rows(X, rest)
             features = fit_fold(rows, y[rest], spent)
@@ -435,8 +441,8 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
                 decisions = fitted.compute_decisions(make_design(select_rows(X, held), features))
                 sums.append(self._summed_losses(decisions, targets.truth[held]))
             partial.append(fitted)
-        # The folds use a separate clock, because the recorded time of features is the time for all
-        # rows.
+        # The fits of the folds have their own clock, and their time is added to the training time.
+        # The recorded time of the features is the time for all rows.
         clock.add(spent, to="train")
         return replace(fits, partial=partial, held_loss=np.array(sums))
 
@@ -445,8 +451,9 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
 
         The decision values of these rows are also returned. The scores of the trial reuse them.
         """
-        # Some papers select the penalty with the smallest test error. Their test error is
-        # therefore too small. The column `selection` of the result row is then 'test'.
+        # Some papers select the penalty with the smallest test error, so the test errors that they
+        # print are too small. This code repeats their selection. Result rows are marked by
+        # `selection` 'test'.
         design = make_design(self._rows(evaluation[0]), self.features_)
         with clock.time_part("test"):
             decisions = fits.path.compute_decisions(design)
@@ -467,13 +474,13 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         if folds is None and sums is None:
             return PenaltyChoice(0)
         if sums is None:
-            # The time of the selection counts as training time. Otherwise, a large grid would seem
-            # to have no cost.
+            # The time of the selection counts as training time. Otherwise, a large grid of
+            # penalties would seem to have no cost.
             with clock.time_part("train"):
                 sums = self._held_losses(fits, design, targets, folds)
         counts = np.array([design.n]) if folds is None else np.bincount(folds[folds >= 0])
-        # Losses are summed over rows and not averaged over folds, so that every row has the same
-        # weight whatever the sizes of the folds.
+        # Sum the losses over all held-out rows, so that every row has the same weight. A mean of
+        # the folds' means would give more weight to rows in small folds.
         losses = sums.sum(axis=0)
         best = int(np.argmin(losses))
         return PenaltyChoice(best, float(losses[best]) / int(counts.sum()), sums[:, best] / counts)
@@ -483,8 +490,8 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         sums = []
         for g, fitted in enumerate(fits.partial):
             rows = np.flatnonzero(folds == g)
-            # Compute decision values in blocks, because all of them together would need more
-            # memory than the features.
+            # Compute the decision values in blocks of rows. The decision values of all rows and
+            # penalties together could need more memory than the features.
             at_once = max(1, DECISIONS // fitted.intercepts.size)
             loss = np.zeros(len(fitted.intercepts))
             for start in range(0, len(rows), at_once):
@@ -504,8 +511,8 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         path, notes = fits.path, [*notes, *fits.path.notes[best]]
         converged = None if path.converged is None else bool(path.converged[best])
         gap = None if path.gaps is None else float(path.gaps[best])
-        # A fit with a large proven gap is recorded as not converged, even if it met its own
-        # stopping criterion. A NaN bound proves nothing.
+        # If the proven gap to the optimum is large, the fit is recorded as not converged, even if
+        # the fit met its own stopping criterion. A gap that is NaN counts as large.
         if gap is not None and not gap <= CERTAIN and converged is not False:
             converged = False
             notes.append(f"the objective may exceed its minimum by {gap:.1e} of its value")
@@ -517,8 +524,10 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         return {
             "alpha": float(self.make_grid()[best]),
             "alpha_absolute": absolute,
-            # Features s * z with the penalty alpha give the same fit as z with alpha / s^2 (see
-            # `penalty_degree`). Only this ratio can be compared between methods.
+            # If all features are multiplied by s, the penalty alpha * s^degree gives the same
+            # predictions. The penalty is therefore divided by the mean squared norm of a feature
+            # row (its root for degree 1), so that methods with different feature scales can be
+            # compared.
             "alpha_scale_free": (
                 absolute / fits.row_norm ** (self.penalty_degree / 2)
                 if fits.row_norm > 0

@@ -14,8 +14,8 @@ from sklearn.utils._param_validation import Interval
 
 from rfbench.arrays import Array, Rows
 
-# Possible values of each parameter, which are drawn with equal probability. There are values on
-# both sides of the defaults of scikit-learn.
+# Possible values of each parameter of boosting. The random search draws each value with equal
+# probability. The values include smaller and larger values than the defaults of scikit-learn.
 BOOSTING_GRID: dict[str, list[Any]] = {
     "learning_rate": [0.02, 0.05, 0.1, 0.2],
     "max_iter": [50, 100, 200, 300],
@@ -24,9 +24,9 @@ BOOSTING_GRID: dict[str, list[Any]] = {
     "l2_regularization": [0.0, 0.1, 1.0, 10.0],
 }
 TREES = "max_iter"
-# A fit stops after this number of trees without a smaller loss on the held-out rows. It is twice
-# the default of scikit-learn, 10, because with a small learning rate each tree reduces the loss
-# only a little.
+# A fit stops if this number of consecutive trees has not reduced the loss on the held-out rows. It
+# is twice the default of scikit-learn, because with a small learning rate each tree reduces the
+# loss only a little.
 ROUNDS_WITHOUT_GAIN = 20
 
 

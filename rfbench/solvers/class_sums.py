@@ -12,8 +12,8 @@ from sklearn.utils import gen_batches
 from rfbench.arrays import Array
 
 # Number of rows whose kernel values are in memory at the same time. Measured by `python -m
-# scripts.bench.doubled`: with half the value, .94 times the CPU time is needed, with twice the
-# value 1.24 times.
+# scripts.bench.doubled`: half the value needs .94 times the CPU time, and twice the value 1.24
+# times.
 BATCH_ROWS = 1000
 
 

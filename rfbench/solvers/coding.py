@@ -36,12 +36,12 @@ class Coding:
 
     @property
     def pairs(self) -> list[tuple[int, int]]:
-        """Pairs of classes, in the order of their columns."""
+        """The pairs of classes, in the order of the decision columns of one-vs-one."""
         return list(combinations(range(self.k), 2))
 
     @property
     def is_one_vs_one(self) -> bool:
-        """True if each column is for a pair of classes."""
+        """True if each decision column separates two classes (one-vs-one)."""
         return self.k > 2 and self.scheme == ONE_VS_ONE
 
     def encode(self, codes: Codes) -> Array:
@@ -108,7 +108,7 @@ class Targets:
 
     @property
     def truth(self) -> NDArray[Any]:
-        """The targets to compare predictions with: class codes, or real targets."""
+        """The true targets that predictions are compared with: class codes, or real targets."""
         return self.columns if self.codes is None else self.codes
 
     def select_rows(self, rows: NDArray[np.bool_]) -> Targets:

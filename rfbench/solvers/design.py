@@ -25,9 +25,9 @@ from rfbench.samplers.feature_map import (
     to_feature_matrix,
 )
 
-# Size in bytes of a block of features that is multiplied and not stored, half of an L2 cache.
-# Measured by `python -m scripts.bench.doubled`: with half the value, a ridge fit needs .96 times
-# the CPU time, with twice the value .93 times.
+# Size in bytes of a block of features that is multiplied and not stored: half of an L2 cache.
+# Measured by `python -m scripts.bench.doubled`: a ridge fit needs .96 times the CPU time with half
+# the value, and .93 times with twice the value.
 DESIGN_BLOCK_BYTES = 2**19
 
 
@@ -66,7 +66,7 @@ class Design:
 
     @property
     def bytes_per_row(self) -> int:
-        """Number of bytes of the features of a row, in the form in which the map stores them."""
+        """Number of bytes that the feature map needs to store the features of a row."""
         itemsize = int(self.X.dtype.itemsize)
         if self._map is not None:
             return self._map.bytes_per_row(itemsize)
@@ -88,7 +88,7 @@ class Design:
         check_finite(out, "The features")
 
     def select_rows(self, chosen: NDArray[np.intp]) -> Design:
-        """Return the design of the selected rows, without a clock."""
+        """Return the design of the selected rows, without the clock of this design."""
         return Design(select_rows(self.X, chosen), self.features)
 
     def compute_matrix(self, *, copy: bool = True) -> FloatArray:
@@ -139,10 +139,10 @@ class Design:
     def multiply(self, coefficients: FloatArray) -> Array:
         """Return Z @ coefficients, shape (n, k), for coefficients of shape (n_columns, k)."""
         check_columns(self.n_columns, coefficients.shape[0])
-        # If the map ends with a projection, project the coefficients instead of the features.
-        # This is done only if there are fewer columns of coefficients than rows, because each
-        # column costs as much as a row. It is done only in float64, because projected coefficients
-        # can be large and would amplify the rounding errors of float32.
+        # If the feature map ends with a projection P, compute Z (P coefficients) instead of (Z P)
+        # coefficients, which is faster for few columns of coefficients. This is done only in
+        # float64, because P times the coefficients can be large and would amplify rounding errors
+        # of float32.
         double = self.X.dtype == np.float64
         few = coefficients.shape[1] < min(self.n, self.n_columns)
         if self._map is not None and double and few:

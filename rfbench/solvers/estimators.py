@@ -104,7 +104,8 @@ class Classifier(ClassifierMixin, Solver):  # type: ignore[misc]
 
     def decision_function(self, X: Rows) -> Array:
         """Return the decision values: shape (n,) for two classes, (n, k) for k > 2 classes."""
-        # Compute this first, because it raises the usual error if the solver is not fitted.
+        # Compute the decision values first. If the solver is not fitted, this call raises
+        # scikit-learn's NotFittedError.
         decisions = self.compute_decisions(X)
         values = self.coding_.compute_scores(decisions)
         return values[:, 0] if self.coding_.k == 2 else values

@@ -19,13 +19,14 @@ from rfbench.solvers.design import make_design
 from rfbench.solvers.fitted_model import FitOptions, FitReport, FittedModel
 from rfbench.solvers.folds import ONCE, assign_group_folds
 
-# Defaults of scikit-learn. USUAL_FOLDS is the number of folds. MOST_WITHOUT_STOPPING is the
-# largest number of rows for which boosting with early_stopping='auto' does not stop early.
+# Default values of scikit-learn. USUAL_FOLDS is the default number of folds of cross-validation.
+# MOST_WITHOUT_STOPPING is the largest number of rows for which histogram gradient boosting with
+# early_stopping='auto' does not stop early.
 USUAL_FOLDS, MOST_WITHOUT_STOPPING = 5, 10_000
 
 
 def uses_held_out_rows(estimator: Any, n: int) -> bool:
-    """Return True if an estimator holds out rows, to select its settings or to stop early."""
+    """Return True if an estimator holds out rows to select its settings or to stop early."""
     return _has_folds(estimator) or _stops_early(estimator, n)
 
 
@@ -180,7 +181,7 @@ class ExternalSolver(FittedModel):
         return uses_held_out_rows(self.estimator, n)
 
     def with_selected_settings(self) -> ExternalSolver:
-        """Return an unfitted copy of the estimator, or of the best estimator of its search."""
+        """Return an unfitted copy of the estimator. For a search, copy the best estimator found."""
         best = clone(getattr(self.estimator, "best_estimator_", self.estimator))
         return ExternalSolver(
             best, classification=self.classification, random_state=self.random_state

@@ -21,12 +21,12 @@ from rfbench.solvers.design import Design, check_finite
 Folds = NDArray[np.intp] | None
 
 # Number of kernel values that are computed together (8 MiB). Measured by `python -m
-# scripts.bench.doubled`, for predictions with 2,000 training rows: with half the value, 1.07 times
-# the CPU time is needed, with twice the value 1.07 times, and with four times the value 1.9 times.
+# scripts.bench.doubled`: predictions with 2,000 training rows need 1.07 times the CPU time with
+# half the value, 1.07 times with twice the value, and 1.9 times with four times the value.
 BLOCK_VALUES = 2**20
-# A fit is recorded as not converged if its objective may exceed the optimum by more than this
-# share of the objective. Chosen without a measurement. With the value halved, more fits are
-# recorded as not converged. The coefficients do not change.
+# Largest relative gap of a converged fit. The relative gap is the proven bound of the objective
+# minus its minimum, divided by the objective. The value was chosen without a measurement. With the
+# value halved, more fits would be recorded as not converged, but no coefficient would change.
 CERTAIN = 1e-4
 
 
@@ -53,7 +53,7 @@ class RegularizationPath(ABC):
 
     @property
     def has_converged(self) -> NDArray[np.bool_]:
-        """For every penalty, True if its fit converged and is proven to be near the optimum."""
+        """For each penalty, True if the fit has converged and the proven gap is small."""
         near = np.ones(len(self.notes), bool) if self.gaps is None else self.gaps <= CERTAIN
         return near if self.converged is None else near & self.converged
 
@@ -209,8 +209,8 @@ def fit_from_gram(
     if coding is not None:
         assert targets.codes is not None
         codes, columns = codes + targets.codes, np.ones((design.n, 1))
-    # The coded labels of more than two classes (int8) are not centered, because they have no large
-    # mean, and a centered copy of many columns would need much memory.
+    # Center the targets, except the int8 label codes of more than two classes. Their means are
+    # small, and a centered copy in float64 would need much memory.
     elif center and columns.dtype == np.float64:
         means = columns.mean(axis=0)
         columns = columns - means
@@ -224,8 +224,8 @@ def fit_from_gram(
         total = [_sum(parts[c::k]) for c in range(k)]
         n = sum(equations.n for equations in total)
         held = range(-first, n_folds) if folds is not None else range(0)
-        # Add the sums of all other folds. Subtracting the held-out fold from the total would
-        # lose digits if the fold has one large row. The sum is not assigned to a name, so that its
+        # The equations without fold g are the sum over all other folds. Subtracting fold g from the
+        # total would lose digits if fold g has one very large row. The sum has no name, so that its
         # memory is freed before the next sum is computed.
         partial: list[LinearPath] = [
             fit([_sum([parts[h * k + c] for h in range(n_folds) if h != g]) for c in range(k)])

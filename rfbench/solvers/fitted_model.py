@@ -79,9 +79,10 @@ class FittedModel(ABC):
         the same name, without the underscore.
     """
 
-    # True if the model is fitted on features, False if it is fitted on the rows themselves.
+    # True if the model is fitted on random features. False if the model is fitted on the rows of
+    # the data.
     uses_features: ClassVar[bool] = True
-    # True if the model has decision values that can be scored.
+    # True if the model computes decision values, which have a test error.
     predicts: ClassVar[bool] = True
 
     report_: FitReport

@@ -15,13 +15,13 @@ from rfbench.clock import Clock
 from rfbench.errors import MethodError
 from rfbench.samplers.base import uses_target
 
-# Two ways to fit features that use the target: again for each fold without its held-out rows
-# ('nested'), or once on all rows ('once').
+# How features that use the target are fitted in cross-validation. 'nested': for each fold, without
+# its held-out rows. 'once': on all training rows.
 NESTED, ONCE = "nested", "once"
 FEATURES_IN_FOLDS = (NESTED, ONCE)
 
-# Type of a function that fits features on the rows outside a fold and on their targets, and adds
-# the time to the clock.
+# Type of a function that fits features on the rows outside a fold and their targets. The function
+# adds the time of this fit to the clock.
 FoldFit = Callable[[Rows, NDArray[Any], Clock], Any]
 
 
@@ -84,7 +84,7 @@ def assign_group_folds(
     splitter = kind(count, shuffle=True, random_state=seed)
     folds = np.empty(len(numbers), dtype=np.intp)
     with warnings.catch_warnings():
-        # Ignore the warning that a class has fewer rows than there are folds.
+        # Ignore scikit-learn's warning that a class has fewer rows than there are folds.
         warnings.simplefilter("ignore", UserWarning)
         split = splitter.split(numbers[:, None], codes if by_class else numbers, numbers)
         for fold, (_, held) in enumerate(split):

@@ -20,17 +20,17 @@ from rfbench.solvers.design import Design
 from rfbench.solvers.estimators import Classifier
 from rfbench.solvers.fits import Fits, Folds, LinearPath, RegularizationPath, fit_from_matrix
 
-# Each step is this share of the longest feasible step. Measured on 300 rows in four columns, for C
-# from .1 to 1,000: a fit needs 17 to 30 steps with 200 features, and 19 to 46 steps with 600. With
-# half the share, the numbers are 42 to 76 and 33 to 69 steps. With the share .99, they are 17 to
-# 29 and 21 to 47 steps.
+# Each step is this share of the longest feasible step. Measured on 300 rows in four columns with C
+# from .1 to 1,000: a fit with 200 features needs 17 to 30 steps, and a fit with 600 features 19 to
+# 46 steps. Half the share needs 42 to 76 and 33 to 69 steps. The share .99 needs 17 to 29 and 21 to
+# 47 steps.
 TO_THE_BOUNDARY = 0.95
-# Names of the attributes of `_Point` that have to stay positive.
+# Names of the attributes of `_Point` that have to stay positive in every step.
 POSITIVE = ("q", "a", "z", "over", "under", "mu")
-# Number of refinement steps for a system that is solved with the p x p matrix of the features,
-# because this solution loses digits to cancellation. Measured with the same rows, 200 features and
-# C = 1,000, as the smallest relative gap: 5e-5 with this value, 2e-4 with half the steps, 5e-5
-# with twice the steps, and 9e-3 without refinement.
+# Number of steps of iterative refinement of a linear system. The system is solved with the smaller
+# p x p matrix of the features, which loses digits to cancellation. Measured with 300 rows, 200
+# features and C = 1,000: the smallest relative gap is 5e-5 with this value, 2e-4 with half the
+# steps, 5e-5 with twice the steps, and 9e-3 without refinement.
 REFINEMENTS = 2
 
 
@@ -73,18 +73,18 @@ def compute_lower_bound(A: Array, a: Array, rho: float) -> float:
 
     The bound is 1'a - max_q q'g^2 / 2 with g = A'a, over the feature weights q.
     """
-    # For a fixed a, the q in the ball that maximizes q'v has a closed form. Any other q would give
-    # a larger number, which is not a lower bound.
+    # The dual variables a are fixed. The feature weights q that maximize q'v have a closed form,
+    # where v is the elementwise square of A'a. Only this maximum gives a lower bound of the optimal
+    # value.
     v = matmul(A.T, a) ** 2
     return float(a.sum() - (compute_chi_square_weights(v, rho) * v).sum() / 2)
 
 
 def find_best_intercept(values: Array, y: Array, near: float) -> float:
     """Return the b nearest to `near` that minimizes sum_i max(0, 1 - y_i (values_i + b))."""
-    # The loss is a piecewise linear function of b with kinks at y_i - values_i. Its slope is the
-    # number of negative rows with a positive loss minus the number of such positive rows. It
-    # increases by 1 at each kink. With P positive rows, the slope is therefore 0 between the kinks
-    # P and P + 1.
+    # The hinge loss is piecewise linear in b, with a kink at each y_i - values_i. Its slope
+    # increases by 1 at each kink, starting from -P, where P is the number of positive rows. The
+    # slope is therefore 0 between the P-th and the (P + 1)-th kink, where the loss is smallest.
     breaks = np.sort(y - values)
     positive = int(np.sum(y > 0))
     low = breaks[positive - 1] if positive else -np.inf
@@ -136,18 +136,20 @@ def solve_saddle(
 
 def _better(best: Saddle | None, point: _Point, iteration: int) -> Saddle:
     """Return a saddle point with the best upper bound and the best lower bound of two points."""
-    # Upper bound: for this q, the coefficients w_m = q_m * g_m are feasible in the primal problem,
-    # and the sum of w_m^2 / (2 * q_m) is q'g^2 / 2. b is computed again, because the multiplier b
-    # is not optimal before convergence.
+    # Upper bound: the primal objective of the SVM at q with the coefficients w_m = q_m * g_m, so
+    # that the sum of w_m^2 / (2 * q_m) is q'g^2 / 2. The intercept b is optimized for these
+    # coefficients.
     weights = point.q * point.g
     values = point.y * point.margins
     b = find_best_intercept(values, point.y, point.b) if point.intercept else 0.0
     hinge = np.maximum(0.0, 1.0 - point.margins - point.y * b).sum()
     upper = float((point.g * weights).sum() / 2 + point.C * hinge)
-    # Lower bound: a has to satisfy y'a = 0 exactly, because otherwise its value is not a bound.
+    # Lower bound: the dual objective at variables a that satisfy y'a = 0 exactly. For other
+    # variables, the dual objective is not a lower bound.
     a = point.feasible()
     lower = compute_lower_bound(point.A, a, point.rho)
-    # Each of the two bounds may be worse in a later step, so the best value of each bound is kept.
+    # Keep the smallest upper bound and the largest lower bound of all steps, because a later step
+    # may have worse bounds.
     q = point.q
     if best is not None and best.upper < upper:
         q, weights, b, upper = best.q, best.weights, best.b, best.upper
@@ -156,7 +158,7 @@ def _better(best: Saddle | None, point: _Point, iteration: int) -> Saddle:
     return Saddle(q, a, weights, b, upper, lower, iteration)
 
 
-# Changes of the attributes of a `_Point`, by name.
+# A Newton step: maps the name of each attribute of `_Point` to its change.
 Step = dict[str, Any]
 
 
@@ -240,27 +242,26 @@ class _Point:
 
     def advance(self) -> bool:
         """Make one predictor-corrector step. Return False if the step is too short to be useful."""
-        # The conditions for the optimum, with the slacks of the bounds, are as follows.
-        # Stationarity in q: g_m^2 / 2 - tau - 2 * N * mu * q_m + z_m = 0.
-        # Stationarity in a: 1 - y_i * f_i - y_i * b - over_i + under_i = 0.
-        # Complementarity: multiplier * slack = aim, for each product.
-        # In Newton's equations, eliminating z gives the curvature 2 * N * mu + z / q of q.
-        # Eliminating over and under gives the diagonal D. Eliminating q gives the matrix A W A' +
-        # D with W = q + g^2 / curvature.
+        # Optimality conditions: the gradients in q and a are 0, and each multiplier * slack = aim.
+        # Gradient in q: g_m^2 / 2 - tau - 2 * N * mu * q_m + z_m = 0.
+        # Gradient in a: 1 - y_i * f_i - y_i * b - over_i + under_i = 0.
+        # Newton's equations are reduced to one system with the matrix A W A' + D. Eliminating z
+        # gives the curvature in q. Eliminating over and under gives the diagonal matrix D.
+        # Eliminating q gives W = q + g^2 / curvature.
         curvature = 2 * len(self.q) * self.mu + self.z / self.q  # curvature of the equations in q
         scaled = self.A * np.sqrt(self.q + self.g**2 / curvature)
         diagonal = self.over / (self.C - self.a) + self.under / self.a
         factor = curvature, _System(scaled, diagonal)
-        # Predictor step of Mehrotra 1992, with the aim 0. It shows how far a step can go. The aim
-        # of the second step is (after / now)^3 * now, where now and after are the mean products
-        # before and after the predictor. The aim is small if the predictor makes good progress,
-        # and close to the current mean if the predictor reaches a bound. With the aim 0 only,
-        # iterates would stay near the boundary.
+        # Predictor step of Mehrotra (1992): a Newton step toward products multiplier * slack = 0.
+        # The mean product is `now` before the predictor and `after` afterwards. The second step has
+        # the target (after / now)^3 * now. With the target 0, the iterates would stay near the
+        # boundary.
         predictor = self._direction(factor, 0.0)
         now = self._complementarity(predictor, 0.0)
         after = self._complementarity(predictor, self._longest(predictor))
         step = self._direction(factor, (max(after, 0.0) / now) ** 3 * now)
-        # Stop before the boundary, because a slack of 0 would make the next system singular.
+        # Stop before the boundary. On the boundary, a slack or a multiplier is 0, and the next
+        # linear system would be singular.
         t = min(1.0, TO_THE_BOUNDARY * self._longest(step))
         for name, change in step.items():
             setattr(self, name, getattr(self, name) + t * change)
@@ -272,31 +273,33 @@ class _Point:
         curvature, system = factor
         A, y, q, a, g, N = self.A, self.y, self.q, self.a, self.g, len(self.q)
         upper_slack = self.C - a
-        # Differences between the aim and the products of each multiplier with its slack.
+        # For each multiplier, the target `aim` minus the product of the multiplier with its slack.
         of_z, of_over = aim - self.z * q, aim - self.over * upper_slack
         of_under, of_mu = aim - self.under * a, aim - self.mu * self.room
-        # The right-hand sides are the residuals of stationarity in q and in a. z, over and under
-        # are eliminated with the complementarity conditions.
+        # Right-hand sides: the gradients with respect to q and a, after z, over and under are
+        # eliminated with the complementarity conditions.
         side_q = g * g / 2 - 2 * N * self.mu * q - self.tau + self.z + of_z / q
         gradient = 1.0 - self.margins - y * self.b
         side_a = gradient - self.over + self.under - of_over / upper_slack + of_under / a
         balance = y if self.intercept else np.zeros_like(y)
-        # The equation of q, solved for dq, is dq = along_0 + along_1 * dmu + along_2 * dtau + g *
-        # A'da / curvature. The last term contains g * A'da, the derivative of g^2 / 2.
+        # Solve the equation of q for its change dq. The solution is dq = along_0 + along_1 * dmu +
+        # along_2 * dtau + g * (A'da) / curvature, where da, dmu and dtau are the changes of a, mu
+        # and tau.
         along = np.column_stack([side_q, -2 * N * q, -np.ones(N)]) / curvature[:, None]
         pulled = matmul(A, g[:, None] * along)
-        # Insert dq into the equation of a, which gives (A W A' + D) da = side_a - A (g * along_0)
-        # - y * db - ... The system has four right-hand sides for one factor, because db, dmu and
-        # dtau are still unknown.
+        # Insert dq into the equation of a. The result is a linear system for da with the matrix A W
+        # A' + D. The system has four right-hand sides: a constant, and one for each of the unknowns
+        # db, dmu and dtau.
         sides = np.column_stack([side_a - pulled[:, 0], balance, pulled[:, 1], pulled[:, 2]])
         solved = system.solve(sides)
         images = g[:, None] * matmul(A.T, solved) / curvature[:, None]
-        # da and dq are linear in (db, dmu, dtau): a constant part, and one column for each unknown.
+        # The changes da and dq are linear in (db, dmu, dtau): a constant part, and one column per
+        # unknown.
         base_a, by_a = solved[:, 0], -solved[:, 1:]
         base_q, by_q = along[:, 0] + images[:, 0], -images[:, 1:]
         by_q[:, 1:] += along[:, 1:]
-        # Solve three equations for these three unknowns: y'(a + da) = 0, the product of mu with
-        # the slack of the ball, and 1'(q + dq) = 1.
+        # Three equations determine db, dmu and dtau: the constraint y'(a + da) = 0, the product of
+        # mu with the slack of the ball, and the sum of q + dq, which is 1.
         small = np.stack(
             [matmul(by_a.T, balance), -2 * N * self.mu * matmul(by_q.T, q), by_q.sum(axis=0)]
         )
@@ -334,9 +337,9 @@ class _Point:
             falling = change < 0
             if falling.any():
                 longest = min(longest, float((-values[falling] / change[falling]).min()))
-        # The ball N * |q + t * dq|^2 <= 1 + rho is a quadratic inequality in t: square * t^2 +
-        # linear * t - room <= 0. The limit is its positive root. The slack of the ball is not
-        # linear in t, so the rule above does not apply.
+        # The constraint of the ball, N * |q + t * dq|^2 <= 1 + rho, is a quadratic inequality in
+        # the step length t: square * t^2 + linear * t - room <= 0. The largest feasible t is the
+        # positive root.
         N = len(self.q)
         square, linear = N * sum_squares(step["q"]), 2 * N * float((self.q * step["q"]).sum())
         if square > 0:

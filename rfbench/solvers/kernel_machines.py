@@ -110,7 +110,7 @@ class KernelModel(Solver):
             return Fits(path, norm, partial, loss)
 
     def _all_rows(self, K: Array, rows: Rows, targets: Targets) -> tuple[KernelPath, Array | None]:
-        """Return the fits of all rows, and the leave-one-out losses if the selection uses them."""
+        """Return the fits on all rows, and with selection 'loo' the leave-one-out losses."""
         return self._path(K, rows, targets), None
 
     def _keep(self, path: RegularizationPath, best: int) -> None:
@@ -331,14 +331,14 @@ class KernelSVMClassifier(Classifier, KernelModel):
             notes=[[] for _ in alphas],
             converged=np.ones(len(alphas), dtype=bool),
         )
-        # The rows outside a fold may contain only one class of a pair. The column of this pair
-        # then always predicts this class.
+        # The rows outside a fold may contain only one of the two classes of a pair. The decision
+        # value of this pair is then constant, and predicts the class that is present.
         constants[:] = np.sign(targets.columns.max(axis=0) + targets.columns.min(axis=0))
         present = np.unique(codes)
         if len(present) < 2:
             return path
-        # In libsvm, a positive decision value of a pair means the first class, except if there is
-        # a single pair.
+        # In libsvm, a positive decision value of a pair of classes means the first class. If there
+        # are only two classes, a positive decision value means the second class.
         sign = 1.0 if len(present) == 2 else -1.0
         columns = {pair: column for column, pair in enumerate(coding.pairs)}
         for i, alpha in enumerate(alphas):
@@ -348,8 +348,8 @@ class KernelSVMClassifier(Classifier, KernelModel):
                 first, second = present[a], present[b]
                 column = columns[first, second]
                 constants[i, column] = sign * model.intercept_[pair]
-                # In libsvm, each support vector has one coefficient for each class except its own,
-                # in the order of the classes.
+                # libsvm stores one dual coefficient of a support vector for each class except the
+                # vector's own class, in the order of the classes.
                 for code, place in ((first, b - 1), (second, a)):
                     chosen = own == code
                     own_duals = model.dual_coef_[place, chosen]

@@ -26,20 +26,18 @@ from rfbench.samplers.metric import LearnedMetric, apply_metric
 from rfbench.solvers.coding import Coding
 from rfbench.solvers.probabilities import Link, apply_link, fit_link
 
-# Number of rows whose features are computed together. Measured by `python -m
-# scripts.bench.doubled` with 300 landmarks: with half the value, 1.17 times the CPU time is
-# needed, with twice the value 1.09 times.
+# Number of rows whose features are computed together. Measured by `python -m scripts.bench.doubled`
+# with 300 landmarks: half the value needs 1.17 times the CPU time, and twice the value 1.09 times.
 ROWS_AT_ONCE = 4096
 # The diagonal of the landmarks' kernel matrix is increased by JITTER times its mean, so that the
-# matrix has a Cholesky factor. The rounding error of the matrix is about 1e-16 times the number of
-# landmarks, which is at most 20,000. Chosen without a measurement. With twice the value,
-# directions with a smaller eigenvalue are penalized twice as much.
+# matrix has a Cholesky factor. Rounding errors are about 1e-16 times the number of landmarks, which
+# is at most 20,000. Chosen without a measurement. With twice the value, directions with a smaller
+# eigenvalue would be penalized twice as much.
 JITTER = 1e-9
 FREQUENCIES = "frequencies"
-# ROUNDS is the number of rounds in which a metric is learned. METRIC_ROWS is the number of rows
-# from which it is learned. A fifth of these rows is held out. On the data set pumadyn32nm, three
-# rounds do not find a relevant column, and five rounds do (measured). METRIC_ROWS was chosen
-# without a measurement. Twice the rows need twice the time.
+# A metric is learned in ROUNDS rounds from METRIC_ROWS rows, a fifth of which is held out. Measured
+# on the data set pumadyn32nm: three rounds do not find a relevant column, and five rounds do.
+# METRIC_ROWS was chosen without a measurement. Twice the rows need twice the time.
 ROUNDS, METRIC_ROWS = 6, 4_500
 
 

@@ -86,7 +86,8 @@ class LogisticClassifier(Classifier, LinearModel):
             first = first or (path, hessian)
             return path
 
-        # A fit with a loose tolerance also needs a copy of the features in float32.
+        # Number of matrices of the size of the features that a fit needs. With a loose tolerance,
+        # the fit also uses a copy of the features in float32, which is half a matrix in float64.
         matrices = 2.5 if self._is_loose() else 2.0
         return fit_from_matrix(design, targets, folds, clock, fit, matrices=matrices)
 

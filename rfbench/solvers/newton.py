@@ -23,33 +23,34 @@ from rfbench.compute.products import matmul
 
 Linear = Callable[[Array], Array]
 
-# PRODUCTS_PER_FACTORIZATION is the number of products with the Hessian after which a new factor is
-# computed. Measured by `python -m scripts.bench.doubled`. For two classes, 5,000 rows and 400
-# features, half the value needs .66 times the CPU time, and twice the value .95 times. For six
-# classes, 3,000 rows and 200 features, half the value needs 1.3 times the CPU time. MOST_PRODUCTS
-# stops a step that does not converge because of rounding errors. With twice the limit, such a fit
+# PRODUCTS_PER_FACTORIZATION is the number of products with the Hessian after which the Hessian is
+# factorized again. Measured by `python -m scripts.bench.doubled`. Two classes, 5,000 rows, 400
+# features: half the value needs .66 times the CPU time, and twice the value .95 times. Six classes,
+# 3,000 rows, 200 features: half the value needs 1.3 times the CPU time. MOST_PRODUCTS limits the
+# products in a step that rounding errors keep from converging. With twice this limit, such a step
 # needs twice the time.
 PRODUCTS_PER_FACTORIZATION = 10
 MOST_PRODUCTS = 1000
-# Number of rows per feature from which an approximate Hessian is computed. Measured with 20,000
-# rows and 1,000 features, as CPU seconds until the tolerance 1e-3 is reached: .38 s with 2 rows
-# per feature, .40 s with 3, .36 s with 4, and .75 s if all rows are used.
+# The first Hessian is estimated from about this number of rows per feature if the tolerance is
+# loose and there are more than twice as many rows. Measured with 20,000 rows and 1,000 features, as
+# CPU seconds until the tolerance 1e-3: .38 s with 2 rows per feature, .40 s with 3, .36 s with 4,
+# and .75 s with all rows.
 SAMPLED = 4
-# SUFFICIENT_DECREASE is the usual factor of Armijo's condition (Nocedal and Wright, Numerical
+# SUFFICIENT_DECREASE is the factor in Armijo's condition (Nocedal and Wright, Numerical
 # Optimization, 2006, section 3.1). ROUNDING is the relative rounding error of an objective that is
-# a sum over rows. Doubling either value does not change a fit that converges. Without ROUNDING, the
-# last steps would be rejected.
+# a sum over rows. Without ROUNDING, the last steps of a fit would be rejected. With either value
+# doubled, a fit that converges does not change.
 SUFFICIENT_DECREASE = 1e-4
 ROUNDING = 1e-13
-# A fit has converged only if its last step had a predicted decrease of at most this share of the
-# objective. Newton's method converges quadratically, so that the remaining distance is about the
-# square of this value, 1e-14. With twice the value, it is 4e-14, still below ROUNDING.
+# A fit has converged only if the predicted decrease of its last step is at most this share of the
+# objective. Newton's method converges quadratically, so the next decrease would be about the square
+# of this share, 1e-14. With twice this value, the square is 4e-14, still below ROUNDING.
 PROMISED = 1e-7
-# Number of Newton steps for the intercepts. A few steps are enough, because each step squares the
-# error. Further steps would only follow rounding errors. Twice the value changes nothing.
+# Number of Newton steps for the intercepts. Each step squares the error, so further steps would
+# change only rounding errors. With twice the value, the intercepts are the same.
 CONSTANT_STEPS = 20
-# Maximum number of increases of the diagonal in `Newton._factor`, by definition. With half this
-# number, some indefinite Hessians would be rejected.
+# Maximum number of times that `Newton._factor` increases the diagonal of a Hessian, by definition.
+# With half this number, some Hessians that are not positive definite would be rejected.
 MOST_LIFTS = 25
 
 
@@ -112,7 +113,7 @@ class Multinomial:
         return float((logsumexp(decisions, axis=1) - own).sum())
 
     def compute_derivatives(self, decisions: Array) -> Derivatives:
-        """Return the derivatives of the loss. The weight of a row is its mean curvature."""
+        """Return the derivatives of the loss. The weight of a row is the row's mean curvature."""
         chances = softmax(decisions, axis=1)
         gradient = chances.copy()
         gradient[self.rows, self.codes] -= 1.0
@@ -142,7 +143,7 @@ class SquaredHinge:
         return Derivatives(-2.0 * self.signs * slack, lambda v: bent * v, bent[:, 0])
 
 
-# Type of a loss. A loss is a function of decision values, shape (n, t), and a sum over the n rows.
+# Type of a loss: a function of the decision values, shape (n, t), summed over the n rows.
 Loss = TwoClasses | Multinomial | SquaredHinge
 
 
@@ -169,11 +170,12 @@ class Newton:
     ) -> None:
         self.Z, self.loss, self.intercept = Z, loss, intercept
         self.hessian = hessian
-        # Number of products with the Hessian since it was computed from a part of the rows. The
-        # number is infinite if the Hessian was computed from all rows.
+        # Number of products with a Hessian that was estimated from a sample of the rows. The number
+        # is infinite if the Hessian was computed from all rows.
         self._spent = np.inf
         self._at_zero: Array | None = None
-        # Feature matrix for products with the Hessian, and a copy of Z in float32.
+        # `_rows` is the feature matrix for products with the Hessian. `_single` is a copy of Z in
+        # float32, which is made at the first use.
         self._rows: FloatArray = Z
         self._single: FloatArray | None = None
 
@@ -282,14 +284,14 @@ class Newton:
         return above / value if value > 0 else float(above > 0)
 
     def _find_single(self) -> FloatArray:
-        """Return the feature matrix Z in float32. It is converted only once."""
+        """Return the feature matrix Z in float32. Z is converted at the first call only."""
         if self._single is None:
             self._single = self.Z.astype(np.float32)
         return self._single
 
     def _decisions(self, theta: Array, rows: FloatArray | None = None) -> Array:
-        # The product of a few columns with many rows is up to twice as fast if the long axis is
-        # the last axis.
+        # Compute the transposed product theta' Z' instead of Z theta. If theta has only a few
+        # columns, the transposed product is up to twice as fast.
         Z, p = self.Z if rows is None else rows, self.Z.shape[1]
         product = matmul(theta[:p].T.astype(Z.dtype, copy=False), Z.T)
         return np.asarray(product.T + theta[p:].sum(axis=0))
@@ -353,10 +355,10 @@ class Newton:
         """
         assert self.hessian is not None
         lift = 0.0
-        # A finite p x p matrix becomes positive definite if its diagonal is increased by more than
-        # p times its largest entry. The first increase is 1e-14 times this entry, and each further
-        # increase is ten times larger. After 25 increases, the factor exceeds every p for which the
-        # matrix fits into memory.
+        # A p x p matrix becomes positive definite if its diagonal is increased by more than p times
+        # its largest entry. The first increase is 1e-14 times the largest diagonal entry, and each
+        # further increase is ten times larger. The last increase is large enough for any p that
+        # fits into memory.
         for _ in range(MOST_LIFTS):
             system = self.hessian.copy()
             diagonal = np.einsum("ii->i", system)

@@ -21,8 +21,8 @@ def apply_link(scores: Array, link: Link) -> Array:
     if scores.shape[1] == 1:
         scores = np.hstack([-scores, scores])
     scale, power = link
-    # Probabilities are computed from logarithms, because the softplus of a very negative score is
-    # 0 in float64.
+    # Compute the logarithms of the probabilities first. In float64, softplus(z) = log(1 + exp(z))
+    # is rounded to 0 for very negative z, and its logarithm is then replaced by z.
     z = scale * scores
     logs = power * np.where(z < -30, z, np.log(np.logaddexp(0.0, np.maximum(z, -30))))
     shares = np.exp(logs - logs.max(axis=1, keepdims=True))

@@ -24,14 +24,14 @@ from rfbench.solvers.design import Design
 from rfbench.solvers.estimators import Classifier, Regressor
 from rfbench.solvers.fits import Fits, Folds, LinearPath, fit_from_gram
 
-# Number of n x n matrices in memory, by definition: the products of all rows, the products of a
-# fold, their factor or eigenvectors (one matrix each), and two matrices of work space. With half
-# the number, a fit could start that does not fit into memory.
+# Number of n x n matrices in memory, by definition: the inner products of all rows, the inner
+# products of the rows of a fold, their Cholesky factor or eigenvectors, and two matrices of work
+# space. With half this number, a fit that does not fit into memory would be started.
 ROW_SIDE_MATRICES = 5
-# Smallest number of folds for which one eigendecomposition is faster than one fit per fold. Times
-# measured for one decomposition and for the fits of five folds: 4.1 and 6.0 ms with 100 rows and
-# 400 columns, 23 and 39 ms with 300 rows and 2,000 columns, 333 and 348 ms with 1,000 rows and
-# 4,000 columns. With twice the value, five folds would be fitted separately.
+# From this number of folds on, one eigendecomposition replaces a separate fit for each fold.
+# Measured, as the time of one eigendecomposition and the time of five fits: 4.1 and 6.0 ms with 100
+# rows and 400 columns, 23 and 39 ms with 300 rows and 2,000 columns, 333 and 348 ms with 1,000 rows
+# and 4,000 columns. With twice the value, five folds would be fitted separately.
 FEWEST_FOLDS = 3
 
 
@@ -77,7 +77,7 @@ class _Ridge(LinearModel):
         return Fits(path, equations.compute_mean_squared_norm(), held_loss=losses[None])
 
     def _row_side_fits(self, design: Design, targets: Targets, folds: Folds, clock: Clock) -> Fits:
-        """Fit from the n x n inner products of feature rows. A fold uses a part of this matrix."""
+        """Fit from the n x n inner products of feature rows. A fold uses a submatrix."""
         n, p = design.n, design.n_columns
         check_memory_fits(
             8.0 * n * (p + ROW_SIDE_MATRICES * n),
@@ -143,8 +143,9 @@ class _Ridge(LinearModel):
                 decisions = _multiply_path(K[np.ix_(held, rest)], fitted)
             own = self._summed_losses(decisions, targets.truth[held])
             if targets.codes is None:
-                # Losses below this value are rounding errors. They are set to this value, so that
-                # they are equal and the largest of their penalties is selected.
+                # Losses below this limit are rounding errors. All of them are set to the limit, so
+                # that their penalties have equal losses and the largest of these penalties is
+                # selected.
                 own = np.maximum(own, 10 * noise * float(np.mean(centered[held] ** 2)) * len(held))
             losses.append(own)
         path = None if spectrum is None else spectrum.compute_path(self._absolute(len(K)))

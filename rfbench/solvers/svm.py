@@ -106,14 +106,15 @@ class SVMClassifier(Classifier, LinearModel):
         if len(np.unique(signs)) == 1:
             path.intercepts[:] = signs[0]
             return path
-        # The intercept b is the coefficient of a constant column, which is penalized like the
-        # other coefficients.
+        # Append a column of ones, whose coefficient is the intercept b. The intercept is therefore
+        # penalized like all other coefficients.
         if self.intercept:
             Z = np.column_stack([Z, np.ones(len(Z))])
         back = None
         if Z.shape[1] > len(Z):  # the coefficients are linear combinations of the n rows
             back, r = linalg.qr(Z.T, mode="economic", check_finite=False)
-            # Coordinates of the rows in an orthonormal basis of the space that they span.
+            # Replace Z by the coordinates of its rows in an orthonormal basis of the row space.
+            # This reduces the number of columns of Z to its number of rows.
             Z = np.ascontiguousarray(r.T)
         loss = SquaredHinge(signs[:, None])
         newton = Newton(Z, loss, intercept=False)
