@@ -12,11 +12,13 @@ from rfbench.config.specs import BandwidthGrid
 from rfbench.experiment.fitting import ResolvedTrial, fit_features, fit_model, make_fold_fit
 from rfbench.samplers.base import Shared
 
-# If a grid was widened, the note of the result row is the number of bandwidths and this text.
+# Text of the note in a result row if the search tried more bandwidths than the grid lists. The
+# number of bandwidths precedes this text.
 BANDWIDTHS_TRIED = "bandwidths tried"
-# Two losses count as equal if their relative difference is smaller than this value. It exceeds the
-# rounding error of a sum over the folds, which is about 1e-15 by definition of float64. With twice
-# or half the value, a selection changes only if two losses differ by about this value.
+# Two losses count as equal if their relative difference is smaller than this value. The value
+# exceeds the rounding error of a sum over the folds, which is about 1e-15 by definition of float64.
+# With twice or half the value, a selection would change only if two losses differ by about this
+# value.
 EQUAL_LOSSES = 1e-12
 
 
@@ -74,17 +76,19 @@ def search_bandwidth(resolved: ResolvedTrial, clock: Clock, shared: Shared) -> B
     for value in grid.values:
         measure_loss(value)
     best = _best_of(losses)
-    # If the best bandwidth is at an edge of the grid, the loss may be even smaller beyond this
-    # edge. The grid is extended only at this edge, because the loss at the other edge is larger.
+    # If the bandwidth with the smallest loss is at an edge of the grid, a bandwidth beyond this
+    # edge may have an even smaller loss. The grid is therefore extended beyond this edge, and never
+    # at the opposite edge, whose loss is larger.
     while widened and (further := grid.widen(best)) is not None:
         measure_loss(further)
         grid, best = grid.with_bandwidth(further), _best_of(losses)
-    # Several bandwidths may have nearly the smallest loss, up to a standard error over the folds.
-    # Select the one nearest to the value of the rule. Without folds there is no standard error.
+    # Select the bandwidth nearest to the rule, such as the median rule, among all bandwidths whose
+    # loss exceeds the smallest loss by at most a standard error over the folds. Without folds,
+    # there is no standard error, and the bandwidth with the smallest loss is selected.
     if widened and all(loss is not None for loss in folds.values()):
         best = choose_bandwidth_nearest_to_rule(folds, grid.rule)
-    # The times of all candidates count as training time, because the selection of a bandwidth is a
-    # part of the fit, like the selection of a penalty.
+    # Fits with all candidate bandwidths count as training time. Otherwise, a large grid of
+    # bandwidths would seem to have no cost.
     clock.add(spent, to="train")
     notes = (f"{len(losses)} {BANDWIDTHS_TRIED}",) if len(losses) > listed else ()
     return BandwidthChoice(best, best in (grid.values[0], grid.values[-1]), notes)

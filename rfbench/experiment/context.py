@@ -87,7 +87,8 @@ class Context:
 
     def _last(self, what: str, key: object, make: Callable[[], Value]) -> Value:
         if what not in self._held or self._held[what][0] != key:
-            # Free the memory of the previous object before the next object is computed.
+            # Delete the previous kernel matrix (or other object) before the next one is computed.
+            # Otherwise both would be in memory at the same time.
             self._held.pop(what, None)
             self._held[what] = (key, make())
         return cast("Value", self._held[what][1])
@@ -101,7 +102,7 @@ def _rows_of(trial: Trial) -> tuple[object, ...]:
 
 
 def _row_number(trial: Trial) -> int:
-    """Return the trial number if each trial draws its own rows. Return 0 if all share the rows."""
+    """Return the trial number if each trial draws its own rows, and 0 if all share the rows."""
     drawn = trial.experiment.rows is not None or trial.experiment.test_rows is not None
     fixed = is_fixed_split(trial.experiment.split) and not drawn
     return 0 if fixed and trial.entry.kind != "synthetic" else trial.number

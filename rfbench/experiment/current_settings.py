@@ -15,8 +15,8 @@ from rfbench.parameters import is_path
 from rfbench.results import Results
 from rfbench.yamlfile import Document
 
-# Settings with classes from these packages may be cached, because the cache is valid only for the
-# installed versions of these packages.
+# Packages whose classes may occur in cached settings. The cache is valid for the installed versions
+# of these packages. Code from other packages could change without a new version.
 SHIPPED_CODE = ("rfbench", "sklearn")
 
 

@@ -115,9 +115,8 @@ def read_git_commit() -> str | None:
     if not (top / ".git").exists():
         return None
 
-    # `git status` must not lock the repository to rewrite its index. If the disk is full or the
-    # process is killed, .git/index.lock would remain, and no git command would work in the
-    # checkout.
+    # Keep `git status` from writing to the repository. By default, it may rewrite the index under a
+    # lock. If the process is then killed, the file .git/index.lock remains and blocks git commands.
     variables = os.environ | {"GIT_OPTIONAL_LOCKS": "0"}
 
     def git(*args: str) -> str:

@@ -52,7 +52,7 @@ def find_executor(text: str = "local", n_jobs: int | None = None) -> tuple[int, 
         return n_jobs or usable.count_usable_cores(), None
     if kind != "dask" or not address:
         raise ConfigError(f"--executor {text} is not valid.", "", "Write local or dask:ADDRESS.")
-    # Hide messages of dask about a lost scheduler, because rfbench reports the loss itself.
+    # Hide the messages of dask about a lost scheduler, because rfbench reports the loss itself.
     logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
     try:
         import distributed
@@ -60,7 +60,7 @@ def find_executor(text: str = "local", n_jobs: int | None = None) -> tuple[int, 
         library: Any = distributed
         client = library.Client(address, timeout=10, set_as_default=False)
         return n_jobs or max(1, sum(client.nthreads().values())), client
-    # OSError includes TimeoutError, which dask raises
+    # dask raises TimeoutError, a subclass of OSError, if the scheduler does not respond.
     except (ImportError, OSError, ValueError) as error:
         raise ExecutorError(
             f"There is no dask scheduler at {address}, or dask is not installed.",
@@ -124,8 +124,9 @@ class FanOut:
                 answers = self._parallel(run_pickled_job, calls, n_jobs)
                 try:
                     for answer in answers:
-                        # Workers with an earlier version of rfbench return a list of rows without
-                        # versions.
+                        # Workers with an old version of rfbench return only a list of rows, without
+                        # the versions of packages. The empty dictionary of versions then leads to
+                        # an error.
                         there, rows = answer if isinstance(answer, tuple) else ({}, [])
                         _refuse_others(there, here)
                         for row in rows:
@@ -154,7 +155,7 @@ class FanOut:
                 self._record(row)
 
     def kill(self) -> None:
-        """End the running child processes."""
+        """Kill the running child processes."""
         with self._lock:  # wait until a row that is being written is complete
             self.killed = self.stopping = True
         for child in list(self.running):
@@ -233,7 +234,7 @@ class FanOut:
                 signal.signal(number, handler)
 
 
-# The following function runs functions other than trials in parallel.
+# Functions that run calls other than trials in parallel.
 
 
 def call_in_child_processes(
@@ -278,7 +279,7 @@ def call_in_child_processes(
             child.kill()
 
 
-# The following functions connect to workers on other machines.
+# Functions that connect to workers on other machines.
 
 
 def _on_workers(client: Any) -> Any:

@@ -23,9 +23,9 @@ from rfbench.samplers.elsewhere import Method
 from rfbench.solvers.fitted_model import FittedModel
 from rfbench.solvers.folds import NESTED, ONCE, FoldFit
 
-# Options for a fit that shares nothing with other fits. A metric that the bandwidth search has
-# learned is not used, so that the measured time is the time of a single fit. Features that the
-# sampler computes for its scores are stored, and the solver reuses them.
+# Options of a fit whose time is measured. The fit does not reuse a metric that the bandwidth search
+# has learned, because the time of learning the metric would be missing. Features that the sampler
+# computes for its scores are stored, so that the solver does not compute them again.
 ALONE = Shared(keeps_columns=True)
 
 
@@ -67,7 +67,7 @@ class ResolvedTrial:
 
     @property
     def features_seed(self) -> int:
-        """The random seed of the features. It is the same for all samplers of the trial."""
+        """The random seed of the features. All samplers of a trial have the same seed."""
         return draw_integer_seed(self.trial.experiment.seed, "features", self.trial.number)
 
     def make_sampler(
@@ -124,12 +124,13 @@ def fit_features(
     M = trial.M
     if M is None:
         reference = resolved.make_sampler(trial.reference, 1, bandwidth, seed)
-        # Do not share a metric that is learned in this fit. Otherwise the next, timed fit would
-        # reuse the metric and be too fast.
+        # Fit with a new `Shared` object, so that a metric learned in this fit is not stored.
+        # Otherwise the next fit, which is timed, would reuse the metric and seem too fast.
         M = reference._fit(X, y, Shared()).n_kept
         assert M is not None
     features = resolved.make_sampler(trial.sampler, M, bandwidth, seed)
-    # Only samplers that declare `needs_target` get the target, so that no other sampler uses it.
+    # Pass the target only to samplers that declare `needs_target`. All other samplers get None, so
+    # that their code cannot use the target without notice.
     with clock.time_part("pp"):
         features._fit(X, y if features.needs_target else None, shared)
     return FeaturesFit(features, M)

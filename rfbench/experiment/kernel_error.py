@@ -15,25 +15,26 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 from rfbench.compute.products import matmul, multiply_by_transpose, sum_squares
 
 # From this number of rows on, eigenvalues are computed by Lanczos iterations. Measured by `python
-# -m scripts.bench.doubled`. With twice the value, 600 rows need 8 times the CPU time. With half
-# the value, 300 rows need 40 % of the CPU time, but published values would have relative changes
-# of up to 1e-6.
+# -m scripts.bench.doubled`: with twice the value, 600 rows need 8 times the CPU time. With half the
+# value, 300 rows need 40 % of the CPU time, but published values would have relative changes of up
+# to 1e-6.
 LANCZOS_FROM = 400
-# Maximum number of restarts of the Lanczos iterations. A restart costs about ten products with the
-# matrix, and 25 restarts cost as much as the dense solver at 700 rows (measured). Without a limit,
-# a cluster of eigenvalues needs 10 * n restarts, which take minutes. With twice the value, a
-# computation that fails needs twice the time.
+# Maximum number of restarts of the Lanczos iterations, after which the dense solver is used.
+# Measured for 700 rows: 25 restarts cost as much as the dense solver. Without a limit, eigenvalues
+# that are almost equal would need 10 * n restarts, which take minutes. With twice the value,
+# iterations that do not converge need twice the time.
 RESTARTS = 25
-# Relative tolerance of the eigenvalues. It is a thousandth of the differences between kernel
-# errors in tables, and was chosen without a measurement. With twice the value, published values
-# change in the sixth digit.
+# Relative tolerance of the eigenvalues. The differences between kernel errors in tables are about a
+# thousand times as large. Chosen without a measurement. With twice the value, published values
+# would change in the sixth digit.
 LANCZOS_TOLERANCE = 1e-6
-# Smallest penalty lambda, relative to the norm of the kernel matrix K. It is a few thousand times
-# the rounding error of the eigenvalues, so that K + lambda * I has a Cholesky factor. Chosen
-# without a measurement. With twice the value, delta1 changes for smaller penalties.
+# Smallest penalty lambda, divided by the norm of the kernel matrix K. With this lambda, K + lambda
+# * I has a Cholesky factor, because lambda is a few thousand times the rounding error of the
+# eigenvalues. Chosen without a measurement. With twice the value, delta1 would change for smaller
+# penalties.
 MIN_RELATIVE_PENALTY = 1e-10
-# Maximum number of rows for which delta1 is computed. The dense solver needs 0.4 s for an
-# eigenvalue of 2,000 rows (measured), and 3 s for twice as many rows.
+# Maximum number of rows for which the kernel error delta1 is computed. Measured: the dense solver
+# computes an eigenvalue of a matrix with 2,000 rows in 0.4 s, and with twice as many rows in 3 s.
 DELTA_ROWS = 2000
 
 
@@ -43,8 +44,8 @@ class ExactKernel:
 
     matrix: NDArray[np.float64]  # the kernel matrix K
     norm: float  # the spectral norm of K
-    # Lower Cholesky factor of K + lambda * I. None for more than 2,000 rows, because it would need
-    # too much time.
+    # Lower Cholesky factor of K + lambda * I. It is None for more than 2,000 rows, because
+    # computing the kernel errors delta1 and delta2 would then need too much time.
     factor: NDArray[np.float64] | None
 
     @classmethod
@@ -85,15 +86,17 @@ class ExactKernel:
             difference = linalg.solve_triangular(
                 self.factor, difference.T, lower=True, overwrite_b=True, check_finite=False
             )
-        # Add the identity, so that the eigenvalues are near 1 for a good approximation. The
-        # relative tolerance of the solver is then an absolute tolerance of the difference.
+        # Compute the largest eigenvalue of I + difference instead of the difference. For a good
+        # approximation this eigenvalue is near 1, so the solver's relative tolerance is an absolute
+        # tolerance of the kernel error.
         diagonal = np.diag_indices_from(difference)
         difference[diagonal] += 1.0
         errors["kernel_error_delta2"] = max(0.0, _largest(difference, "LA") - 1.0)
         np.negative(difference, out=difference)
         difference[diagonal] += 2.0
-        # If the features have fewer columns than rows, many eigenvalues are close to the largest
-        # one. Lanczos iterations then hardly converge, so the dense solver is always used.
+        # delta1 is always computed by the dense solver. If there are fewer features than rows, many
+        # eigenvalues are almost equal to the largest eigenvalue, and Lanczos iterations would
+        # hardly converge.
         errors["kernel_error_delta1"] = max(0.0, _largest_dense(difference, "LA") - 1.0)
         return errors
 

@@ -11,16 +11,16 @@ import contextlib
 import os
 import secrets
 
-# Name of the environment variable with the marks. It does not start with RFBENCH_, because a
-# worker copies variables with this prefix from its parent and removes all others with this prefix.
+# Environment variable with the marks that identify child processes. Its name does not start with
+# RFBENCH_, because a worker replaces all variables with this prefix by the variables of its parent.
 MARK = "_RFBENCH_MARKS"
-# Number of bytes of a mark. It is the size of a random UUID (RFC 4122, 2005), so that marks are
-# unique.
+# Number of random bytes of a mark. A random UUID has as many bytes (RFC 4122, 2005), so that two
+# processes never have the same mark.
 BYTES = 16
-# Number of searches for processes. Processes may start other processes during a search, which the
-# next search finds. Chosen without a measurement. With half the value, a process of a program that
-# starts processes repeatedly may remain. With twice the value, a program that never stops starting
-# processes would still not be stopped.
+# Maximum number of searches for the marked processes. A process may start new processes during a
+# search, and the next search finds them. Chosen without a measurement. With half the value, some
+# processes of a program that starts new processes repeatedly could remain. With twice the value, a
+# program that never stops starting processes would still not be stopped.
 ROUNDS = 5
 
 

@@ -28,25 +28,27 @@ from rfbench.permissions import list_allowed_estimators
 from rfbench.registry import SAMPLERS
 from rfbench.solvers.folds import NESTED
 
-# Version of the identities of trials. An identity is a hash of the settings that affect a
-# measurement. Keys with default values are not hashed, so that a new key does not invalidate old
-# results. A changed default needs a new version. If only one sampler or solver changes, its
-# `revision` is increased instead, which changes only the identities of its own trials. The version
-# is 1, by definition, until all identities change for the first time.
+# Version of trial identities. A trial identity is a hash of all settings that affect a measurement.
+# Settings with default values are not hashed, so old results remain valid if a new setting is
+# added. If a default value changes, this version is incremented. If the code of one sampler or
+# solver changes, its `revision` is incremented instead. The version is 1, by definition, until it
+# is incremented.
 IDENTITY_VERSION = 1
-# Keys of a configuration that describe the experiment and do not affect any measurement.
+# Keys of a configuration that describe the experiment. They are not hashed into the trial identity,
+# because they do not affect any measurement.
 DESCRIPTIVE = (
     *("name", "title", "description", "paper", "item", "protocol"),
     *("metric", "checks", "settings_from"),
 )
-# The identity of a trial contains this key only if the key affects the trial.
+# Key that is hashed into a trial identity only if it affects the trial's measurement.
 IN_FOLDS = "features_in_folds"
-# Trials with the same prepared rows form one job if there are at least this number of jobs per
-# worker. Chosen without a measurement. With three jobs per worker, the last worker is idle for at
-# most a third of its time. With twice the value, the same rows are prepared in more jobs.
+# All trials that use the same prepared rows form one job if there are at least this number of such
+# jobs per worker. Otherwise the jobs are smaller. Chosen without a measurement. With three jobs per
+# worker, the last worker is idle for at most a third of the time. With twice the value, the same
+# rows would be prepared in more jobs.
 JOBS_A_WORKER = 3
-# A worker adds this key to a row if user code has changed its data. The worker then runs no other
-# trial.
+# Key that a worker adds to a result row if user code has changed the prepared rows in memory. The
+# worker process is then not used for further trials.
 RAN_USER_CODE = "spoiled"
 LISTED = ("dataset", "samplers", "M", "trials")
 
@@ -61,19 +63,20 @@ def compute_digest(value: Any) -> str:
 class Trial:
     """All settings that are needed to repeat one measurement."""
 
-    # Settings that all trials of the experiment share: split, scaling, kernel, solver, seed.
+    # Settings that all trials of an experiment have in common: split, scaling, kernel, solver,
+    # seed.
     experiment: Experiment
     dataset: DatasetSpec
     data_sha256: str
     sampler: SamplerSpec
-    # number of features; None if it is the number that the sampler in `experiment.M.kept_by` keeps
+    # Number of features. None means the number that the sampler in `experiment.M.kept_by` keeps.
     M: int | None
     number: int  # number of the trial, from 0, on which its random numbers depend
     variant: str = ""  # description of the varied settings, if other keys than M are varied
 
     @property
     def entry(self) -> datasets.Entry:
-        """The catalog entry of the data set. User data are identified by their content."""
+        """The catalog entry of the data set. User data are identified by their SHA-256 hash."""
         spec = self.dataset
         return datasets.find_entry(spec.name, spec.parameters, spec.folder, self.data_sha256)
 
@@ -87,8 +90,8 @@ class Trial:
         if isinstance(self.experiment.bandwidth, BandwidthGrid) and not self.uses_bandwidth:
             shared["bandwidth"].pop("widen", None)
         sampler = make_sampler_identity(self.sampler)
-        # Settings that depend on the trial number are replaced by the list of all these settings,
-        # so that all trials of a method have the same hash.
+        # `settings` contains different settings for each trial number. All of them are hashed
+        # together, so that every trial of a method has the same hash.
         if given := self.settings:
             solver_keys = shared.pop("solver", {})
             solver_keys.pop("alphas", None)
@@ -99,7 +102,8 @@ class Trial:
         identity = {
             "version": IDENTITY_VERSION,
             "shared": shared,
-            # User data are identified by their content instead of their name.
+            # User data are identified by the hash of their content, because different files can
+            # have the same name.
             "dataset": {} if self.dataset.is_user_data else self.dataset.model_dump(mode="json"),
             "data": self.data_sha256,
             "sampler": sampler,
@@ -144,8 +148,8 @@ class Trial:
         """
         if not self.settings:
             trial = replace(self, number=number)
-            # The setting is the same for all trial numbers. It is stored, because computing it
-            # needs a millisecond.
+            # The hash `setting` does not depend on the trial number. Copy the hash to the new
+            # trial, because computing the hash again would need a millisecond per trial.
             vars(trial)["setting"] = self.setting
             return trial
         parameters = dict(self.settings[number % len(self.settings)])
@@ -160,7 +164,7 @@ class Trial:
 
     @cached_property
     def id(self) -> str:
-        """Identity of the trial. It is the same for the same measurement on every machine."""
+        """Identity of the trial, which is the same on every machine."""
         size: Any = self.M
         if self.M is None:
             size = make_sampler_identity(self.reference)
@@ -275,8 +279,9 @@ def make_sampler_identity(spec: SamplerSpec) -> dict[str, Any]:
         identity["code"] = known
         method = describe_method(spec)
         if not method.is_sampler and method.has_bandwidth:
-            # This key separates new rows from old ones, in which the parameters of a user-defined
-            # method were for bandwidth 1.
+            # Before a change of rfbench, the parameters of a user-defined method referred to
+            # bandwidth 1. This key gives new trials a different identity, so that their rows are
+            # not mixed with old rows.
             identity["bandwidth"] = "length scale"
         return identity
     cls = SAMPLERS.find(spec.name)
@@ -286,8 +291,8 @@ def make_sampler_identity(spec: SamplerSpec) -> dict[str, Any]:
     return identity
 
 
-# Number of each role (purpose) of random numbers, by definition. The number is a part of the seed.
-# Different numbers would change every published result.
+# Numbers of the purposes of random numbers, by definition. The number of a purpose is a part of the
+# random seed. With different numbers, every published result would change.
 RANDOM_ROLES = {
     "data": 0,
     "split": 1,
@@ -348,9 +353,9 @@ def group_into_jobs(trials: list[Trial], n_jobs: int = 1) -> list[Job]:
     workers, a job is one sampler with all its sizes. Trials that import different code from
     outside rfbench are in different jobs.
     """
-    # Code from outside rfbench may change its process, so trials of other methods must not run in
-    # this process. Because the trials are sorted by code, a worker is replaced once per class
-    # instead of once per job.
+    # Code from outside rfbench may change global state, so trials of other methods must not run in
+    # the same process. Trials are sorted by their code, so that a worker process has to be replaced
+    # only once per class of outside code.
     trials = sorted(trials, key=lambda t: t.code)
     together = _gather(trials, lambda t: (t.code, t.dataset.model_dump_json(), t.variant, t.number))
     if len(together) >= JOBS_A_WORKER * n_jobs:

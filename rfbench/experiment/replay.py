@@ -20,10 +20,10 @@ from rfbench.experiment.worker import Limits
 from rfbench.results import manifest as manifests
 from rfbench.results.merging import find_differences, read_valid_rows
 
-# Smallest number of leading digits of a trial_id by which a row can be named. Shorter decimal
-# numbers are row numbers. Digits that match several rows are rejected. In a folder of 1,000 rows,
-# two rows share six hexadecimal digits with a probability of 3 %, by definition. With half the
-# digits, this probability would be almost 1.
+# Minimum number of digits of a trial id in a command. Decimal numbers with fewer digits are row
+# numbers. An id that matches several rows is rejected. Among 1,000 rows, two rows have the same six
+# hexadecimal digits with a probability of 3 %, by definition. With half the digits, this
+# probability would be almost 1.
 ID_DIGITS = 6
 CHANGED_METHOD = (
     "rfbench now measures this row differently: a method was revised, or a default changed."
@@ -100,10 +100,10 @@ class Replay:
     folder: Path
     row: dict[str, str]  # cells of the row as stored in the file
     again: dict[str, Any]  # columns of the row as measured again
-    # for each metric that differs, the stored value and the new value
+    # Maps the name of each metric that differs to the stored value and the new value.
     differences: dict[str, tuple[float, float]]
-    # The CPU architectures that the BLAS library used for the stored row and for the new row. If
-    # they differ, sums are computed in a different order.
+    # CPU architecture that the BLAS library used, for the stored row and for the new row. With
+    # different architectures, sums are rounded differently.
     cores: tuple[str, str]
 
     @property
@@ -178,7 +178,7 @@ def replay_random_rows(
 
 
 def _trial_here(row: dict[str, str], manifest: dict[str, Any], allow_imports: bool) -> Trial:
-    """Return the trial of a row. Raise ResultsError if it failed or its data are not on disk."""
+    """Return the trial of a row. Raise ResultsError if the trial failed or its data are missing."""
     if row["status"] != "ok":
         raise ResultsError(ENDED_BADLY)
     specs = [spec for each in _read_experiments(manifest, allow_imports) for spec in each.dataset]

@@ -17,10 +17,10 @@ from rfbench.experiment.plan import Trial, plan_trials
 from rfbench.registry import find_internal_name
 from rfbench.results.manifest import make_data_key
 
-# Limits on the number of rows, features and candidates in a smoke run, which only checks that a
-# configuration runs. Chosen without a measurement. With twice the rows, all shipped configurations
-# need about twice the time. With SMOKE_SIZE and SMOKE_POOL also doubled, they need four times the
-# time if a Gram matrix dominates.
+# Maximum number of rows (SMOKE_ROWS), features (SMOKE_SIZE) and candidate features (SMOKE_POOL) in
+# a smoke run, which only tests that a configuration runs. Chosen without a measurement. With twice
+# the rows, all shipped configurations need about twice the time. With all three values doubled, a
+# run whose time is dominated by a Gram matrix needs four times the time.
 SMOKE_ROWS = 400
 SMOKE_SIZE = 40
 SMOKE_POOL = 400
@@ -34,7 +34,8 @@ class RunPlan:
     experiments: list[Experiment]  # the experiments of the plan: one, or all variants of a sweep
     trials: list[Trial]  # trials to run
     planned: list[Trial]  # all trials of the experiments, before --only selects a subset
-    # True for a fast run with few rows, whose meaningless results are stored separately.
+    # True for a smoke run: a fast run with few rows, which only tests that the configuration runs.
+    # Its results have no meaning and are stored in a separate folder.
     smoke: bool = False
 
     def select(self, conditions: Sequence[str]) -> RunPlan:

@@ -12,15 +12,15 @@ from rfbench.clock import Clock
 from rfbench.datasets import Prepared
 from rfbench.solvers.fitted_model import FittedModel
 
-# A result counts as better than chance only if its error is at least this many standard errors
-# below the error of chance. Of a hundred models that learned nothing, about two then count as
-# better than chance. With twice the value, one of 30,000 such models does, but more models with a
-# small effect are marked as chance.
+# An error counts as better than chance only if it is at least this number of standard errors below
+# the error of chance. About two of 100 models that learned nothing are then wrongly called better
+# than chance. With twice the value, only one of 30,000 such models would be called better, but more
+# models with a small real effect would be called chance.
 CHANCE_ERRORS = 2
 
 
 def compute_decisions(model: FittedModel, data: Prepared, clock: Clock) -> Array:
-    """Return the decision values of the test set. Reuse them if the fit has computed them."""
+    """Return the decision values of the test set, or reuse values that the fit has computed."""
     if not model.predicts:
         return np.empty((0, 0))
     if model.report_.evaluation_decisions is not None:

@@ -50,14 +50,15 @@ def load_current_settings(several_results: Sequence[Results]) -> list[frozenset[
         found.append(asked)
     if known != stored:
         content = json.dumps({"code": _hash_shipped(), "settings": known})
-        # ignore errors of writing, because the cache is optional
+        # Ignore an error of writing the cache, because the settings can be computed without the
+        # cache.
         with contextlib.suppress(RfbenchError):
             files.replace(file, content.encode())
     return found
 
 
 def _plan(results: Results) -> tuple[frozenset[str] | None, bool]:
-    """Compute the settings of results. Return them, and True if the cache may store them."""
+    """Return the settings of results, and True if the cache may store these settings."""
     from rfbench.experiment import current_settings
 
     return current_settings.find_current_settings(

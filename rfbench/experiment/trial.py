@@ -43,9 +43,10 @@ from rfbench.rows import RowSource
 from rfbench.samplers.base import Shared
 from rfbench.solvers.fitted_model import FitReport
 
-# Maximum numbers of characters of a message and of a traceback. A message fits on a screen, and a
-# traceback fits into a cell of the csv module (131,072 characters). With twice LONGEST_TRACEBACK,
-# the store truncates the traceback (`rfbench.results.store`).
+# Maximum numbers of characters of an error message and of a traceback in a result row. A message of
+# this length fits on a screen. A traceback of this length can be read by the csv module (limit:
+# 131,072 characters). With twice LONGEST_TRACEBACK, the traceback would be truncated when the row
+# is stored.
 LONGEST_MESSAGE, LONGEST_TRACEBACK = 2000, 100_000
 
 
@@ -57,7 +58,8 @@ def _set_warning_filters() -> None:
     many classes may be numeric is ignored, because the configuration of a trial states the task.
     """
     refusal = ("error", None, np.exceptions.ComplexWarning, None, 0)
-    # Do not add the filters a second time, because earlier warnings would be shown again.
+    # Do not install the filters twice. Installing a filter resets Python's list of warnings that
+    # were already shown, so old warnings would be shown again.
     if refusal not in warnings.filters:
         warnings.simplefilter("error", np.exceptions.ComplexWarning)
         warnings.filterwarnings("ignore", "The number of unique classes is greater", UserWarning)
@@ -84,8 +86,8 @@ def run_job(job: Job, context: Context | None = None) -> Iterator[dict[str, Any]
 def run_trial(trial: Trial, context: Context) -> dict[str, Any]:
     """Return the row of a trial. If the trial fails, the row has the error message."""
     row, rows_before = list_known_columns(trial), ""
-    # True if the worker ignores Ctrl-C. Only the code of the trial can then raise a
-    # KeyboardInterrupt.
+    # True if this worker process ignores Ctrl-C. A KeyboardInterrupt can then only be raised by the
+    # code of the trial, and counts as a failure of the trial.
     interrupts_ignored = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
     platforms.reset_peak_rss()
     try:
@@ -170,19 +172,19 @@ def measure_trial(trial: Trial, context: Context) -> dict[str, Any]:
     The clock excludes loading, splitting and scaling the rows, scores, and extras. It also excludes
     the fit of a different sampler that determines M (`kept_by`).
     """
-    # Load, split and scale the rows, and import the methods, before any clock runs.
+    # Load, split and scale the rows, and import the methods. These steps precede the timed part.
     resolved, clock = ResolvedTrial.resolve(trial, context), Clock()
     data, shared = resolved.data, Shared(metrics={}, keeps_columns=True)
-    # For each candidate bandwidth, features and model are fitted and the penalty is selected.
-    # Candidates share metrics that are learned from the same rows.
+    # Select the bandwidth: fit features and model with each candidate bandwidth. The candidates
+    # share metrics that are learned from the same rows.
     choice = search_bandwidth(resolved, clock, shared)
     model = resolved.make_model(choice.bandwidth)
-    # A metric that was learned in the search is learned again here, so that t_pp is the time of a
-    # single fit.
+    # Fit the features with the selected bandwidth. A metric that was learned in the search is
+    # learned again, so that t_pp is the time of a complete fit of the features.
     fit = fit_features(resolved, model, choice.bandwidth, clock)
     features, M = fit.features, fit.M
-    # With `features_in_folds: nested`, features that use the target are fitted again in each fold,
-    # without the held-out rows on which the penalty is selected.
+    # With `features_in_folds: nested`, features that use the target are fitted again for each fold,
+    # without the held-out rows. Otherwise the features would have seen the held-out targets.
     fit_fold = make_fold_fit(resolved, model, choice.bandwidth, shared)
     model = fit_model(resolved, model, features, clock, fit_fold)
     decisions = compute_decisions(model, data, clock)
@@ -201,8 +203,8 @@ def measure_trial(trial: Trial, context: Context) -> dict[str, Any]:
     if model.predicts:
         notes = [*choice.notes, *features.notes_, *note_chance_level(measured, data)]
         measured |= _collect_columns(trial, model.report_, notes)
-    # The clock and the memory are read before the optional measurements, which fill only their own
-    # columns.
+    # Read the clock and the peak memory before the extra measurements, such as the kernel error, so
+    # that their time and memory are not counted.
     for part in CLOCK_PARTS:
         measured[f"t_{part}"] = round(clock.wall[part], 6)
         measured[f"cpu_{part}"] = round(clock.cpu[part], 6)
@@ -226,7 +228,8 @@ def _collect_columns(trial: Trial, report: FitReport, notes: list[str]) -> dict[
         "gap_folds": report.gap_folds,
         "message": "; ".join([*notes, *report.notes]),
     }
-    # `chosen` is None unless a scikit-learn estimator has selected parameters by its own search.
+    # `report.chosen` has the parameters that a scikit-learn search has selected. For all other
+    # models, it is None.
     if report.chosen is not None:
         columns["chosen"] = json.dumps(report.chosen, sort_keys=True, default=str)
         columns["chosen_at_edge"] = ", ".join(report.chosen_at_edge)

@@ -25,27 +25,29 @@ from rfbench.errors import ConfigError, RfbenchError
 from rfbench.escaping import escape_warnings
 from rfbench.experiment import marks
 
-# Smallest memory limit of a worker in bytes. Python and its libraries need 0.3 GB (measured). With
-# half the value, no trial can start.
+# Smallest memory limit of a worker process in bytes. Python and the libraries of rfbench need 0.3
+# GB (measured). With half the value, no trial could start.
 LEAST_MEMORY = 400 * 2**20
-# Seconds between two checks that the parent is alive. Chosen without a measurement. With twice the
-# value, a child process continues for up to 0.4 s instead of 0.2 s after its parent was killed.
+# Seconds between two checks that the parent process is alive. Chosen without a measurement. With
+# twice the value, a worker would continue for up to 0.4 s after its parent was killed, instead of
+# 0.2 s.
 PARENT_CHECK_SECONDS = 0.2
-# Functions that a worker can call by name, in addition to trials. Their modules are imported when
-# they are called, because modules of this folder must not depend on them.
+# Functions other than trials that a worker process can call by name. The module of a function is
+# imported at its first call, so that the modules of this folder do not depend on it.
 CALLS = {"draw": "rfbench.figures:draw_folder"}
 ENVIRONMENT_PREFIX = "RFBENCH_"
 
 
 @dataclass(frozen=True)
 class Limits:
-    """The resource limits of one worker."""
+    """The resource limits of one worker process: memory, time per trial, and time of the run."""
 
-    # Memory limit of the worker in bytes. A larger allocation raises MemoryError.
+    # Memory limit of the worker process in bytes. An allocation beyond the limit raises
+    # MemoryError.
     memory: int | None = None
     timeout: float | None = None  # seconds for one trial, after which its worker is killed
-    # Time at which all trials end, in seconds of `time.monotonic` on this machine. No trial starts
-    # after this time.
+    # Time at which the whole run ends, in seconds of `time.monotonic` on this machine. No trial
+    # starts later.
     deadline: float | None = None
 
     def compute_time_limit(self) -> float | None:
@@ -132,12 +134,13 @@ def main(parent: int, trace: int) -> None:
     mark = marks.read_mark_of_this_process()
     threading.Thread(target=_watch, args=(parent, mark), daemon=True).start()
     escape_warnings()
-    # Ignore Ctrl-C, so that only the code of a trial can raise a KeyboardInterrupt.
+    # Ignore Ctrl-C. A KeyboardInterrupt in this process can then only be raised by the code of a
+    # trial.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     faulthandler.enable(trace)
     orders, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
-    # A trial has no input. Its printed output is redirected to stderr, because the parent reads
-    # only rows and results from the pipe of stdout.
+    # Redirect the printed output of trials to stderr, because the parent process reads only result
+    # rows from stdout. Trials read an empty standard input.
     with open(os.devnull) as nothing:
         os.dup2(nothing.fileno(), 0)
     os.dup2(2, 1)
@@ -168,7 +171,8 @@ def _serve(orders: IO[bytes], answers: IO[bytes], trace: int) -> None:
     owner, context = os.getpid(), Context()
     while True:
         order = pickle.load(orders)
-        # None marks the end of a job. Delete the objects that the trials of the job share.
+        # The order None marks the end of a job. A new context frees the memory of the prepared rows
+        # and other objects that the trials of the job shared.
         if order is None:
             context = Context()
             continue
@@ -195,7 +199,8 @@ def _watch(parent: int, mark: str) -> None:
 
 def _end(mark: str) -> None:
     """Kill this process and all processes that its trials left running, also in other sessions."""
-    # Ignore errors, because a trial may have changed any module or exhausted the memory.
+    # Ignore all errors. A trial may have changed any module or used all memory, but its processes
+    # still have to be killed.
     with contextlib.suppress(Exception):
         marks.kill_marked_processes(mark)
     platforms.kill_process_group(os.getpid())

@@ -31,14 +31,15 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 CHILD_CODE = "from rfbench.experiment.worker import main; main(*map(int, sys.argv[1:]))"
-# Seconds that a child process gets after the time limit of a trial, to write a traceback. Chosen
-# without a measurement. With half the value, a busy machine may kill the child before the
-# traceback is written. With twice the value, a run may exceed its time limit by half a second.
+# Seconds that a worker process may use after the time limit of a trial to write a traceback. Chosen
+# without a measurement. With half the value, the worker could be killed on a busy machine before
+# the traceback is written. With twice the value, a run could exceed its time limit by half a
+# second.
 GRACE_SECONDS = 0.25
 
-# Maximum size of a trial's row in bytes (256 MiB). Chosen without a measurement. A row has at most
-# a few hundred thousand bytes. With twice the limit, a trial that prints endlessly needs twice the
-# memory before it fails.
+# Maximum size in bytes of the result row that a worker process sends (256 MiB). Usual rows have at
+# most a few hundred thousand bytes. Chosen without a measurement. With twice the limit, a trial
+# that prints endlessly would need twice the memory before the trial is stopped.
 LONGEST_ANSWER = 2**28
 STATUSES = ("ok", "failed", "memory")
 
@@ -65,7 +66,7 @@ class WorkerProcess:
     """
 
     def __init__(self, *, early: bool = False) -> None:
-        # Facts about the machine, which the child sends when it starts.
+        # Facts about the machine, such as its CPU. The child process sends them when it starts.
         self.machine: dict[str, Any] | None = None
         self.code = ""  # names of the user code that this child may have run
         self._answers, self._ran_user_code = b"", False
@@ -92,7 +93,7 @@ class WorkerProcess:
             self.begin()
 
     def begin(self) -> None:
-        """Wait until the child has imported the modules that trials need."""
+        """Wait until the child process has imported the modules that trials need."""
         if self.machine is None:
             try:
                 self.machine = json.loads(self._answer())
@@ -106,15 +107,17 @@ class WorkerProcess:
         Raise WorkerDiedError if the child died, did not return a row in time, or did not return a
         row of this trial. The child has then ended.
         """
-        # Import this module here, because importing it takes a second.
+        # Import these modules here, and not at the start of the file, because the import needs a
+        # second.
         from rfbench.experiment.plan import RAN_USER_CODE, list_known_columns
         from rfbench.results.manifest import MACHINES
 
         self._trace.truncate(0)
         self.send((trial, limits, read_folder_and_environment()))
         line = self._answer(limits.compute_time_limit())
-        # User code may have changed the columns that are known before the measurement. If the
-        # trial has user code, these columns are therefore computed here and compared.
+        # User code in the child process could change the columns that are known before the
+        # measurement, such as the name of the method. These columns are therefore computed again in
+        # this process and compared.
         known = list_known_columns(trial) if trial.code else {"trial_id": trial.id}
         try:
             row = json.loads(line)
@@ -138,13 +141,13 @@ class WorkerProcess:
         return result, error
 
     def is_usable(self) -> bool:
-        """Return True if the child can run another trial."""
+        """Return True if the child process can run another trial."""
         return not (self._ran_user_code or wait([self._death], 0))
 
     def kill(self) -> None:
         """Kill the child and the processes that its trials left running in its process group."""
-        # A finished child is not killed, because its process id may belong to a different process
-        # by now.
+        # Kill only a process that is still running. The operating system may have given the process
+        # id of a finished child to a different process.
         if self._process.returncode is None:
             platforms.kill_process_group(self._process.pid)
 
@@ -170,7 +173,7 @@ class WorkerProcess:
             raise self._ended() from None
 
     def _answer(self, seconds: float | None = None) -> bytes:
-        """Return the next line of the child's output. Wait for at most this number of seconds."""
+        """Return the next line of the child's output, after at most this number of seconds."""
         end = None if seconds is None else time.monotonic() + seconds + GRACE_SECONDS
         while b"\n" not in self._answers:
             left = None if end is None else max(0.0, end - time.monotonic())
@@ -225,7 +228,8 @@ def start_worker_early() -> Iterator[None]:
     child is ended.
     """
     early: list[WorkerProcess] = []
-    # ignore the error, because `acquire_worker` tries again to start a child, and raises it then
+    # Ignore an error at the early start. `acquire_worker` tries again to start a child, and then
+    # raises the error.
     with contextlib.suppress(ExecutorError):
         early.append(WorkerProcess(early=True))
     with _lock:
