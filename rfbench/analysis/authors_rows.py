@@ -18,16 +18,17 @@ from rfbench import papers
 from rfbench.analysis import verdicts
 from rfbench.analysis.selection import Selection
 
-# Factors that convert a difference into points. An accuracy is in percent, so its differences are
-# points by definition. An RMSE of one standard deviation of the target counts as 100 points.
+# Factors that convert a difference of two values into points. An accuracy is in percent, so one
+# percent is one point by definition. For an RMSE, one standard deviation of the target counts as
+# 100 points.
 UNIT_FACTORS = {"accuracy": 1.0, "rmse": 100.0}
-# Values that differ by less than this number of points count as equal. The value is half a unit of
-# the last digit by definition, because the authors print accuracies with four digits. With twice
-# this value, numbers with different last digits would count as equal.
+# Two values count as equal if they differ by less than this number of points. The value is half a
+# unit of the last digit by definition, because the authors print accuracies with four digits. With
+# twice this value, numbers with different last digits would count as equal.
 FOUR_DIGITS = 0.005
-# Two accuracies are called near if they differ by at most this number of test rows. The value was
-# chosen without a measurement: a different version of a library changes the prediction for one or
-# two rows. With twice this value, more folds are near; the number of equal folds is unchanged.
+# Two accuracies of a fold count as near if the predictions differ for at most this number of test
+# rows. The value was chosen without a measurement, because a different version of a library changes
+# one or two predictions. With twice this value, more folds would count as near.
 FEW_ROWS = 2
 
 
@@ -39,7 +40,8 @@ class AuthorsRuns(NamedTuple):
     method: str
     metric: str
     experiment: str  # name of our results folder
-    # how our protocol differs from the authors' protocol, if our runs are shown but not judged
+    # Difference between our protocol and the authors' protocol. If it is not empty, our runs are
+    # shown without a verdict.
     beside: str
     same_rows: bool
     folds: int
@@ -48,7 +50,8 @@ class AuthorsRuns(NamedTuple):
     published_sd: float
     measured: float
     measured_sd: float
-    # number of folds on which the two values differ by less than FOUR_DIGITS points
+    # Number of folds on which our value and the authors' value differ by less than FOUR_DIGITS
+    # points.
     equal: float
     near: float  # number of further folds on which the values differ by at most two test rows
     difference: float  # difference of the means in points, ours minus the authors'
@@ -113,7 +116,8 @@ def _lines(
     column = "accuracy_percent" if metric == "accuracy" else metric
     rows = counted.loc[counted["group"] == group["group"], [column, "trial", "n_test"]]
     values = rows[column].astype(float)
-    # If our runs follow a different protocol, each trial counts as a fold.
+    # If our runs follow a different protocol than the authors' runs, our trials do not match the
+    # authors' folds. Each trial then counts as a fold.
     fold = rows["trial"].astype(int) if beside else rows["trial"].astype(int) % n
     by_fold = values.groupby(fold)
     means, draws, unit = by_fold.mean(), int(by_fold.size().min()), UNIT_FACTORS[metric]

@@ -16,8 +16,9 @@ from rfbench.analysis.statistics import paired_t_test
 from rfbench.analysis.summary import BASELINE, SMALLER_IS_BETTER, find_x_axis, summarize_collection
 from rfbench.results import Results
 
-# Coverage of the interval of paired differences: 1 - 2 ALPHA, as for the verdicts. If the
-# probability outside the interval is halved (coverage 0.95), more methods tie with the best.
+# Coverage of the confidence interval of paired differences: 1 - 2 ALPHA, as for the verdicts. A
+# method ties with the best method if this interval contains 0. If the probability outside the
+# interval is halved (coverage 0.95), more methods tie with the best method.
 TIE_LEVEL = 0.90
 
 
@@ -62,7 +63,7 @@ class FirstAnswer:
     points: tuple[Point, ...]
 
     def _find_x_values(self, verdict: str) -> list[Point]:
-        """Return the points of the x axis at which the first method has this verdict."""
+        """Return the points of the x axis at which the first method has the given verdict."""
         return [point for point in self.points if point.verdict == verdict]
 
     def find_x_ranges(self, verdict: str) -> list[tuple[Any, Any]]:
@@ -158,7 +159,8 @@ def is_best_or_tied(collection: Collection, table: pd.DataFrame) -> pd.Series[bo
         intervals = np.array(
             [paired_t_test(each, first).compute_confidence_interval(TIE_LEVEL) for each in values.T]
         )
-        # The best line is also compared with itself, so a second interval has to be finite.
+        # Compare the best method with every method, including itself. Ties are only marked if a
+        # comparison with at least one other method has a finite interval.
         if np.isfinite(intervals).all(axis=1).sum() > 1:
             tied[part.index] = (intervals[:, 0] <= 0) & (intervals[:, 1] >= 0)
     return tied

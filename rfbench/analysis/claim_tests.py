@@ -77,7 +77,7 @@ def compute_confidence_interval(values: Values, is_share: bool = False) -> tuple
 
 
 def compute_share_p_values(values: Values, bound: float) -> tuple[float, float]:
-    """Return exact p-values of two null hypotheses: the share is >= the bound, and it is <= it."""
+    """Return exact p-values of two null hypotheses: the share is >= the bound, or <= the bound."""
     from scipy.special import bdtr, bdtrc
 
     ones, n = int(values.sum()), len(values)

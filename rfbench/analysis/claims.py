@@ -100,7 +100,8 @@ class _Collected:
     """Paired quantities of a claim under one protocol, each with the index of the claim's part."""
 
     quantities: list[tuple[int, Quantity]] = field(default_factory=list)
-    # data sets that lack comparisons of the claim, in the form of `Outcome.missing`
+    # Maps each data set that lacks comparisons of the claim to the list of missing comparisons, in
+    # the form of `Outcome.missing`.
     missing: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
     undecided: list[tuple[str, str]] = field(default_factory=list)
 
@@ -117,7 +118,8 @@ def _collect(claim: Claim, selection: Selection, protocol: str, stand_in: bool) 
             here: list[Quantity] = []
             names = collection.get_group_column("dataset")[groups]
             if part.at == "own" and len(groups) and make is None:
-                # Import the claim's own function only if there are rows for the claim.
+                # Some claims have their own Python function. It is imported only if there are rows
+                # for the claim.
                 make = find_custom_claim_function(claim)
             for name in dict.fromkeys(names):
                 named = groups[names == name]
@@ -202,7 +204,8 @@ def make_claim_verdict(
         replace(comparison, p_outside=float(p))
         for comparison, p in zip(tested, outside, strict=True)
     ]
-    # Only the settings of the protocol `printed` depend on our interpretation of the paper's text.
+    # Under the protocol `printed`, some settings depend on our interpretation of the paper's text.
+    # For these comparisons, compute the range of the effect over all interpretations.
     if protocol == PRINTED:
         comparisons = [unprinted(claim, comparison) for comparison in comparisons]
     wanted = {name for part in claim.parts if _counts(part, protocol) for name in part.datasets}

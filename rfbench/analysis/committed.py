@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from rfbench import papers
 from rfbench.papers.models import Committed
 
-# Text on pages for the order of two commits: the commit of a claim or setting, and the commit of
-# the first rows that test it.
+# Text on pages for the order of two git commits. One commit introduced a claim or a setting, and
+# the other commit introduced the first result rows that test this claim or setting.
 COMMIT_ORDER_LABELS = {
     "before": "committed before the first rows",
     "same commit": "committed with the first rows",
@@ -42,7 +42,7 @@ class Settings:
 
 
 def list_settings_by_protocol(paper: str) -> list[Settings]:
-    """Return the `Settings` of a paper, one for each protocol of its runs."""
+    """Return the counts of settings of a paper, one `Settings` for each protocol of the runs."""
     lines = [line for line in papers.find_paper_files(paper).history if line.kind == "setting"]
     found = []
     for protocol in dict.fromkeys(_protocol(line) for line in lines):

@@ -33,17 +33,18 @@ class ClaimComparison(Quantity):
     effect: float = math.nan  # mean difference, or geometric mean of the quotients
     low: float = math.nan  # lower end of the 90 % interval of `effect`
     high: float = math.nan
-    # Distance of the mean from the nearest bound of the claim, negative inside the bounds. For
-    # quotients, the distance is a difference of logarithms.
+    # Distance of the mean effect from the nearest bound of the claim, negative if the mean is
+    # inside the bounds. For quotients, the distance is a difference of logarithms.
     excess: float = math.nan
-    # p-value of the null hypothesis that the mean is not inside its bounds
+    # P-value of the null hypothesis that the mean effect is not inside the bounds of the claim.
     p_inside: float = math.nan
-    # p-value of the null hypothesis that the mean is not outside its bounds, with Holm's correction
-    # over all comparisons of the claim
+    # P-value of the null hypothesis that the mean effect is not outside the bounds of the claim.
+    # The p-value is corrected for the number of comparisons of the claim by Holm's method.
     p_outside: float = math.nan
-    # range of the effect over the settings that the paper does not state, None if not varied
+    # Range of the effect over settings that the paper does not state. None if they were not varied.
     over_gaps: EffectRange | None = None
-    # names of the varied settings, if they move the effect across a bound
+    # Names of the varied settings for which the effect is inside a bound for some values and
+    # outside for other values.
     depends_on: tuple[str, ...] = ()
 
     @property

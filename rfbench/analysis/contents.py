@@ -14,7 +14,7 @@ from rfbench.analysis.verification import Verification
 from rfbench.papers.models import SECONDS, Content, Paper
 from rfbench.results import Results
 
-# Maps the name of a run to its configuration, in the form in which a manifest stores it.
+# Maps the name of a run to its configuration, in the form that is stored in manifest.json.
 Configurations = Mapping[str, Mapping[str, Any]]
 
 

@@ -16,10 +16,10 @@ from rfbench.errors import ResultsError, suggest_nearest_name
 from rfbench.results import Results
 from rfbench.results.schema import ROW_TIMES, STRING
 
-# The machine counts as busy if the wall time of single-threaded rows, divided by their CPU time, is
-# above this value. The value was chosen without a measurement. The quotient is about 1 on an idle
-# machine, and 2 if two processes share a core. With twice this value, 2.4, not even two processes
-# per core would be reported.
+# The machine counts as busy if wall time / CPU time of single-threaded trials is above this value.
+# This quotient is about 1 on an idle machine, and 2 if two processes share a core. The value was
+# chosen without a measurement. With twice this value, 2.4, two processes per core would not be
+# reported.
 BUSY = 1.2
 
 
@@ -90,15 +90,16 @@ def find_data_issues(results: Results) -> list[DataIssue]:
 
 @dataclass(frozen=True)
 class Check:
-    """A statement in the configuration about a column of the rows, and the result of its check."""
+    """A statement in the configuration about a column of the rows, with the result of the check."""
 
     asked: Mapping[str, Any]  # the statement, an entry of the key ``checks`` of the configuration
     rows: int  # number of rows with a value in the checked column
     low: float  # smallest value in the checked column, NaN without rows
     high: float
-    # number of rows that contradict the statement
+    # Number of rows for which the statement in the configuration is false.
     failing: int
-    # values of the column named by `at_each` in the rows that contradict the statement
+    # Values of the column named by `at_each`, such as M, in the rows for which the statement is
+    # false.
     failing_at: tuple[Any, ...] = ()
 
     @property

@@ -28,7 +28,7 @@ from rfbench.registry import find_displayed_name
 from rfbench.results import Results
 
 GAIN_KEYS = ["paper", "item", "dataset"]
-# Types of splits that hold out whole groups of rows, or blocks of time.
+# Types of splits that hold out complete groups of rows, such as patients, or blocks of time.
 TOGETHER = ("leave_groups", "blocks")
 MAY_DIFFER = ("name", "title", "description", "split")
 GAINS = [*GAIN_KEYS, "method", "other", "protocol", "published", "mean", "low", "high"]
@@ -37,7 +37,7 @@ SAME = ["dataset", "protocol", "method", "solver", "variant", "d", "M"]
 
 @dataclass(frozen=True)
 class Bar:
-    """A number that supports a finding, with the ends of its interval; NaN without an interval."""
+    """A number that supports a finding, with its interval (NaN if there is no interval)."""
 
     name: str
     value: float
@@ -47,7 +47,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class Finding:
-    """A finding of the front page: the values in its sentence, and the numbers in its figure."""
+    """A finding of the front page: the values in the sentence, and the numbers in the figure."""
 
     key: str
     facts: Mapping[str, Any]

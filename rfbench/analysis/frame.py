@@ -38,8 +38,8 @@ IDENTITY = [
     "scaling", "split", "dtype", "timing", "threads", "setting",
 ]  # fmt: skip
 RUN_COLUMNS = ["experiment", "folder", *IDENTITY, "paper", "items", "smoke"]
-# Type of a function that receives several results. For each of them, it returns the settings that
-# the current configuration plans, or None if the current configuration is not known.
+# Type of a function that finds current settings. For each of several results, the function returns
+# the settings that the current configuration plans, or None if there is no current configuration.
 Today = Callable[[Sequence[Results]], Sequence[frozenset[str] | None]]
 GROUP_COLUMNS = [
     *RUN_COLUMNS, "source", "sampled", "method", "alias", "trials", "failed", "n_train", "n_test",
@@ -110,13 +110,15 @@ class Collection:
         """
         counted = np.flatnonzero(self.rows["counts"])
         order = np.argsort(self.rows["group"].to_numpy()[counted], kind="stable")
-        # The rows of a group have to be contiguous, because `_starts` has their first positions.
+        # Sort the rows so that the rows of a group are adjacent. The property `_starts` contains
+        # only the position of the first row of each group.
         rows = self.rows.iloc[counted[order]].reset_index(drop=True)
         if rows.empty:
             return rows
         rows = mask_times_of_other_machines(rows, self.groups)
-        # Some methods weight their features for a purpose other than estimating the kernel. Their
-        # kernel error is set to NaN, because it would be the error of a different kernel.
+        # Some methods weight their features for a purpose other than estimating the kernel. The
+        # kernel error of their rows is set to NaN, because the weighted features estimate a
+        # different kernel.
         estimates = _map_unique(rows["parameters"], has_kernel_estimate).astype(bool)
         return rows.assign(**{name: rows[name].where(estimates) for name in KERNEL_ERRORS})
 
@@ -160,7 +162,8 @@ class Collection:
 
         Groups with the joint solver belong to the method ``joint`` only.
         """
-        # The column `alias` has the name of a sampler, or "" if the name would not be unique.
+        # A method matches a group by its label (column `method`) or by the name of its sampler
+        # (column `alias`). The column `alias` is "" if several labels have the same sampler.
         matching = (
             np.isin(self.get_group_column(name)[groups], methods) for name in ("method", "alias")
         )
@@ -201,8 +204,8 @@ class Collection:
         starts, stops = self._starts[groups], self._starts[groups + 1]
         rows = [np.arange(start, stop) for start, stop in zip(starts, stops, strict=True)]
         every = np.concatenate([*rows, np.array([], dtype=np.intp)])
-        # The table has a line for each pair of data and trial that occurs in any group. The caller
-        # drops incomplete lines.
+        # The table has a line for each combination of data and trial that occurs in any of the
+        # groups. Lines in which a group has no value are dropped by the caller.
         pairs, lines = np.unique(self.get_values("pair")[every], return_inverse=True)
         columns = np.repeat(np.arange(len(groups)), stops - starts)
         return pairs.astype(np.intp), (every, lines, columns)
@@ -262,7 +265,7 @@ def drop_added_trials(results: Results) -> Results:
 def build_collection(
     experiments: Sequence[Results], notes: Iterable[str] = (), today: Today | None = None
 ) -> Collection:
-    """Combine loaded results into one `Collection`."""
+    """Combine the rows of loaded results into one `Collection` with groups of trials."""
     rows = _tagged(experiments) if experiments else pd.DataFrame()
     read = tuple(experiments), tuple(notes)
     if rows.empty:
@@ -271,56 +274,58 @@ def build_collection(
         rows = rows.reindex(columns=list(dict.fromkeys([*rows, *added])))
         rows = rows.astype(dict.fromkeys(added, "float64"))
         return Collection(rows.assign(counts=False), pd.DataFrame(columns=GROUP_COLUMNS), *read)
-    # A sum of times is NaN only if none of the times was measured. A method that lacks one of the
-    # times, such as a solver without features, still has a total.
+    # Sum the measured parts of the time. A part that was not measured, such as the features of a
+    # solver without features, counts as 0. The sum is NaN only if no part was measured.
     for name, parts in SUMS.items():
         rows[name] = rows[list(parts)].sum(axis=1, min_count=1)
-    # Parameters are compared as text. With unsorted keys, equal settings would form two groups.
+    # Sort the keys of the parameters, because parameters are compared as text. Otherwise, equal
+    # parameters in a different order would form two groups.
     rows["parameters"] = _map_unique(rows["parameters"], format_sorted_json)
     if rows["own_settings"].any():
-        # These parameters are copied from another run and differ in each trial, like M. If they
-        # were a part of the key, each trial would be a group of its own.
+        # In these rows, the parameters are copied from the authors' runs and differ in each trial.
+        # They are replaced by {}, because otherwise each trial would form its own group.
         rows["parameters"] = rows["parameters"].astype(STRING).mask(rows["own_settings"], "{}")
-    # A trial that failed before its data were read has no d. It gets the d of its data set if all
-    # other rows have the same d. Otherwise it would form a group of its own, and the group of its
-    # setting would not show the failure.
+    # The number of columns d is missing if a trial failed before its data were read. If all other
+    # rows of the data set have the same d, it is filled in. Otherwise the failed trial would form
+    # its own group, and the group of its setting would not show the failure.
     d = rows.groupby(["folder", "dataset"])["d"]
     rows["d"] = rows["d"].where(d.transform("nunique") != 1, d.transform("max"))
-    # An M that is copied from another method differs in each trial. If M were a part of the key,
-    # each trial would be a group of its own, without a standard deviation.
+    # If the number of features M is copied from another method, M differs in each trial. It is then
+    # set to NaN in the key of the group, because otherwise each trial would form its own group.
     size = rows["M"].mask(rows["follows"])
     keys = rows[["folder", *IDENTITY]].assign(M=size)
     rows["group"] = keys.groupby(list(keys), sort=False, dropna=False).ngroup()
-    # Two methods are compared per trial on the same rows. If only the trial number had to agree,
-    # rows of different data would be paired, and the differences would contain the spread of the
-    # data.
+    # Assign the same number `pair` to rows with the same trial number, seed, data and split. Two
+    # methods are compared on such rows. If only the trial numbers were equal, the paired
+    # differences would also contain the difference of the data.
     rows["pair"] = rows.groupby(PAIRED_BY, sort=False, dropna=False).ngroup()
     ended_well = rows["status"] == "ok"
-    # If two rows have the same group and trial, the last successful row counts. (The reader has
-    # already dropped repeated ids.) With both rows, means would weigh this trial twice and standard
-    # errors would be too small.
+    # If several successful rows have the same group and trial, only the last of these rows counts.
+    # Otherwise this trial would have twice the weight in means, and standard errors would be too
+    # small.
     repeated = rows.loc[ended_well, ["group", "trial"]].duplicated(keep="last")
-    # Trials that were added to a few sizes after their results had been seen are not counted. These
-    # sizes were chosen by their results, so their means would be biased.
+    # Do not count trials that were added only to some sizes M after the results had been seen.
+    # These sizes were chosen by their results, so their means would be biased.
     later, runs = _count_planned_trials(), zip(rows["paper"], rows["experiment"], strict=True)
     planned = np.array([later.get(run, np.nan) for run in runs])
     rows["added"] = rows["trial"].astype(float) >= planned
-    # If all sizes have the same number of trials, no trials were added later.
+    # Added trials are only excluded if the sizes M of a setting have different numbers of trials.
+    # If all sizes have the same number of trials, no size was chosen by its results.
     if rows["added"].any():
         sizes = rows[ended_well].groupby(["folder", "setting", "M"], dropna=False)["trial"]
         uneven = sizes.nunique().groupby(["folder", "setting"]).nunique() > 1
         here = pd.MultiIndex.from_frame(rows[["folder", "setting"]])
         rows["added"] &= here.isin(uneven[uneven].index)
     rows["counts"] = ended_well & ~repeated.reindex(rows.index, fill_value=False) & ~rows["added"]
-    # The error in percent is the misclassification for a classifier, and 100 times the regression
-    # error otherwise.
+    # Compute the misclassification of classifiers in percent. It is NaN for regressions, whose
+    # error is computed below.
     error = rows["error"].fillna(100.0 - rows["accuracy"])
     rows["accuracy_percent"] = 100.0 - error
     groups = _groups(rows, size, error)
     groups["machine"] = _machines(rows, groups)
     groups["stale"] = _stale(groups, experiments, today)
-    # Each group has one metric, because the rows of a group are averaged, and a mean over two
-    # metrics has no meaning.
+    # Compute the error in percent with one metric per group, because a mean over two metrics has no
+    # meaning. The error of a regression is 100 times its regression metric.
     used = groups["error_metric"].to_numpy()[rows["group"]]
     rows["error_percent"] = error.where(used == "error")
     for name in REGRESSION:
@@ -343,13 +348,14 @@ def _tagged(experiments: Sequence[Results]) -> pd.DataFrame:
         }
         for result in experiments
     )
-    # Validation rows are dropped: their errors must not be averaged with errors on test rows.
+    # Drop rows with errors on validation rows, which must not be averaged with errors on test rows.
     tests = []
     for result in experiments:
         on_tests = result.rows["role"] != VALIDATION
-        # selecting rows copies all columns, so it is avoided if all rows are test rows
+        # Select rows only if some rows are validation rows, because the selection copies all
+        # columns.
         tests.append(result.rows if on_tests.all() else result.rows[on_tests])
-    # Repeat the facts of each folder once per row of the folder.
+    # Repeat the line of facts about each results folder for every row of the folder.
     of = np.repeat(facts.index, [len(rows) for rows in tests])
     rows = pd.concat(tests, ignore_index=True)
     return pd.concat([rows, facts.loc[of].reset_index(drop=True)], axis=1)
@@ -362,25 +368,27 @@ def has_trial_dependent_size(result: Results) -> bool:
 
 def _groups(rows: pd.DataFrame, size: pd.Series[Any], error: pd.Series[float]) -> pd.DataFrame:
     code = rows["group"]
-    # The settings of a group are read from its first row. Groups are numbered by first appearance,
-    # so these rows are in the order of the groups.
+    # Read the settings of each group from its first row. Groups are numbered in the order of their
+    # first rows, so the lines of `groups` have the right order.
     groups = rows.loc[~code.duplicated(), [*RUN_COLUMNS, "metric"]].assign(M=size)
     groups = groups.reset_index(drop=True).astype({"M": "float64", "d": "float64"})
-    # ``name[5000 rows]`` is a sample of the data set ``name``.
+    # Split the name of a sampled data set: ``name[5000 rows]`` is a sample of the data set
+    # ``name``.
     parts = groups["dataset"].str.extract(r"^(.*?)(?:\[(\d+) rows\])?$")
     groups["source"], groups["sampled"] = parts[0], parts[1].astype("float64")
-    # The joint solver learns weights of the features. It is a published method of its own,
-    # whatever sampler draws its features.
+    # Rows of the joint solver form a method of their own, whatever sampler draws the features. The
+    # joint solver also learns the weights of the features, and was published as a method.
     groups["method"] = groups["label"].mask(groups["solver"] == JOINT, JOINT)
     groups["alias"] = _aliases(groups)
     numbers = ["n_train", "n_test", "columns"]
-    # The numbers of rows are summarized by medians, because folds differ in size by one row.
+    # Use the median of the numbers of rows, because the sizes of folds differ by one row.
     counted = rows.loc[rows["counts"], numbers].astype("float64").groupby(code)
     groups["trials"] = counted.size().reindex(groups.index, fill_value=0)
     groups["failed"] = (rows["status"] != "ok").groupby(code).sum()
     groups[numbers] = counted[numbers].median()
-    # The metric of a group is the misclassification if it has one. Otherwise it is the metric of
-    # the configuration if this is a regression metric, else the relative squared error.
+    # Choose the metric of each group. If there is a misclassification, it is the metric. Otherwise
+    # the metric of the configuration is used if it is a regression metric, and else the relative
+    # squared error.
     classified = (error.notna() & rows["counts"]).groupby(code).any()
     named = groups["metric"].where(groups["metric"].isin(REGRESSION), REGRESSION[0])
     groups["error_metric"] = named.mask(classified, "error")
@@ -390,12 +398,12 @@ def _groups(rows: pd.DataFrame, size: pd.Series[Any], error: pd.Series[float]) -
 def _machines(rows: pd.DataFrame, groups: pd.DataFrame) -> pd.Series[str]:
     """Return for each group the machine on which most of its timed rows were measured, or ''."""
     timed = rows["t_train"].notna() | rows["t_features"].notna()
-    # Only rows with a time matter, because the machine is used to compare times.
+    # Count only rows with measured times, because the machine of a group is used to compare times.
     counted = rows.loc[rows["counts"] & timed, ["group", "machine"]]
     sizes = counted.groupby(["group", "machine"]).size().reset_index(name="n")
     sizes["machine"] = sizes["machine"].astype(STRING)
-    # If two machines have equally many rows, the first name is used. The choice then does not
-    # depend on the order of folders.
+    # If two machines have equally many rows of a group, use the first name in alphabetical order.
+    # Otherwise the choice would depend on the order of the folders.
     most = sizes.sort_values(["n", "machine"], ascending=[False, True]).drop_duplicates("group")
     return most.set_index("group")["machine"].reindex(groups.index, fill_value="")
 
@@ -423,9 +431,9 @@ def _stale(
     named = (groups["variant"] == "") & (groups["setting"] != "")
     every = today(experiments) if today else [None] * len(experiments)
     for results, asked in zip(experiments, every, strict=True):
-        # `asked` is None because no current configuration has the name of these results. Their
-        # settings were also changed by --set. For a paper, all of these rows are stale. Other rows
-        # are not stale, because a configuration of the user might plan them.
+        # These results have no current configuration, and their settings were also changed by
+        # --set. In a run of a paper, their rows are stale. Other rows are not stale, because a
+        # user's configuration might plan them.
         if (
             today
             and asked is None
@@ -443,9 +451,10 @@ def _aliases(groups: pd.DataFrame) -> pd.Series[str]:
 
     The result is "" for a group whose sampler has several labels.
     """
-    # A paper's folder may use the name of the sampler, "rks" for example, while our row has a
-    # different label. The name identifies the row only if a single label has this sampler and no
-    # label equals the name. Otherwise a variant of the sampler could be mistaken for the method.
+    # A paper's files may name a method by its sampler, such as "rks", while our rows have a
+    # different label. The name of the sampler is an alias of the label only if no other label has
+    # the same sampler and no label is equal to the name. Otherwise a variant of the sampler could
+    # be mistaken for the method.
     scope = ["experiment", "dataset", "protocol"]
     plain = groups[(groups["method"] != JOINT) & (groups["variant"] == "")]
     labels = plain.groupby([*scope, "sampler"], sort=False)["label"].transform("nunique")

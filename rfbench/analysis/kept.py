@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-# The paper does not state these numbers. They are our interpretation of "near (1, 1) and (-1, -1)"
-# and of "near 0 and pi" (Sinha and Duchi 2016, section 4, Figure 1a). With twice OFFSET_WIDTH,
-# half of all random offsets would be near 0 or pi. With twice CORNER_RADIUS, the discs around the
-# two corners would touch the origin.
+# The paper does not state these two distances. The values interpret "near (1, 1) and (-1, -1)" and
+# "near 0 and pi" (Sinha and Duchi 2016, section 4, Figure 1a). With twice CORNER_RADIUS, the discs
+# around the two corners would overlap at the origin. With twice OFFSET_WIDTH, half of all uniformly
+# distributed offsets would be near 0 or pi.
 CORNER_RADIUS = 0.75
 OFFSET_WIDTH = np.pi / 8
 

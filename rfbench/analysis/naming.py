@@ -95,7 +95,7 @@ def get_method_sort_key(sampler: str, method: str) -> tuple[int, str]:
 
 
 def get_natural_sort_key(name: str) -> str:
-    """Return a sort key that orders names by the numbers in them: 5M comes before 10M."""
+    """Return a sort key that orders names by their numbers, so that 5M precedes 10M."""
     return re.sub(r"\d+", lambda digits: digits[0].zfill(9), name)
 
 

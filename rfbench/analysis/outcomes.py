@@ -23,8 +23,9 @@ from rfbench.analysis.verdicts import (
 from rfbench.papers.models import CORRECTED, PRINTED, Claim, Part
 
 Unit = Literal["points", "%"]
-# Type of a function that gets a claim and one of its comparisons. It returns the comparison with
-# the range of the effect over unstated settings, if this range is known.
+# Type of a function that gets a claim and one of its comparisons. The function returns the
+# comparison with the range of its effect over settings that the paper does not state, if the range
+# is known.
 Effect = Callable[[Claim, ClaimComparison], ClaimComparison]
 
 
@@ -35,34 +36,36 @@ def return_comparison_unchanged(_: Claim, comparison: ClaimComparison) -> ClaimC
 
 @dataclass(frozen=True)
 class Outcome:
-    """Verdict on a claim under one protocol, and the comparisons that support it."""
+    """The verdict on a claim under one protocol, with the comparisons that support the verdict."""
 
     claim: Claim
-    # protocol under which the claim is judged, empty if nothing was run
+    # Name of the protocol of the judged runs, or "" if nothing was run.
     protocol: str
-    # verdict on the claim, a constant of `rfbench.analysis.verdicts`
+    # Verdict on the claim, such as HOLDS or FAILS (constants of `rfbench.analysis.verdicts`).
     verdict: str
-    # all comparisons on the paper's own data, without substitutes
+    # All comparisons on the data sets of the paper. Substitutes for missing data sets are excluded.
     comparisons: tuple[ClaimComparison, ...] = ()
-    # comparison that decides the verdict
+    # The comparison that decides the verdict.
     decisive: ClaimComparison | None = None
-    # p-value of the decisive comparison: `p_outside` if the claim fails, otherwise `p_inside`
+    # P-value of the decisive comparison: `p_outside` if the claim fails, otherwise `p_inside`.
     p: float = math.nan
-    # number of data sets that have rows for all comparisons of the claim
+    # Number of data sets with result rows for all comparisons of the claim.
     tested: int = 0
-    # number of data sets to which the claim refers
+    # Number of data sets that the claim mentions.
     wanted: int = 0
-    # Data sets that lack comparisons. Each is mapped to the metric and the other method of every
-    # missing comparison.
+    # Maps each data set that lacks comparisons to its missing comparisons. A missing comparison is
+    # a pair of a metric and the method to compare with.
     missing: Mapping[str, Sequence[tuple[str, str]]] = field(default_factory=dict)
-    # data sets on which the claim cannot be decided, with the reason from `rfbench.analysis.chance`
+    # Data sets on which the claim cannot be decided, each with the reason (see
+    # `rfbench.analysis.chance`).
     undecided: tuple[tuple[str, str], ...] = ()
-    # names of the measured substitutes for the paper's data sets
+    # Names of the data sets that were measured as substitutes for the paper's data sets.
     stand_ins: tuple[str, ...] = ()
-    # verdict that is computed from the substitutes only
+    # Verdict on the claim that is computed from the substitutes only.
     on_stand_ins: str = ""
-    # Data sets on which a published number of a compared method differs from ours. Each has the
-    # largest difference: in points for percentages, else in percent of the published number.
+    # Data sets on which our result for a compared method differs from the published number. Each
+    # entry has the largest difference, in points for percentages and in percent of the published
+    # number otherwise.
     differing: tuple[tuple[str, float, Unit], ...] = ()
     unjudged: str = ""  # reason why a claim of a paper that is not part of rfbench has no verdict
 
@@ -73,12 +76,12 @@ class Outcome:
 
     @property
     def n_inside_bounds(self) -> int:
-        """Number of comparisons that are significantly inside their bounds."""
+        """Number of comparisons whose effect is significantly inside the bounds of the claim."""
         return sum(map(is_inside_bounds, self.comparisons))
 
     @property
     def n_outside_bounds(self) -> int:
-        """Number of comparisons that are significantly outside their bounds."""
+        """Number of comparisons whose effect is significantly outside the bounds of the claim."""
         return sum(map(is_outside_bounds, self.comparisons))
 
     @property
@@ -124,7 +127,7 @@ class Outcome:
 
     @property
     def effect(self) -> float:
-        """Effect of the comparison that decides the verdict."""
+        """Effect of the decisive comparison, or NaN if there is no comparison."""
         return self.decisive.effect if self.decisive else math.nan
 
     @property

@@ -17,8 +17,8 @@ from rfbench.papers.models import Part
 PAIR_FACTS = ("experiment", "M", "columns", "d", "group", "parameters", "machine")
 PERCENT_COLUMNS = {"error": "error_percent", "accuracy": "accuracy_percent"}
 
-# Maps each M or d, in ascending order, to columns of `Trials`. A curve without a size has the
-# single key 0.
+# Maps each M or d of a curve, in ascending order, to columns of `Trials`. A curve without M and d
+# has the single key 0.
 Curve = dict[int, list[int]]
 Values = NDArray[np.float64]
 
@@ -27,16 +27,18 @@ Values = NDArray[np.float64]
 class Quantity:
     """Values of a comparison of two methods, or of one method, with one value per trial."""
 
-    # differences, or logarithms of quotients, shape (n_trials,)
+    # Differences of two methods, or logarithms of their quotients, shape (n_trials,).
     values: Values
-    # M or d at which the values were measured. None if M is copied from another method, or if the
-    # values summarize a whole curve.
+    # M or d at which the methods were compared. None if M is copied from another method, or if each
+    # value summarizes a whole curve.
     x: int | None = None
-    # M or d of the other method, if it is different
+    # M or d of the second method, if it differs from M or d of the first method.
     other_x: int | None = None
-    # mean total time in seconds, if two methods are compared at equal time
+    # Mean total time in seconds at which two methods were compared, if they were compared at equal
+    # time.
     seconds: float = math.nan
-    # description of the summary if the values summarize a curve, such as 'slope over d'
+    # Summary of a curve to which the values refer, such as 'slope over d'. Empty for a single
+    # point.
     joint: str = ""
     share: bool = False  # True if each value is 0 or 1
     found: int = 1  # number of values of M or d at which both methods were run
@@ -209,7 +211,8 @@ def pair_claim_part(
     if part.compares_times:
         machines = collection.get_group_column("machine")[groups].astype(str)
         names, counts = np.unique(machines, return_counts=True)
-        # If several machines have equally many groups, the first machine by name is used.
+        # Compare times on a single machine: the machine with the most groups. If several machines
+        # have equally many groups, use the first name in alphabetical order.
         groups = groups[machines == names[counts.argmax()]]
     pairing = Pairing(part, Trials(collection, groups), paper, target)
     curve = pairing._find_curve(part.method)
@@ -244,7 +247,7 @@ def _along(pairing: Pairing, curve: Curve, other_curve: Curve | None) -> list[Qu
 
 
 def _at_best(pairing: Pairing, own_curve: Curve, other_curve: Curve | None) -> list[Quantity]:
-    """Compare the two methods, each at its own M with the smallest mean test error."""
+    """Compare the two methods, each at the M with the smallest mean test error."""
     trials = pairing.trials
     errors = trials.collection.compute_means(PERCENT_COLUMNS["error"])[trials.facts["group"]]
 

@@ -71,24 +71,26 @@ def compare_published_numbers(selection: Selection, paper: str | None = None) ->
     """
     chosen = papers.list_papers() if paper is None else [papers.check_paper_name(paper)]
     numbers = _numbers(chosen)
-    # The group for a number is chosen by its size and its number of trials, or by its mean error if
-    # the paper printed the best size. The choice never depends on the published number.
+    # Choose the group of our trials for each published number, by its size M and its number of
+    # trials. If the paper printed the best size, choose by the mean error. The choice never depends
+    # on the published number.
     measured = _measured(selection, _picked(selection, numbers))
     own, others = (
         measured[~measured["stand_in"]],
         measured[measured["stand_in"] & (measured["trials"] > 0)],
     )
-    # The paper's own data have a line per number and protocol even if nothing was run, so that
-    # missing values are visible. Substitutes have a line only if they were measured.
+    # For the paper's own data, there is a line for each published number and protocol, even if
+    # nothing was run, so that missing results are visible. Substitutes have a line only if they
+    # were measured.
     places = _places(selection, numbers)
     own_lines = places.merge(own.drop(columns="stand_in"), on=["number", "protocol"], how="left")
-    # An empty column has to have the right type: pandas 2.3 warns if the parts have different
-    # types.
+    # Set the type of the column `protocol`. If there are no substitutes, the column is empty and
+    # has a wrong type, and pandas 2.3 warns when it is concatenated.
     stand_ins = others.merge(numbers, on="number").astype({"protocol": STRING})
     every = pd.concat([own_lines.assign(stand_in=False), _in_order(stand_ins)], ignore_index=True)
     every["trials"] = every["trials"].fillna(0).astype(int)
     every["at_chance"] = every["at_chance"].eq(True)
-    # The intervals depend on two further facts: whether the paper drew its rows only once, and the
+    # Add two facts that the intervals depend on: whether the paper drew its rows only once, and the
     # number of kernel matrices over which our kernel error is averaged.
     provenance = {name: papers.find_paper(name).provenance for name in chosen}
     every["one_draw_of_rows"] = [provenance[name].one_draw_of_rows for name in every["paper"]]
@@ -98,10 +100,9 @@ def compare_published_numbers(selection: Selection, paper: str | None = None) ->
     }
     every["repeats"] = every["folder"].map(repeats).astype(float)
     judged, every["decidable"] = _judged(every)
-    # Assign the verdict of the first condition that is true. Substitutes are different data,
-    # seconds are from a different machine, and tuned settings are not the settings of the paper.
-    # In these three cases, the published number gets no verdict. A number that the paper prints
-    # twice is judged once.
+    # Assign the verdict of the first condition that is true. There is no verdict for substitutes
+    # (different data), seconds (a different machine) and tuned settings (not the settings of the
+    # paper). If the paper prints a number twice, only one of the two is judged.
     triples: list[list[str]] = every[["paper", "item", "protocol"]].to_numpy().tolist()
     every["verdict"] = np.select(
         [
@@ -112,8 +113,8 @@ def compare_published_numbers(selection: Selection, paper: str | None = None) ->
         [verdicts.NOT_RUN, verdicts.NOT_JUDGED, verdicts.REPEATED],
         judged,
     )
-    # This is the verdict by the interval alone. It shows readers how far a number without a
-    # verdict is from ours.
+    # Store the verdict by the interval alone, also for numbers that are not judged. It shows
+    # readers how close such a number is to our result.
     every["by_interval"] = np.select(
         [every["trials"] == 0, every["unit"] == SECONDS],
         [verdicts.NOT_RUN, verdicts.NOT_JUDGED],
@@ -141,35 +142,34 @@ def _judged(every: pd.DataFrame) -> tuple[NDArray[np.str_], NDArray[np.bool_]]:
     Numbers without a unit are compared by the logarithm of a quotient. To first order, the standard
     error of the logarithm of a mean is the standard error of the mean divided by the mean.
     """
-    # Percentages are compared by differences in points. Errors without a unit, such as an RMSE,
-    # may have any scale, so |log(ours / theirs)| is compared. The standard error of a logarithm is
-    # the standard error of the number divided by the number (delta method). If differences were
-    # compared, all small numbers would be judged equal.
+    # Compare percentages by their difference in points. Numbers without a unit, such as an RMSE,
+    # may have any scale, so they are compared by |log(ours / theirs)|. Otherwise all small numbers
+    # would count as equal. The standard error of the logarithm is the standard error divided by the
+    # number (delta method).
     relative = every["unit"] == PLAIN
     theirs, ours = (every[name].where(relative, 1.0) for name in ("published", "measured"))
     digit = every["half_digit"] / theirs
     error, many = every["published_error"] / theirs, every["published_trials"]
     own = every["standard_error"] / ours
-    # Some papers drew their rows only once and printed the standard deviation over draws of
-    # features. Each of our trials draws both rows and features. Therefore our variance minus the
-    # paper's variance is the variance over draws of rows. Our kernel errors are means over
-    # `repeats` kernel matrices, so the paper's variance is divided by `repeats`.
+    # Some papers drew their rows only once, and their standard deviation is over draws of features.
+    # Our standard deviation is over draws of both rows and features. The variance over draws of
+    # features is computed here. It is divided by `repeats`, because our kernel errors are means
+    # over `repeats` kernel matrices.
     of_features = (every["published_spread"] / theirs) ** 2 / every["repeats"]
-    # The variance over rows is sigma_rows^2 = s^2 - s_features^2. Here s^2 = n * se^2 is the
-    # variance of one of our n trials. Without this term, the paper's single draw of rows would be
-    # treated as if it had no error. A difference of variances may be negative by chance, and is
-    # then set to 0.
+    # The variance over draws of rows is our variance per trial, n * se^2 for n trials, minus the
+    # variance over draws of features. A negative difference is set to 0. Without this term, the
+    # paper's single draw of rows would be treated as if it had no error.
     of_rows = np.sqrt((own**2 * every["trials"] - of_features).clip(lower=0.0))
     of_rows = of_rows.where(every["one_draw_of_rows"], 0.0)
-    # Compute Welch's interval of the difference of the two means. `of_rows` is the error of the
-    # paper's single draw of rows. It is added to our error, because our n trials estimate it with
-    # n - 1 degrees of freedom. `is_too_noisy_to_compare` does not use our error, so `of_rows` is
-    # added to the paper's error there.
+    # Half the width of Welch's interval for the difference of our mean and the published mean. The
+    # error `of_rows` of the paper's single draw of rows is added to our standard error, because
+    # `of_rows` is estimated from our n trials and therefore has n - 1 degrees of freedom, too.
     half = verdicts.compute_interval_half_widths(
         error, many, np.hypot(own, of_rows), every["trials"], digit
     )
     every["difference"] = every["measured"] - every["published"]
-    # The half width has the unit of the number, also if quotients are compared.
+    # Store the half width in the unit of the number, also for numbers that are compared by
+    # quotients.
     every["half_width"] = half * ours
     distance = every["difference"].mask(relative, np.log(ours / theirs))
     judged = verdicts.judge_published_numbers(distance, half, relative)
@@ -244,7 +244,8 @@ def _in_order(stand_ins: pd.DataFrame) -> pd.DataFrame:
 def _picked(selection: Selection, numbers: pd.DataFrame) -> pd.DataFrame:
     """Return the group of trials that is compared with each number, per protocol and substitute."""
     bearing = selection.matching_groups
-    # A group can match a number by its label and by its alias. Such duplicates are removed.
+    # A group can match a published number twice: by its label and by the name of its sampler. Such
+    # duplicates are removed.
     named = pd.concat(
         [bearing.assign(answers=bearing["method"]), bearing.assign(answers=bearing["alias"])]
     )
@@ -252,30 +253,29 @@ def _picked(selection: Selection, numbers: pd.DataFrame) -> pd.DataFrame:
     stand_in = named["stand_in"].astype(bool)
     named["used"] = named["dataset"].where(stand_in, "")
     named["used_rows"] = named["n_train"].where(stand_in)
-    # Find all groups with the method and the data set of the number, at any M. Their sizes are
-    # compared below.
+    # Find all groups with the method and the data set of a published number. The number of features
+    # M may differ, because sizes are compared below.
     lines = numbers[["number", "paper", "item", "dataset", "method", "M", "size", "metric"]].merge(
         named.drop(columns=["dataset", "method"]).rename(columns={"M": "used_M"}),
         left_on=["paper", "item", "dataset", "method"],
         right_on=["paper", "item", "target", "answers"],
     )
     lines = lines.astype({"stand_in": bool})
-    # If the paper prints the best value over all sizes, the size with the smallest mean error is
-    # selected, as in the paper. This selection makes both values optimistic.
+    # If the paper prints the best error over all sizes M, select our size with the smallest mean
+    # error. The selection makes both errors too small in the same way.
     errors = selection.collection.valid_rows.groupby("group")["error_percent"].mean()
     lines["mean_error"] = lines["group"].map(errors)
     best, sized = lines["M"] == BEST, lines["size"].notna()
-    # A published number without a size is compared with a group that has no fixed M (NaN), if
-    # there is such a group. Otherwise it is compared with the largest M that was run.
+    # Choose the size M for a published number without a size: a group whose M differs per trial
+    # (NaN), if there is one, and otherwise the largest M that was run.
     sizes = lines[MEASURED_KEYS].assign(largest=lines["used_M"], kept=lines["used_M"].isna())
     at = sizes.groupby(MEASURED_KEYS, dropna=False)
     wanted = at["largest"].transform("max").mask(at["kept"].transform("any"))
     usual = (lines["used_M"] == wanted) | (lines["used_M"].isna() & wanted.isna())
     fits = (lines["used_M"] == lines["size"]).where(sized, usual)
     fits = fits.mask(best, lines["mean_error"].notna())
-    # If several groups match, the group with the most trials is used, because its mean has the
-    # smallest standard error. The sort is stable, so among equal numbers of trials, the first
-    # folder by name is used.
+    # If several groups match a number, use the group with the most trials, because its mean has the
+    # smallest standard error. Among equal numbers of trials, the first folder by name is used.
     score = (-lines["trials"].astype("float64")).mask(best, lines["mean_error"])
     order = (
         lines[MEASURED_KEYS]
@@ -292,8 +292,8 @@ def _measured(selection: Selection, picked: pd.DataFrame) -> pd.DataFrame:
     if picked.empty:
         nothing = dict.fromkeys(["measured", "standard_error", "trials"], 0.0)
         return picked.reindex(columns=kept).assign(**nothing)
-    # "At chance" is a remark and not a verdict. It means that no method at this size is better
-    # than a constant prediction, so differences between methods are noise.
+    # Mark a number as "at chance" if no method at this size is better than a constant prediction.
+    # The differences between methods are then noise. The mark does not change the verdict.
     sources_of, places = (
         papers.list_data_sets_of_papers(),
         zip(picked["paper"], picked["dataset"], strict=True),
@@ -302,16 +302,16 @@ def _measured(selection: Selection, picked: pd.DataFrame) -> pd.DataFrame:
     beats = is_better_than_constant(selection.collection, picked["group"].to_numpy(), sources)
     best = picked.assign(beats=np.nan_to_num(beats, nan=1.0)).groupby(CELL, dropna=False)["beats"]
     picked = picked.assign(at_chance=best.transform("max") == 0)
-    # Find the column in our rows that corresponds to each metric of the paper.
+    # For each metric of the paper, find the column of our rows that contains the same quantity.
     names = [
         papers.find_paper(paper).measured_as.get(metric, PERCENT_COLUMNS.get(metric, metric))
         for paper, metric in zip(picked["paper"], picked["metric"], strict=True)
     ]
     counted = selection.collection.valid_rows
     wanted = list(dict.fromkeys(names))
-    # Compute mean, standard deviation and number of trials per group and column, then select the
-    # column that each number needs. The standard error is sd / sqrt(n). It is NaN for a single
-    # trial, and the number is then undecided.
+    # Compute mean, standard deviation and number of trials of every column per group, and select
+    # the column of each published number. The standard error is sd / sqrt(n), and NaN for a single
+    # trial.
     here = counted[counted["group"].isin(set(picked["group"]))]
     moments = here.groupby("group")[wanted].agg(["mean", "std", "count"])
     each = moments.stack(level=0, future_stack=True)

@@ -16,9 +16,9 @@ from rfbench import papers
 from rfbench.analysis.frame import Collection
 from rfbench.papers.models import Source
 
-# A data set is accepted as the paper's own data if its number of rows differs from the paper's
-# number by at most this share. The value was chosen without a measurement: published copies of a
-# data set differ by a few rows. With twice this value, a copy that lacks one row in 25 would be
+# Data count as the paper's own data if their number of rows differs from the paper's number of rows
+# by at most this share. The value was chosen without a measurement, because copies of a data set on
+# the web differ by a few rows. With twice this value, a copy that lacks one row in 25 would be
 # accepted.
 ROWS_TOLERANCE = 0.02
 
@@ -126,7 +126,8 @@ def is_row_subset(source: Source, item: str, sampled: float, n_train: float, n_t
         return True
     pairs = ((n_train, source.rows.get(item, source.n_train)), (n_test, source.n_test))
     return any(
-        # The product is exact at the limit, whereas a quotient would be rounded.
+        # Compare with the product number * tolerance, which is exact at the limit. A quotient would
+        # be rounded.
         abs(seen - number) > ROWS_TOLERANCE * number
         for seen, number in pairs
         if number and math.isfinite(seen)

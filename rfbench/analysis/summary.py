@@ -21,7 +21,7 @@ from rfbench.results import Results
 from rfbench.results.schema import INTEGER, METRICS, SCHEMA
 
 BASELINE = "rks"
-# Maps each metric for which larger values are better to the corresponding error.
+# Metrics for which larger values are better, each with the error that is shown in its place.
 SMALLER_IS_BETTER = {"accuracy": "error", "r2": "relative_squared_error"}
 
 DASH = "\N{EN DASH}"
@@ -163,7 +163,8 @@ def _aggregates(collection: Collection, metric_of: pd.Series[str]) -> pd.DataFra
     """Return means, standard errors and ranges of each group over its successful trials."""
     rows = mask_times_of_other_machines(collection.rows, collection.groups)
     order = np.flatnonzero(rows["group"].isin(metric_of.index))
-    # Rows are sorted by trial: in a different order, sums would be rounded differently.
+    # Sort the rows by trial. In a different order, sums would be rounded differently, and equal
+    # results would have different means.
     order = order[np.argsort(to_floats(rows["trial"])[order], kind="stable")]
     ranges, times = ["M", *RANGED_COLUMNS], list(dict.fromkeys((*TIME_COLUMNS, *SUMS)))
     group = rows["group"].to_numpy()[order]
@@ -175,7 +176,7 @@ def _aggregates(collection: Collection, metric_of: pd.Series[str]) -> pd.DataFra
         values[~(ok & np.isfinite(values))] = np.nan
         return values
 
-    # Columns are read one at a time, so that the table of rows is not copied as a whole.
+    # Read one column at a time. Selecting all columns at once would copy the whole table of rows.
     needed = dict.fromkeys([*ranges, *times, "alpha_scale_free"])
     columns = {name: finite(name) for name in needed}
     columns["value"] = np.full(len(order), np.nan)

@@ -25,20 +25,20 @@ from rfbench.escaping import to_json_value
 from rfbench.papers.models import PLAIN, SECONDS, TUNED_TO_MATCH
 
 TABLE_KEYS = ["paper", "item", "dataset"]
-# columns that together define the class of a published number
+# Columns that define the class of a published number. Verdicts are counted per class.
 OF_NUMBERS = ("source", "settings")
-# columns that together define the class of a claim
+# Columns that define the class of a claim. Verdicts are counted per class.
 OF_CLAIMS = ("whose", "form", "settings")
 OWN_SETTINGS = "ours"
-# Reasons for which published numbers were removed from a total after results had been seen.
-# CHANGING_COMMITS has the commit that introduced each reason.
+# Reasons for removing published numbers from a total after results had been seen. The dictionary
+# has the git commit that introduced each reason.
 OTHER_DATA, TUNED_ALIKE, MOVED = "other data", "tuned alike", "moved"
 CHANGING_COMMITS = {
     OTHER_DATA: "",  # this rule has one commit per data set, listed in history.csv
     TUNED_ALIKE: "be2db155",
     MOVED: "c755a77c",
 }
-# Names of the classes as shown on pages.
+# Names of the classes of published numbers and claims, as shown on pages.
 CLASS_LABELS = {
     "table": "printed in tables",
     "figure": "printed in figures",
@@ -104,7 +104,7 @@ class Count:
 
     @property
     def decidable_count(self) -> Count:
-        """Count that is restricted to the decidable numbers."""
+        """Count of verdicts that is restricted to the decidable numbers."""
         return replace(self, verdicts=self.decidable)
 
     @property
@@ -237,7 +237,8 @@ def _groups(verification: Verification) -> Iterator[tuple[str, str, pd.DataFrame
 
 def _counts(entries: pd.DataFrame, by: Sequence[str]) -> list[Count]:
     """Return a `Count` for each class with at least one verdict that is not `NOT_RUN`."""
-    # Most classes of a small results folder have no such verdict, and a `Count` takes milliseconds.
+    # Skip classes in which nothing was run. Computing a `Count` needs milliseconds, and most
+    # classes of a small results folder are empty.
     classes = pd.MultiIndex.from_frame(entries[list(by)])
     was_run = entries["verdict"].to_numpy() != verdicts.NOT_RUN
     counted = _select_counted(entries, by)[classes.isin(classes[was_run])]

@@ -11,41 +11,43 @@ if TYPE_CHECKING:
 
     from rfbench.analysis.comparisons import ClaimComparison
 
-# The usual level of a test. With this level, 238 of the 549 judged numbers are undecided. With half
-# this level, 278 numbers are undecided. With twice this level, 185 numbers are undecided.
+# Significance level of the tests, 5 % as usual. With this level, 238 of the 549 judged numbers are
+# undecided. With half this level, 278 numbers are undecided. With twice this level, 185 numbers are
+# undecided.
 ALPHA = 0.05
-# Limits on the difference for the verdicts "agrees" (AGREES_POINTS) and "close" (CLOSE_POINTS). For
-# numbers that are not percentages, AGREES_RATIO and CLOSE_RATIO limit the measured number divided
-# by the published number, or the inverse. The values were chosen without a measurement. Of the 549
-# judged numbers, 79 agree, 126 are close, 238 are undecided and 106 differ. With all four limits
-# halved, 15 agree, 64 are close, 337 are undecided and 133 differ. With all four limits doubled,
-# 205 agree, 137 are close, 122 are undecided and 85 differ.
+# Limits for the verdicts "agrees" and "close". Percentages are compared by their difference in
+# points, with the limits AGREES_POINTS and CLOSE_POINTS. Other numbers are compared by their
+# quotient, with the limits AGREES_RATIO and CLOSE_RATIO. The values were chosen without a
+# measurement. Of the 549 judged numbers, 79 agree, 126 are close, 238 are undecided and 106 differ.
+# With all four limits halved, 15 agree, 64 are close, 337 are undecided and 133 differ. With all
+# four limits doubled, 205 agree, 137 are close, 122 are undecided and 85 differ.
 AGREES_POINTS = 0.5
 CLOSE_POINTS = 1.0
 AGREES_RATIO = 1.05
 CLOSE_RATIO = 1.1
-# Half a unit of the last printed digit, in points. Most papers print percentages with two decimals,
-# so rounding changes a number by up to this value. Other numbers have their own half digit.
+# Half a unit of the last printed digit, in points. By definition, rounding to two decimals changes
+# a percentage by at most this value, and most papers print two decimals. Numbers with other
+# precisions have their own half digit.
 HALF_A_DIGIT = 0.005
-# A classifier is better than a constant prediction if its accuracy exceeds the share of the
-# majority class by more than CHANCE_POINTS. A regression is better if its R^2 is at least LEARNED.
-# The values were chosen without a measurement. With twice these values, more sizes of a curve would
-# be marked as at chance; no verdict would change.
+# A classifier is better than a constant prediction if its accuracy exceeds the share of the largest
+# class by more than CHANCE_POINTS points. A regression is better than a constant prediction if its
+# R^2 is at least LEARNED. The values were chosen without a measurement. With twice these values,
+# more sizes of a curve would be marked as at chance. No verdict would change.
 CHANCE_POINTS = 1.0
 LEARNED = 0.05
 # A kernel matrix is treated as constant if the relative spectral error of plain features,
-# multiplied by the square root of the number of features, is below this value. By definition, if
-# all entries off the diagonal are k, this product is about (1 - k^2) / sqrt(2). It is 0.05 for k =
-# 0.964. Twice this value is reached for k = 0.927.
+# multiplied by the square root of the number of features, is below this value. By definition, this
+# product is about (1 - k^2) / sqrt(2) if all entries off the diagonal are k. The product is 0.05
+# for k = 0.964. It is twice this value for k = 0.927.
 CONSTANT_KERNEL = 0.05
-# Smallest number of trials for a verdict on a claim. With four trials, not even a one-sided sign
-# test is significant: 1/2^4 is more than ALPHA, and 1/2^5 is less. With twice this value, claims
-# with five to nine trials would have the verdict "not clear".
+# Minimum number of trials for a verdict on a claim. A one-sided sign test with four trials is never
+# significant, because its smallest p-value 1/2^4 exceeds ALPHA. With five trials, 1/2^5 is below
+# ALPHA. With twice this value, claims with five to nine trials would have the verdict "not clear".
 MIN_TRIALS = 5
-# The usual power of a test (Cohen 1988). With this power, the spread that a paper prints is too
-# wide for a verdict in 316 of the 2,854 comparisons. If the probability of an error is halved
-# (power 0.9), it is too wide in 343 comparisons. If this probability is doubled (power 0.6), it is
-# too wide in 272 comparisons.
+# Power of a test, 80 % as usual (Cohen 1988). With this power, the standard deviation that a paper
+# prints is too large for a verdict in 316 of the 2,854 comparisons. If the probability of an error
+# is halved (power 0.9), it is too large in 343 comparisons. If this probability is doubled (power
+# 0.6), it is too large in 272 comparisons.
 POWER = 0.8
 
 AGREES, CLOSE, UNDECIDED, DIFFERS = "agrees", "close", "undecided", "differs"
@@ -55,7 +57,8 @@ HOLDS, HOLDS_TESTED, FAILS = "holds", "holds where tested", "fails"
 IN_PART, DEPENDS = "fails in part", "depends on what is not printed"
 CANNOT, SHOWN = "inconclusive", "shown"
 COMPARED = (AGREES, CLOSE, UNDECIDED, DIFFERS)
-# mark that is added to a verdict if interpretations of the text were not varied
+# Text that is appended to a verdict if the possible interpretations of the paper's text were not
+# varied.
 UNVARIED = ", not varied"
 JUDGED = (
     HOLDS, HOLDS + UNVARIED, HOLDS_TESTED, HOLDS_TESTED + UNVARIED, NOT_CLEAR, DEPENDS,
@@ -89,7 +92,8 @@ def judge_published_numbers(
     array of str
         One verdict per number.
     """
-    # Import numpy here, because it is slow, and `rfbench verify --help` needs only the constants.
+    # Import numpy in this function, because the import is slow. The command `rfbench verify --help`
+    # needs only the constants of this module.
     import numpy as np
 
     size, half = np.abs(distance), np.asarray(half_width)
@@ -141,7 +145,7 @@ def compute_interval_half_widths(
     many = np.where(np.isnan(published_spread) | (many < 2), np.nan, many)
     published_spread = np.where(np.isnan(published_spread), ours * np.sqrt(n), published_spread)
     variance = published_spread**2 + ours**2
-    # the means may have a standard error of 0, which gives 0 / 0
+    # Ignore the invalid quotient 0 / 0, which occurs if both means have the standard error 0.
     with np.errstate(invalid="ignore"):
         welch = variance**2 / (ours**4 / (n - 1) + published_spread**4 / (many - 1))
     freedom = np.where(np.isfinite(welch), welch, n - 1)
@@ -196,7 +200,7 @@ def is_inside_bounds(comparison: ClaimComparison) -> bool:
 
 
 def is_outside_bounds(comparison: ClaimComparison) -> bool:
-    """Return True if a comparison is significantly outside its bounds, after Holm's correction."""
+    """Return True if a comparison is significantly outside the bounds, after Holm's correction."""
     return comparison.trials >= MIN_TRIALS and comparison.p_outside <= ALPHA
 
 

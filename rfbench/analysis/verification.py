@@ -33,9 +33,10 @@ class Verification:
     numbers: pd.DataFrame
     outcomes: tuple[Outcome, ...]
     authors: tuple[authors_rows.AuthorsRuns, ...] = ()
-    # folders in which results were searched
+    # Folders that were searched for results.
     paths: tuple[Path, ...] = ()
-    # function of an optional component that returns the range of an effect over unstated settings
+    # Function that returns a comparison with the range of its effect over settings that the paper
+    # does not state. The default returns the comparison unchanged.
     unprinted: Effect = return_comparison_unchanged
 
     @property
@@ -50,7 +51,7 @@ class Verification:
         return [name for name in papers.read_known_papers() if name in named]
 
     def select_papers(self, *names: str) -> Verification:
-        """Return a verification that is restricted to the numbers and claims of these papers."""
+        """Return a verification with only the numbers and the claims of the named papers."""
         return replace(
             self,
             numbers=self.numbers[self.numbers["paper"].isin(names)],
@@ -143,7 +144,7 @@ def verify_external_papers(held: Verification) -> dict[str, Verification]:
         if papers.find_paper_files(name).is_external:
             try:
                 found[name] = replace(build_verification(held.selection, name), paths=held.paths)
-            # files of other users can raise any exception
+            # Catch all exceptions, because the files of other users can raise any exception.
             except Exception as error:
                 log.warning("%s is left out: %s", name, error)
     return found
