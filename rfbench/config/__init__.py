@@ -166,7 +166,8 @@ def _check_permission(
     for dataset in experiment.dataset:
         check(("dataset",), dataset.code, None)
     for position, sampler in enumerate(experiment.samplers):
-        # An object that was passed from Python exists already, so it is not imported.
+        # A sampler object that was passed from Python needs no import, so no permission is
+        # required.
         if sampler.given is None:
             check(("samplers", position), sampler.code, sampler.parameters)
     check(("solver",), experiment.solver.code, experiment.solver.parameters)

@@ -30,7 +30,8 @@ from rfbench.errors import ConfigError, suggest_nearest_name
 
 AXIS_PATHS = {(axis,) for axis in AXES}
 FOR = "for"
-# keys whose texts from all entries are joined; for other keys, the last entry is used
+# Keys whose texts are joined if several entries have the key. For all other keys, the last entry is
+# used.
 JOINED = ("title", "description")
 Entries = Mapping[str, Mapping[str, Any]]
 
@@ -85,7 +86,7 @@ def _entries(document: yamlfile.Document, axis: str) -> Entries:
 
 
 def _wanted(document: yamlfile.Document, axes: Mapping[str, Entries], protocol: str) -> list[str]:
-    """Return the data sets of a protocol: all data sets, or the list in its key `for`."""
+    """Return the data sets of a protocol: all data sets, or the data sets in the key `for`."""
     every = list(axes[DATASETS]) or [""]
     wanted = axes[PROTOCOLS].get(protocol, {}).get(FOR, every)
     if not isinstance(wanted, list) or not all(name in every for name in wanted):

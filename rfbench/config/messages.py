@@ -14,10 +14,10 @@ from rfbench.errors import ConfigError, RfbenchError, suggest_nearest_name
 if TYPE_CHECKING:
     from pydantic import BaseModel, ValidationError
 
-# Maximum number of errors shown together. With twice this number, the first errors scroll off the
-# screen.
+# Maximum number of errors in one message. With twice this number, the first errors would scroll off
+# the screen.
 MAX_SHOWN = 8
-# keys whose values are the same for all samplers of a configuration
+# Keys with the same value for all samplers of a configuration.
 SHARED_KEYS = ("kernel", "bandwidth", "feature_map")
 
 
@@ -31,7 +31,7 @@ def format_location(document: yamlfile.Document, path: tuple[Any, ...]) -> str:
 
 def explain_validation_error(error: ValidationError, document: yamlfile.Document) -> str:
     """Return one sentence per mistake, with the file, the line and the allowed values."""
-    # Import the schema only here, because commands that list names do not need it.
+    # Import the schema in this function, so that commands that only list names start faster.
     from rfbench.config.specs import SolverSpec
 
     sentences = []

@@ -31,8 +31,8 @@ from rfbench.datasets.prepare import DType, Scaling, Target
 from rfbench.datasets.synthetic import PROBLEMS
 from rfbench.errors import ConfigError
 
-# Maximum number of trials of a plan. Planning a trial needs a millisecond (measured). Planning
-# therefore needs 17 minutes for this number, and 33 minutes for twice this number.
+# Maximum number of trials of a plan. Planning a trial needs a millisecond (measured), so this
+# number of trials needs 17 minutes, and twice this number 33 minutes.
 MOST_TRIALS = 1_000_000
 
 

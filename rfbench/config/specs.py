@@ -66,7 +66,7 @@ class Section(BaseModel):
 
 
 class Located(Section):
-    """A section that may name files or code. It stores the folder of its configuration file."""
+    """A section of a configuration that may name files or code, with the folder of the file."""
 
     _folder: Path | None = PrivateAttr(default=None)
 
@@ -143,7 +143,7 @@ class DatasetSpec(Located):
 
     @property
     def entry(self) -> datasets.Entry:
-        """Entry of the data set in the catalog. For a user's data set, this reads the data."""
+        """Entry of the data set in the catalog. The data of a user's data set are read for this."""
         return datasets.find_entry(self.name, self.parameters, self.folder)
 
     @model_validator(mode="before")
@@ -161,7 +161,8 @@ class DatasetSpec(Located):
         if isinstance(value, dict) and set(value) & set(SOURCES):
             return _own(value)
         flat = dict(_single_key(value, "eeg"))
-        # A user's file that is named eeg is not the catalog's data set eeg.
+        # A name such as eeg may be a data set of the catalog or the name of a user's data set. A
+        # source of data, such as a path, means that it is a user's data set.
         if set(flat) & set(SOURCES):
             return _own(flat)
         return {"name": flat.pop("name", None), "parameters": flat}
@@ -213,11 +214,12 @@ class SamplerSpec(MethodSpec):
     """A sampler with parameters, given by a published name or by the import path of a class."""
 
     label: Annotated[str, Field(min_length=1), AfterValidator(_printable)]
-    # Role of the sampler in a comparison. The role is not part of a trial's identity. Rows with the
-    # role `validation` contain errors on validation rows.
+    # Role of the sampler in a comparison. The id of a trial does not depend on the role. Rows with
+    # the role `validation` have errors on validation rows instead of test rows.
     role: Literal["method", "baseline", "model", "validation"] = "method"
     parameters: dict[str, Any] = Field(default_factory=dict)
-    # An object that was passed from Python. Configuration files cannot contain objects.
+    # Sampler object that was passed from Python. It is None if the sampler is from a configuration
+    # file.
     given: GivenObject | None = Field(default=None, exclude=True, repr=False)
 
     @model_validator(mode="before")

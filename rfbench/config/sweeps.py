@@ -14,7 +14,7 @@ from rfbench import config, yamlfile
 from rfbench.config.overrides import assign_nested_key
 from rfbench.config.schema import Experiment
 
-# Maps the name of an option to the settings that it changes. A setting is a path in the
+# Maps the name of an option to the settings that the option changes. A setting is a path in the
 # configuration, such as ``a.b.c``, with a value.
 Options = dict[str, dict[str, Any]]
 Choices = dict[str, Options]
@@ -45,8 +45,8 @@ def iterate_combinations(
 
     drawn = min(most, total)
     while True:
-        # If too few of the drawn combinations are accepted, twice as many are drawn, until all
-        # combinations have been drawn.
+        # Draw combinations without replacement until `most` of them are accepted. If too few are
+        # accepted, draw twice as many, up to all combinations.
         draw = np.random.default_rng(0).choice
         places = range(total) if total <= most else draw(total, drawn, replace=False).tolist()
         running = list(itertools.islice((i for i in places if runs(at(i))), most))

@@ -64,8 +64,9 @@ class Cell(NamedTuple):
 
 
 TYPES: dict[str, Any] = get_type_hints(Cell)
-# The first column is the authors' file of a cell. The others are the number, the mean and the
-# standard deviation of their errors and of our errors. Our values are empty if we have none.
+# Columns with errors in a file of cells, where a cell is a configuration of the authors' grid. The
+# first column is the authors' file. Then come the number, the mean and the standard deviation of
+# the authors' errors (published_*) and of our errors, which are empty if we have none.
 COLUMNS_OF_ERRORS = ("folder", "published_n", "published_mean", "published_sd", "n", "mean", "sd")
 COLUMNS_OF_CELLS = ["id", *Cell._fields, *COLUMNS_OF_ERRORS]
 
@@ -119,7 +120,8 @@ def write_cells(path: Path, table: pd.DataFrame) -> None:
     table : DataFrame
         The lines of the file, with the columns `COLUMNS_OF_CELLS`.
     """
-    # The bias is not rounded, because the id is a hash of the configuration with its exact bias.
+    # Write the bias with all 17 digits, because the id of a cell is a hash that includes the exact
+    # bias. All other numbers are rounded to six digits.
     table = table[COLUMNS_OF_CELLS].copy()
     for name in table.select_dtypes("float"):
         form = "{:.17g}" if name == "bias" else "{:.6g}"

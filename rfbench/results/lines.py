@@ -18,7 +18,7 @@ def compute_checksum(text: bytes) -> bytes:
 
 
 def encode_cells(cells: Sequence[str]) -> bytes:
-    """Return cells as a line of CSV, without the line end."""
+    """Encode cells as a line of CSV, and return the bytes without the line end."""
     text = io.StringIO()
     csv.writer(text, lineterminator="").writerow(cells)
     return text.getvalue().encode(errors="backslashreplace")

@@ -38,9 +38,10 @@ class Merged:
 
     added: int = 0
     both: int = 0  # number of trials that succeeded in both folders
-    # Descriptions of the trials whose rows differ between the folders, one line each.
+    # Descriptions of the trials that succeeded in both folders with different results, one line
+    # each.
     differ: list[str] = field(default_factory=list)
-    # Number of rejected rows, for each reason.
+    # Number of rows that were not merged, for each reason.
     refused: Counter[str] = field(default_factory=Counter)
     machines: int = 0  # number of machines that measured the rows of the target folder
 
@@ -73,7 +74,7 @@ def merge(target: Path, others: Sequence[Path]) -> Merged:
 
 
 def _parts_of(folder: Path, target: Path) -> list[Path]:
-    """Return the results folders that are in `folder`, including `folder` itself."""
+    """Return all results folders at or below `folder`. Raise ResultsError if there are none."""
     if folder.resolve() == target.resolve():
         raise ResultsError(
             f"{folder} cannot be merged with itself.",

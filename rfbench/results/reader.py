@@ -22,20 +22,21 @@ from rfbench.results.schema import INTEGER, NUMBER, REQUIRED, ROW_TIMES, SCHEMA,
 
 TRIALS = "trials.csv"
 KEPT = ("trial_id", "status")  # columns whose values `parse_trials_csv` returns
-# Maximum number of invalid lines that a message lists. With twice this number, the message fills
-# half a screen.
+# Maximum number of invalid lines that a message lists. With twice this number, the message would
+# fill half a screen.
 NAMED_LINES = 5
-# Number of bytes per read. Most files are smaller. Chosen without a measurement. With twice the
-# value, reading a large file needs 8 MiB.
+# Number of bytes that are read from a file at once (4 MiB). Most files are smaller. Chosen without
+# a measurement. With twice the value, reading a large file needs 8 MiB of memory.
 PIECE = 1 << 22
-# Maximum size of a line in bytes. A row of rfbench has at most a few hundred thousand bytes
-# (`MAX_MESSAGE_LENGTH` of the store). With twice the limit, a file without line ends needs twice
-# the memory before it is rejected.
+# Maximum number of bytes of a line in trials.csv. Rows have at most a few hundred thousand bytes
+# (see `MAX_MESSAGE_LENGTH`). With twice the limit, a file without line ends would need twice the
+# memory before it is rejected.
 LONGEST_LINE = 1 << 24
-# The dtype is created once, because finding it by name needs as much time as reading a small file.
+# Create the dtype once. Looking it up by name needs as much time as reading a small file.
 AS_NUMBER = np.dtype("float64")
-# Matches nan in lower case, but not the letters nan in a data set name such as banana. The
-# expression begins with a literal string, which makes the search fast.
+# Regular expression for the value nan in lower case. Letters before or after nan, as in the data
+# set name banana, do not match. The search is fast because the expression starts with a literal
+# string.
 NAN = re.compile(rb"nan(?<![a-z]nan)(?![a-z])")
 CHECKSUM_DIFFERS = "The row does not match its checksum, so it was changed after it was written."
 
@@ -112,12 +113,12 @@ class Results:
 
 @dataclass(frozen=True)
 class TrialRows:
-    """All rows of one ``trials.csv``, or some of its rows."""
+    """The rows of one ``trials.csv``, either all rows or a part of the rows."""
 
     header: list[str]
     lines: list[bytes]  # valid rows of the file as bytes
     values: dict[str, Any]  # cells of the valid rows, as one array per column
-    # Invalid lines by their line number in the file, each with its content and the reason.
+    # Invalid lines of the file. Maps the line number to the content and the error of the line.
     broken: dict[int, tuple[bytes, str]]
 
     def iterate_named(self) -> Iterator[dict[str, str]]:
@@ -255,7 +256,8 @@ def _read_together(several: list[_Lines]) -> dict[Path, Results | ResultsError]:
     lines = [line for each in several for line in each.sound.values()]
     values = _values(several[0].header, lines) if lines else None
     read_ones: dict[Path, Results | ResultsError] = {}
-    # Build a single table, so that pandas stores all numeric columns of all files in one block.
+    # Build a single table for all files, which is split below. All numeric columns of all files are
+    # then stored in one block of memory.
     rows = None if values is None else pd.DataFrame(values)
     start = 0
     for each in several:
@@ -429,8 +431,8 @@ def _values(
         return None
     try:
         with warnings.catch_warnings():
-            # A row with too many cells raises an error, instead of a warning of pandas, so that
-            # each such row is reported.
+            # Turn pandas' warning about rows with too many cells into an error. The rows are then
+            # checked one at a time, so that each invalid row is reported.
             warnings.simplefilter("error", pd.errors.ParserWarning)
             frame = pd.read_csv(
                 io.BytesIO(text),
@@ -475,7 +477,8 @@ def _header(file: Path, line: bytes) -> list[str]:
         what = f"{file} has two columns {', '.join(twice)}."
     elif header[-1] != CHECK:
         what = f"The last column of {file} is not {CHECK}."
-    # All versions write the columns in the same order, so a different order is an error.
+    # Require the columns in the order of the schema. All versions of rfbench write this order, so a
+    # different order means that the header was edited.
     elif sorted(columns, key=list(SCHEMA).index) != columns:
         what = f"The columns of {file} are not in the order of rfbench."
     else:

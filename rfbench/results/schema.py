@@ -18,21 +18,22 @@ from rfbench.results.lines import CHECK
 
 BOOLEAN_TEXTS = ("true", "false", "")
 TEXT, INTEGER, NUMBER, BOOLEAN = "text", "integer", "number", "boolean"
-# Type of columns of strings. It is "str" in pandas 3, and object in pandas 2.3.
+# Type of columns that contain strings. It is the default type of strings in pandas 3. The default
+# in pandas 2.3 is object.
 STRING = pd.StringDtype(na_value=np.nan)
-# The only form of a trial's identity. Identities are also used as file names, so other characters
-# are not allowed.
+# Form of a trial id: 16 hexadecimal digits. Trial ids are also used as file names, so characters
+# such as / must not occur.
 TRIAL_ID = re.compile("[0-9a-f]{16}")
 DECIMAL_NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
 
 
 @dataclass(frozen=True)
 class Column:
-    """One column of `trials.csv`."""
+    """A column of `trials.csv`: its name, the type of its values, and its meaning."""
 
     name: str
-    # type of the values: ``text``, ``integer``, ``number`` (finite) or ``boolean`` (``true`` or
-    # ``false``)
+    # Type of the values: ``text``, ``integer``, ``number`` (finite) or ``boolean`` (``true`` or
+    # ``false``).
     kind: str
     meaning: str
     unit: str = ""
@@ -76,8 +77,8 @@ class Column:
         if self.kind == NUMBER:
             return numbers
         filled = np.where(missing, 0.0, numbers)
-        # Integers from 2^53 on are rejected, because floats cannot represent all of them, and
-        # means are computed from floats.
+        # Reject integers from 2^53 on. Means are computed in float64, which cannot represent all
+        # integers above this limit.
         if (filled != np.trunc(filled)).any() or (np.abs(filled) >= 2**53).any():
             raise ValueError("The value is not a whole number.")
         return pd.arrays.IntegerArray(filled.astype(np.int64), missing)
@@ -94,7 +95,7 @@ class Column:
             return True
         if self.kind == BOOLEAN:
             return cell in BOOLEAN_TEXTS
-        # a number such as 1_000, NaN or infinity is not allowed
+        # Reject values such as 1_000, NaN and infinity, which Python's float() would accept.
         if not DECIMAL_NUMBER.fullmatch(cell):
             return False
         number = float(cell)
@@ -103,9 +104,9 @@ class Column:
         return number.is_integer() and abs(number) < 2**53
 
 
-# Roles of a sampler in a comparison. A model has no random features, and its results are the same
-# at every M. With the role validation, the errors are measured on data that were used for a
-# selection, and not on test data.
+# Roles of a sampler in a comparison. A `baseline` is the method to compare with. A `model` has no
+# random features, so its results do not depend on M. Rows with the role `validation` have errors on
+# validation data, which were used for a selection, and not on test data.
 METHOD, BASELINE, MODEL, VALIDATION = "method", "baseline", "model", "validation"
 
 _WHAT = (
@@ -223,10 +224,10 @@ ROW_TIMES = tuple(column.name for column in _TIMES)
 assert COLUMNS[-1] == CHECK, "the check is the last column: add yours before it"
 
 
-# Largest difference between a stored and a repeated metric that counts as equal, for each dtype of
-# the features. The difference is relative to the metric, or absolute if the metric is smaller than
-# 1. Measured on two CPU architectures of the BLAS library: the metrics of 50 trials in float32
-# differed by up to 3e-6, and those of 30 trials in float64 by up to 2e-13.
+# Largest difference between a stored metric and the repeated metric that counts as equal, for each
+# dtype of the features. The difference is divided by the metric if the metric is above 1. Measured
+# on two CPU architectures: the metrics of 50 trials in float32 differed by up to 3e-6, and the
+# metrics of 30 trials in float64 by up to 2e-13.
 REPLAY_TOLERANCE = {"float64": 1e-9, "float32": 1e-4}
 
 

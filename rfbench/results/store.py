@@ -23,11 +23,12 @@ from rfbench.results.reader import (
 from rfbench.results.schema import COLUMNS, SCHEMA
 
 TORN = "trials.csv.torn"
-# name of the file with the events of the runs in the folder, one dated line per event
+# Log file of a results folder, with one dated line for each event of a run.
 LOG = "rfbench.log"
-# name of the file with the identities of trials that have started but not finished
+# File with the ids of trials that were started and have not finished.
 BEGUN = ".begun"
-# Maximum number of characters of a cell. The csv module of Python reads up to 131,072.
+# Maximum number of characters of a cell in trials.csv. The csv module of Python rejects cells with
+# more than 131,072 characters.
 MAX_MESSAGE_LENGTH = 100_000
 
 log = logging.getLogger(__name__)
@@ -165,7 +166,7 @@ class Store:
         return [{**row, "machine": row.get("machine") or older} for row in rows]
 
     def append(self, row: Mapping[str, Any]) -> None:
-        """Write one row and force it to disk."""
+        """Write one row to `trials.csv`, and force the row to disk."""
         with raise_as_write_error(
             f"A row could not be written to {self.csv}",
             "The earlier rows are on disk.",
