@@ -304,8 +304,8 @@ def build_collection(
     # Otherwise this trial would have twice the weight in means, and standard errors would be too
     # small.
     repeated = rows.loc[ended_well, ["group", "trial"]].duplicated(keep="last")
-    # Do not count trials that were added only to some sizes M after the results had been seen.
-    # These sizes were chosen by their results, so their means would be biased.
+    # Do not count trials that were added to selected sizes M after the results had been seen. These
+    # sizes were chosen by their results, so their means would be biased.
     later, runs = _count_planned_trials(), zip(rows["paper"], rows["experiment"], strict=True)
     planned = np.array([later.get(run, np.nan) for run in runs])
     rows["added"] = rows["trial"].astype(float) >= planned

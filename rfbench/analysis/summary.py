@@ -163,8 +163,8 @@ def _aggregates(collection: Collection, metric_of: pd.Series[str]) -> pd.DataFra
     """Return means, standard errors and ranges of each group over its successful trials."""
     rows = mask_times_of_other_machines(collection.rows, collection.groups)
     order = np.flatnonzero(rows["group"].isin(metric_of.index))
-    # Sort the rows by trial. In a different order, sums would be rounded differently, and equal
-    # results would have different means.
+    # Sort the rows by the trial number. In a different order, sums would be rounded differently,
+    # and equal results would have different means.
     order = order[np.argsort(to_floats(rows["trial"])[order], kind="stable")]
     ranges, times = ["M", *RANGED_COLUMNS], list(dict.fromkeys((*TIME_COLUMNS, *SUMS)))
     group = rows["group"].to_numpy()[order]

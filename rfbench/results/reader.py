@@ -352,7 +352,7 @@ def iterate_valid_rows_in_pieces(file: Path) -> Iterator[TrialRows]:
 
 
 def _lines(file: Path) -> Iterator[tuple[list[str], list[bytes], bool]]:
-    """Yield the header, lines without their line ends, and whether the last line is complete."""
+    """Yield the header, lines without line ends, and True if all of these lines are complete."""
     try:
         with files.open_checked(file) as stream:
             header = _header(file, stream.readline(LONGEST_LINE))

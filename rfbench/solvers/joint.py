@@ -84,7 +84,7 @@ def find_best_intercept(values: Array, y: Array, near: float) -> float:
     """Return the b nearest to `near` that minimizes sum_i max(0, 1 - y_i (values_i + b))."""
     # The hinge loss is piecewise linear in b, with a kink at each y_i - values_i. Its slope
     # increases by 1 at each kink, starting from -P, where P is the number of positive rows. The
-    # slope is therefore 0 between the P-th and the (P + 1)-th kink, where the loss is smallest.
+    # loss is therefore smallest between the P-th and the (P + 1)-th kink.
     breaks = np.sort(y - values)
     positive = int(np.sum(y > 0))
     low = breaks[positive - 1] if positive else -np.inf
