@@ -27,8 +27,8 @@ UNIT_FACTORS = {"accuracy": 1.0, "rmse": 100.0}
 # twice this value, numbers with different last digits would count as equal.
 FOUR_DIGITS = 0.005
 # Two accuracies of a fold count as near if the predictions differ for at most this number of test
-# rows. The value was chosen without a measurement, because a different version of a library changes
-# one or two predictions. With twice this value, more folds would count as near.
+# rows. A different version of a library changes one or two predictions. The value was chosen
+# without a measurement. With twice this value, more folds would count as near.
 FEW_ROWS = 2
 
 
@@ -40,8 +40,8 @@ class AuthorsRuns(NamedTuple):
     method: str
     metric: str
     experiment: str  # name of our results folder
-    # Difference between our protocol and the authors' protocol. If it is not empty, our runs are
-    # shown without a verdict.
+    # Description of the difference between our protocol and the authors' protocol. If the
+    # description is not empty, our runs are shown without a verdict.
     beside: str
     same_rows: bool
     folds: int

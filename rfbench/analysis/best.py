@@ -159,7 +159,7 @@ def is_best_or_tied(collection: Collection, table: pd.DataFrame) -> pd.Series[bo
         intervals = np.array(
             [paired_t_test(each, first).compute_confidence_interval(TIE_LEVEL) for each in values.T]
         )
-        # Compare the best method with every method, including itself. Ties are only marked if a
+        # Compare the best method with every method, including itself. Ties are marked only if the
         # comparison with at least one other method has a finite interval.
         if np.isfinite(intervals).all(axis=1).sum() > 1:
             tied[part.index] = (intervals[:, 0] <= 0) & (intervals[:, 1] >= 0)

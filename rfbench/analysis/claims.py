@@ -118,8 +118,8 @@ def _collect(claim: Claim, selection: Selection, protocol: str, stand_in: bool) 
             here: list[Quantity] = []
             names = collection.get_group_column("dataset")[groups]
             if part.at == "own" and len(groups) and make is None:
-                # Some claims have their own Python function. It is imported only if there are rows
-                # for the claim.
+                # Some claims have their own Python function. The function is imported only if there
+                # are rows for the claim.
                 make = find_custom_claim_function(claim)
             for name in dict.fromkeys(names):
                 named = groups[names == name]

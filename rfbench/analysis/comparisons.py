@@ -43,8 +43,8 @@ class ClaimComparison(Quantity):
     p_outside: float = math.nan
     # Range of the effect over settings that the paper does not state. None if they were not varied.
     over_gaps: EffectRange | None = None
-    # Names of the varied settings for which the effect is inside a bound for some values and
-    # outside for other values.
+    # Names of the varied settings whose values decide if the effect is inside or outside a bound of
+    # the claim.
     depends_on: tuple[str, ...] = ()
 
     @property

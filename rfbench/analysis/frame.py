@@ -283,14 +283,15 @@ def build_collection(
     rows["parameters"] = _map_unique(rows["parameters"], format_sorted_json)
     if rows["own_settings"].any():
         # In these rows, the parameters are copied from the authors' runs and differ in each trial.
-        # They are replaced by {}, because otherwise each trial would form its own group.
+        # The parameters are replaced by {}, because otherwise each trial would form its own group.
         rows["parameters"] = rows["parameters"].astype(STRING).mask(rows["own_settings"], "{}")
     # The number of columns d is missing if a trial failed before its data were read. If all other
-    # rows of the data set have the same d, it is filled in. Otherwise the failed trial would form
-    # its own group, and the group of its setting would not show the failure.
+    # rows of the data set have the same d, the missing d is set to this number. Otherwise the
+    # failed trial would form its own group, and the group of its setting would not show the
+    # failure.
     d = rows.groupby(["folder", "dataset"])["d"]
     rows["d"] = rows["d"].where(d.transform("nunique") != 1, d.transform("max"))
-    # If the number of features M is copied from another method, M differs in each trial. It is then
+    # If the number of features M is copied from another method, M differs in each trial. M is then
     # set to NaN in the key of the group, because otherwise each trial would form its own group.
     size = rows["M"].mask(rows["follows"])
     keys = rows[["folder", *IDENTITY]].assign(M=size)
@@ -317,8 +318,8 @@ def build_collection(
         here = pd.MultiIndex.from_frame(rows[["folder", "setting"]])
         rows["added"] &= here.isin(uneven[uneven].index)
     rows["counts"] = ended_well & ~repeated.reindex(rows.index, fill_value=False) & ~rows["added"]
-    # Compute the misclassification of classifiers in percent. It is NaN for regressions, whose
-    # error is computed below.
+    # Compute the misclassification of classifiers in percent. Rows of regressions have NaN here,
+    # and their error is computed below.
     error = rows["error"].fillna(100.0 - rows["accuracy"])
     rows["accuracy_percent"] = 100.0 - error
     groups = _groups(rows, size, error)
@@ -386,8 +387,8 @@ def _groups(rows: pd.DataFrame, size: pd.Series[Any], error: pd.Series[float]) -
     groups["trials"] = counted.size().reindex(groups.index, fill_value=0)
     groups["failed"] = (rows["status"] != "ok").groupby(code).sum()
     groups[numbers] = counted[numbers].median()
-    # Choose the metric of each group. If there is a misclassification, it is the metric. Otherwise
-    # the metric of the configuration is used if it is a regression metric, and else the relative
+    # Choose the metric of each group: the misclassification if the group has one, otherwise the
+    # metric of the configuration if that metric is a regression metric, and else the relative
     # squared error.
     classified = (error.notna() & rows["counts"]).groupby(code).any()
     named = groups["metric"].where(groups["metric"].isin(REGRESSION), REGRESSION[0])
@@ -431,9 +432,9 @@ def _stale(
     named = (groups["variant"] == "") & (groups["setting"] != "")
     every = today(experiments) if today else [None] * len(experiments)
     for results, asked in zip(experiments, every, strict=True):
-        # These results have no current configuration, and their settings were also changed by
-        # --set. In a run of a paper, their rows are stale. Other rows are not stale, because a
-        # user's configuration might plan them.
+        # These results have no current configuration, and their settings were also changed by the
+        # option --set. In a run of a paper, such rows are stale. Other rows are not stale, because
+        # a user's configuration might plan them.
         if (
             today
             and asked is None

@@ -37,8 +37,8 @@ class Quantity:
     # Mean total time in seconds at which two methods were compared, if they were compared at equal
     # time.
     seconds: float = math.nan
-    # Summary of a curve to which the values refer, such as 'slope over d'. Empty for a single
-    # point.
+    # Name of the summary if each value summarizes a curve, such as 'slope over d'. The name is
+    # empty if the values were measured at a single M or d.
     joint: str = ""
     share: bool = False  # True if each value is 0 or 1
     found: int = 1  # number of values of M or d at which both methods were run

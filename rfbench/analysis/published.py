@@ -85,7 +85,7 @@ def compare_published_numbers(selection: Selection, paper: str | None = None) ->
     places = _places(selection, numbers)
     own_lines = places.merge(own.drop(columns="stand_in"), on=["number", "protocol"], how="left")
     # Set the type of the column `protocol`. If there are no substitutes, the column is empty and
-    # has a wrong type, and pandas 2.3 warns when it is concatenated.
+    # has a wrong type, and pandas 2.3 warns when the column is concatenated.
     stand_ins = others.merge(numbers, on="number").astype({"protocol": STRING})
     every = pd.concat([own_lines.assign(stand_in=False), _in_order(stand_ins)], ignore_index=True)
     every["trials"] = every["trials"].fillna(0).astype(int)
@@ -113,8 +113,8 @@ def compare_published_numbers(selection: Selection, paper: str | None = None) ->
         [verdicts.NOT_RUN, verdicts.NOT_JUDGED, verdicts.REPEATED],
         judged,
     )
-    # Store the verdict by the interval alone, also for numbers that are not judged. It shows
-    # readers how close such a number is to our result.
+    # Store the verdict by the interval alone, also for numbers that are not judged. This verdict
+    # shows readers how close such a number is to our result.
     every["by_interval"] = np.select(
         [every["trials"] == 0, every["unit"] == SECONDS],
         [verdicts.NOT_RUN, verdicts.NOT_JUDGED],
@@ -152,9 +152,9 @@ def _judged(every: pd.DataFrame) -> tuple[NDArray[np.str_], NDArray[np.bool_]]:
     error, many = every["published_error"] / theirs, every["published_trials"]
     own = every["standard_error"] / ours
     # Some papers drew their rows only once, and their standard deviation is over draws of features.
-    # Our standard deviation is over draws of both rows and features. The variance over draws of
-    # features is computed here. It is divided by `repeats`, because our kernel errors are means
-    # over `repeats` kernel matrices.
+    # Our standard deviation is over draws of both rows and features. `of_features` is the variance
+    # over draws of features. It is divided by `repeats`, because each of our kernel errors is a
+    # mean over `repeats` kernel matrices.
     of_features = (every["published_spread"] / theirs) ** 2 / every["repeats"]
     # The variance over draws of rows is our variance per trial, n * se^2 for n trials, minus the
     # variance over draws of features. A negative difference is set to 0. Without this term, the

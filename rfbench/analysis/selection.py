@@ -17,9 +17,8 @@ from rfbench.analysis.frame import Collection
 from rfbench.papers.models import Source
 
 # Data count as the paper's own data if their number of rows differs from the paper's number of rows
-# by at most this share. The value was chosen without a measurement, because copies of a data set on
-# the web differ by a few rows. With twice this value, a copy that lacks one row in 25 would be
-# accepted.
+# by at most this share. Copies of a data set on the web differ by a few rows. The value was chosen
+# without a measurement. With twice this value, a copy that lacks one row in 25 would be accepted.
 ROWS_TOLERANCE = 0.02
 
 

@@ -31,7 +31,7 @@ OF_NUMBERS = ("source", "settings")
 OF_CLAIMS = ("whose", "form", "settings")
 OWN_SETTINGS = "ours"
 # Reasons for removing published numbers from a total after results had been seen. The dictionary
-# has the git commit that introduced each reason.
+# CHANGING_COMMITS has the git commit that introduced each reason.
 OTHER_DATA, TUNED_ALIKE, MOVED = "other data", "tuned alike", "moved"
 CHANGING_COMMITS = {
     OTHER_DATA: "",  # this rule has one commit per data set, listed in history.csv

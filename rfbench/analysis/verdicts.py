@@ -38,7 +38,7 @@ LEARNED = 0.05
 # A kernel matrix is treated as constant if the relative spectral error of plain features,
 # multiplied by the square root of the number of features, is below this value. By definition, this
 # product is about (1 - k^2) / sqrt(2) if all entries off the diagonal are k. The product is 0.05
-# for k = 0.964. It is twice this value for k = 0.927.
+# for k = 0.964. The product is twice this value for k = 0.927.
 CONSTANT_KERNEL = 0.05
 # Minimum number of trials for a verdict on a claim. A one-sided sign test with four trials is never
 # significant, because its smallest p-value 1/2^4 exceeds ALPHA. With five trials, 1/2^5 is below
@@ -46,8 +46,8 @@ CONSTANT_KERNEL = 0.05
 MIN_TRIALS = 5
 # Power of a test, 80 % as usual (Cohen 1988). With this power, the standard deviation that a paper
 # prints is too large for a verdict in 316 of the 2,854 comparisons. If the probability of an error
-# is halved (power 0.9), it is too large in 343 comparisons. If this probability is doubled (power
-# 0.6), it is too large in 272 comparisons.
+# is halved (power 0.9), the standard deviation is too large in 343 comparisons. If this probability
+# is doubled (power 0.6), the standard deviation is too large in 272 comparisons.
 POWER = 0.8
 
 AGREES, CLOSE, UNDECIDED, DIFFERS = "agrees", "close", "undecided", "differs"

@@ -161,8 +161,8 @@ class DatasetSpec(Located):
         if isinstance(value, dict) and set(value) & set(SOURCES):
             return _own(value)
         flat = dict(_single_key(value, "eeg"))
-        # A name such as eeg may be a data set of the catalog or the name of a user's data set. A
-        # source of data, such as a path, means that it is a user's data set.
+        # A name such as eeg can be a data set of the catalog or the name that a user gives to a
+        # file. If a source such as a path is also given, the data set is the user's data set.
         if set(flat) & set(SOURCES):
             return _own(flat)
         return {"name": flat.pop("name", None), "parameters": flat}

@@ -87,8 +87,8 @@ class Context:
 
     def _last(self, what: str, key: object, make: Callable[[], Value]) -> Value:
         if what not in self._held or self._held[what][0] != key:
-            # Delete the previous kernel matrix (or other object) before the next one is computed.
-            # Otherwise both would be in memory at the same time.
+            # Delete the previous object, such as a kernel matrix, before the next object is
+            # computed. Otherwise both objects would be in memory at the same time.
             self._held.pop(what, None)
             self._held[what] = (key, make())
         return cast("Value", self._held[what][1])

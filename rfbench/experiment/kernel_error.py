@@ -14,10 +14,10 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from rfbench.compute.products import matmul, multiply_by_transpose, sum_squares
 
-# From this number of rows on, eigenvalues are computed by Lanczos iterations. Measured by `python
-# -m scripts.bench.doubled`: with twice the value, 600 rows need 8 times the CPU time. With half the
-# value, 300 rows need 40 % of the CPU time, but published values would have relative changes of up
-# to 1e-6.
+# From this number of rows on, eigenvalues are computed by Lanczos iterations instead of the dense
+# solver. Measured by `python -m scripts.bench.doubled`: with twice the value, 600 rows would need 8
+# times the CPU time. With half the value, 300 rows would need 40 % of the CPU time, but published
+# values would change by up to 1e-6 of their size.
 LANCZOS_FROM = 400
 # Maximum number of restarts of the Lanczos iterations, after which the dense solver is used.
 # Measured for 700 rows: 25 restarts cost as much as the dense solver. Without a limit, eigenvalues

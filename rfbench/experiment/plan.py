@@ -34,13 +34,13 @@ from rfbench.solvers.folds import NESTED
 # solver changes, its `revision` is incremented instead. The version is 1, by definition, until it
 # is incremented.
 IDENTITY_VERSION = 1
-# Keys of a configuration that describe the experiment. They are not hashed into the trial identity,
-# because they do not affect any measurement.
+# Keys of a configuration that describe the experiment. These keys are not a part of the trial
+# identity, because they do not affect any measurement.
 DESCRIPTIVE = (
     *("name", "title", "description", "paper", "item", "protocol"),
     *("metric", "checks", "settings_from"),
 )
-# Key that is hashed into a trial identity only if it affects the trial's measurement.
+# Key that is a part of a trial identity only if the key affects the measurement of this trial.
 IN_FOLDS = "features_in_folds"
 # All trials that use the same prepared rows form one job if there are at least this number of such
 # jobs per worker. Otherwise the jobs are smaller. Chosen without a measurement. With three jobs per
@@ -280,8 +280,8 @@ def make_sampler_identity(spec: SamplerSpec) -> dict[str, Any]:
         method = describe_method(spec)
         if not method.is_sampler and method.has_bandwidth:
             # Before a change of rfbench, the parameters of a user-defined method referred to
-            # bandwidth 1. This key gives new trials a different identity, so that their rows are
-            # not mixed with old rows.
+            # bandwidth 1. This key gives new trials a different identity, so that new rows are not
+            # mixed with old rows.
             identity["bandwidth"] = "length scale"
         return identity
     cls = SAMPLERS.find(spec.name)

@@ -35,7 +35,7 @@ class RunPlan:
     trials: list[Trial]  # trials to run
     planned: list[Trial]  # all trials of the experiments, before --only selects a subset
     # True for a smoke run: a fast run with few rows, which only tests that the configuration runs.
-    # Its results have no meaning and are stored in a separate folder.
+    # The results of a smoke run have no meaning and are stored in a separate folder.
     smoke: bool = False
 
     def select(self, conditions: Sequence[str]) -> RunPlan:

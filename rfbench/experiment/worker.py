@@ -33,7 +33,7 @@ LEAST_MEMORY = 400 * 2**20
 # 0.2 s.
 PARENT_CHECK_SECONDS = 0.2
 # Functions other than trials that a worker process can call by name. The module of a function is
-# imported at its first call, so that the modules of this folder do not depend on it.
+# imported at the first call, so that this folder's modules do not depend on that module.
 CALLS = {"draw": "rfbench.figures:draw_folder"}
 ENVIRONMENT_PREFIX = "RFBENCH_"
 

@@ -64,9 +64,9 @@ class Cell(NamedTuple):
 
 
 TYPES: dict[str, Any] = get_type_hints(Cell)
-# Columns with errors in a file of cells, where a cell is a configuration of the authors' grid. The
-# first column is the authors' file. Then come the number, the mean and the standard deviation of
-# the authors' errors (published_*) and of our errors, which are empty if we have none.
+# Columns with errors in cells.csv. The first column is the file of the authors' runs. The next
+# columns are the number, the mean and the standard deviation of the authors' errors, and then of
+# our errors. The columns of our errors are empty if we have none.
 COLUMNS_OF_ERRORS = ("folder", "published_n", "published_mean", "published_sd", "n", "mean", "sd")
 COLUMNS_OF_CELLS = ["id", *Cell._fields, *COLUMNS_OF_ERRORS]
 

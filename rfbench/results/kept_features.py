@@ -26,9 +26,9 @@ from rfbench.results.lines import (
 
 KEPT_FEATURES_FILE = "kept.csv"
 KEPT_FEATURES_KEY = "kept_features"
-# Maximum number of coordinates of a frequency that kept.csv stores. Chosen without a measurement,
-# because figures of kept features need only two coordinates. With twice the value, kept.csv would
-# have ten more columns, which are missing in old files.
+# Maximum number of coordinates of a frequency that kept.csv stores. Figures of kept features need
+# only two coordinates. The value was chosen without a measurement. With twice the value, kept.csv
+# would have ten more columns, which are missing in old files.
 MOST_DIMENSIONS = 10
 KEY_COLUMNS = ("trial_id", "trial", "M", "feature")
 FREQUENCY = tuple(f"w{j + 1}" for j in range(MOST_DIMENSIONS))

@@ -17,8 +17,9 @@ from rfbench.results.lines import add_checksum, remove_valid_checksum
 MANIFEST = "manifest.json"
 REQUIRED_KEYS = ("config", "settings", "trials")
 MACHINE = "machine"  # key of the only machine, in manifests of earlier versions
-# Key of a manifest. Its value maps the hash of each machine to facts about the machine. A worker
-# adds the same key to each result row, and the key is removed before the row is written.
+# Key in manifest.json of a dictionary that maps the hash of each machine to facts about the
+# machine. A worker adds the same key to each result row, and the key is removed before the row is
+# written.
 MACHINES = "machines"
 WHAT = ("config", "variants", "settings", "trials", "smoke", "data")
 MEASURING = ("python", "rfbench", "numpy", "scipy", "scikit-learn", "numba")

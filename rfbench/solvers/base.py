@@ -42,8 +42,8 @@ from rfbench.solvers.fits import CERTAIN, Fits, Folds, LinearPath, Regularizatio
 from rfbench.solvers.fitted_model import FitReport, FittedModel
 from rfbench.solvers.folds import NESTED, ONCE, FoldFit, assign_group_folds, make_fold_fit
 
-# Share of the training rows that the selection 'validation' holds out. It is equal to a fold of
-# five-fold cross-validation. With twice the share, the fits used for the selection would lack two
+# Share of the training rows that the selection 'validation' holds out. Five-fold cross-validation
+# holds out the same share. With twice the share, the fits used for the selection would lack two
 # fifths of the rows.
 VALIDATION_SHARE = 0.2
 LOO = "loo"
@@ -314,8 +314,8 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         design = make_design(X, self.features_)
         design.clock = clock = clock or Clock()
         # Assign the rows to folds before any model is fitted. Some features use the target, and
-        # they must not use the targets of held-out rows. All samplers of a trial get the same
-        # folds.
+        # such features must not use the targets of held-out rows. All samplers of a trial get the
+        # same folds.
         folds = self._make_folds(selection, design.n, groups, targets.codes, notes)
         fit_fold = None if folds is None else make_fold_fit(features_in_folds, self.features_)
         # Fit all penalties in one call, so that a Gram matrix or an eigendecomposition is computed
@@ -452,8 +452,8 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         The decision values of these rows are also returned. The scores of the trial reuse them.
         """
         # Some papers select the penalty with the smallest test error, so the test errors that they
-        # print are too small. This code repeats their selection. Result rows are marked by
-        # `selection` 'test'.
+        # print are too small. This code repeats their selection. The column `selection` of the
+        # result row is then 'test'.
         design = make_design(self._rows(evaluation[0]), self.features_)
         with clock.time_part("test"):
             decisions = fits.path.compute_decisions(design)

@@ -139,10 +139,10 @@ class Design:
     def multiply(self, coefficients: FloatArray) -> Array:
         """Return Z @ coefficients, shape (n, k), for coefficients of shape (n_columns, k)."""
         check_columns(self.n_columns, coefficients.shape[0])
-        # If the feature map ends with a projection P, compute Z (P coefficients) instead of (Z P)
-        # coefficients, which is faster for few columns of coefficients. This is done only in
-        # float64, because P times the coefficients can be large and would amplify rounding errors
-        # of float32.
+        # If the feature map ends with a projection, apply the projection to the coefficients
+        # instead of the features. This is faster if there are few columns of coefficients. It is
+        # done only in float64, because projected coefficients can be large and would amplify
+        # rounding errors of float32.
         double = self.X.dtype == np.float64
         few = coefficients.shape[1] < min(self.n, self.n_columns)
         if self._map is not None and double and few:

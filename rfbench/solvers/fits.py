@@ -209,8 +209,8 @@ def fit_from_gram(
     if coding is not None:
         assert targets.codes is not None
         codes, columns = codes + targets.codes, np.ones((design.n, 1))
-    # Center the targets, except the int8 label codes of more than two classes. Their means are
-    # small, and a centered copy in float64 would need much memory.
+    # Center the targets, except the int8 label codes of more than two classes. These codes have
+    # small means, and a centered copy in float64 would need much memory.
     elif center and columns.dtype == np.float64:
         means = columns.mean(axis=0)
         columns = columns - means

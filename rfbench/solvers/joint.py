@@ -242,7 +242,8 @@ class _Point:
 
     def advance(self) -> bool:
         """Make one predictor-corrector step. Return False if the step is too short to be useful."""
-        # Optimality conditions: the gradients in q and a are 0, and each multiplier * slack = aim.
+        # Optimality conditions: the gradients in q and a are 0, and multiplier * slack is `aim` for
+        # each constraint.
         # Gradient in q: g_m^2 / 2 - tau - 2 * N * mu * q_m + z_m = 0.
         # Gradient in a: 1 - y_i * f_i - y_i * b - over_i + under_i = 0.
         # Newton's equations are reduced to one system with the matrix A W A' + D. Eliminating z
@@ -287,9 +288,9 @@ class _Point:
         # and tau.
         along = np.column_stack([side_q, -2 * N * q, -np.ones(N)]) / curvature[:, None]
         pulled = matmul(A, g[:, None] * along)
-        # Insert dq into the equation of a. The result is a linear system for da with the matrix A W
-        # A' + D. The system has four right-hand sides: a constant, and one for each of the unknowns
-        # db, dmu and dtau.
+        # Insert dq into the equation of a, which gives a linear system for da with the matrix A W
+        # A' + D. It has four right-hand sides: a constant, and one for each of the unknowns db, dmu
+        # and dtau.
         sides = np.column_stack([side_a - pulled[:, 0], balance, pulled[:, 1], pulled[:, 2]])
         solved = system.solve(sides)
         images = g[:, None] * matmul(A.T, solved) / curvature[:, None]

@@ -26,9 +26,9 @@ Linear = Callable[[Array], Array]
 # PRODUCTS_PER_FACTORIZATION is the number of products with the Hessian after which the Hessian is
 # factorized again. Measured by `python -m scripts.bench.doubled`. Two classes, 5,000 rows, 400
 # features: half the value needs .66 times the CPU time, and twice the value .95 times. Six classes,
-# 3,000 rows, 200 features: half the value needs 1.3 times the CPU time. MOST_PRODUCTS limits the
-# products in a step that rounding errors keep from converging. With twice this limit, such a step
-# needs twice the time.
+# 3,000 rows, 200 features: half the value needs 1.3 times the CPU time. MOST_PRODUCTS is the
+# maximum number of products in a Newton step. With twice this limit, a step that does not converge
+# because of rounding errors needs twice the time.
 PRODUCTS_PER_FACTORIZATION = 10
 MOST_PRODUCTS = 1000
 # The first Hessian is estimated from about this number of rows per feature if the tolerance is
@@ -356,7 +356,7 @@ class Newton:
         assert self.hessian is not None
         lift = 0.0
         # A p x p matrix becomes positive definite if its diagonal is increased by more than p times
-        # its largest entry. The first increase is 1e-14 times the largest diagonal entry, and each
+        # the largest entry. The first increase is 1e-14 times the largest diagonal entry, and each
         # further increase is ten times larger. The last increase is large enough for any p that
         # fits into memory.
         for _ in range(MOST_LIFTS):
