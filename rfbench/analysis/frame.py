@@ -452,10 +452,10 @@ def _aliases(groups: pd.DataFrame) -> pd.Series[str]:
 
     The result is "" for a group whose sampler has several labels.
     """
-    # A paper's files may name a method by its sampler, such as "rks", while our rows have a
-    # different label. The name of the sampler is an alias of the label only if no other label has
-    # the same sampler and no label is equal to the name. Otherwise a variant of the sampler could
-    # be mistaken for the method.
+    # A paper's files may name a method by the sampler, such as "rks", while our rows have a
+    # different label for the method. The name of the sampler becomes an alias of the label only if
+    # no other label has this sampler, and if no label is equal to the name. Otherwise a variant of
+    # the sampler could be mistaken for the method.
     scope = ["experiment", "dataset", "protocol"]
     plain = groups[(groups["method"] != JOINT) & (groups["variant"] == "")]
     labels = plain.groupby([*scope, "sampler"], sort=False)["label"].transform("nunique")

@@ -79,9 +79,9 @@ def compare_published_numbers(selection: Selection, paper: str | None = None) ->
         measured[~measured["stand_in"]],
         measured[measured["stand_in"] & (measured["trials"] > 0)],
     )
-    # For the paper's own data, there is a line for each published number and protocol, even if
-    # nothing was run, so that missing results are visible. Substitutes have a line only if they
-    # were measured.
+    # Create a line for each published number and protocol on the paper's own data, even if nothing
+    # was run, so that missing results are visible. Substitutes have a line only if they were
+    # measured.
     places = _places(selection, numbers)
     own_lines = places.merge(own.drop(columns="stand_in"), on=["number", "protocol"], how="left")
     # Set the type of the column `protocol`. If there are no substitutes, the column is empty and
@@ -142,10 +142,10 @@ def _judged(every: pd.DataFrame) -> tuple[NDArray[np.str_], NDArray[np.bool_]]:
     Numbers without a unit are compared by the logarithm of a quotient. To first order, the standard
     error of the logarithm of a mean is the standard error of the mean divided by the mean.
     """
-    # Compare percentages by their difference in points. Numbers without a unit, such as an RMSE,
-    # may have any scale, so they are compared by |log(ours / theirs)|. Otherwise all small numbers
-    # would count as equal. The standard error of the logarithm is the standard error divided by the
-    # number (delta method).
+    # Compare percentages by their difference in points. Compare numbers without a unit, such as an
+    # RMSE, by |log(ours / theirs)|, because their scale differs, and the differences of all small
+    # numbers would count as equal. The standard error of the logarithm is the standard error
+    # divided by the number (delta method).
     relative = every["unit"] == PLAIN
     theirs, ours = (every[name].where(relative, 1.0) for name in ("published", "measured"))
     digit = every["half_digit"] / theirs

@@ -131,7 +131,7 @@ def count_by_verdict(entries: pd.DataFrame, by: Sequence[str]) -> Count:
 
 
 def _seen(entries: pd.DataFrame) -> dict[str, int]:
-    """Return a dictionary from each verdict to the number of entries that have it."""
+    """Return a dictionary that maps each verdict to the number of entries with this verdict."""
     return dict(Counter(map(str, entries["verdict"])))
 
 

@@ -155,7 +155,7 @@ def _list_changes(document: yamlfile.Document) -> Iterator[str]:
 def _check_permission(
     experiment: Experiment, document: yamlfile.Document, allow_imports: bool
 ) -> None:
-    """Raise ConfigError, with the line, if a run names code that it is not permitted to import."""
+    """Raise ConfigError, with the line, if a run imports code that has no permission."""
     from rfbench.parameters import is_path
 
     def check(path: tuple[Any, ...], code: str | None, parameters: dict[str, Any] | None) -> None:

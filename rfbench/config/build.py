@@ -136,7 +136,7 @@ def make_solver(
 
 
 def _with_threads(parameters: dict[str, Any], experiment: Experiment) -> dict[str, Any]:
-    """Return the parameters; if `n_jobs` is among them, it becomes the trial's thread count."""
+    """Return the parameters. If `n_jobs` is given, replace it by the thread count of the trial."""
     some = parameters.get("n_jobs") is not None
     return {**parameters, "n_jobs": experiment.threads} if some else parameters
 

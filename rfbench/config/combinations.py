@@ -154,7 +154,7 @@ def _check_rows(experiment: Experiment, spec: DatasetSpec, document: yamlfile.Do
 
 
 def _check_bandwidths(experiment: Experiment) -> None:
-    """Raise ConfigError if the bandwidth is a grid and no bandwidth can be selected from it."""
+    """Raise ConfigError if the bandwidth is a grid from which no bandwidth can be selected."""
     rule, solver = experiment.bandwidth, experiment.solver
     if not isinstance(rule, BandwidthGrid):
         return

@@ -143,7 +143,7 @@ class DatasetSpec(Located):
 
     @property
     def entry(self) -> datasets.Entry:
-        """Entry of the data set in the catalog. The data of a user's data set are read for this."""
+        """Entry of the data set in the catalog. For a user's data set, the data are read."""
         return datasets.find_entry(self.name, self.parameters, self.folder)
 
     @model_validator(mode="before")

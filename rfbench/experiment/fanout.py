@@ -145,7 +145,7 @@ class FanOut:
             ) from error
 
     def _can_start_trial(self) -> bool:
-        """Return True if the run was not stopped and has not reached its deadline."""
+        """Return True if the run was not stopped and the deadline of the run has not passed."""
         return not self.stopping and self.limits.compute_time_limit() != 0
 
     def record(self, row: Row) -> None:
@@ -168,7 +168,7 @@ class FanOut:
         return parallel(delayed(function)(*words) for words in calls)
 
     def _guarded(self, job: Job, *, alone: bool = False) -> list[Trial]:
-        """Run a job. If it raises an error, kill all children, and let `run` raise the error."""
+        """Run a job. After an error, kill all children, and let `run` raise the error."""
         try:
             return self.run_job(job, alone=alone)
         except BaseException as error:

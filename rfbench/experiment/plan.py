@@ -198,7 +198,7 @@ class Trial:
 
     @property
     def uses_features(self) -> bool:
-        """True if the solver uses the features; False if it uses the rows themselves."""
+        """True if the solver uses the features. False if the solver uses the rows themselves."""
         return bool(get_solver_properties(self.experiment)["uses_features"])
 
     @property

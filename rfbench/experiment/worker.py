@@ -67,7 +67,7 @@ class Call:
 
 
 def call_listed_function(name: str, arguments: tuple[Any, ...]) -> tuple[Any, str]:
-    """Call a function of `CALLS`. Return its result and "", or None and an error message."""
+    """Call a function of `CALLS`. Return the result and "", or None and an error message."""
     module, _, function = CALLS[name].partition(":")
     try:
         return getattr(importlib.import_module(module), function)(*arguments), ""

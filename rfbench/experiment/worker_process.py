@@ -267,7 +267,7 @@ def acquire_worker(code: str) -> WorkerProcess:
 
 
 def release_worker(child: WorkerProcess) -> None:
-    """End the job of a child, and keep the child for the next job if it is still usable."""
+    """End the job of a child. A child that is still usable is kept for the next job."""
     if not child.is_usable():
         child.close()
         return

@@ -43,7 +43,7 @@ def append_to_log(folder: Path, event: str) -> None:
 
 
 class Store:
-    """The results folder of one configuration. It is created when the first row is written."""
+    """The results folder of a configuration, created when the first row is written."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -161,7 +161,7 @@ class Store:
         return done
 
     def _with_machine(self, rows: Iterable[dict[str, str]]) -> list[dict[str, str]]:
-        """Return the rows, and add the machine to rows that were written without this column."""
+        """Return the rows. Rows that were written without the column `machine` get the machine."""
         older = manifests.find_machine_of_older_rows(manifests.read_if_valid(self.folder, []))
         return [{**row, "machine": row.get("machine") or older} for row in rows]
 

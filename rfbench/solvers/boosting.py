@@ -72,7 +72,7 @@ class _SearchedBoosting(BaseEstimator):  # type: ignore[misc]
         self.n_iter, self.cv, self.random_state, self.trees = n_iter, cv, random_state, trees
 
     def settings(self) -> list[dict[str, Any]]:
-        """Return the list of parameter settings to try."""
+        """Return the list of parameter settings that the random search tries."""
         grid = {k: v for k, v in BOOSTING_GRID.items() if not self.trees or k != TREES}
         drawn = ParameterSampler(grid, self.n_iter - 1, random_state=self.random_state)
         return [{}, *drawn]

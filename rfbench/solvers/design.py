@@ -61,7 +61,7 @@ class Design:
 
     @property
     def n(self) -> int:
-        """Number of rows."""
+        """Number of rows of the design."""
         return int(self.X.shape[0])
 
     @property

@@ -126,7 +126,7 @@ class ExternalSolver(FittedModel):
         }
 
     def _fit(self, Z: FloatArray, y: NDArray[Any], groups: NDArray[Any] | None) -> None:
-        """Fit the estimator. If the estimator holds out rows, it holds out complete groups."""
+        """Fit the estimator, which holds out complete groups if the estimator holds out rows."""
         if groups is None or not uses_held_out_rows(self.estimator, len(y)):
             self.estimator.fit(Z, y)
             return
