@@ -26,9 +26,9 @@ UNIT_FACTORS = {"accuracy": 1.0, "rmse": 100.0}
 # unit of the last digit by definition, because the authors print accuracies with four digits. With
 # twice this value, numbers with different last digits would count as equal.
 FOUR_DIGITS = 0.005
-# Two accuracies of a fold count as near if the predictions differ for at most this number of test
-# rows. A different version of a library changes one or two predictions. The value was chosen
-# without a measurement. With twice this value, more folds would count as near.
+# Two accuracies of a fold count as near if they differ by at most this number of test rows. A
+# different version of a library changes one or two predictions. The value was chosen without a
+# measurement. With twice this value, more folds would count as near.
 FEW_ROWS = 2
 
 

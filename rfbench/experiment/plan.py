@@ -28,11 +28,10 @@ from rfbench.permissions import list_allowed_estimators
 from rfbench.registry import SAMPLERS
 from rfbench.solvers.folds import NESTED
 
-# Version of trial identities. A trial identity is a hash of all settings that affect a measurement.
-# Settings with default values are not hashed, so old results remain valid if a new setting is
-# added. If a default value changes, this version is incremented. If the code of one sampler or
-# solver changes, its `revision` is incremented instead. The version is 1, by definition, until it
-# is incremented.
+# Version number that is hashed into every trial identity. The identity is a hash of all settings
+# that affect a measurement, except settings with default values. If a default value changes, this
+# version is incremented. If only one sampler or solver changes, its `revision` is incremented
+# instead. The version is 1, by definition, until the first change.
 IDENTITY_VERSION = 1
 # Keys of a configuration that describe the experiment. These keys are not a part of the trial
 # identity, because they do not affect any measurement.

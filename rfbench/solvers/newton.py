@@ -23,12 +23,12 @@ from rfbench.compute.products import matmul
 
 Linear = Callable[[Array], Array]
 
-# PRODUCTS_PER_FACTORIZATION is the number of products with the Hessian after which the Hessian is
-# factorized again. Measured by `python -m scripts.bench.doubled`. Two classes, 5,000 rows, 400
-# features: half the value needs .66 times the CPU time, and twice the value .95 times. Six classes,
-# 3,000 rows, 200 features: half the value needs 1.3 times the CPU time. MOST_PRODUCTS is the
-# maximum number of products in a Newton step. With twice this limit, a step that does not converge
-# because of rounding errors needs twice the time.
+# The Hessian is factorized again after PRODUCTS_PER_FACTORIZATION products with the Hessian.
+# Measured by `python -m scripts.bench.doubled`: for two classes, 5,000 rows and 400 features, half
+# the value needs .66 times the CPU time, and twice the value .95 times. For six classes, 3,000 rows
+# and 200 features, half the value needs 1.3 times the CPU time. A Newton step ends after at most
+# MOST_PRODUCTS products. Twice this limit doubles the time of a step that does not converge because
+# of rounding errors.
 PRODUCTS_PER_FACTORIZATION = 10
 MOST_PRODUCTS = 1000
 # The first Hessian is estimated from about this number of rows per feature if the tolerance is
