@@ -15,8 +15,9 @@ from rfbench.registry import KERNELS
 from rfbench.samplers.base import RandomFeatures, RandomStreams
 from rfbench.samplers.feature_map import PAIRED, FeatureMap, FittedMap, make_torch_map
 
-# Memory in bytes of a block of features. Measured by `python -m scripts.bench.doubled`: with half
-# the value, tefm-g needs .87 times the CPU time, with twice the value 1.09 times.
+# Size in bytes of a block of features. Measured CPU time of tefm-g (`python -m
+# scripts.bench.doubled`): .87 times as long with half the value, and 1.09 times as long with twice
+# the value.
 PROJECTED_BLOCK_BYTES = 2**23
 
 
