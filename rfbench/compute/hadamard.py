@@ -13,9 +13,9 @@ from rfbench.arrays import FloatArray
 from rfbench.compute import compile_function
 from rfbench.compute.blocks import is_float_matrix
 
-# Size in bytes of a strip of columns that stays in the L2 cache during all stages of the
-# transform. Measured by `python -m scripts.bench.doubled`: with half the value, the transform
-# needs .96 times the CPU time, with twice the value .95 times.
+# Size in bytes of a strip of columns, which stays in the L2 cache during all stages of the
+# transform. Measured CPU time (`python -m scripts.bench.doubled`): .96 times as long with half the
+# value, and .95 times as long with twice the value.
 _STRIP_BYTES = 2**18
 
 

@@ -47,9 +47,9 @@ def cos_inplace(phase: FloatArray, offsets: FloatArray | None, scale: float) -> 
         )
     if flat.size == 0:
         return
-    # The loop first leaves phases above LARGEST_PHASE unchanged, and then finds them by their
-    # absolute value. The features must therefore be smaller than LARGEST_PHASE. If the scale, after
-    # rounding to float32, is not smaller, the features are multiplied by it after the loop.
+    # `kernels.cos` recognizes a phase that is not computed yet by an absolute value of at least
+    # LARGEST_PHASE. The computed features must therefore be smaller. With a larger scale, the
+    # cosines are multiplied by the scale after the loop.
     factor = dtype.type(scale)
     small = abs(factor) < kernels.LARGEST_PHASE
     kernels.cos(flat, shifts, factor if small else dtype.type(1))

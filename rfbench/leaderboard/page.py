@@ -26,7 +26,8 @@ from rfbench.results.schema import MODEL
 
 PAGE, FACTS, COSTS = "which_method.md", "leaderboard.json", "which_method_cost.png"
 RUN_COMMAND = "rfbench run leaderboard leaderboard_references leaderboard_boosting"
-# headings of the columns after the errors; these columns have values for the largest M
+# Headings of the columns to the right of the errors. The values in these columns are for the
+# largest M.
 BESIDE = ("better on", "geometric mean", "without three", "tuning time")
 VERDICT_MARKS = {"better": " +", "worse": " \N{MINUS SIGN}", "open": ""}
 

@@ -43,8 +43,8 @@ from rfbench.samplers.elsewhere import PARAMETER, TO_STATE
 log = logging.getLogger(__name__)
 TABLE_CHOICES = ("all", "quick")
 # The forecast of the remaining time is updated after these numbers of finished trials. The first
-# trials are slower because loops are compiled. The values were chosen without a measurement. If
-# they are doubled, a wrong first forecast is shown twice as long.
+# trials are slower than later trials, because functions are compiled. The values were chosen
+# without a measurement. If they are doubled, a wrong first forecast is shown twice as long.
 RENEWED = (5, 20, 80)
 OnRow = Callable[[dict[str, Any]], None]
 Watch = Callable[[str, int, int], AbstractContextManager[OnRow]]
