@@ -40,7 +40,7 @@ TEXTS = ("option", "map", "kernel", "file", "date", "at", "verdict", "cause", "a
          "said", "mend")  # fmt: skip
 RIGHT, BIASED, SLOW = "no bias", "biased", "no gain from M"
 TABLES = ("own", "others", "candidates", "patched", "own_tests", "power", "planted", "planted_none")
-# Results of the packages that were tried, as predicates with a singular and a plural subject.
+# Sentences for the possible results of a package, with a singular and a plural subject.
 RESULTS_OF_PACKAGES = {
     "measured": ("has feature maps that were measured", "have feature maps that were measured"),
     "read": ("was read and not run", "were read and not run"),
@@ -65,9 +65,9 @@ RESULTS_OF_PACKAGES = {
     "cannot be imported": ("cannot be imported", "cannot be imported"),
 }
 FIXED, BELOW = "the same for every seed", "below the kernel"
-# Maximum number of words in a cell of the table. The second half of a longer reason is a note below
-# the table. The number is our choice. With twice this number, all reasons are in their cells. With
-# half this number, most reasons are notes.
+# Maximum number of words of a reason in a cell of the table. The second half of a longer reason is
+# printed as a note below the table. The number was chosen without a measurement. With twice this
+# number, all reasons are in their cells. With half this number, most reasons are notes.
 WORDS_OF_CELL = 30
 
 
@@ -136,7 +136,8 @@ def annotate_published_rows(file: Path, sources: Mapping[str, Any]) -> None:
             rows &= table["kernel"] == each["kernel"]
             for text in ("file", "apart", "fault", "said", "mend"):
                 table.loc[rows, text] = each.get(text, "")
-            # The sources state the cause of a map if the cause that fits best is wrong.
+            # The measured cause is replaced by the cause in `sources`, which is given if the
+            # measured cause is wrong.
             if "cause" in each:
                 table.loc[rows, "cause"] = each["cause"]
     write_map_rows(file, cast("list[dict[str, Any]]", table.to_dict("records")))

@@ -200,6 +200,6 @@ def tabulate_row_pairs(measurement: Measurement) -> list[list[str]]:
     ]
 
 
-# Earlier names, which tests of users may import.
+# Names of earlier versions, which the tests of users may still import.
 CheckFailed = CheckFailedError
 check = check_feature_map

@@ -172,7 +172,7 @@ def _named_or_usual(
     return (usual,)
 
 
-# In click, nargs=-1 means any number of arguments, by definition.
+# nargs=-1 means any number of arguments, by definition of the package click.
 RESULTS_OR_USUAL = click.argument(
     "folders", metavar="[RESULTS]...", nargs=-1, type=FILE_TYPE, callback=_named_or_usual
 )
@@ -188,7 +188,7 @@ def parse_duration(text: str | float) -> float:
     return result
 
 
-# Number of seconds of each unit, by definition.
+# Duration of each unit of time in seconds, by definition.
 UNIT_SECONDS = {"": 1.0, "ms": 1e-3, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 
 
