@@ -40,7 +40,7 @@ class CheckFailedError(AssertionError):
 
 
 class KernelClaim(NamedTuple):
-    """A feature map, the kernel that it claims, and two values of M at which it is measured."""
+    """A feature map, the kernel that the map claims, and two numbers of features to measure at."""
 
     name: str
     draw: Draw

@@ -64,7 +64,7 @@ def _draw_unsigned(generator: np.random.Generator, d: int, m: int, times: int) -
 
 
 def _draw_transposed(generator: np.random.Generator, d: int, m: int, times: int) -> Array:
-    """Draw d quasi-random points of m coordinates, and use them as m points of d coordinates."""
+    """Draw d quasi-random points of m coordinates, and return m points of d coordinates."""
     points = 1 << (d - 1).bit_length()  # Sobol points are balanced in powers of 2
     engines = (stats.qmc.Sobol(m, scramble=True, rng=generator) for _ in range(times))
     draws = [engine.random(points)[:d].T for engine in engines]

@@ -131,7 +131,7 @@ def find_quantile_interval(errors: Array) -> tuple[float, float]:
 
 
 def describe_enough(claim: KernelClaim, found: Measurement, within: float) -> list[str]:
-    """Return sentences with the number of features that is enough, or the reason for no number."""
+    """Return sentences: the number of features that is enough, or the reason why it is unknown."""
     unknown = "enough features: not estimated, because "
     if not found.varies:
         return [f"{unknown}the features are the same for every seed"]

@@ -144,7 +144,7 @@ def annotate_published_rows(file: Path, sources: Mapping[str, Any]) -> None:
 
 
 def write_map_rows(file: Path, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Write rows to a CSV file. They replace the rows of the file with the same value of `code`."""
+    """Write rows to a CSV file. Existing rows with the same value of `code` are replaced."""
     table = pd.DataFrame(rows, columns=list(MAP_COLUMNS))
     if file.is_file():
         old = read_map_rows(file)
@@ -242,7 +242,7 @@ def read_power(file: Path) -> Grid:
 
 
 def count_tried_packages(folder: Path) -> dict[str, Any]:
-    """Return the number of packages that were tried, and of each result."""
+    """Return the number of packages that were tried, and the number of packages per result."""
     tried = pd.read_csv(folder / "candidates.csv")
     counts = tried["result"].str.partition(":")[0].value_counts()
     return {"tried": len(tried), "counts": counts.to_dict(), "meanings": RESULTS_OF_PACKAGES}
@@ -305,7 +305,7 @@ def _apart_grid(rows: pd.DataFrame) -> Grid:
 
 
 def _own_tests_grid(file: Path) -> Grid:
-    """Return the table of packages with a patch: their own tests and our test, before and after."""
+    """Return the table of patched packages, with test results before and after the patch."""
     lines = []
     types: Any = {"version": str, "note": STRING}
     for row in pd.read_csv(file, dtype=types).to_dict("records"):

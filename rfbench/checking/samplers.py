@@ -104,7 +104,7 @@ class FeatureMapUnderTest:
 
     @cached_property
     def method(self) -> Method:
-        """The map in the form in which `rfbench run` and `rfbench rank` use it."""
+        """The map as a `Method`, which `rfbench run` and `rfbench rank` use."""
         return Method(self.thing, getattr(self.thing, "__name__", repr(self.thing)), self.options)
 
     def _find_bandwidth_options(

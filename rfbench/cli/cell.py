@@ -71,7 +71,7 @@ class CellRun:
 
     @property
     def problem(self) -> str:
-        """Reason why the cell cannot be measured; empty if it can be measured."""
+        """Reason why the cell cannot be measured. The text is empty if the cell can be measured."""
         name = self.experiment.dataset[0].name
         return (
             ""
@@ -100,7 +100,7 @@ class CellRun:
         return [replace(every[0], rows=rows)] if len(rows) else []
 
     def find_missing_trials(self) -> list[Trial]:
-        """Return the trials of the cell that have no row."""
+        """Return the trials of the cell that have no result row."""
         done = {trial_id for each in self.join() for trial_id in each.rows["trial_id"]}
         return [trial for trial in self.trials if trial.id not in done]
 

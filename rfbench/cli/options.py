@@ -179,7 +179,7 @@ RESULTS_OR_USUAL = click.argument(
 
 
 def parse_duration(text: str | float) -> float:
-    """Parse a duration such as 60, 60s, 500ms, 5m, 2h or 1d into seconds; it must be positive."""
+    """Convert a positive duration such as 60, 60s, 500ms, 5m, 2h or 1d to seconds."""
     match = re.fullmatch(r"([0-9]*\.?[0-9]+(?:e[+-]?[0-9]+)?) *([a-z]*)", str(text))
     unit = UNIT_SECONDS.get(match[2]) if match else None
     result = float(match[1]) * unit if match and unit else 0.0

@@ -29,7 +29,7 @@ from rfbench.results.store import Store
 
 
 class RunRequest(NamedTuple):
-    """Experiments whose rows are written to one results folder, and the name of each variant."""
+    """Experiments that write to the same results folder, and the name of each variant."""
 
     folder: str
     experiments: list[Experiment]

@@ -115,7 +115,7 @@ def _find_prefix(a: Any, b: Any, out: Any) -> str | None:
 
 
 def _in_fortran_order(a: FloatArray) -> tuple[FloatArray, int]:
-    """Return a or a.T, whichever BLAS reads without a copy, and 1 if it is a.T (0 if it is a)."""
+    """Return (a, 0) if a is in Fortran order, else (a.T, 1). BLAS needs no copy of this array."""
     return (a, 0) if a.flags.f_contiguous else (a.T, 1)
 
 

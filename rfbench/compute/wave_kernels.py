@@ -55,7 +55,7 @@ class _Numbers(NamedTuple):
     sine: tuple[Any, ...]
 
     def cast(self, kind: Any) -> _Numbers:
-        """Return the constants converted to another type."""
+        """Return the constants converted to the type `kind`."""
         plain = (kind(number) for number in self[:3])
         return _Numbers(*plain, *(tuple(map(kind, numbers)) for numbers in self[3:]))
 
@@ -119,7 +119,7 @@ _SINGLE = _DOUBLE._replace(
 
 
 def _numbers(x: Any) -> Any:
-    """Return the constants for the type of x. Compiled code selects them at compile time."""
+    """Return the constants for the type of x, which are selected at compile time."""
 
 
 @compile_for_types(_numbers)

@@ -30,7 +30,7 @@ from rfbench.papers.models import CORRECTED, PRINTED
 from rfbench.registry import find_displayed_name
 
 PAGE, FIGURE = "answers.md", "answers.png"
-# Prefix of the names of configurations that are run only for the page of answers.
+# Prefix of the names of configurations that are run only for the comparisons on this page.
 OWN = "answers_"
 # Number of features at which methods are compared. By definition, it is the largest M in
 # configs/leaderboard.yaml. Results with twice this number of features do not exist.
@@ -91,7 +91,7 @@ class Answer:
 
     @property
     def verdict(self) -> str:
-        """`LOWER` if any option has this verdict, `HIGHER` if all options have it, else `OPEN`."""
+        """`LOWER` if an option is `LOWER`, `HIGHER` if every option is `HIGHER`, else `OPEN`."""
         every = {one.verdict for one in self.compared.values()}
         return LOWER if LOWER in every else HIGHER if every == {HIGHER} else OPEN
 

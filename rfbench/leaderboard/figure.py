@@ -141,7 +141,7 @@ def draw_errors_against_costs(sizes: Sequence[SizeResult], own: str = "") -> Fig
 
 
 def _list_timed(size: SizeResult) -> list[MethodResult]:
-    """Return the methods whose time is known."""
+    """Return the methods whose search time is known."""
     return [line for line in size.lines if line.search > 0]
 
 

@@ -55,7 +55,7 @@ def render_page(board: Leaderboard | None, out: Path) -> str:
 
 
 def _by_mean(size: SizeResult) -> MethodResult | None:
-    """Return the method with the smallest geometric mean; None if it also has the best median."""
+    """Return the method with the smallest geometric mean. None if its median is the best, too."""
     by_mean = min(size.methods, key=lambda line: line.ratio.mean)
     return by_mean if by_mean.method != size.best else None
 
@@ -142,7 +142,7 @@ def _errors(sizes: Sequence[SizeResult], baseline: str) -> Grid:
 
 
 def format_ratio_with_interval(ratio: Ratio) -> str:
-    """Return the median of a ratio as text, followed by its interval if it has one."""
+    """Return the median of a ratio as text, followed by the confidence interval if it is known."""
     known = (
         ""
         if is_missing(ratio.low)

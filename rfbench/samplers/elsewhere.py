@@ -73,7 +73,7 @@ class Formula:
     power: float
 
     def __call__(self, s: float) -> float:
-        """Return the value of the parameter at the bandwidth s."""
+        """Return factor * s^power, the value of the parameter at the bandwidth s."""
         return float(self.factor * s**self.power)
 
     @classmethod
@@ -311,7 +311,7 @@ class FunctionFeatures:
         self.function, self.M, self.seed, self.words = function, M, seed, words
 
     def fit(self, X: Rows, y: Any = None) -> FunctionFeatures:
-        """Do nothing and return self."""
+        """Return self, because a function has nothing to fit."""
         return self
 
     def transform(self, X: Rows) -> Any:
@@ -349,7 +349,7 @@ class ForeignFeatures(RandomFeatures):
 
     @property
     def needs_target(self) -> bool:  # type: ignore[override]
-        """True if the method declares that it uses the target."""
+        """True if the method is declared to use the target."""
         return uses_target(self.make_unfitted())
 
     def make_unfitted(self, **own: Any) -> Any:

@@ -323,7 +323,7 @@ class FeatureMap(FittedMap):
         return accumulate_normal_equations(transform, rows, Y, self.n_columns, dtype=rows.dtype)
 
     def _project(self, rows: Rows, out: FloatArray | None = None) -> FloatArray:
-        """Return the phases w'x, shape (n, M). They are written into ``out`` if it is given."""
+        """Return the phases w'x, shape (n, M). If ``out`` is given, it contains the phases."""
         if self.projection is not None:
             if out is None:
                 out = np.empty((rows.shape[0], self.n_frequencies), dtype=rows.dtype)

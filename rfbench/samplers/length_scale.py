@@ -53,7 +53,7 @@ SHIFT = 3.0
 
 @contextlib.contextmanager
 def _seed_globals(seed: int) -> Iterator[None]:
-    """Seed the global random generators of Python and numpy. Restore their states afterwards."""
+    """Seed the global random generators of Python and numpy, and restore their states at the end."""
     before = random.getstate(), np.random.get_state()  # noqa: NPY002
     random.seed(seed)
     np.random.seed(seed)  # noqa: NPY002
@@ -99,9 +99,9 @@ def measure_length_scale(make: Callable[[int], Any], d: int) -> float:
     Exception
         The error of the map, if the map fails for each of the first seeds. Later seeds that fail
         are skipped, because a decomposition may not converge.
-        MethodError
-            If the mean product does not decrease to exp(-1/2), if it depends on the position of the
-            rows, or if two standard errors of the length scale exceed 2 %.
+    MethodError
+        If the mean product does not decrease to exp(-1/2), if it depends on the position of the
+        rows, or if two standard errors of the length scale exceed 2 %.
     """
     generator = np.random.default_rng([13, d])
     centers, ways = generator.standard_normal((2, PAIRS, d))

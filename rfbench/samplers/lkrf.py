@@ -142,7 +142,7 @@ class LKRF(PooledFeatures):
 
     @property
     def has_selection(self) -> bool:
-        """True if M different candidates are selected."""
+        """True if M different frequencies are selected from the pool."""
         return self.estimator == "top"
 
     def _draw(self, X: Rows, targets: Array | None, random: RandomStreams) -> FeatureMap:

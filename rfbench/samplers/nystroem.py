@@ -195,7 +195,7 @@ class Nystroem(RandomFeatures):
         return fitted
 
     def _rows(self, X: Rows, random: RandomStreams) -> NDArray[np.intp]:
-        """Return the row indices of the different landmarks, at most m."""
+        """Return the row indices of at most m landmarks, without repetitions."""
         n = X.shape[0]
         m = min(self.n_components, n)
         if self.landmarks == RPCHOLESKY:

@@ -183,7 +183,7 @@ class PoolScores:
         return cls(pool, sums[:, :-1], sums[:, -1], means, len(y), rounding)
 
     def compute_target_moments(self, *, centered: bool) -> Array:
-        """Return Z'Y, or Z'(Y - mean Y) for a centered target."""
+        """Return Z'Y for features Z and a target Y, or Z'(Y - mean Y) for a centered target."""
         if not centered:
             return self.moments
         return self.moments - np.outer(self.sums, self.target_means)
@@ -229,7 +229,7 @@ class ScoredFeatures(RandomFeatures):
     def draw_scoring_rows(
         self, X: Rows, targets: Array, random: RandomStreams
     ) -> tuple[Rows, Array]:
-        """Return the random rows from which the scores are computed, with their targets."""
+        """Return random rows and their targets, from which the scores of the pool are computed."""
         n = X.shape[0]
         count = self.count_scoring_rows(n)
         if count == n:
@@ -268,7 +268,7 @@ class PooledFeatures(ScoredFeatures):
 
     @property
     def has_selection(self) -> bool:
-        """True if M different candidates are selected, so that the pool needs at least M."""
+        """True if M different frequencies are selected. The pool then needs at least M frequencies."""
         return True
 
     def check_parameters(self) -> None:

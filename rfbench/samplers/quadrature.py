@@ -89,7 +89,7 @@ class QuadratureMap(FeatureMap):
 
     @property
     def kernel_constant(self) -> float:
-        """The constant c times the square of a feature of frequency 0. It may be negative."""
+        """The constant c times the square of a feature of frequency 0, which may be negative."""
         assert self.weights is not None
         lacking = 1.0 - float(np.mean(np.square(self.weights, dtype=np.float64)))
         if self.feature == "arc-cosine":

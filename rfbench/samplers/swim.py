@@ -116,7 +116,7 @@ class DataPairs(RandomFeatures):
         )
 
     def _probabilities(self, pairs: Numbers, distances: Array, targets: Array | None) -> Array:
-        """Return the probabilities of the pairs, shape (p,)."""
+        """Return the probability with which each pair is drawn, shape (p,)."""
         return np.full(len(pairs), 1.0 / max(len(pairs), 1))
 
 
