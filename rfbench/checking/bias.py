@@ -60,19 +60,20 @@ TESTS = 17
 # Number of seeds of the test, 2,808. By definition of the normal test, a bias of SEEN standard
 # deviations at one pair of rows is then detected with the probability POWER.
 N_SEEDS = math.ceil(((stats.norm.isf(LEVEL / 2 / TESTS) + stats.norm.ppf(POWER)) / SEEN) ** 2)
-# In an interim test after a few seeds, a map is rejected if its mean kernel estimate is at least
-# this many standard errors from the kernel. For an unbiased map, a t variable with 199 degrees of
-# freedom exceeds 8 with a probability of 6e-14. If this value is halved, an unbiased map is
-# rejected with a probability of 1.5e-3 over all pairs, which is more than LEVEL.
+# In the interim test after FIRST_LOOK seeds, a map is rejected if its mean kernel estimate is at
+# least this many standard errors from the kernel. For an unbiased map, this number of standard
+# errors follows a t distribution with 199 degrees of freedom, and exceeds 8 with a probability of
+# 6e-14. If the limit is halved, an unbiased map is rejected with a probability of 1.5e-3 over all
+# pairs, which is more than LEVEL.
 CERTAIN_Z = 8.0
 # Limit in seconds of the CPU time of a test, chosen without a measurement. If this value is halved,
 # slow maps are tested with fewer seeds, and a small bias may be missed. The output states the
 # smallest bias that can be detected.
 MAX_SECONDS = 60.0
-# FIRST_LOOK is the number of seeds before the interim test, so that the test of a strongly biased
-# map stops early. FEW_SEEDS is the number of seeds with which the error at a larger M is measured.
-# The values were chosen without a measurement. FIRST_LOOK is a fourteenth of all seeds. A root mean
-# square over 20 seeds and 17 pairs has a relative standard error of about 4 %. With twice
+# FIRST_LOOK is the number of seeds before the interim test, with which the test of a strongly
+# biased map stops early. It is a fourteenth of all seeds. FEW_SEEDS is the number of seeds with
+# which the error at a larger M is measured. A root mean square over 20 seeds and 17 pairs has a
+# relative standard error of about 4 %. The values were chosen without a measurement. With twice
 # FEW_SEEDS, the measurement at the larger M needs twice the time.
 FIRST_LOOK, FEW_SEEDS = 200, 20
 # Default bandwidth of the kernel with which maps are tested. Its square 9 and its inverse 1/3 are
@@ -89,10 +90,10 @@ DISTANCES = (0.5, 1.0, 2.0)
 # of a correct map have a larger error. If this value is halved, 1 in 50 draws of a correct map is
 # rejected.
 FAR_FROM_KERNEL = 8.0
-# The matrix kernel minus estimate counts as positive semidefinite if its smallest eigenvalue,
-# divided by the largest kernel value, is above minus this value. The tolerance is needed because
-# features in float32 have errors of 1e-5. The value was chosen without a measurement. If it is
-# halved, the verdicts on the known maps are the same.
+# The difference between the kernel matrix and its estimate counts as positive semidefinite if its
+# smallest eigenvalue, divided by the largest kernel value, is above minus this value. The tolerance
+# is needed because features in float32 have errors of 1e-5. The value was chosen without a
+# measurement. If it is halved, the verdicts on the known maps are the same.
 BELOW_TOLERANCE = 1e-4
 # Number of columns of the rows on which maps are tested. With twice as many columns, maps that
 # compute d x d matrices are slower. With one or two columns, orthogonal frequencies would hardly

@@ -40,7 +40,7 @@ TEXTS = ("option", "map", "kernel", "file", "date", "at", "verdict", "cause", "a
          "said", "mend")  # fmt: skip
 RIGHT, BIASED, SLOW = "no bias", "biased", "no gain from M"
 TABLES = ("own", "others", "candidates", "patched", "own_tests", "power", "planted", "planted_none")
-# Sentences for the possible results of a package, with a singular and a plural subject.
+# Descriptions of the possible results of a package, each for one package and for several packages.
 RESULTS_OF_PACKAGES = {
     "measured": ("has feature maps that were measured", "have feature maps that were measured"),
     "read": ("was read and not run", "were read and not run"),

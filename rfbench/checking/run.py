@@ -200,6 +200,6 @@ def tabulate_row_pairs(measurement: Measurement) -> list[list[str]]:
     ]
 
 
-# Names of earlier versions, which the tests of users may still import.
+# Names from earlier versions of rfbench, which tests of users may still import.
 CheckFailed = CheckFailedError
 check = check_feature_map

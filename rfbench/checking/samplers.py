@@ -166,8 +166,8 @@ class FeatureMapUnderTest:
             power = measure_bandwidth_exponent(self.method, name, self.options.get(name, 1.0))
         except Exception:  # the checks report this error later
             return None
-        # In packages, a bandwidth parameter is proportional to s^p with |p| of at least 1. A
-        # smaller measured exponent means that the map squares its bandwidth by mistake, so the
+        # In common packages, a bandwidth parameter is proportional to s^p with |p| of at least 1. A
+        # smaller measured exponent means that the map squares its bandwidth by mistake. Such an
         # exponent is not used.
         return power if abs(power) >= 1 else None
 

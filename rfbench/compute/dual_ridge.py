@@ -120,8 +120,8 @@ class KernelEigendecomposition:
         for i, alpha in enumerate(alphas):
             # The leave-one-out error of row i is ((I - S) y)_i / (I - S)_ii, where S maps targets
             # to fitted values. For alpha = 0, the numerator and the denominator would both be 0, so
-            # both are divided by alpha. If eigenvectors were left out, both are not 0, and the
-            # division is not needed.
+            # both are divided by alpha. If eigenvectors were left out of the fit, I - S is 1 for
+            # them, and a division is not needed.
             factor = alpha if alpha > 0 or dropped[i] else 1.0
             rest[i] = np.where(inverse[i] > 0, factor * inverse[i], 1.0)
             constant[i] = factor / (self.lift + alpha) if self.lift + alpha > 0 else 1.0

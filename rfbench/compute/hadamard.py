@@ -14,8 +14,8 @@ from rfbench.compute import compile_function
 from rfbench.compute.blocks import is_float_matrix
 
 # Size in bytes of a strip of columns, which stays in the L2 cache during all stages of the
-# transform. Measured CPU time (`python -m scripts.bench.doubled`): .96 times as long with half the
-# value, and .95 times as long with twice the value.
+# transform. Measured CPU time, as a multiple of the time with this value: 0.96 with half the value,
+# and 0.95 with twice the value (`python -m scripts.bench.doubled`).
 _STRIP_BYTES = 2**18
 
 

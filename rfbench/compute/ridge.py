@@ -43,11 +43,12 @@ MOST_TRIDIAGONAL = 1000
 TRIDIAGONAL_PER_SIDE = 3
 
 # Constants of the conjugate gradient iterations, whose preconditioner is a float32 decomposition of
-# the matrix K. ACCURACY is the relative accuracy at which they stop. The preconditioner is used
-# only if each pivot is above SINGLE times the norm of K. MOST_STEPS is the maximum number of steps.
-# Measured with RKS features (M = 1,000, 15 penalties from 1e-3 to 1e4): 14 penalties are solved by
-# the iterations with SINGLE or half of it, and 13 with twice SINGLE. Twice or half the ACCURACY
-# changes neither the time nor the error of 1e-11. No solution needs more than 8 steps.
+# the matrix K. ACCURACY is the relative accuracy at which the iterations stop. The preconditioner
+# is used only if each pivot is above SINGLE times the norm of K. MOST_STEPS is the maximum number
+# of steps. Measured with RKS features (M = 1,000, 15 penalties from 1e-3 to 1e4): the iterations
+# solve 14 penalties with this value of SINGLE or half of it, and 13 penalties with twice the value.
+# Twice or half the ACCURACY changes neither the time nor the error of 1e-11. No solution needs more
+# than 8 steps.
 ACCURACY = 1e-12
 SINGLE = 1e-6
 MOST_STEPS = 30
@@ -190,8 +191,9 @@ def solve_ridge(equations: NormalEquations, alphas: npt.ArrayLike, *, intercept:
     check_finite_equations(equations)
     t = equations.moment.shape[1]
     moment = equations.moment
-    # Centering removes the intercept from the equations, so that it is not penalized. With the
-    # column sums Z'1, Z'Y becomes Z'Y - (Z'1)(1'Y) / n, and Z'Z becomes Z'Z - (Z'1)(Z'1)' / n.
+    # Centering removes the intercept from the equations, so that the intercept is not penalized.
+    # With the column sums Z'1, Z'Y becomes Z'Y - (Z'1)(1'Y) / n, and Z'Z becomes Z'Z - (Z'1)(Z'1)'
+    # / n.
     if intercept:
         moment = moment - np.outer(equations.column_sums / equations.n, equations.target_sums)
 

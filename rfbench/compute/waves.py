@@ -47,9 +47,10 @@ def cos_inplace(phase: FloatArray, offsets: FloatArray | None, scale: float) -> 
         )
     if flat.size == 0:
         return
-    # `kernels.cos` recognizes a phase that is not computed yet by an absolute value of at least
-    # LARGEST_PHASE. The computed features must therefore be smaller. With a larger scale, the
-    # cosines are multiplied by the scale after the loop.
+    # `kernels.cos` computes features in place. Phases of at least LARGEST_PHASE are left unchanged
+    # at first, and are then recognized by their size. All features must therefore be smaller than
+    # LARGEST_PHASE. With a larger scale, features are computed with the scale 1 and then multiplied
+    # by the scale.
     factor = dtype.type(scale)
     small = abs(factor) < kernels.LARGEST_PHASE
     kernels.cos(flat, shifts, factor if small else dtype.type(1))

@@ -30,7 +30,7 @@ from rfbench.papers.models import CORRECTED, PRINTED
 from rfbench.registry import find_displayed_name
 
 PAGE, FIGURE = "answers.md", "answers.png"
-# Prefix of the names of configurations that are run only for the comparisons on this page.
+# Prefix of the names of configurations that are run only for the QUESTIONS below.
 OWN = "answers_"
 # Number of features at which methods are compared. By definition, it is the largest M in
 # configs/leaderboard.yaml. Results with twice this number of features do not exist.

@@ -25,9 +25,9 @@ from rfbench.papers.models import TUNED
 from rfbench.results import Results
 from rfbench.results.schema import BASELINE, MODEL, SCHEMA
 
-# Prefix of the names of the configurations of the leaderboard.
+# The names of all configurations of the leaderboard start with this prefix.
 NAME = "leaderboard"
-# Prefix of the names of the leaderboard's configurations with held-out tables.
+# The names of the leaderboard's configurations with held-out tables start with this prefix.
 HELD_OUT = "leaderboard_held_out"
 # Settings that define how the leaderboard measures errors. Results of a configuration that does not
 # belong to the leaderboard are used only if the configuration has the same values of these
@@ -102,7 +102,7 @@ def read_trials(collection: Collection, folders: set[str]) -> pd.DataFrame:
     rows = rows[taken & rows["folder"].isin(folders)]
 
     numbers = rows[list(NUMBERS)].astype("float64")
-    # An error of 0 is replaced by half a wrong row, because log(0) is not finite.
+    # An error of 0 counts as half a wrong row, because the logarithm of 0 is not finite.
     wrong = numbers["error"].clip(lower=50 / numbers["n_test"])
     names = rows["group"].map(collection.groups["source"])
     return numbers.assign(

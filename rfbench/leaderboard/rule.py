@@ -16,25 +16,25 @@ from numpy.typing import ArrayLike, NDArray
 
 from rfbench.analysis.verdicts import ALPHA
 
-# Smallest coverage of the confidence intervals, which is 1 - 2 ALPHA with the level ALPHA of the
-# verdicts. If the probability outside the intervals is halved, the intervals are about a fifth
-# wider.
+# Smallest probability with which a confidence interval contains the true median. It is 1 - 2 ALPHA,
+# where ALPHA is the level of the verdicts. If the probability outside the interval is halved, the
+# interval is about a fifth wider.
 MEDIAN_LEVEL = 0.9
 # Smallest number of data sets for which a confidence interval is computed. With 12 data sets, the
 # ends of the interval are the third smallest and the third largest value (binomial distribution).
 # If the number is halved, the ends are the smallest and the largest value.
 MIN_RATIOS = 12
-# The trimmed geometric mean leaves out this number of data sets, those with the most extreme
-# ratios. The value was chosen without a measurement. With twice this value, only half of 12 data
-# sets would remain.
+# Number of data sets, with the most extreme ratios, that the trimmed geometric mean leaves out. The
+# value was chosen without a measurement. With twice this value, only half of 12 data sets would
+# remain.
 EXTREME = 3
 # Number of draws of random signs in a permutation test. By definition of a binomial share, a
-# p-value of .05 then has a standard error of .0015. With twice as many draws, the standard error is
-# .0011.
+# p-value of 0.05 then has a standard error of 0.0015. With twice as many draws, the standard error
+# is 0.0011.
 SIGNS = 20_000
 # A difference of two logarithms below this value counts as 0, because logarithms of doubles have
-# rounding errors of about 1e-16. Any value up to 1e-6, so also twice this value, gives the same
-# verdicts, unless two errors agree in that many digits.
+# rounding errors of about 1e-16. The verdicts would be the same with twice this value, and with any
+# value up to 1e-6, unless two errors agree in that many digits.
 EQUAL = 1e-12
 # Seed of the random signs in permutation tests. The value is arbitrary by definition. With a
 # different seed, p-values change by about their standard error (see the comment at SIGNS).

@@ -35,10 +35,10 @@ from rfbench.samplers.length_scale import PAIRS, compute_feature_products, measu
 # name that a method accepts is used.
 SIZES = ("n_components", "n_features", "M")
 SEED_NAMES = ("random_state", "seed")
-# PARAMETER and FORMULA are keys with which users describe the bandwidth of a method. Under the key
-# PARAMETER is the name of the method's bandwidth parameter. Under the key FORMULA is the value of
-# this parameter as a formula in the bandwidth s. The name can be replaced by 'none' (rows are not
-# changed) or by 'rows' (rows are divided by s).
+# PARAMETER and FORMULA are the names of two settings with which users describe the bandwidth of a
+# method. The first setting is the name of the method's bandwidth parameter. The second setting is
+# the value of this parameter, as a formula in the bandwidth s. Instead of a parameter name, the
+# first setting can be 'none' (rows are not changed) or 'rows' (rows are divided by s).
 PARAMETER, FORMULA = "bandwidth_parameter", "bandwidth_formula"
 NOT_VARIED, ROWS_VARIED = "none", "rows"
 TO_STATE = (

@@ -219,8 +219,7 @@ class FeatureMap(FittedMap):
     def with_weights(self, weights: Array) -> FeatureMap:
         """Return a map with the columns of frequency m multiplied by weights[m]."""
         # The cosine and the sine of a frequency w get the same weight. With different weights, the
-        # sum of cos(w'x) cos(w'y) and sin(w'x) sin(w'y) would not be proportional to cos(w'(x -
-        # y)).
+        # products of features would no longer be proportional to cos(w'(x - y)).
         columns = np.tile(weights, 2) if self.layout == PAIRED else weights
         return replace(self, weights=columns if self.weights is None else self.weights * columns)
 
@@ -302,7 +301,7 @@ class FeatureMap(FittedMap):
                     out *= self.scale
                 else:
                     waves.arc_cosine_inplace(out, self.order, self.scale)
-        # The weights of the columns are multiplied last, because the loops above multiply all
+        # The columns are multiplied by their weights last, because the loops above multiply all
         # columns by the same scale.
         if self.weights is not None:
             out *= self.weights

@@ -99,8 +99,8 @@ class Greedy(PooledFeatures):
         pursuit = Pursuit(equations.gram, equations.moment, most)
         self.chosen_ = np.empty(self.n_components, dtype=np.intp)
         free = np.ones(pool.n_frequencies, dtype=bool)
-        # A correlation is a sum over n rows. This bound on its rounding error decides below which
-        # correlations count as equal.
+        # `rounding` is a bound of the rounding error of a correlation, which is a sum over n rows.
+        # Two correlations count as equal if they differ by less than twice this bound.
         rounding = 4 * float(np.finfo(rows.dtype).eps * np.linalg.norm(y))
         rounding *= float(np.diag(equations.gram).max()) ** 0.5
         for step in range(self.n_components):

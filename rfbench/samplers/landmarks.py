@@ -15,18 +15,18 @@ from rfbench.memory import check_memory_fits
 from rfbench.rows import select_rows
 from rfbench.samplers.projected import iterate_row_blocks
 
-# Number of rows per block when only the diagonal of a kernel matrix is computed. Measured CPU time
-# (`python -m scripts.bench.doubled`): 1.58 times as long with half the value, and .91 times as long
-# with twice the value.
+# Number of rows per block when only the diagonal of a kernel matrix is computed. Measured CPU time,
+# as a multiple of the time with this value: 1.58 with half the value, and 0.91 with twice the value
+# (`python -m scripts.bench.doubled`).
 DIAGONAL_ROWS = 128
 # Maximum number of rows that k-means uses, and maximum number of its iterations. The values were
 # chosen without a measurement. The time of k-means is proportional to rows * landmarks *
 # iterations, so it doubles if either limit is doubled. The landmarks of published results would
 # then change.
 KMEANS_ROWS, KMEANS_ROUNDS = 20_000, 20
-# Smallest sum of the omitted eigenvalues, divided by the trace of the kernel matrix, that is used.
-# A smaller sum could be negative because of rounding errors, and is replaced by this value. With
-# twice the value, results change only if the omitted eigenvalues are nearly 0.
+# Lower bound of the sum of the omitted eigenvalues, divided by the trace of the kernel matrix.
+# Because of rounding errors, the computed sum could be negative. With twice the value, results
+# change only if the omitted eigenvalues are nearly 0.
 MIN_RELATIVE_MEAN = 1e-12
 # No more landmarks are drawn if the sum of the residuals, divided by the trace of the kernel
 # matrix, is below this value, because such a sum is a rounding error. With twice the value, at most

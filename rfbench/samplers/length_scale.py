@@ -28,10 +28,10 @@ PAIRS = 64
 # Value of the Gaussian kernel at a distance of one bandwidth, exp(-1/2) by definition. The length
 # scale of a map is the distance at which its kernel has this value.
 FALLEN = math.exp(-0.5)
-# By definition, a measured length scale is rounded to a power of 2^(1/8). The rounding changes the
+# A measured length scale is rounded to a power of 2^(1/8), by definition. The rounding changes the
 # length scale by at most 4.4 %, which is more than the error of the measurement. A true length
-# scale of 1 is therefore found exactly. With twice the value, the powers would be closer together
-# than the error.
+# scale of 1 is therefore found exactly. With twice the value, neighboring powers would differ by
+# less than the error.
 PARTS_PER_OCTAVE = 8
 # Largest accepted error of a measured length scale, in steps of 2^(1/8). By definition, two
 # standard errors must be at most 2 % of the length scale. With twice the limit, a length scale of 1
@@ -53,7 +53,7 @@ SHIFT = 3.0
 
 @contextlib.contextmanager
 def _seed_globals(seed: int) -> Iterator[None]:
-    """Seed the global random generators of Python and numpy, and restore their states at the end."""
+    """Seed the random generators of Python and numpy, and restore their states at the end."""
     before = random.getstate(), np.random.get_state()  # noqa: NPY002
     random.seed(seed)
     np.random.seed(seed)  # noqa: NPY002

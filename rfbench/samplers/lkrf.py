@@ -26,10 +26,11 @@ from rfbench.samplers.pool import (
 )
 
 VALIDATION = "validation"
-# DIVERGENCE_PENALTIES are the penalties from which one is selected. The range 1e-5 to 1e5 is used
-# in Shahrampour et al. 2018. RIDGE_ALPHAS are the ridge penalties with which each of these
-# penalties is evaluated on held-out rows. This range was chosen without a measurement. With half of
-# either range, the best value would sometimes be outside the range.
+# DIVERGENCE_PENALTIES are the candidate penalties on the divergence of the feature weights from
+# uniform weights. The range 1e-5 to 1e5 is used in Shahrampour et al. 2018. RIDGE_ALPHAS are the
+# candidate penalties of the ridge fits with which these candidates are compared. This range was
+# chosen without a measurement. With half of either range, the best value would sometimes be outside
+# the range.
 DIVERGENCE_PENALTIES = tuple(float(f"1e{power}") for power in range(-5, 6))
 RIDGE_ALPHAS = np.array([float(f"1e{power}") for power in range(-6, 1)])
 

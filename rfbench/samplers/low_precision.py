@@ -15,9 +15,9 @@ from rfbench.samplers.base import RandomFeatures, RandomStreams
 from rfbench.samplers.declaration import WAVES, CheckCase, sampler
 from rfbench.samplers.feature_map import FeatureMap
 
-# Number of rows whose random numbers are computed in one block. Measured CPU time (`python -m
-# scripts.bench.doubled`): 1.01 times as long with half the value, and 1.02 times as long with twice
-# the value.
+# Number of rows whose random numbers are computed in one block. Measured CPU time, as a multiple of
+# the time with this value: 1.01 with half the value, and 1.02 with twice the value (`python -m
+# scripts.bench.doubled`).
 _KEY_ROWS = 1024
 
 

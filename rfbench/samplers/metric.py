@@ -41,11 +41,11 @@ LEARNED_KERNELS = ("gaussian", "gaussian-unhalved", "laplacian", "laplacian-l2",
 # 12 columns, full metric): .173 with this share, .169 with half the share, and .175 with twice the
 # share.
 HELD_OUT, FEWEST = 0.2, 10
-# Learning stops if more than FULL_ROUNDS losses are known and the last loss is more than LEAST_GAIN
-# times the loss before it. On the data set pumadyn32nm, measured: three rounds do not find a
-# relevant column, and five rounds do. If LEAST_GAIN were nearer to 1, more rounds with almost no
-# gain would be computed. With twice the FULL_ROUNDS, learning in `rfbench choose` would never stop
-# early, because it has at most six rounds.
+# After FULL_ROUNDS rounds, learning stops if the loss is more than LEAST_GAIN times the loss of the
+# previous round. Measured on the data set pumadyn32nm: three rounds are not enough to find a
+# relevant column, and five rounds are enough. If LEAST_GAIN were nearer to 1, more rounds with
+# almost no gain would be computed. With twice the FULL_ROUNDS, `rfbench choose` would never stop
+# early, because it computes at most six rounds.
 FULL_ROUNDS, LEAST_GAIN = 3, 0.95
 # Maximum number of rows whose gradients are averaged. Measured squared error on new rows, on the
 # data in the comment at HELD_OUT: .173 with this number, .178 with half this number, and .174 with
@@ -236,9 +236,9 @@ class LearnedMetric(Checked, BaseEstimator):  # type: ignore[misc]
                 kernel, inside[:OUTER_ROWS], landmarks, coef, root, diagonal=metric.ndim == 1
             )
             # The new metric is scaled so that the mean squared distance between rows does not
-            # change, and a bandwidth that suited the original rows still does. Scaling does not
-            # change the following rounds, because their bandwidths are multiples of the median
-            # distance.
+            # change. A bandwidth for the original rows can then be used for the transformed rows.
+            # Scaling does not affect the following rounds, because their bandwidths are multiples
+            # of the median distance.
             following = compute_metric(outer, rows)
             # If the regression function f is constant, all its gradients are 0, and no new metric
             # can be computed. The current metric is then the result.
@@ -252,10 +252,10 @@ class LearnedMetric(Checked, BaseEstimator):  # type: ignore[misc]
 
 def _stalls(losses: list[float]) -> bool:
     """Return True if the last rounds have reduced the loss by too little to continue."""
-    # After FULL_ROUNDS rounds, learning stops after one round with a small gain, if the loss is
-    # smaller than in the first round. If there was no gain since the first round, two rounds
-    # without a gain are needed to stop. With many irrelevant columns, the first gradients are
-    # mostly noise, and the gain comes later.
+    # After FULL_ROUNDS rounds, learning stops if the last round has hardly reduced the loss, and
+    # the loss is clearly smaller than in the first round. Otherwise learning stops only after two
+    # rounds that have not reduced the loss. With many irrelevant columns, the first gradients are
+    # mostly noise, and the loss decreases later.
     began, last = losses[0], losses[-1]
     if len(losses) > FULL_ROUNDS and LEAST_GAIN * losses[-2] < last < LEAST_GAIN * began:
         return True
@@ -326,9 +326,9 @@ def compute_metric(outer: Array, rows: Rows) -> tuple[Array, Array] | None:
     if not np.isfinite(outer).all():
         return None
     # Let G be the average outer product of the gradients. The new metric A is diag(G) if it is
-    # diagonal, and G^(1/2) if it is a full matrix. With A = G, full metrics diverged, because each
-    # round multiplies the metric of the previous round. The variable `root` is A^(1/2), by which
-    # rows are multiplied.
+    # diagonal, and G^(1/2) if it is a full matrix. A full metric A = G diverged, because G contains
+    # the metric of the previous round as a factor. The variable `root` is A^(1/2), by which rows
+    # are multiplied.
     if outer.ndim == 1:
         metric, root = outer, np.sqrt(outer)
     else:
@@ -351,9 +351,9 @@ def compute_total_variance(rows: Rows, root: Array | None = None) -> float:
     """
     n, d = rows.shape
     root = np.ones(d) if root is None else root
-    # The trace of the covariance is mean |x|^2 - |mean x|^2. The first row is subtracted from all
-    # rows before, because this difference loses all digits if the mean is large. Sparse rows are
-    # not shifted, because they would become dense.
+    # The trace of the covariance is computed as mean |x|^2 - |mean x|^2. If the mean is large, this
+    # difference of two large numbers would lose all digits. The first row is therefore subtracted
+    # from all rows. Sparse rows are not shifted, because they would become dense.
     shift = 0.0 if sparse.issparse(rows) else np.asarray(rows[:1], dtype=np.float64)
     sums, squares = np.zeros(d), 0.0
     for block in iterate_row_blocks(n, d):

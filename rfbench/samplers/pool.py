@@ -268,7 +268,7 @@ class PooledFeatures(ScoredFeatures):
 
     @property
     def has_selection(self) -> bool:
-        """True if M different frequencies are selected. The pool then needs at least M frequencies."""
+        """True if M different frequencies are selected, so that a pool of fewer is an error."""
         return True
 
     def check_parameters(self) -> None:

@@ -15,9 +15,9 @@ from rfbench.registry import KERNELS
 from rfbench.samplers.base import RandomFeatures, RandomStreams
 from rfbench.samplers.feature_map import PAIRED, FeatureMap, FittedMap, make_torch_map
 
-# Size in bytes of a block of features. Measured CPU time of tefm-g (`python -m
-# scripts.bench.doubled`): .87 times as long with half the value, and 1.09 times as long with twice
-# the value.
+# Size in bytes of a block of features. Measured CPU time of tefm-g, as a multiple of the time with
+# this value: 0.87 with half the value, and 1.09 with twice the value (`python -m
+# scripts.bench.doubled`).
 PROJECTED_BLOCK_BYTES = 2**23
 
 

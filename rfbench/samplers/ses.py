@@ -18,9 +18,9 @@ from rfbench.samplers.base import RandomFeatures, RandomStreams
 from rfbench.samplers.declaration import ANY, sampler
 from rfbench.samplers.feature_map import PAIRED, FeatureMap
 
-# Number of row pairs whose products are computed in one block. Measured CPU time (`python -m
-# scripts.bench.doubled`): 1.13 times as long with half the value, and .88 times as long with twice
-# the value.
+# Number of row pairs whose products are computed in one block. Measured CPU time, as a multiple of
+# the time with this value: 1.13 with half the value, and 0.88 with twice the value (`python -m
+# scripts.bench.doubled`).
 BLOCK_PAIRS = 128
 # Penalties from which one is selected, relative to the scale of the equations (see `penalty`). The
 # range was chosen without a measurement. The smallest penalty has almost no effect, and the largest

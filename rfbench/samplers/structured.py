@@ -21,9 +21,9 @@ from rfbench.samplers.base import RandomFeatures, RandomStreams
 from rfbench.samplers.declaration import ISOTROPIC, MIXTURES, PRODUCT, sampler
 from rfbench.samplers.feature_map import FeatureMap, Projection
 
-# Number of elements in a block of padded rows (1 MiB). Measured CPU time of sorf (`python -m
-# scripts.bench.doubled`): .95 times as long with half the value, and 1.12 times as long with twice
-# the value.
+# Number of elements in a block of padded rows (1 MiB). Measured CPU time of sorf, as a multiple of
+# the time with this value: 0.95 with half the value, and 1.12 with twice the value (`python -m
+# scripts.bench.doubled`).
 _CHUNK_ELEMENTS = 2**17
 # With at most this number of columns, rows are multiplied by the matrix of all frequencies, which
 # is then faster than the fast transforms. In float32, the product needs half the time, but the

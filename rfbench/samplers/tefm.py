@@ -18,8 +18,8 @@ from rfbench.samplers.projected import ProjectedFeatures, iterate_row_blocks
 
 HADAMARD = "hadamard"
 # Memory limit in bytes (128 MiB) of the features that are computed at once for all rows. Measured
-# CPU time with 100,000 rows (`python -m scripts.bench.doubled`): 1.05 times as long with half the
-# value, and 2.16 times as long with twice the value.
+# CPU time with 100,000 rows, as a multiple of the time with this value: 1.05 with half the value,
+# and 2.16 with twice the value (`python -m scripts.bench.doubled`).
 STRIP_BYTES = 2**27
 
 
