@@ -14,7 +14,7 @@ from rfbench.memory import count_free_bytes
 # Sizes from which the number of rows in a block of features is computed, explained in
 # `choose_block_rows`. Measured CPU time of a ridge fit (`python -m scripts.bench.doubled`) with
 # half and with twice each value, as a multiple of the time with this value: _BLOCK_BYTES 1.20 and
-# 1.07 (M = 100 features), _SMALL_ROWS .99 and .98 (M = 400), _LARGE_ROWS 1.05 and 1.08 (float32),
+# 1.07 (M = 100 features), _SMALL_ROWS 0.99 and 0.98 (M = 400), _LARGE_ROWS 1.05 and 1.08 (float32),
 # and _L3_BYTES 1.01 and 1.01 (M = 1,200 and 1,700).
 _BLOCK_BYTES = 5 * 2**17
 _L3_BYTES = 2**24

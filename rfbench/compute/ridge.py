@@ -36,9 +36,10 @@ COLUMNS_PER_SIDE = 300
 # With at most MOST_TRIDIAGONAL equations, the decomposition for all penalties is computed in
 # float64, and with more equations in float32. The float64 decomposition needs only
 # TRIDIAGONAL_PER_SIDE equations per target, in place of COLUMNS_PER_SIDE. Measured CPU time of 11
-# penalties in ms with float64, float32 and Cholesky factors: .25, 1.0 and .57 for 100 equations,
-# 4.6, 6.6 and 10 for 400, 54, 62 and 131 for 1,000, and 198, 145 and 393 for 1,500. With ten
-# targets, float64 needs 88 % of the time of Cholesky factors for 30 equations, and 70 % for 100.
+# penalties in ms, in the order float64, float32, Cholesky factors. With 100 equations: 0.25, 1.0,
+# 0.57. With 400 equations: 4.6, 6.6, 10. With 1,000 equations: 54, 62, 131. With 1,500 equations:
+# 198, 145, 393. With ten targets, float64 needs 88 % of the time of Cholesky factors for 30
+# equations, and 70 % for 100 equations.
 MOST_TRIDIAGONAL = 1000
 TRIDIAGONAL_PER_SIDE = 3
 

@@ -60,12 +60,12 @@ class _Numbers(NamedTuple):
         return _Numbers(*plain, *(tuple(map(kind, numbers)) for numbers in self[3:]))
 
 
-# Constants for the cosine in float64. `per_pi` is 1 / pi. `rounding` is 1.5 * 2^52 by definition,
-# where the spacing of floating-point numbers is 1, so that the addition of this number rounds to an
+# Constants for the cosine in float64. `per_pi` is 1 / pi. `rounding` is 1.5 * 2^52 by definition.
+# Floating-point numbers of this size have the spacing 1, so adding this number rounds to an
 # integer. `pi` is divided into two numbers. The first has only 38 bits, so that its products with
 # integers are exact (Cody and Waite 1980). The polynomial coefficients are from a Remez exchange
-# with 60 digits (see the module docstring). The errors are 4e-18 for the cosine and 1.1e-16 for the
-# sine. In float32, they are 2.4e-10 and 4.6e-9. `tests/compute/test_waves.py` compares the results
+# with 60 digits (see the module docstring). The errors of the cosine and the sine are 4e-18 and
+# 1.1e-16, and in float32 2.4e-10 and 4.6e-9. `tests/compute/test_waves.py` compares the results
 # with the C library. If any of these numbers is doubled, the results are wrong.
 _DOUBLE = _Numbers(
     per_pi=1 / math.pi,

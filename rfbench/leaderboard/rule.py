@@ -40,8 +40,8 @@ EQUAL = 1e-12
 # different seed, p-values change by about their standard error (see the comment at SIGNS).
 SEED = 0
 # Smallest number of data sets for naming a best method. With fewer data sets, the best method would
-# often be due to chance. By definition, the test has the power .8 with this number, if there are 19
-# to 22 methods and the difference of two methods is as large as its standard deviation over data
+# often be due to chance. By definition, the test has the power 0.8 with this number, if there are
+# 19 to 22 methods and the difference of two methods is as large as its standard deviation over data
 # sets. The number is the smallest n with q / sqrt(2) + z <= sqrt(n). Here q is a quantile of
 # Tukey's studentized range with n - 1 degrees of freedom, because the largest |t| of all pairs is
 # distributed approximately as this range divided by sqrt(2). z is the normal quantile of the power,

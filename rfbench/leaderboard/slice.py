@@ -44,7 +44,7 @@ def render_report_files(verification: Verification, out: Path) -> Addition:
 
 
 def list_statements(verification: Verification) -> list[Statement]:
-    """Return the statements on the best method. The list is empty if results do not support them."""
+    """Return the statements on the best method, or an empty list if they are not supported."""
     from rfbench.leaderboard.board import compute_leaderboard
 
     return _statements(compute_leaderboard(verification.selection.collection))

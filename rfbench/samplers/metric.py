@@ -38,8 +38,8 @@ LEARNED_KERNELS = ("gaussian", "gaussian-unhalved", "laplacian", "laplacian-l2",
 # HELD_OUT is the share of training rows on which the best round is selected. With fewer than FEWEST
 # rows, all rows are used for training and for the selection, because the loss of one row is random.
 # Measured squared error on new rows, for six draws of sin(2 x_1) + x_2 x_3 with noise (4,000 rows,
-# 12 columns, full metric): .173 with this share, .169 with half the share, and .175 with twice the
-# share.
+# 12 columns, full metric): 0.173 with this share, 0.169 with half the share, and 0.175 with twice
+# the share.
 HELD_OUT, FEWEST = 0.2, 10
 # After FULL_ROUNDS rounds, learning stops if the loss is more than LEAST_GAIN times the loss of the
 # previous round. Measured on the data set pumadyn32nm: three rounds are not enough to find a
@@ -48,8 +48,8 @@ HELD_OUT, FEWEST = 0.2, 10
 # early, because it computes at most six rounds.
 FULL_ROUNDS, LEAST_GAIN = 3, 0.95
 # Maximum number of rows whose gradients are averaged. Measured squared error on new rows, on the
-# data in the comment at HELD_OUT: .173 with this number, .178 with half this number, and .174 with
-# twice this number.
+# data in the comment at HELD_OUT: 0.173 with this number, 0.178 with half this number, and 0.174
+# with twice this number.
 OUTER_ROWS = 1000
 # With at most this number of landmarks, only one thread is used. More threads would be slower,
 # because the thread pools of numpy, scipy and scikit-learn wait for each other. Measured: with 300
@@ -57,8 +57,8 @@ OUTER_ROWS = 1000
 ONE_THREAD = 600
 # Each round selects a bandwidth and a penalty from these values. Bandwidths are multiples of the
 # median distance, and penalties are multiples of n. Gaussian kernels use SMOOTH_BANDWIDTHS.
-# Measured squared error on new rows, on the data in the comment at HELD_OUT: .173 with these
-# values, .173 with SMOOTH_BANDWIDTHS doubled, .209 with SMOOTH_BANDWIDTHS halved, and .181 with
+# Measured squared error on new rows, on the data in the comment at HELD_OUT: 0.173 with these
+# values, 0.173 with SMOOTH_BANDWIDTHS doubled, 0.209 with SMOOTH_BANDWIDTHS halved, and 0.181 with
 # every second value of ALPHAS. All other kernels use PEAKED_BANDWIDTHS, which `rfbench choose` also
 # uses.
 SMOOTH_BANDWIDTHS, PEAKED_BANDWIDTHS = (0.25, 0.5, 1.0), (0.5, 2.0, 8.0)

@@ -20,7 +20,7 @@ from rfbench.samplers.feature_map import PAIRED, FeatureMap, FittedMap
 
 # Number of rows and number of frequencies in a block of 1 MiB. Measured CPU time (`python -m
 # scripts.bench.doubled`), as a multiple of the time with these values: 1.06 with half of
-# BLOCK_ROWS, .99 with twice BLOCK_ROWS, 1.01 with half of BLOCK_FREQUENCIES, and 1.04 with twice
+# BLOCK_ROWS, 0.99 with twice BLOCK_ROWS, 1.01 with half of BLOCK_FREQUENCIES, and 1.04 with twice
 # BLOCK_FREQUENCIES.
 BLOCK_ROWS = 512
 BLOCK_FREQUENCIES = 256
@@ -268,7 +268,7 @@ class PooledFeatures(ScoredFeatures):
 
     @property
     def has_selection(self) -> bool:
-        """True if M different frequencies are selected, so that a pool of fewer is an error."""
+        """True if M different frequencies are selected from the pool, which then needs at least M."""
         return True
 
     def check_parameters(self) -> None:

@@ -20,7 +20,7 @@ logger = logging.getLogger(__name__)
 
 # Maximum number of dimensions of Halton points without scrambling. In high dimensions, the last
 # coordinates of these points are correlated. Measured mean absolute correlation of the last ten
-# coordinates of 999 points: .02 with 20 dimensions, .14 with 40, and .62 with 80.
+# coordinates of 999 points: 0.02 with 20 dimensions, 0.14 with 40, and 0.62 with 80.
 HALTON_LIMIT = 40
 # Coordinates of points are limited to the interval from _EDGE to 1 - _EDGE, because the normal
 # quantile of 0 is -infinity. Coordinates of the Sobol points of scipy are multiples of 2^-30, so

@@ -26,12 +26,12 @@ from rfbench.samplers.feature_map import FeatureMap, Projection
 # scripts.bench.doubled`).
 _CHUNK_ELEMENTS = 2**17
 # With at most this number of columns, rows are multiplied by the matrix of all frequencies, which
-# is then faster than the fast transforms. In float32, the product needs half the time, but the
-# transforms do not. Measured CPU time in ms in float32, for 4,000 rows and 1,000 frequencies, of
-# product, sorf, fastfood and circulant: 3.9, 35, 32, 37 with 10 columns, 13, 17, 28, 20 with 128
-# columns, 18, 19, 29, 26 with 200 columns, and 24, 27, 31, 19 with 256 columns. Measured speed in
-# float64 with 200 columns, divided by the speed of the product: sorf .92 to 1.2, fastfood .78 to
-# .83, circulant .72.
+# is then faster than a fast transform. In float32, the product needs half the time, but a transform
+# does not. Measured CPU time in ms for 4,000 rows and 1,000 frequencies in float32, in the order
+# product, sorf, fastfood, circulant. With 10 columns: 3.9, 35, 32, 37. With 128 columns: 13, 17,
+# 28, 20. With 200 columns: 18, 19, 29, 26. With 256 columns: 24, 27, 31, 19. Measured speed in
+# float64 with 200 columns, divided by the speed of the product: sorf 0.92 to 1.2, fastfood 0.78 to
+# 0.83, circulant 0.72.
 DENSE_COLUMNS = {"float64": 200, "float32": 256}
 
 
