@@ -65,9 +65,9 @@ RESULTS_OF_PACKAGES = {
     "cannot be imported": ("cannot be imported", "cannot be imported"),
 }
 FIXED, BELOW = "the same for every seed", "below the kernel"
-# Maximum number of words of a reason in a cell of the table. The second half of a longer reason is
-# printed as a note below the table. The number was chosen without a measurement. With twice this
-# number, all reasons are in their cells. With half this number, most reasons are notes.
+# Maximum length in words of a reason in a cell of the table. If a reason is longer, its second half
+# is printed as a note below the table. The limit was chosen without a measurement. With twice this
+# limit, all reasons are completely in their cells. With half this limit, most reasons have a note.
 WORDS_OF_CELL = 30
 
 

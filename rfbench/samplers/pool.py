@@ -268,7 +268,7 @@ class PooledFeatures(ScoredFeatures):
 
     @property
     def has_selection(self) -> bool:
-        """True if M different frequencies are selected from the pool, which then needs at least M."""
+        """True if M different frequencies are selected, so that the pool needs at least M."""
         return True
 
     def check_parameters(self) -> None:
