@@ -40,13 +40,13 @@ EQUAL = 1e-12
 # different seed, p-values change by about their standard error (see the comment at SIGNS).
 SEED = 0
 # Smallest number of data sets for naming a best method. With fewer data sets, the best method would
-# often be due to chance. By definition, the test has the power 0.8 with this number, if there are
-# 19 to 22 methods and the difference of two methods is as large as its standard deviation over data
-# sets. The number is the smallest n with q / sqrt(2) + z <= sqrt(n). Here q is a quantile of
-# Tukey's studentized range with n - 1 degrees of freedom, because the largest |t| of all pairs is
-# distributed approximately as this range divided by sqrt(2). z is the normal quantile of the power,
-# multiplied by pi / 3 because the test uses signed ranks. For two methods n is 11, and for 30
-# methods n is 28. The power with half or twice as many data sets follows from the same formula.
+# often be due to chance. By definition, the test with this number has the power 0.8 for 19 to 22
+# methods, if two methods differ by the standard deviation of their difference over data sets. The
+# number is the smallest n with q / sqrt(2) + z <= sqrt(n). q is a quantile of Tukey's studentized
+# range with n - 1 degrees of freedom, and q / sqrt(2) approximates the quantile of the largest |t|
+# over all pairs of methods. z is the normal quantile of the power, multiplied by pi / 3 because the
+# test uses signed ranks. For two methods n is 11, and for 30 methods n is 28. The power with half
+# or twice as many data sets follows from the same formula.
 MIN_DATASETS = 26
 Values = NDArray[np.float64]
 # Table of natural logarithms of ratios of errors. Rows are data sets, and columns are methods.

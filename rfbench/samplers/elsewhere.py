@@ -482,8 +482,8 @@ class adapted:
 
 # Numbers of row pairs, columns, features and seeds for measuring the bandwidth formula of a method.
 # The values were chosen without a measurement. With twice the SEED_COUNT, the check needs twice the
-# time, and the smallest difference between two formulas that can be detected is 30 % smaller. With
-# half the SEED_COUNT, several formulas may fit the results.
+# time, but can distinguish two formulas whose results differ by 30 % less. With half the
+# SEED_COUNT, several formulas may fit the results.
 N_PAIRS, COLUMNS, FEATURES, SEED_COUNT = 20, 5, 16, 40
 
 # About half of the LABELS are 1, because the norm of five normal variables has the median 2.1.
