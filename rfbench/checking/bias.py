@@ -40,7 +40,7 @@ class CheckFailedError(AssertionError):
 
 
 class KernelClaim(NamedTuple):
-    """A feature map, the kernel that it claims, and two values of M at which it is measured."""
+    """A feature map, the kernel that the map claims, and two numbers of features to measure at."""
 
     name: str
     draw: Draw
@@ -48,55 +48,59 @@ class KernelClaim(NamedTuple):
     sizes: tuple[int, int] = (16, 256)
 
 
-# LEVEL, POWER and SEEN define the test of the bias. One correct map in a thousand is rejected. A
-# bias of a tenth of the standard deviation of one draw is detected nine times in ten. If SEEN is
-# halved, four times as many seeds are needed. If LEVEL is halved, a tenth more seeds are needed.
+# Properties of the test for a biased kernel estimate. LEVEL is the probability that an unbiased map
+# is rejected. A bias of SEEN standard deviations of one draw is detected with the probability
+# POWER. If SEEN is halved, four times as many seeds are needed. If LEVEL is halved, a tenth more
+# seeds are needed.
 LEVEL, POWER, SEEN = 0.001, 0.9, 0.1
-# Number of pairs of rows at which the bias is tested, by definition of `choose_row_pairs`. There
-# are five kinds of pairs (four directions, and rows of data), each at three distances, and two rows
-# that are paired with themselves.
+# Number of row pairs at which the bias is tested, by definition of `choose_row_pairs`: pairs in
+# four directions and pairs of rows of data, each at three distances, and two rows that are paired
+# with themselves.
 TESTS = 17
-# Number of seeds, 2,808. By definition of the normal test, a bias of `SEEN` standard deviations at
-# one pair of rows is detected with this number of seeds with the probability POWER.
+# Number of seeds of the test, 2,808. By definition of the normal test, a bias of SEEN standard
+# deviations at one pair of rows is then detected with the probability POWER.
 N_SEEDS = math.ceil(((stats.norm.isf(LEVEL / 2 / TESTS) + stats.norm.ppf(POWER)) / SEEN) ** 2)
-# A map is rejected in the interim test if its mean is at least this many standard errors from the
-# kernel. By chance, a t variable with 199 degrees of freedom exceeds 8 with a probability of
-# 6e-14. If this value is halved, a correct map is rejected with a probability of 1.5e-3 over all
+# In the interim test after FIRST_LOOK seeds, a map is rejected if its mean kernel estimate is at
+# least this many standard errors from the kernel. For an unbiased map, this number of standard
+# errors follows a t distribution with 199 degrees of freedom, and exceeds 8 with a probability of
+# 6e-14. If the limit is halved, an unbiased map is rejected with a probability of 1.5e-3 over all
 # pairs, which is more than LEVEL.
 CERTAIN_Z = 8.0
-# Limit of the CPU time in seconds, chosen without a measurement. If this value is halved, slow maps
-# are measured with fewer seeds, and a smaller bias is missed. The output states the smallest bias
-# that can be detected.
+# Limit in seconds of the CPU time of a test, chosen without a measurement. If this value is halved,
+# slow maps are tested with fewer seeds, and a small bias may be missed. The output states the
+# smallest bias that can be detected.
 MAX_SECONDS = 60.0
-# FIRST_LOOK is the number of seeds before the interim test, which stops the measurement of a
-# strongly biased map early. FEW_SEEDS is the number of seeds with which the error at a larger M is
-# measured. The values were chosen without a measurement. FIRST_LOOK is a fourteenth of all seeds.
-# A root mean square over 20 seeds and 17 pairs has a relative standard error of about 4 %. With
-# twice FEW_SEEDS, this second measurement needs twice the time.
+# FIRST_LOOK is the number of seeds before the interim test, with which the test of a strongly
+# biased map stops early. It is a fourteenth of all seeds. FEW_SEEDS is the number of seeds with
+# which the error at a larger M is measured. A root mean square over 20 seeds and 17 pairs has a
+# relative standard error of about 4 %. The values were chosen without a measurement. With twice
+# FEW_SEEDS, the measurement at the larger M needs twice the time.
 FIRST_LOOK, FEW_SEEDS = 200, 20
-# Default bandwidth of the tested kernel. Its square is 9 and its inverse is 1/3, so a map that
-# divides by either of these is detected. With a bandwidth of 1, such a map would pass. With twice
-# this value, the features hardly vary.
+# Default bandwidth of the kernel with which maps are tested. Its square 9 and its inverse 1/3 are
+# different from 3, so a map that uses the square or the inverse by mistake is detected. With a
+# bandwidth of 1, such a map would pass the test. With twice this value, the features would hardly
+# vary.
 BANDWIDTH = 3.0
-# Distances between the rows of a pair, in bandwidths. A Gaussian kernel is 0.88, 0.61 and 0.14 at
-# these distances. With twice these distances, the last kernel value is 3e-4, and an error of the
-# map could not be detected there.
+# Distances between the two rows of a pair, in bandwidths. The values of a Gaussian kernel at these
+# distances are 0.88, 0.61 and 0.14. With twice these distances, the last value would be 3e-4, and
+# an error of the map could not be detected at this pair.
 DISTANCES = (0.5, 1.0, 2.0)
-# A map without randomness is rejected if its mean squared error is more than this number of times
-# the expected error of independent draws. Fewer than 1 in 1,000 draws of a correct map have a
-# larger error. If this value is halved, 1 in 50 draws of a correct map is rejected.
+# A map with the same features for every seed is rejected if its mean squared error is more than
+# this number of times the error that is expected of independent draws. Fewer than 1 in 1,000 draws
+# of a correct map have a larger error. If this value is halved, 1 in 50 draws of a correct map is
+# rejected.
 FAR_FROM_KERNEL = 8.0
-# The error matrix, kernel minus estimate, counts as positive semidefinite if its smallest
-# eigenvalue, divided by the largest kernel value, is above minus this value. Features in float32
-# have errors of 1e-5. The value was chosen without a measurement. If it is halved, the verdicts on
-# the known maps are the same.
+# The difference between the kernel matrix and its estimate counts as positive semidefinite if its
+# smallest eigenvalue, divided by the largest kernel value, is above minus this value. The tolerance
+# is needed because features in float32 have errors of 1e-5. The value was chosen without a
+# measurement. If it is halved, the verdicts on the known maps are the same.
 BELOW_TOLERANCE = 1e-4
-# Number of columns of the test rows. With twice as many columns, maps that form d x d matrices are
-# slower. With one or two columns, orthogonal frequencies differ too little from independent
-# frequencies.
+# Number of columns of the rows on which maps are tested. With twice as many columns, maps that
+# compute d x d matrices are slower. With one or two columns, orthogonal frequencies would hardly
+# differ from independent frequencies.
 N_INPUTS = 5
-# Positions of the pairs that are tested for a bias, by definition all except the last. The last
-# pair is used for the error only.
+# Indices of the row pairs that are tested for a bias, by definition all except the last pair. The
+# last pair is used only for the error.
 TESTED = slice(0, TESTS)
 
 
@@ -210,8 +214,9 @@ class Measurement:
         self.exact = self.pairs.compute_kernel(self.kernel)
         self.bias: Array = self.estimates.mean(axis=0) - self.exact
         largest = np.abs(self.exact).max()
-        # The lower bounds avoid a division by 0 if the estimates are constant. The bound of the
-        # standard error is larger, because a mean of float32 numbers has the precision of float32.
+        # The standard deviation and the standard error are at least a small positive number, so
+        # that no division by 0 is possible. The bound of the standard error is larger, because the
+        # mean of float32 estimates has the rounding error of float32.
         self.spread: Array = np.maximum(self.estimates.std(axis=0, ddof=1), 1e-9 * largest)
         self.error: Array = np.maximum(self.spread / math.sqrt(self.seeds), 1e-6 * largest)
         self.z: Array = self.bias / self.error

@@ -19,14 +19,14 @@ from rfbench.checking.bias import TESTED, Measurement
 from rfbench.checking.closed_forms import SoftmaxRegularized, find_kernel_by_name
 from rfbench.kernels import ArcCosine, GaussianMeasure
 
-# A cause of a bias is reported if it leaves less than this share of the bias unexplained. The value
-# was chosen without a measurement. The folder tests/checking has a wrong map for each cause. With
-# twice this value, a cause that fits badly may be reported. With half this value, the right cause
-# may not be reported because of the noise of the seeds.
+# A possible cause of a bias is reported if the share of the bias that it does not explain is below
+# this value. The value was chosen without a measurement. With twice this value, a wrong cause may
+# be reported. With half this value, the right cause may be missed because of the noise of the
+# seeds. The folder tests/checking contains a faulty map for each cause.
 EXPLAINED = 0.15
-# Number of simulated frequencies. The standard error of the mean of their cosines is 1 / sqrt(2 *
-# 12,000), which is below 1 % and small compared with EXPLAINED. If this number is halved, the
-# standard error is 1.4 times as large.
+# Number of frequencies that are simulated to compute the bias of a faulty map. The mean of their
+# cosines has a standard error of 1 / sqrt(2 * 12,000), which is below 1 % and small compared with
+# EXPLAINED. If this number is halved, the standard error is 1.4 times as large.
 SIMULATED = 12_000
 
 
@@ -64,7 +64,7 @@ def _draw_unsigned(generator: np.random.Generator, d: int, m: int, times: int) -
 
 
 def _draw_transposed(generator: np.random.Generator, d: int, m: int, times: int) -> Array:
-    """Draw d quasi-random points of m coordinates, and use them as m points of d coordinates."""
+    """Draw d quasi-random points of m coordinates, and return m points of d coordinates."""
     points = 1 << (d - 1).bit_length()  # Sobol points are balanced in powers of 2
     engines = (stats.qmc.Sobol(m, scramble=True, rng=generator) for _ in range(times))
     draws = [engine.random(points)[:d].T for engine in engines]

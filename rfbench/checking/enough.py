@@ -25,12 +25,12 @@ from rfbench.checking.bias import MAX_SECONDS, KernelClaim, Measurement, choose_
 from rfbench.errors import MethodError
 
 Index = NDArray[np.intp]
-# PROBABILITY is the probability with which the error of one draw is at most the estimated error.
-# N_ERRORS is the number of resamples or seeds. Both were chosen without a measurement. The
-# estimated error is, by definition of the quantile, the 180th of 199 sorted errors.
+# With the probability PROBABILITY, the kernel error of one draw is at most the estimated error. The
+# estimate uses N_ERRORS errors, each from a resample or a seed. Both values were chosen without a
+# measurement. By definition of the quantile, the estimate is the 180th of 199 sorted errors.
 PROBABILITY, N_ERRORS = 0.9, 199
-# Largest number of features that is stated, chosen without a measurement. If it is doubled, errors
-# that are smaller by a factor of 0.7 get a number, too.
+# Largest number of features that is recommended, chosen without a measurement. If the value is
+# doubled, a number is also recommended for errors that are smaller by a factor of 0.7.
 MOST_FEATURES = 10**7
 # Number of rows of real data, by definition of `choose_row_pairs`.
 REAL_ROWS = 60
@@ -69,7 +69,8 @@ def compute_resampled_errors(Z: Array, frequency: Index, seed: int = 0) -> dict[
     counts = np.random.default_rng(seed).multinomial(m, np.full(m, 1 / m), N_ERRORS)
     squares, largest = np.zeros(N_ERRORS), np.zeros(N_ERRORS)
     for i in range(len(Z)):
-        # changes of the entries (i, i), (i, i + 1), ... of Z Z' by the resampling
+        # Resampling the features changes the estimate Z Z'. `change` contains the changes of its
+        # entries (i, i), (i, i + 1), ... in row i.
         change = np.einsum("mk,nmk->nm", grouped[i], grouped[i:]) @ (counts.T - 1.0)
         squares += 2 * (change**2).sum(axis=0) - change[0] ** 2
         largest = np.maximum(largest, np.abs(change).max(axis=0))
@@ -103,7 +104,8 @@ def count_enough_features(error: float, M: int, within: float) -> int:
             f"The error of {M} features is {error:.2g}.",
             f"Use an error of at least {error * math.sqrt(M / MOST_FEATURES):.1g}.",
         )
-    # Without the factor, a rounding error above a whole number would add one feature.
+    # If `needed` is a whole number plus a rounding error, `ceil` would add one feature. The factor
+    # removes the rounding error.
     return max(1, math.ceil(needed * (1 - 1e-12)))
 
 
@@ -129,7 +131,7 @@ def find_quantile_interval(errors: Array) -> tuple[float, float]:
 
 
 def describe_enough(claim: KernelClaim, found: Measurement, within: float) -> list[str]:
-    """Return sentences with the number of features that is enough, or the reason for no number."""
+    """Return sentences: the number of features that is enough, or the reason why it is unknown."""
     unknown = "enough features: not estimated, because "
     if not found.varies:
         return [f"{unknown}the features are the same for every seed"]

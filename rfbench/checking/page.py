@@ -40,7 +40,7 @@ TEXTS = ("option", "map", "kernel", "file", "date", "at", "verdict", "cause", "a
          "said", "mend")  # fmt: skip
 RIGHT, BIASED, SLOW = "no bias", "biased", "no gain from M"
 TABLES = ("own", "others", "candidates", "patched", "own_tests", "power", "planted", "planted_none")
-# Results of the packages that were tried, as predicates with a singular and a plural subject.
+# Descriptions of the possible results of a package, each for one package and for several packages.
 RESULTS_OF_PACKAGES = {
     "measured": ("has feature maps that were measured", "have feature maps that were measured"),
     "read": ("was read and not run", "were read and not run"),
@@ -65,9 +65,9 @@ RESULTS_OF_PACKAGES = {
     "cannot be imported": ("cannot be imported", "cannot be imported"),
 }
 FIXED, BELOW = "the same for every seed", "below the kernel"
-# Maximum number of words in a cell of the table. The second half of a longer reason is a note below
-# the table. The number is our choice. With twice this number, all reasons are in their cells. With
-# half this number, most reasons are notes.
+# Maximum length in words of a reason in a cell of the table. If a reason is longer, its second half
+# is printed as a note below the table. The limit was chosen without a measurement. With twice this
+# limit, all reasons are completely in their cells. With half this limit, most reasons have a note.
 WORDS_OF_CELL = 30
 
 
@@ -136,14 +136,15 @@ def annotate_published_rows(file: Path, sources: Mapping[str, Any]) -> None:
             rows &= table["kernel"] == each["kernel"]
             for text in ("file", "apart", "fault", "said", "mend"):
                 table.loc[rows, text] = each.get(text, "")
-            # The sources state the cause of a map if the cause that fits best is wrong.
+            # The measured cause is replaced by the cause in `sources`, which is given if the
+            # measured cause is wrong.
             if "cause" in each:
                 table.loc[rows, "cause"] = each["cause"]
     write_map_rows(file, cast("list[dict[str, Any]]", table.to_dict("records")))
 
 
 def write_map_rows(file: Path, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Write rows to a CSV file. They replace the rows of the file with the same value of `code`."""
+    """Write rows to a CSV file. Existing rows with the same value of `code` are replaced."""
     table = pd.DataFrame(rows, columns=list(MAP_COLUMNS))
     if file.is_file():
         old = read_map_rows(file)
@@ -241,7 +242,7 @@ def read_power(file: Path) -> Grid:
 
 
 def count_tried_packages(folder: Path) -> dict[str, Any]:
-    """Return the number of packages that were tried, and of each result."""
+    """Return the number of packages that were tried, and the number of packages per result."""
     tried = pd.read_csv(folder / "candidates.csv")
     counts = tried["result"].str.partition(":")[0].value_counts()
     return {"tried": len(tried), "counts": counts.to_dict(), "meanings": RESULTS_OF_PACKAGES}
@@ -304,7 +305,7 @@ def _apart_grid(rows: pd.DataFrame) -> Grid:
 
 
 def _own_tests_grid(file: Path) -> Grid:
-    """Return the table of packages with a patch: their own tests and our test, before and after."""
+    """Return the table of patched packages, with test results before and after the patch."""
     lines = []
     types: Any = {"version": str, "note": STRING}
     for row in pd.read_csv(file, dtype=types).to_dict("records"):

@@ -58,7 +58,7 @@ class Report:
 
     @property
     def wrong_kernels(self) -> list[tuple[KernelClaim, Measurement]]:
-        """Kernels that the map claims and does not have."""
+        """Kernels that the map claims but does not have, with their measurements."""
         return [each for each in self.measured if each[1].wrong]
 
 
@@ -200,6 +200,6 @@ def tabulate_row_pairs(measurement: Measurement) -> list[list[str]]:
     ]
 
 
-# Earlier names, which tests of users may import.
+# Names from earlier versions of rfbench, which tests of users may still import.
 CheckFailed = CheckFailedError
 check = check_feature_map

@@ -32,9 +32,9 @@ from rfbench.samplers.elsewhere import SEED_NAMES, TO_STATE, Method, measure_ban
 
 Check = Callable[..., None]
 
-# Rows, target and new rows of the checks. CHECK_TARGET has about as many values 1 as -1, because
-# the norm of five normal variables has the median 2.1. NEW_ROWS are not among the training rows.
-# Any other values could be used. With twice as many rows, every check needs about twice as long.
+# Training rows, target and new rows with which maps are checked. About half of CHECK_TARGET is 1,
+# because the norm of five normal variables has the median 2.1. NEW_ROWS are not among the training
+# rows. The values are arbitrary. With twice as many rows, every check needs about twice the time.
 CHECK_ROWS = np.random.default_rng(7).standard_normal((60, 5))
 CHECK_TARGET = np.where(np.linalg.norm(CHECK_ROWS, axis=1) > 2.0, 1.0, -1.0)
 NEW_ROWS = np.random.default_rng(8).standard_normal((20, 5))
@@ -78,7 +78,8 @@ class FeatureMapUnderTest:
             seeded = [each for each in OF_EVERY_MAP if each != another_seed_other_features]
             return (*seeded, *SAMPLER_CHECKS)
         skipped = [] if self._takes_seed else [another_seed_other_features]
-        # Functions, unlike transformers, cannot be cloned or pickled, so this check is omitted.
+        # The check `clones_and_copies` is omitted for functions, because only transformers can be
+        # cloned and pickled.
         if not self.method.is_sklearn_transformer:
             skipped.append(clones_and_copies)
         return tuple(each for each in OF_EVERY_MAP if each not in skipped)
@@ -103,7 +104,7 @@ class FeatureMapUnderTest:
 
     @cached_property
     def method(self) -> Method:
-        """The map in the form in which `rfbench run` and `rfbench rank` use it."""
+        """The map as a `Method`, which `rfbench run` and `rfbench rank` use."""
         return Method(self.thing, getattr(self.thing, "__name__", repr(self.thing)), self.options)
 
     def _find_bandwidth_options(
@@ -157,15 +158,17 @@ class FeatureMapUnderTest:
     def _power(self) -> float | None:
         """Measured exponent p of the bandwidth in a parameter; None if it cannot be measured."""
         name = self._width_name
-        # the bandwidth parameter of a sampler is the bandwidth of the kernel
+        # The bandwidth parameter of a sampler is the bandwidth of the kernel, so the exponent is
+        # not measured.
         if self.is_sampler or name is None:
             return None
         try:
             power = measure_bandwidth_exponent(self.method, name, self.options.get(name, 1.0))
         except Exception:  # the checks report this error later
             return None
-        # An exponent below 1 is not a convention of any package. A map with such an exponent
-        # squares the bandwidth by mistake.
+        # In common packages, a bandwidth parameter is proportional to s^p with |p| of at least 1. A
+        # smaller measured exponent means that the map squares its bandwidth by mistake. Such an
+        # exponent is not used.
         return power if abs(power) >= 1 else None
 
     @property

@@ -28,8 +28,7 @@ from rfbench.compute import check_numba_settings
 from rfbench.errors import ExecutorError, RfbenchError, WriteError
 from rfbench.escaping import escape_controls, escape_warnings
 
-# Headings of `rfbench --help`, with their commands. If an optional component is absent, its
-# commands are skipped.
+# Headings of `rfbench --help`, each with its commands. A command that is not installed is skipped.
 COMMAND_GROUPS = {
     "Measure": ("run", "sweep", "merge", "replay"),
     "Show results": ("table", "plot", "report"),
@@ -73,7 +72,8 @@ class Commands(click.Group):
         """Run the command; print an RfbenchError and exit with its exit code, usually 2."""
         ctx.color = False if os.environ.get("NO_COLOR") else None
         if isinstance(sys.stdout, io.TextIOWrapper):
-            # file names in the output may contain any bytes
+            # File names in the output may contain bytes that are not valid text. They are printed
+            # as escapes.
             sys.stdout.reconfigure(errors="backslashreplace")
         try:
             check_numba_settings()
@@ -132,9 +132,9 @@ def _refused(error: Exception) -> RfbenchError:
             "Allow more memory (see `ulimit -v`), or install what is missing.",
         )
     with contextlib.suppress(OSError, ValueError, AttributeError):
-        # Discard the remaining output, because writing it at exit would raise a second error.
+        # The remaining output is discarded, because writing it at exit would raise a second error.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    # os.getcwd raises this error without a file name
+    # `os.getcwd` raises a FileNotFoundError without a file name if the current folder was deleted.
     if isinstance(error, FileNotFoundError) and not error.filename:
         return WriteError(
             "The current folder does not exist any more.", "", "Change to an existing folder."

@@ -36,7 +36,7 @@ from rfbench.results.reader import TRIALS
 
 CELLS = "cells"  # subfolder of the results folder for the rows that this command measures
 ALL_TIMES = frame.SUMS["t_all"]
-# status of trials that the end of the budget stopped, which are measured again
+# Status of trials that were stopped when the time budget was used up. These trials are run again.
 RETRIED = ("timeout",)
 
 
@@ -71,7 +71,7 @@ class CellRun:
 
     @property
     def problem(self) -> str:
-        """Reason why the cell cannot be measured; empty if it can be measured."""
+        """Reason why the cell cannot be measured. The text is empty if the cell can be measured."""
         name = self.experiment.dataset[0].name
         return (
             ""
@@ -100,7 +100,7 @@ class CellRun:
         return [replace(every[0], rows=rows)] if len(rows) else []
 
     def find_missing_trials(self) -> list[Trial]:
-        """Return the trials of the cell that have no row."""
+        """Return the trials of the cell that have no result row."""
         done = {trial_id for each in self.join() for trial_id in each.rows["trial_id"]}
         return [trial for trial in self.trials if trial.id not in done]
 
@@ -138,8 +138,9 @@ def verify_cell(
     for place, (run, wanted) in enumerate(zip(runs, missing, strict=True)):
         if wanted:
             now = time.monotonic()
-            # If this protocol has no measured trials, the time is estimated from other protocols.
-            # Their trials have the same size and data set, so they need about the same time.
+            # If no trial of this protocol has been measured, the time per trial is estimated from
+            # other protocols. Their trials have the same size and data set, so they need about the
+            # same time.
             seconds, share = times[place] or max(times), (end - now) / (len(runs) - place)
             summary = _measure(run, wanted, now + share, seconds)
             failed += summary.interrupted or any(": timeout:" not in x for x in summary.messages)
@@ -179,8 +180,8 @@ def _find_runs(
         if not all(found.values()) or whole.protocol in seen:
             continue
         seen.add(whole.protocol)
-        # If M is copied from a different method, that method has to be planned, too. Therefore only
-        # the data set is restricted.
+        # If M is the number of features of a different method, the trials of that method have to be
+        # planned, too. All samplers are therefore kept, and only the data set is restricted.
         if isinstance(whole.M, SameSizeAs):
             found = {"dataset": found["dataset"]}
         cell = whole.model_copy(update={**found, "trials": trials or whole.trials})

@@ -234,7 +234,7 @@ def sweep(
         axes[key] = {f"{key}={value}": {key: value} for value in grids.expand_grid_text(values)}
         named.append(f"{key}={values}")
     path = config or Path("quickstart")
-    # This call also loads the paper to whose folder the configuration belongs.
+    # If the configuration is stored in the folder of a paper, this call loads the paper.
     _find_configurations([path], (), options)
     documents = configuration.read_run_documents(path, [*swept, *options.overrides])
     run_name, document = configuration.choose_run(path, documents, *runs)

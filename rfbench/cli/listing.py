@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from rfbench.datasets.catalog import Entry
     from rfbench.yamlfile import Document
 
-# Keys of the JSON output of `rfbench list WHAT`, for lists with other keys than name and about.
+# Keys of the JSON output of `rfbench list WHAT`. All lists that are not in this table have the keys
+# name and about.
 HEADS = {
     "solvers": ("name", "classes", "about"),
     "columns": ("name", "type", "about"),
@@ -119,7 +120,7 @@ def _things(what: str) -> Things:
     if what == "configs":
         return _configurations()
 
-    # Import these modules here, because importing them and pandas needs one second.
+    # These modules are imported only here, because importing them and pandas needs one second.
     from rfbench import datasets, papers
     from rfbench.results import schema
 
@@ -158,7 +159,8 @@ def _configurations() -> Things:
         about = f"{content.value.get('title', '')}{several}"
         files[path.stem] = (about,), partial(path.read_text, encoding="utf-8")
         runs |= {name: ((), partial(_write_run, make)) for name, make in found.items()}
-    # The files keep their order. A file has priority over a run of the same name.
+    # The second `files` replaces runs that have the same name as a file. The first `files` puts the
+    # files at the beginning of the list.
     return files | runs | files
 
 

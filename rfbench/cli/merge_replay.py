@@ -11,8 +11,8 @@ import click
 from rfbench.cli.options import ALLOW_IMPORTS, FOLDER_TYPE
 from rfbench.cli.terminal import echo
 
-# Largest number of differing rows that are printed for each folder. With twice this number, the
-# rows of half as many folders fit on a screen.
+# For each folder, at most this number of differing rows is printed. With twice this number, only
+# half as many folders fit on a screen.
 MAX_LISTED_ROWS = 5
 
 

@@ -172,14 +172,14 @@ def _named_or_usual(
     return (usual,)
 
 
-# In click, nargs=-1 means any number of arguments, by definition.
+# nargs=-1 means any number of arguments, by definition of the package click.
 RESULTS_OR_USUAL = click.argument(
     "folders", metavar="[RESULTS]...", nargs=-1, type=FILE_TYPE, callback=_named_or_usual
 )
 
 
 def parse_duration(text: str | float) -> float:
-    """Parse a duration such as 60, 60s, 500ms, 5m, 2h or 1d into seconds; it must be positive."""
+    """Convert a positive duration such as 60, 60s, 500ms, 5m, 2h or 1d to seconds."""
     match = re.fullmatch(r"([0-9]*\.?[0-9]+(?:e[+-]?[0-9]+)?) *([a-z]*)", str(text))
     unit = UNIT_SECONDS.get(match[2]) if match else None
     result = float(match[1]) * unit if match and unit else 0.0
@@ -188,7 +188,7 @@ def parse_duration(text: str | float) -> float:
     return result
 
 
-# Number of seconds of each unit, by definition.
+# Duration of each unit of time in seconds, by definition.
 UNIT_SECONDS = {"": 1.0, "ms": 1e-3, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 
 

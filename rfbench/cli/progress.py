@@ -17,13 +17,13 @@ from rfbench.cli.terminal import echo
 from rfbench.escaping import escape_line
 from rfbench.pages import formatting
 
-# Seconds between two progress lines, if there is no progress bar because the output is not a
-# terminal. The value was chosen without a measurement. With half this value, the log of one night
-# has twice as many lines.
+# Number of seconds between two progress lines. These lines replace the progress bar if the output
+# is not a terminal. The value was chosen without a measurement. With half this value, the log of
+# one night has twice as many lines.
 PLAIN_SECONDS = 10.0
-# Number of trials that must finish before the remaining time is estimated. The first trial waits
-# for the workers, which need 2.6 s to start (measured). An estimate after one short trial would
-# therefore be several times too long. With twice this value, the estimate appears later.
+# Number of trials that must finish before the remaining time is estimated. The first trial includes
+# the start of the workers, measured as 2.6 s. An estimate after one short trial would therefore be
+# several times too long. With twice this value, the estimate appears later.
 MIN_FINISHED = 3
 
 
@@ -59,7 +59,8 @@ def show_progress(
         MofNCompleteColumn(),
         TextColumn("{task.fields[rate]}"),
         TextColumn("{task.fields[failed]}", style="red"),
-        # Only this column is wrapped in a narrow terminal, so that numbers are never split.
+        # In a narrow terminal, only the text in this column is wrapped, so that numbers are never
+        # split.
         TextColumn("{task.fields[cell]}", markup=False, table_column=Column()),
         console=Console(stderr=True),
         transient=True,

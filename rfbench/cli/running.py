@@ -29,7 +29,7 @@ from rfbench.results.store import Store
 
 
 class RunRequest(NamedTuple):
-    """Experiments whose rows are written to one results folder, and the name of each variant."""
+    """Experiments that write to the same results folder, and the name of each variant."""
 
     folder: str
     experiments: list[Experiment]
@@ -84,8 +84,8 @@ def _parts(several: Sequence[RunRequest], options: RunOptions) -> Iterator[tuple
 def _errors_only() -> Iterator[None]:
     logging.disable(logging.WARNING)
     try:
-        # Write to the null device instead of setting stdout to None, because starting a worker
-        # calls the method `flush` of stdout.
+        # The output is written to the null device. It would not work to set stdout to None, because
+        # the start of a worker calls `stdout.flush`.
         with open(os.devnull, "w") as nowhere, redirect_stdout(nowhere):
             yield
     finally:

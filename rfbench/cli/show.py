@@ -19,18 +19,19 @@ from rfbench.cli.options import (
 from rfbench.cli.terminal import echo, print_table
 from rfbench.errors import suggest_nearest_name
 
-# Maximum number of folders whose tables are printed completely. If there are more folders, each
-# folder is listed in one line. With twice this value, the first table is no longer on the screen.
+# If there are at most this number of results folders, their tables are printed completely. If there
+# are more, each folder is printed as one line. With twice this number, the first table would no
+# longer be on the screen.
 MOST_TABLES = 3
-# Number of folders whose figures one worker draws. With half this value, a worker needs as much
-# time to start as to draw its two folders. With twice this value, one worker would draw eight
-# folders.
+# Number of results folders for which one worker process draws figures. With half this value, the
+# start of a worker needs as much time as drawing two folders. With twice this value, one worker
+# would draw eight folders.
 FOLDERS_PER_WORKER = 4
 
 
 FIGURE_FORMATS = ("png", "pdf", "svg")
-# Number of units in one inch, by definition. The unit pt is the point of TeX, in which LaTeX
-# prints \columnwidth.
+# Number of each unit of length in one inch, by definition. The unit pt is the point of TeX, in
+# which LaTeX prints \columnwidth.
 INCH = {"in": 1.0, "cm": 2.54, "mm": 25.4, "pt": 72.27}
 
 
@@ -138,7 +139,7 @@ def plot(
     if workers == 1:
         drawn = (worker.call_listed_function("draw", words) for words in calls)
     else:
-        # import here, because this module imports scikit-learn, which needs two seconds
+        # `fanout` is imported only here, because it imports scikit-learn, which needs two seconds.
         from rfbench.experiment import fanout
 
         drawn = fanout.call_in_child_processes("draw", calls, workers)

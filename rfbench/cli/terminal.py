@@ -14,8 +14,8 @@ from rfbench.escaping import escape_controls, escape_line, to_json_value
 if TYPE_CHECKING:
     from rich.console import Console
 
-# Number of spaces between two columns. With twice this number, fewer columns fit into 80
-# characters.
+# Number of spaces between two columns of a printed table. With twice this number, fewer columns fit
+# into 80 characters.
 GAP = 2
 
 
@@ -55,7 +55,7 @@ def print_table(
     """Print a table that fits into the terminal; columns in `numbers` are not wrapped."""
     from rich.console import Console
 
-    # Cells are not escaped here, because `format_table` escapes them.
+    # Control characters in cells are not escaped here, because `format_table` escapes them.
     click.echo(format_table(rows, head, numbers, Console()), nl=False)
 
 

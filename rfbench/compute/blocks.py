@@ -11,19 +11,19 @@ from scipy import sparse
 
 from rfbench.memory import count_free_bytes
 
-# Sizes of blocks. Measured by `python -m scripts.bench.doubled`, as the CPU time of a ridge fit
-# with half and with twice the value, divided by the CPU time with this value. _BLOCK_BYTES (M =
-# 100): 1.20 and 1.07. _SMALL_ROWS (M = 400): .99 and .98. _LARGE_ROWS (float32): 1.05 and 1.08.
-# _L3_BYTES, the size of the Gram matrix above which _LARGE_ROWS is used (M = 1,200 and 1,700):
-# 1.01 and 1.01. `choose_block_rows` explains these values.
+# Sizes from which the number of rows in a block of features is computed, explained in
+# `choose_block_rows`. Measured CPU time of a ridge fit (`python -m scripts.bench.doubled`) with
+# half and with twice each value, as a multiple of the time with this value: _BLOCK_BYTES 1.20 and
+# 1.07 (M = 100 features), _SMALL_ROWS 0.99 and 0.98 (M = 400), _LARGE_ROWS 1.05 and 1.08 (float32),
+# and _L3_BYTES 1.01 and 1.01 (M = 1,200 and 1,700).
 _BLOCK_BYTES = 5 * 2**17
 _L3_BYTES = 2**24
 _LARGE_ROWS, _SMALL_ROWS = 1024, 384
 
-# _MEMORY_SHARE is the largest share of the free memory for a block and its products. It was chosen
-# without a measurement, for machines with little free memory and several workers. With twice the
-# share, eight workers could request all free memory. _LEAST_ROWS is the smallest number of rows of
-# a block. With only one row, the matrix products would be matrix-vector products.
+# A block of features and its products use at most the share _MEMORY_SHARE of the free memory. The
+# share was chosen without a measurement. With twice the share, eight workers could request all free
+# memory. A block has at least _LEAST_ROWS rows, because matrix products with very few rows are
+# slow.
 _MEMORY_SHARE = 1 / 16
 _LEAST_ROWS = 16
 

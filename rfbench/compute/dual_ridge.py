@@ -63,9 +63,10 @@ class KernelEigendecomposition:
         self.largest = float(np.abs(K.diagonal()).max(initial=0.0))
         work = np.asfortranarray(K.T - self.column_means)
         work -= (self.column_means - mean)[:, None]
-        # Centering makes K zero along the constant vector. The eigenvalue of this direction is
-        # raised to the mean eigenvalue, so that it is never at the level of rounding errors. The
-        # methods below subtract the effect on the predictions.
+        # A centered kernel matrix K has the eigenvalue 0 for the constant vector. This eigenvalue
+        # is raised to the mean of all eigenvalues, because 0 could not be distinguished from a
+        # rounding error. The methods of the class remove the effect of this change from
+        # predictions.
         self.lift = float(np.trace(work)) / n if intercept else 0.0
         work += self.lift / n
         self.values, self.vectors = linalg.eigh(
@@ -96,7 +97,8 @@ class KernelEigendecomposition:
         `is_accurate` has to be True for the penalties.
         """
         own = np.ascontiguousarray(self.vectors[rows])
-        # The weights are the eigenvalues of I - S. The matrix S maps targets to fitted values.
+        # Let S be the matrix that maps targets to fitted values. The weights are the eigenvalues of
+        # I - S.
         weights = alphas[:, None] / (self.values + alphas[:, None])
         missed = compute_weighted_products(own, weights, self.rhs)
         constant = alphas / (self.lift + alphas) * self.intercept / len(self.Y)
@@ -116,9 +118,10 @@ class KernelEigendecomposition:
         rest, constant = np.empty((len(alphas), n)), np.empty(len(alphas))
         inverse, dropped = invert_shifted_eigenvalues(self.values, alphas, self.noise, self.largest)
         for i, alpha in enumerate(alphas):
-            # The leave-one-out errors are ((I - S) y)_i / (I - S)_ii. For alpha = 0, numerator and
-            # denominator are both divided by alpha, because both would be 0. If directions were
-            # omitted, they are not divided, because I - S is 1 in these directions.
+            # The leave-one-out error of row i is ((I - S) y)_i / (I - S)_ii, where S maps targets
+            # to fitted values. For alpha = 0, the numerator and the denominator would both be 0, so
+            # both are divided by alpha. If eigenvectors were left out of the fit, I - S is 1 for
+            # them, and a division is not needed.
             factor = alpha if alpha > 0 or dropped[i] else 1.0
             rest[i] = np.where(inverse[i] > 0, factor * inverse[i], 1.0)
             constant[i] = factor / (self.lift + alpha) if self.lift + alpha > 0 else 1.0

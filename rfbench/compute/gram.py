@@ -92,16 +92,18 @@ def accumulate_parts(
         targets = targets.astype(np.float64, copy=False)
     targets = targets[:, None] if targets.ndim == 1 else targets
     assert len(targets) == n, f"{len(targets)} targets for {n} rows"
-    # Z'WZ is computed as the symmetric product (W^(1/2) Z)'(W^(1/2) Z). A symmetric product needs
-    # half the work of Z'(WZ), and its result is exactly symmetric.
+    # Z'WZ is computed as AA' with A = (W^(1/2) Z)'. A product of a matrix with its own transpose
+    # needs half the work of a general product, and its result is exactly symmetric.
     roots = None if weights is None else np.sqrt(np.asarray(weights, np.float64))
     codes = None if parts is None else np.asarray(parts, np.intp)
-    # A block of features is computed, multiplied and overwritten while it is in the cache. The
-    # complete feature matrix Z would need more memory and would be read from memory a second time.
+    # The features of one block of rows are computed, multiplied and overwritten while they are in
+    # the cache. The feature matrix Z of all rows would need more memory and would have to be read
+    # again.
     rows = choose_block_rows(n_columns, kind.itemsize)
     buffer = np.empty((min(rows, max(n, 1)), n_columns), kind)
     n_parts = 1 if codes is None else int(codes.max(initial=-1)) + 1
-    # Check the memory before the first block, so that the system does not kill the process later.
+    # The memory is checked before the first block. Otherwise the system could kill the process
+    # later, without an error message.
     check_memory_fits(
         8.0 * n_parts * n_columns**2,
         f"The storage of {n_parts} Gram matrices of {n_columns} columns",
@@ -109,20 +111,22 @@ def accumulate_parts(
     )
     sums = [_Sums(n_columns, targets.shape[1]) for _ in range(n_parts)]
     shift: FloatArray | None = None
-    # This array stores the float32 product of a block before the product is added to a float64
-    # total. In a float32 total, the rounding error of each addition would grow with the total.
+    # For float32 features, the product of a block is stored in this array, and is then added to a
+    # float64 total. In a float32 total, the rounding errors of the additions would grow with the
+    # total.
     scratch = np.zeros((n_columns, n_columns) if kind == np.float32 else (0, 0), kind, order="F")
-    # Each block belongs to one part, so that the sums of parts can be combined as needed.
+    # Each block contains rows of one part only. The sums of each part can therefore be used
+    # separately, for example in cross-validation.
     for part, picked in iterate_group_blocks(n, codes, rows):
         with Clock.time_part_of(clock, "features"):
             block = read_rows(X, picked, kind)
             features = buffer[: block.shape[0]]
             transform(block, features)
         with Clock.time_part_of(clock, "train"):
-            # The Gram matrix is (Z - 1s')'(Z - 1s') for a fixed row s near the mean row. If
-            # instead n * m m' were subtracted from Z'Z, for the mean row m, a column whose mean is
-            # 1e8 times its standard deviation would lose all digits. All blocks and parts use the
-            # same s. Otherwise their sums could not be added.
+            # A fixed row s near the mean row is subtracted from all features before the
+            # multiplication. If n * m m' with the mean row m were instead subtracted from Z'Z, a
+            # column whose mean is 1e8 times its standard deviation would lose all digits. All
+            # blocks use the same s, because their sums are added.
             if center and shift is None:
                 shift = _compute_mean_row(features)
             if shift is not None:
@@ -149,9 +153,9 @@ class _Sums:
         rows, p = features.shape
         rhs = np.empty((rows, targets.shape[1] + 1))
         rhs[:, :-1] = targets
-        # The last column of `rhs`, after the targets, is 1, or sqrt(w) if the rows have weights w.
-        # The products with this column are the sums of the features (Z'w) and the sums of the
-        # targets. An intercept needs both sums.
+        # `rhs` contains the targets and, as its last column, ones (or sqrt(w) for rows with weights
+        # w). The products with the last column are the sums of the features and the sums of the
+        # targets, which are needed for an intercept.
         rhs[:, -1] = 1.0
         if roots is not None:
             rhs *= roots[:, None]
@@ -161,19 +165,20 @@ class _Sums:
         if p == 0:
             return
         # The products Z'WY and Z'w of a block are computed in the dtype of the features. They are
-        # added to float64 totals, because float32 totals would lose digits.
+        # then added to float64 totals, because float32 totals would lose digits.
         moments = np.zeros(self.moments.shape, features.dtype)
         _compile_moments()(features, rhs.astype(features.dtype, copy=False), moments)
         self.moments += moments
-        # Only the upper triangle of Z'Z is computed, and `finish` copies it to the lower triangle.
-        # BLAS adds to the array itself only if the array is in Fortran order and has the type of
-        # the call. Otherwise BLAS would add to a copy, and the sums would stay 0.
+        # BLAS computes only the upper triangle of Z'Z, which `finish` copies to the lower triangle.
+        # BLAS adds to the array `gram` only if this array is in Fortran order and has the dtype of
+        # the BLAS function. Otherwise BLAS would add to a copy, and `gram` would stay 0.
         if features.dtype == np.float64:
             blas.dsyrk(1.0, features.T, 1.0, self.gram, overwrite_c=1)
         else:
             blas.ssyrk(1.0, features.T, 0.0, scratch, overwrite_c=1)
-            # Add 256 columns at a time, and only their upper triangle, so that half of the matrix
-            # is not read.
+            # The float32 product of a block is added to the float64 total, 256 columns at a time.
+            # Only the rows of the upper triangle are added, which saves half of the memory
+            # accesses.
             for j in range(0, p, 256):
                 self.gram[: j + 256, j : j + 256] += scratch[: j + 256, j : j + 256]
 
@@ -193,11 +198,12 @@ class _Sums:
 
 def _compute_mean_row(features: FloatArray) -> FloatArray:
     """Return the mean of the rows. The mean of a constant column is exactly the constant."""
-    # Compute the mean of the differences from the first row. The differences are exactly 0 for a
-    # constant column. Without the subtraction, the mean of n equal numbers would have a rounding
-    # error, and the column would not be recognized as constant.
+    # The mean row is computed as the first row plus the mean difference from the first row. For a
+    # constant column, these differences are exactly 0, and so the centered column is exactly 0. The
+    # ordinary mean of n equal numbers would have a rounding error.
     first = features[0]
-    # Infinite or missing values raise an error later, when the equations are solved.
+    # Infinite and missing values do not cause a warning here. They raise an error later, when the
+    # equations are solved.
     with np.errstate(invalid="ignore", over="ignore"):
         mean = first + (features - first).mean(axis=0, dtype=np.float64)
         return np.asarray(mean.astype(features.dtype))
@@ -237,5 +243,6 @@ def _add_moments(features: Any, rhs: Any, out: Any) -> None:
 
 @functools.cache
 def _compile_moments() -> Callable[..., None]:
-    # The function is compiled at the first call, because importing numba is slow.
+    # The function is compiled when it is first called, and not on import, because importing numba
+    # is slow.
     return compile_function(_add_moments)

@@ -13,9 +13,9 @@ from rfbench.arrays import FloatArray
 from rfbench.compute import compile_function
 from rfbench.compute.blocks import is_float_matrix
 
-# Size in bytes of a strip of columns that stays in the L2 cache during all stages of the
-# transform. Measured by `python -m scripts.bench.doubled`: with half the value, the transform
-# needs .96 times the CPU time, with twice the value .95 times.
+# Size in bytes of a strip of columns, which stays in the L2 cache during all stages of the
+# transform. Measured CPU time, as a multiple of the time with this value: 0.96 with half the value,
+# and 0.95 with twice the value (`python -m scripts.bench.doubled`).
 _STRIP_BYTES = 2**18
 
 

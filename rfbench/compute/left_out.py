@@ -86,8 +86,9 @@ class GramEigendecomposition:
         fitted = compute_weighted_products(turned, inverse, self.rhs) + self.target_means
         np.square(turned, out=turned)
         left = 1.0 - matmul(turned, inverse.T) - self.intercept / self.equations.n
-        # h is the leverage of a row. If the other rows do not determine the fit, 1 - h is a
-        # rounding error and is set to 0.
+        # `left` is 1 - h, where h is the leverage of a row. If the fit is not determined without
+        # the row, 1 - h is only a rounding error and is set to 0, so that the prediction is not
+        # finite.
         left = np.where(left > self.noise, left, 0.0)
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.asarray(targets - (targets - fitted) / left.T[:, :, None])

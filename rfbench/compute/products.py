@@ -48,8 +48,8 @@ def matmul(a: Any, b: Any, out: FloatArray | None = None) -> Any:
     elif len(a) == 1:
         result[0] = _multiply_vector(prefix, b.T, a[0])
     else:
-        # Transposes of C-contiguous arrays are Fortran-contiguous. With the identity (ab)' = b'a',
-        # BLAS therefore reads and writes the arrays without a copy.
+        # BLAS reads and writes arrays in Fortran order without a copy. The transpose of a
+        # C-contiguous array is in Fortran order. The product ab is therefore computed as (b'a')'.
         (left, turn_left), (right, turn_right) = _in_fortran_order(b.T), _in_fortran_order(a.T)
         gemm = getattr(blas, f"{prefix}gemm")
         target = result.T if result.flags.c_contiguous else None
@@ -76,7 +76,7 @@ def multiply_by_transpose(a: FloatArray) -> FloatArray:
     """
     matrix, turned = _in_fortran_order(a)
     syrk = getattr(blas, f"{_PREFIXES[a.dtype]}syrk")
-    # `half` contains the upper triangle of the product; its lower triangle is 0
+    # `half` contains the upper triangle of the product, and zeros below the diagonal.
     half = syrk(1.0, matrix, trans=turned)
     mirror_upper_triangle(half)
     return np.asarray(half.T)
@@ -115,7 +115,7 @@ def _find_prefix(a: Any, b: Any, out: Any) -> str | None:
 
 
 def _in_fortran_order(a: FloatArray) -> tuple[FloatArray, int]:
-    """Return a or a.T, whichever BLAS reads without a copy, and 1 if it is a.T (0 if it is a)."""
+    """Return (a, 0) if a is in Fortran order, else (a.T, 1). BLAS needs no copy of this array."""
     return (a, 0) if a.flags.f_contiguous else (a.T, 1)
 
 

@@ -25,28 +25,31 @@ from rfbench.compute.products import matmul, multiply_row_without_blas
 from rfbench.compute.threads import limit_to_one_thread
 from rfbench.errors import MethodError
 
-# Limits for the use of one decomposition for all penalties. It is faster than one Cholesky factor
-# per penalty if there are at least FEWEST_TOGETHER penalties, and at least COLUMNS_PER_SIDE
-# equations per target. Measured by `python -m scripts.bench.doubled`, as CPU time divided by the
-# CPU time with this value. With twice FEWEST_TOGETHER, 11 penalties need 2.28 times the CPU time.
-# With half of FEWEST_TOGETHER, 5 penalties need 1.04 times. With twice COLUMNS_PER_SIDE, 450
-# equations need 1.48 times. With half of COLUMNS_PER_SIDE, 200 equations need 1.19 times.
+# One matrix decomposition is used for all penalties if there are at least FEWEST_TOGETHER penalties
+# and at least COLUMNS_PER_SIDE equations per target. Otherwise one Cholesky factor per penalty is
+# faster. Measured CPU time of the float32 decomposition, as a multiple of the time with these
+# values: 2.28 for 11 penalties with twice FEWEST_TOGETHER, 1.04 for 5 penalties with half of
+# FEWEST_TOGETHER, 1.48 for 450 equations with twice COLUMNS_PER_SIDE, and 1.19 for 200 equations
+# with half of COLUMNS_PER_SIDE.
 FEWEST_TOGETHER = 8
 COLUMNS_PER_SIDE = 300
-# Up to MOST_TRIDIAGONAL equations, the decomposition is computed in float64. It is then used for at
-# least TRIDIAGONAL_PER_SIDE equations per target. Measured CPU time of 11 penalties, in ms, for
-# three methods: float64, float32, Cholesky. With 100 equations .25, 1.0 and .57. With 400 equations
-# 4.6, 6.6 and 10. With 1,000 equations 54, 62 and 131. With 1,500 equations 198, 145 and 393. For
-# ten targets, float64 needs 88 % of the time of Cholesky with 30 equations, and 70 % with 100.
+# With at most MOST_TRIDIAGONAL equations, the decomposition for all penalties is computed in
+# float64, and with more equations in float32. The float64 decomposition needs only
+# TRIDIAGONAL_PER_SIDE equations per target, in place of COLUMNS_PER_SIDE. Measured CPU time of 11
+# penalties in ms, in the order float64, float32, Cholesky factors. With 100 equations: 0.25, 1.0,
+# 0.57. With 400 equations: 4.6, 6.6, 10. With 1,000 equations: 54, 62, 131. With 1,500 equations:
+# 198, 145, 393. With ten targets, float64 needs 88 % of the time of Cholesky factors for 30
+# equations, and 70 % for 100 equations.
 MOST_TRIDIAGONAL = 1000
 TRIDIAGONAL_PER_SIDE = 3
 
-# Limits for the iterations with a decomposition in float32 as preconditioner. ACCURACY is the
-# relative accuracy of the solutions. SINGLE is the smallest ratio of a pivot to the norm of K for
-# which the preconditioner is used. MOST_STEPS is the maximum number of steps. Measured on RKS
-# features (M = 1,000, penalties from 1e-3 to 1e4): 14 of 15 penalties are solved this way with
-# SINGLE or half of it, and 13 with twice SINGLE. Twice or half the ACCURACY changes neither the
-# time nor the error of 1e-11. No solution needs more than 8 steps.
+# Constants of the conjugate gradient iterations, whose preconditioner is a float32 decomposition of
+# the matrix K. ACCURACY is the relative accuracy at which the iterations stop. The preconditioner
+# is used only if each pivot is above SINGLE times the norm of K. MOST_STEPS is the maximum number
+# of steps. Measured with RKS features (M = 1,000, 15 penalties from 1e-3 to 1e4): the iterations
+# solve 14 penalties with this value of SINGLE or half of it, and 13 penalties with twice the value.
+# Twice or half the ACCURACY changes neither the time nor the error of 1e-11. No solution needs more
+# than 8 steps.
 ACCURACY = 1e-12
 SINGLE = 1e-6
 MOST_STEPS = 30
@@ -189,9 +192,9 @@ def solve_ridge(equations: NormalEquations, alphas: npt.ArrayLike, *, intercept:
     check_finite_equations(equations)
     t = equations.moment.shape[1]
     moment = equations.moment
-    # Center the equations with the sums of the rows: Z'Y becomes Z'Y - (Z'1)(1'Y) / n, and Z'Z
-    # becomes Z'Z - (Z'1)(Z'1)' / n below. The centered equations do not contain the intercept, so
-    # that it is not penalized.
+    # Centering removes the intercept from the equations, so that the intercept is not penalized.
+    # With the column sums Z'1, Z'Y becomes Z'Y - (Z'1)(1'Y) / n, and Z'Z becomes Z'Z - (Z'1)(Z'1)'
+    # / n.
     if intercept:
         moment = moment - np.outer(equations.column_sums / equations.n, equations.target_sums)
 
@@ -252,23 +255,23 @@ def solve_shifted_systems(
     p, t = rhs.shape
     solved = np.empty((penalties.size, p, t))
     notes: list[list[str]] = [[] for _ in penalties]
-    # All penalties use one p x p array. K is loaded again for each penalty, and the Cholesky factor
-    # overwrites it.
+    # The array `work` of shape (p, p) is used for all penalties. K is copied into `work` for each
+    # penalty, because the Cholesky factorization overwrites K.
     work = np.empty((p, p), order="F")
     left = np.ones(penalties.size if p else 0, dtype=bool)
-    # One decomposition for all penalties is used only if there are many penalties and few targets.
-    # Otherwise one Cholesky factor per penalty is faster.
+    # With many penalties and few targets, one decomposition for all penalties is used. Otherwise
+    # one Cholesky factor per penalty is faster.
     small = p <= MOST_TRIDIAGONAL
     if (
         left.size >= FEWEST_TOGETHER
         and p >= (TRIDIAGONAL_PER_SIDE if small else COLUMNS_PER_SIDE) * t
     ):
         load(work)
-        # For these penalties a Cholesky factorization would succeed, because its squared pivots
-        # are at least alpha.
+        # Select the penalties that are larger than the rounding error of K. For these penalties,
+        # the matrix K + alpha * I is positive definite in spite of rounding errors.
         sure = np.flatnonzero(penalties > 4 * noise * (largest + penalties))
-        # Householder's reduction consists of many short calls. With two threads, each call would
-        # wait for the other thread.
+        # The reduction of K to tridiagonal form consists of many short BLAS calls. With two
+        # threads, each call would wait for the other thread.
         with limit_to_one_thread(True):
             if small:
                 together = _solve_tridiagonal(work, rhs, penalties[sure])
@@ -287,9 +290,9 @@ def solve_shifted_systems(
             load(work)
             work.reshape(-1, order="A")[:: p + 1] += alpha
             factor, info = lapack.dpotrf(work, lower=1, clean=0, overwrite_a=1)
-            # A squared pivot is the part of a diagonal entry that earlier columns do not explain.
-            # If the squared pivot is as small as the rounding error of K, the solution in that
-            # direction is noise.
+            # A squared pivot is the part of a diagonal entry of K that is not explained by earlier
+            # columns. If a squared pivot is as small as the rounding error of K, the Cholesky
+            # solution would be noise. An eigenvalue decomposition is then used instead.
             pivots = np.diag(factor) ** 2
             if info == 0 and pivots.min() > noise * max(pivots.max(), largest):
                 solved[i] = lapack.dpotrs(factor, rhs, lower=1)[0]
@@ -300,9 +303,9 @@ def solve_shifted_systems(
             spectrum = linalg.eigh(work, overwrite_a=True, check_finite=False, driver="evd")
             work = np.empty((p, p), order="F")
         values, vectors = spectrum
-        # K is positive semidefinite, so negative eigenvalues are rounding errors. Directions in
-        # which eigenvalue + alpha is at the level of rounding are omitted, which gives the solution
-        # of minimal norm.
+        # K is positive semidefinite, so negative eigenvalues are rounding errors and are replaced
+        # by 0. Eigenvectors for which eigenvalue + alpha is only a rounding error are left out. The
+        # result is the solution of minimal norm.
         shifted = np.maximum(values, 0.0) + alpha
         kept = shifted > noise * max(shifted.max(), largest)
         basis = vectors[:, kept]
@@ -356,33 +359,32 @@ def _solve_together(K: Array, rhs: Array, penalties: Array, accuracy: float) -> 
         The solution is NaN for penalties below the rounding error of float32, and for columns that
         need too many steps.
     """
-    # Scale K to entries of about 1, and the columns of `rhs` to norm 1. float32 has no numbers
-    # below 1e-38 or above 3e38, and products of features may exceed that range. The last lines of
-    # the function undo the scaling.
+    # K is divided by its largest diagonal entry, and each column of `rhs` is divided by its norm.
+    # Without this scaling, products of features could be outside the range of float32, which is
+    # 1e-38 to 3e38. The last line of the function removes the scaling from the solutions.
     p, t = rhs.shape
     scale, units = float(K.diagonal().max()), np.linalg.norm(rhs, axis=0)
     units[units == 0] = 1.0
     scale = scale if scale > 0 else 1.0
-    # After this division, the penalties are the penalties of K / scale.
+    # K is divided by `scale` below, so the penalties are divided by `scale`, too.
     penalties = penalties / scale
-    # Compute K = Q T Q' in float32 by Householder reflections, with a tridiagonal T. For each
-    # penalty, T + alpha * I is then factorized in O(p) operations, whereas a Cholesky
-    # factorization of K + alpha * I needs p^3 / 3 operations.
+    # Compute K = Q T Q' in float32, with an orthogonal Q and a tridiagonal T. For each penalty
+    # alpha, the factorization of T + alpha * I then needs O(p) operations. A Cholesky factorization
+    # of K + alpha * I would need p^3 / 3 operations.
     rough = np.empty((p, p), np.float32, order="F")
     np.divide(K, scale, out=rough, casting="same_kind")
     rough, diagonal, beside, tau, _ = lapack.ssytrd(rough, lower=1, lwork=64 * p, overwrite_a=1)
     reflectors = np.asfortranarray(rough[1:, :-1])
     diagonal, beside = diagonal.astype(np.float64), beside.astype(np.float64)
     factors = [lapack.dpttrf(diagonal + alpha, beside) for alpha in penalties]
-    # Bound the norm of T by its largest diagonal entry plus twice its largest off-diagonal entry
-    # (Gershgorin). If a pivot is below this bound times the rounding error of float32, it has no
-    # correct digit. The preconditioner may then not be positive definite, and the iterations would
-    # diverge.
+    # `norm` is an upper bound of the norm of T (Gershgorin). A pivot that is smaller than this
+    # bound times the rounding error of float32 has no correct digit. The preconditioner might then
+    # not be positive definite, and the iterations would diverge.
     norm = 2 * float(np.abs(beside).max(initial=0.0)) + float(np.abs(diagonal).max())
     serves = np.array([info == 0 and d.min() > SINGLE * norm for d, _, info in factors], dtype=bool)
 
-    # Multiply a block by Q or by Q', in float32. Each column is first divided by its largest
-    # absolute value, because residuals become smaller than the range of float32.
+    # Multiply a block of columns by Q or by Q' in float32. Each column is first divided by its
+    # largest absolute value, because residuals may be smaller than the smallest float32 number.
     def turn(block: Array, way: str) -> Array:
         size = np.abs(block).max(axis=0)
         size[size == 0] = 1.0
@@ -390,8 +392,8 @@ def _solve_together(K: Array, rhs: Array, penalties: Array, accuracy: float) -> 
         single[1:] = lapack.sormqr("L", way, reflectors, tau, single[1:], 64 * p)[0]
         return np.asfortranarray(single * size)
 
-    # Return z = Q (T + alpha * I)^-1 Q' r. This is the inverse of K + alpha * I applied to r, up
-    # to the rounding error of float32.
+    # Return z = Q (T + alpha * I)^-1 Q' r for a block of residuals r. Except for float32 rounding
+    # errors, z is the solution of (K + alpha * I) z = r.
     def precondition(block: Array, which: NDArray[np.intp]) -> Array:
         turned = turn(block, "T")
         for i in np.unique(which):
@@ -400,21 +402,22 @@ def _solve_together(K: Array, rhs: Array, penalties: Array, accuracy: float) -> 
         return turn(turned, "N")
 
     solved = np.full((p, penalties.size * t), np.nan)
-    # The array has one column for each penalty and target that is not solved yet. Converged
-    # columns are removed, so that the product with K has as few columns as possible.
+    # The arrays below have one column for each penalty and target that is not solved yet. Columns
+    # that have converged are removed, so that the product with K needs less time.
     live = np.flatnonzero(np.repeat(serves, t))
     which = live // t
     residual = np.asfortranarray(np.tile(rhs / units, penalties.size)[:, live])
     x = np.zeros_like(residual)
-    # Run conjugate gradients from x = 0 in float64, separately for each column. The residual is r,
-    # the preconditioner M gives z = M r, and the slope is r'z. The residual is computed with the
-    # exact K. Rounding errors of M therefore cost steps but no digits.
+    # Conjugate gradients in float64 start at x = 0, separately for each column. r denotes the
+    # residual and z = M r the preconditioned residual. The residual is computed with the exact K,
+    # so rounding errors of the preconditioner M do not reduce the accuracy, but may increase the
+    # number of steps.
     direction = z = precondition(residual, which)
     slope = np.einsum("ij,ij->j", residual, z)
     for _ in range(MOST_STEPS):
-        # z = M r estimates the error of x, because M is nearly (K + alpha * I)^-1. The norm of the
-        # residual is not a good estimate: if K is nearly singular, the residual is small even for
-        # a large error.
+        # The iterations of a column stop if z = M r is small. M is nearly (K + alpha * I)^-1, so z
+        # is an estimate of the error of x. The residual r is not a good estimate: if K is nearly
+        # singular, r is small even if x has a large error.
         ended = np.linalg.norm(z, axis=0) <= accuracy * np.linalg.norm(x, axis=0)
         if ended.any():
             solved[:, live[ended]] = x[:, ended]
@@ -427,9 +430,9 @@ def _solve_together(K: Array, rhs: Array, penalties: Array, accuracy: float) -> 
         product = blas.dsymm(1 / scale, K, direction, lower=1) + penalties[which] * direction
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             # The step length r'z / d'(K + alpha * I)d minimizes the objective along the direction
-            # d. The next direction is z + (new r'z / old r'z) * d, which is conjugate to the
-            # earlier directions. A division by 0 gives NaN, which never reaches the accuracy.
-            # Cholesky then solves all columns of that penalty.
+            # d. The next direction is z + (new r'z / old r'z) * d, which is conjugate to all
+            # earlier directions. A division by 0 gives NaN. The column then never converges, and
+            # its penalty is solved by Cholesky.
             length = slope / np.einsum("ij,ij->j", direction, product)
             x = x + length * direction
             residual = residual - length * product

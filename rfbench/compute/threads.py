@@ -25,8 +25,8 @@ def limit_to_one_thread(wanted: bool) -> AbstractContextManager[Any]:
     if not wanted:
         return nullcontext()
     pools = find_thread_pools(len(sys.modules))
-    # If BLAS already uses one thread, no limit is set. Setting a limit needs a tenth of a
-    # millisecond, which is a hundredth of the time of a small fit.
+    # If BLAS already uses one thread, nothing is changed. Setting the number of threads needs 0.1
+    # ms, which is a hundredth of the time of a small fit.
     if all(pool.num_threads == 1 for pool in pools.lib_controllers if pool.user_api == "blas"):
         return nullcontext()
     limit: AbstractContextManager[Any] = pools.limit(limits=1, user_api="blas")

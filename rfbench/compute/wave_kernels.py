@@ -35,9 +35,9 @@ In float32, the product of k and 9 bits is exact in 24 bits. With twice the limi
 bits, and the reduction is no longer exact.
 """
 
-# Number of values per chunk. They need 8 KiB of the 32 KiB of an L1 cache, which also contains the
-# offsets. Chosen without a separate measurement. A chunk of twice the size would still fit into the
-# cache.
+# Number of values that are processed as one chunk. A chunk in float64 needs 8 KiB, and the L1 cache
+# has 32 KiB. The value was chosen without a measurement. A chunk of twice the size would also fit
+# into the cache.
 _CHUNK = 1024
 
 
@@ -48,25 +48,25 @@ class _Numbers(NamedTuple):
     rounding: Any  # large number that is added and subtracted to round to an integer
     limit: Any
     pi: tuple[Any, ...]  # numbers whose exact sum is pi
-    # Coefficients of two polynomials in u from the highest power to the lowest: C in 1 + u * C(u)
-    # for the cosine, and S in 1 + u * S(u) for the sine.
+    # The fields `cosine` and `sine` contain the coefficients of two polynomials C and S, from the
+    # highest power to the lowest. With u = r^2, the cosine of r is 1 + u * C(u) and the sine of r
+    # is r * (1 + u * S(u)).
     cosine: tuple[Any, ...]
     sine: tuple[Any, ...]
 
     def cast(self, kind: Any) -> _Numbers:
-        """Return the constants converted to another type."""
+        """Return the constants converted to the type `kind`."""
         plain = (kind(number) for number in self[:3])
         return _Numbers(*plain, *(tuple(map(kind, numbers)) for numbers in self[3:]))
 
 
-# Constants for float64. `per_pi` is 1 / pi, and `rounding` is 1.5 * 2^52 (1.5 * 2^23 in float32)
-# by definition. At 1.5 * 2^52, the spacing of floating-point numbers is 1, so adding this number
-# rounds to an integer. The first part of pi has 38 bits, and the second part has the remaining
-# bits. In float32, the parts have 9 bits, 9 bits and the remaining bits, as in Cody and Waite
-# 1980. The coefficients are from a Remez exchange with 60 digits (see the module docstring). The
-# errors are 4e-18 for the cosine and 1.1e-16 for the sine. In float32, they are 2.4e-10 and
-# 4.6e-9. `tests/compute/test_waves.py` compares the results with the C library. If any of these
-# numbers is doubled, the results are wrong.
+# Constants for the cosine in float64. `per_pi` is 1 / pi. `rounding` is 1.5 * 2^52 by definition.
+# Floating-point numbers of this size have the spacing 1, so adding this number rounds to an
+# integer. `pi` is divided into two numbers. The first has only 38 bits, so that its products with
+# integers are exact (Cody and Waite 1980). The polynomial coefficients are from a Remez exchange
+# with 60 digits (see the module docstring). The errors of the cosine and the sine are 4e-18 and
+# 1.1e-16, and in float32 2.4e-10 and 4.6e-9. `tests/compute/test_waves.py` compares the results
+# with the C library. If any of these numbers is doubled, the results are wrong.
 _DOUBLE = _Numbers(
     per_pi=1 / math.pi,
     rounding=1.5 * 2.0**52,
@@ -94,8 +94,9 @@ _DOUBLE = _Numbers(
         1.0,
     ),
 )
-# The same constants for float32, by definition with the same meaning. The polynomial coefficients
-# are from a Remez exchange.
+# Constants for the cosine in float32, by definition with the same meaning as in _DOUBLE. `pi` is
+# divided into three numbers, and the first two have 9 bits. The polynomial coefficients are from a
+# Remez exchange.
 _SINGLE = _DOUBLE._replace(
     rounding=1.5 * 2.0**23,
     pi=(float.fromhex("0x1.92p+1"), float.fromhex("0x1.fbp-11"), 6.278329573009626e-07),
@@ -118,7 +119,7 @@ _SINGLE = _DOUBLE._replace(
 
 
 def _numbers(x: Any) -> Any:
-    """Return the constants for the type of x. Compiled code selects them at compile time."""
+    """Return the constants for the type of x, which are selected at compile time."""
 
 
 @compile_for_types(_numbers)
@@ -150,12 +151,11 @@ def _signed_of_type(x: Any, shifted: Any) -> Any:
 @compile_function
 def _reduce(x: Any, scale: Any, numbers: Any) -> Any:
     """Return the reduced phase r and the factor (-1)^k scale, for x = k pi + r."""
-    # Compute k = rint(x / pi). At the size of the sum below, floating-point numbers have the
-    # spacing 1. The addition therefore rounds, and the subtraction gives k as a floating-point
-    # number. The lowest bit of the sum is the parity of k. Shifted to the top, this bit is the
-    # sign of (-1)^k. The order of the additions has to be kept, because fast-math compilation
-    # would cancel them. `rint` or a conversion to integers would prevent vectorization of the
-    # loop.
+    # Compute k, the integer nearest to x / pi, and the sign (-1)^k. The sum below is so large that
+    # floating-point numbers of its size have the spacing 1, so the addition rounds. The subtraction
+    # then gives k. The lowest bit of the sum is 1 if k is odd, and is moved to the sign bit.
+    # Compilation with fast-math would cancel the addition and the subtraction. `rint` or a
+    # conversion to an integer would prevent vectorization of the loop.
     shifted = x * numbers.per_pi + numbers.rounding
     k = shifted - numbers.rounding
     for part in numbers.pi:
@@ -173,7 +173,7 @@ def _polynomial(u: Any, coefficients: Any) -> Any:
 
 @compile_function
 def _is_far(x: Any, numbers: Any) -> Any:
-    # The condition is "not <" instead of ">=", so that NaN counts as a large phase.
+    # "not <" is used instead of ">=", so that NaN counts as a large phase.
     return not (abs(x) < numbers.limit)
 
 
@@ -198,9 +198,8 @@ def cos(flat: Any, offsets: Any, scale: Any) -> None:
 
     abs(scale) has to be below `LARGEST_PHASE`.
     """
-    # A row is often too short for a vector loop. Several rows are therefore processed as one chunk,
-    # and the offsets are repeated to the length of the chunk. An index modulo the row length would
-    # prevent vectorization.
+    # Rows are often too short for a vectorized loop. Several rows are therefore processed as one
+    # chunk, with repeated offsets. An index modulo the row length would prevent vectorization.
     tile, numbers = _tile(offsets), _numbers(scale)
     for start in range(0, flat.size, tile.size):
         chunk = flat[start : start + tile.size]
@@ -215,8 +214,8 @@ def cos(flat: Any, offsets: Any, scale: Any) -> None:
         if unsafe:
             for j in range(chunk.size):
                 if _is_far(chunk[j], numbers):
-                    # As in the first loop, the cosine is rounded to the type of the array before
-                    # it is multiplied by the scale.
+                    # The cosine is rounded to the dtype of the array before the multiplication by
+                    # the scale, as in the first loop.
                     chunk[j] = math.cos(np.float64(chunk[j]))
                     chunk[j] *= scale
 
@@ -248,8 +247,8 @@ def cos_sin(flat: Any, scale: Any, out: Any, width: int) -> None:
 @compile_function
 def arc_cosine(flat: Any, order: int, scale: Any) -> None:
     """Replace `flat` by scale * flat^order * H(flat), with the step function H."""
-    # The step function is 1/2 at 0, as in Cho and Saul (2009). The order of the comparisons
-    # preserves NaN.
+    # The step function has the value 1/2 at 0, as in Cho and Saul (2009). For NaN, all comparisons
+    # below are False, so that NaN is not replaced.
     zero, half = scale * 0, scale / 2
     if order == 0:
         for j in range(flat.size):

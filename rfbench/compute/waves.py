@@ -47,9 +47,10 @@ def cos_inplace(phase: FloatArray, offsets: FloatArray | None, scale: float) -> 
         )
     if flat.size == 0:
         return
-    # The loop first leaves phases above LARGEST_PHASE unchanged, and then finds them by their
-    # absolute value. The features must therefore be smaller than LARGEST_PHASE. If the scale, after
-    # rounding to float32, is not smaller, the features are multiplied by it after the loop.
+    # `kernels.cos` computes features in place. The first pass does not change phases of at least
+    # LARGEST_PHASE, and a second pass recognizes these phases by their size. All features must
+    # therefore be smaller than LARGEST_PHASE. With a larger scale, features are computed with the
+    # scale 1 and then multiplied by the scale.
     factor = dtype.type(scale)
     small = abs(factor) < kernels.LARGEST_PHASE
     kernels.cos(flat, shifts, factor if small else dtype.type(1))

@@ -30,10 +30,10 @@ from rfbench.papers.models import CORRECTED, PRINTED
 from rfbench.registry import find_displayed_name
 
 PAGE, FIGURE = "answers.md", "answers.png"
-# Prefix of the names of the configurations that are run only for this page.
+# Prefix of the names of configurations that are run only for the QUESTIONS below.
 OWN = "answers_"
-# Number of features with which methods are compared. By definition, it is the largest M of
-# configs/leaderboard.yaml. There are no rows with twice this number.
+# Number of features at which methods are compared. By definition, it is the largest M in
+# configs/leaderboard.yaml. Results with twice this number of features do not exist.
 LARGEST_M = 400
 LOWER, HIGHER, OPEN = "lower", "higher", "not shown"
 
@@ -56,7 +56,7 @@ class Arm:
         return rows[here].groupby(TRIAL)["error"].last()
 
     def __str__(self) -> str:
-        # labels such as rks-pair consist of the sampler and a suffix
+        # A label such as rks-pair consists of the name of a sampler and a suffix for its variant.
         base, _, way = self.method.partition("rks-")
         name = find_displayed_name(base or f"rks, {way.replace('-', ' ')}")
         name += "" if self.scaling == STANDARD else f", {self.scaling}"
@@ -71,7 +71,8 @@ class AnswerComparison:
     """Comparison of two sides over data sets: the ratio of their errors, and a p-value."""
 
     ratio: Ratio
-    # Wilcoxon's p-value, adjusted for all comparisons on the page; NaN if there was no test
+    # p-value of Wilcoxon's signed-rank test, adjusted for all comparisons on the page. The value is
+    # NaN if there was no test.
     p: float = math.nan
 
     @property
@@ -90,7 +91,7 @@ class Answer:
 
     @property
     def verdict(self) -> str:
-        """`LOWER` if any option has this verdict, `HIGHER` if all options have it, else `OPEN`."""
+        """`LOWER` if an option is `LOWER`, `HIGHER` if every option is `HIGHER`, else `OPEN`."""
         every = {one.verdict for one in self.compared.values()}
         return LOWER if LOWER in every else HIGHER if every == {HIGHER} else OPEN
 
@@ -111,15 +112,16 @@ def _pair_with_baseline(baseline: str, *methods: str) -> list[Pair]:
     return [(Arm(name), Arm(baseline)) for name in methods]
 
 
-# Comparisons for each question; the template contains the text. By definition, a paired feature
-# has two columns, so LARGEST_M / 2 pairs have as many columns as LARGEST_M features with offsets.
-# The question "size" compares LARGEST_M features with half as many features.
+# Pairs of methods that are compared for each question. The question "pair" compares cosine and sine
+# pairs with random offsets. By definition, a pair has two columns, so LARGEST_M / 2 pairs have as
+# many columns as LARGEST_M features with offsets. The question "size" compares LARGEST_M features
+# with half as many features.
 QUESTIONS: dict[str, list[Pair]] = {
     "landmarks": _pair_with_baseline(
         "nystroem", "nystroem-kmeans", "nystroem-recursive-rls", "nystroem-rpcholesky"
     ),
     "orthogonal": _pair_with_baseline("rks", "orf", "qmc"),
-    # both sides have the same number of columns
+    # Both methods of this comparison have the same number of columns.
     "pair": [(Arm("rks-pair", LARGEST_M // 2), Arm("rks"))],
     "nystroem": _pair_with_baseline("rks", "nystroem"),
     "target": _pair_with_baseline("rks", "eerf", "lkrf", "surrogate-leverage-kept", "varpro"),
@@ -136,7 +138,7 @@ QUESTIONS: dict[str, list[Pair]] = {
 }
 
 
-# Short texts of the questions for the figure.
+# Short titles of the questions, for the figure.
 ASKED = {
     "landmarks": "Chosen landmarks, or uniform ones?",
     "orthogonal": "Orthogonal or quasi-random frequencies?",
@@ -226,8 +228,8 @@ def _compare_kernel_errors(collection: Collection) -> Ratio | None:
     if rows.empty:
         return None
     taken = (rows["solver"] == NO_SOLVER) & (rows["kernel"] == "gaussian")
-    # Drop trials of corrected runs, because other runs contain the same trials. Drop rows with a
-    # variant, because these rows belong to audits, which vary settings.
+    # Corrected runs are left out, because their trials are also in other runs. Rows with a variant
+    # are left out, because they are from audits, in which settings are varied.
     rows = rows[taken & (rows["protocol"] != CORRECTED) & (rows["variant"] == "")]
     sources = rows["group"].map(collection.groups["source"]).replace(catalog.TWINS)
     rows = rows.assign(rows=rows["dataset"], dataset=sources)

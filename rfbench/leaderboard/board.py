@@ -23,10 +23,10 @@ from rfbench.leaderboard.rule import find_significant_differences
 from rfbench.registry import find_displayed_name
 from rfbench.results.schema import BASELINE, METHOD, MODEL
 
-# A ranked method needs a value on at least this share of the data sets. A data set on which a
-# ranked method has no value is then dropped for all methods. The value was chosen without a
-# measurement. If twice as many values could be missing (a share of 0.8), a method that often fails
-# could remove a fifth of the data sets.
+# A method is ranked only if it has an error on more than this share of the data sets. Data sets on
+# which a ranked method has no error are then left out for all methods. The value was chosen without
+# a measurement. If twice as many errors could be missing (a share of 0.8), one method that often
+# fails could remove a fifth of the data sets.
 MIN_SHARE_OF_METHODS = 0.9
 
 
@@ -70,7 +70,7 @@ def compare_methods_at_size(rows: pd.DataFrame, M: int) -> SizeResult | None:
     names, models = list(map(str, logs)), set(rows.loc[rows["reference"], "method"])
     roles = {str(baseline): BASELINE, **dict.fromkeys(models, MODEL)}
     apart = np.argwhere(np.triu(find_significant_differences(logs)))
-    # Costs are means over the data sets on which all timed methods have a time.
+    # Mean times are computed only over the data sets on which all timed methods have a time.
     timed = compute_log_ratios(rows, M, "search").reindex(index=logs.index, columns=logs.columns)
     timed = timed.dropna(axis=1, how="all").dropna()
     costs = np.exp(timed.mean())

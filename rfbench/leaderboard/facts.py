@@ -10,8 +10,8 @@ from rfbench.escaping import to_json_value
 from rfbench.leaderboard.rule import MIN_DATASETS
 from rfbench.results.schema import MODEL
 
-# Number of significant digits of numbers in JSON. Different versions of pandas add numbers in
-# different orders, which changes about the last two of 17 digits. The value was chosen without a
+# Number of significant digits of numbers in JSON files. Versions of pandas differ in the order of
+# additions, which changes about the last two of 17 digits. The value was chosen without a
 # measurement. With half this value, small differences between methods would be lost.
 DIGITS = 10
 

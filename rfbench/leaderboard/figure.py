@@ -34,18 +34,19 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.transforms import Bbox
 
-# Lengths in inches: COLUMN is the width of a column of an article. LINE_HEIGHT is the height of a
-# row with text of 7.5 points in the figure of ratios. MARGIN is the space above and below the
-# rows. The values were chosen by eye. With half of LINE_HEIGHT, names overlap.
+# Lengths in inches. COLUMN is the width of a column of text in an article. LINE_HEIGHT is the
+# height of a row, with text of 7.5 points, in the figure of ratios. MARGIN is the space above and
+# below all rows. The values were chosen by eye. With half of LINE_HEIGHT, the names of methods
+# overlap.
 COLUMN, LINE_HEIGHT, MARGIN = 3.3, 0.16, 1.5
-# Positions of ticks for ratios (RATIOS) and for times (TIME_TICKS), chosen by eye within the range
-# of the published values. With twice as many ticks, their numbers overlap. A panel has the ticks
-# FINE if the upper end of its axis is at most WIDE times the lower end.
+# Tick positions on axes of ratios (RATIOS) and of times (TIME_TICKS). They cover the range of the
+# published values and were chosen by eye. With twice as many ticks, the tick labels overlap. If the
+# upper end of an axis is at most WIDE times the lower end, the axis has the ticks FINE instead.
 RATIOS = (0.25, 0.35, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.3, 1.5, 2.0, 4.0)
 FINE, WIDE = tuple(k / 50 for k in range(40, 61)), 1.2
 TIME_TICKS = (0.01, 0.1, 1, 10, 100, 1000)
-# Families of methods, each with a color and the prefixes of its methods. A method without a family
-# is drawn like the methods with random frequencies.
+# Families of methods. Each family has a color, and a method belongs to a family if its name starts
+# with one of the prefixes. All other methods are in the family of random frequencies.
 FAMILIES: dict[str, tuple[str, tuple[str, ...]]] = {
     "random frequencies": (BLUE, ("orf", "qmc", "sorf", "fastfood", "comp")),
     "data-dependent": (
@@ -57,23 +58,26 @@ FAMILIES: dict[str, tuple[str, tuple[str, ...]]] = {
     "reference models": (BLACK, ()),
 }
 OTHER_FAMILY, REFERENCES = "random frequencies", "reference models"
-# Markers of the methods within one family. They look different even at a size of 5 points.
+# Markers that distinguish the methods of one family. They look different even at a size of 5
+# points.
 MARKERS = "s^DvXP*<>d"
-# Candidates for the place of a name are at the distances REACHES, in points, from its marker and in
-# the directions DIRECTIONS. The nearest free place is used. The distances were chosen by eye. With
+# The name of a method is placed near its marker, at the nearest free position. REACHES are the
+# possible distances in points, chosen by eye, and DIRECTIONS are the possible directions. With
 # twice the distances, names are too far from their markers. HALO is half the width in points of a
-# marker with the white around it. Each line behind a name counts as CROSSING points of additional
-# distance. Other markers have to be at least NEAR points away from a name. CROSSING and NEAR were
-# chosen by eye. If they are halved, names cover the intervals, or touch markers.
+# marker with a white border. A line behind a name counts like CROSSING points of additional
+# distance. Markers of other methods are at least NEAR points away from a name, or farther away than
+# its own marker. CROSSING and NEAR were chosen by eye. If they are halved, names cover intervals or
+# touch markers.
 REACHES = (4, 8, 12, 20, 30)
 DIRECTIONS = ((1, 0), (0, -1), (0, 1), (-1, 0), (1, -1), (1, 1), (-1, -1), (-1, 1))
 HALO = 3
 CROSSING, NEAR = 8, 8
-# The range of times extends beyond the fastest and the slowest method by this factor, chosen by
-# eye. If it is halved, markers at the edge are cut off.
+# The axis of times extends beyond the fastest and the slowest method by this factor, which was
+# chosen by eye. If it is halved, markers at the edge are cut off.
 TIME_GAP = 1.6
-# Heights in inches of a figure with one panel, and of each of two panels, chosen by eye. Panels of
-# half the height have too little space for the names. The legend has LEGEND_HEIGHT.
+# Heights in inches: ONE_PANEL of a figure with one panel, EACH_PANEL of each panel in a figure with
+# two panels, and LEGEND_HEIGHT of the legend. The values were chosen by eye. In panels of half the
+# height, there is not enough space for the names.
 ONE_PANEL, EACH_PANEL, LEGEND_HEIGHT = 4.4, 2.7, 1.3
 
 
@@ -128,7 +132,8 @@ def draw_errors_against_costs(sizes: Sequence[SizeResult], own: str = "") -> Fig
     panels[-1].set_xlabel(f"CPU time of tuning and fit / that of {base}")
     _limit(panels, [_list_timed(size) for size in sizes])
     _add_legend(figure, looks, 2 if alone else len(FAMILIES))
-    # This call computes the layout, which is needed to place the names.
+    # Matplotlib computes the layout in this call. The names can be placed only when the layout is
+    # known.
     figure.draw_without_rendering()
     for panel, size in zip(panels, sizes, strict=True):
         _name_marks(panel, _list_timed(size))
@@ -136,7 +141,7 @@ def draw_errors_against_costs(sizes: Sequence[SizeResult], own: str = "") -> Fig
 
 
 def _list_timed(size: SizeResult) -> list[MethodResult]:
-    """Return the methods whose time is known."""
+    """Return the methods whose search time is known."""
     return [line for line in size.lines if line.search > 0]
 
 

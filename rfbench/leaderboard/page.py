@@ -26,7 +26,8 @@ from rfbench.results.schema import MODEL
 
 PAGE, FACTS, COSTS = "which_method.md", "leaderboard.json", "which_method_cost.png"
 RUN_COMMAND = "rfbench run leaderboard leaderboard_references leaderboard_boosting"
-# headings of the columns after the errors; these columns have values for the largest M
+# Headings of the columns to the right of the errors. The values in these columns are for the
+# largest M.
 BESIDE = ("better on", "geometric mean", "without three", "tuning time")
 VERDICT_MARKS = {"better": " +", "worse": " \N{MINUS SIGN}", "open": ""}
 
@@ -54,7 +55,7 @@ def render_page(board: Leaderboard | None, out: Path) -> str:
 
 
 def _by_mean(size: SizeResult) -> MethodResult | None:
-    """Return the method with the smallest geometric mean; None if it also has the best median."""
+    """Return the method with the smallest geometric mean. None if its median is the best, too."""
     by_mean = min(size.methods, key=lambda line: line.ratio.mean)
     return by_mean if by_mean.method != size.best else None
 
@@ -141,7 +142,7 @@ def _errors(sizes: Sequence[SizeResult], baseline: str) -> Grid:
 
 
 def format_ratio_with_interval(ratio: Ratio) -> str:
-    """Return the median of a ratio as text, followed by its interval if it has one."""
+    """Return the median of a ratio as text, followed by the confidence interval if it is known."""
     known = (
         ""
         if is_missing(ratio.low)

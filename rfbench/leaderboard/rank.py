@@ -43,7 +43,7 @@ from rfbench.samplers.elsewhere import (
 from rfbench.solvers import Solver
 
 BASELINE_SAMPLER = "rks"
-# bandwidth rule for all methods whose bandwidth is not selected by cross-validation
+# Rule for the bandwidth of all methods whose bandwidth is not selected by cross-validation.
 MEDIAN = "median"
 SEARCHED, NO_BANDWIDTH, NOT_SEARCHED = "searched", "none", "not searched"
 SOLVER_KEYS = (
@@ -100,8 +100,9 @@ class RankTarget:
             method.is_sampler
             and ("bandwidth" in self.parameters or "bandwidth" not in method.parameter_names)
         )
-        # A sampler class declares if it has a bandwidth, and the user can declare it for other
-        # maps. If neither is the case, a measurement shows if the map has a bandwidth.
+        # The class of a sampler declares if there is a bandwidth, and users can name the bandwidth
+        # parameter of other maps. For a map without such a declaration, a measurement shows if the
+        # bandwidth changes the features.
         said = method.is_sampler or method.bandwidth_name is not None
         if not (searched and said) and not _heeds_rows(method):
             return NO_BANDWIDTH
@@ -297,8 +298,8 @@ def compare_with_published_rows(
     measured = own.rows[(own.rows["label"] == label) & (own.rows["M"] == M)]
     asked = len(measured)
     notes = find_scale_notes(measured["message"])
-    # Times from different machines cannot be compared. Ratios to the baseline on the same machine
-    # can be compared.
+    # The times of the ranked method are left out, because they are not from the same machine as the
+    # published times of the other methods.
     untimed = paired.assign(search=math.nan)
     here = others[others["table"].isin(paired["table"]) & (others["method"] != label)]
     both = pd.concat([here, untimed], ignore_index=True)

@@ -43,8 +43,8 @@ from rfbench.samplers.elsewhere import PARAMETER, TO_STATE
 log = logging.getLogger(__name__)
 TABLE_CHOICES = ("all", "quick")
 # The forecast of the remaining time is updated after these numbers of finished trials. The first
-# trials are slower because loops are compiled. The values were chosen without a measurement. If
-# they are doubled, a wrong first forecast is shown twice as long.
+# trials are slower than later trials, because functions are compiled. The values were chosen
+# without a measurement. If they are doubled, a wrong first forecast is shown twice as long.
 RENEWED = (5, 20, 80)
 OnRow = Callable[[dict[str, Any]], None]
 Watch = Callable[[str, int, int], AbstractContextManager[OnRow]]
@@ -200,7 +200,7 @@ def rank(
 
 
 def _list_missing(plan: RunPlan) -> list[Trial]:
-    """Return the trials of a plan that have no row."""
+    """Return the trials of a plan that have no result row."""
     done = Store(plan.folder).read_statuses()
     return [trial for trial in plan.trials if trial.id not in done]
 
@@ -234,7 +234,7 @@ def find_method_to_rank(
 
 
 def _variants() -> dict[str, dict[str, Any]]:
-    """Return the name and parameters of each leaderboard method that has a label of its own."""
+    """Return the name and the parameters of each leaderboard method that has its own label."""
     found = {}
     for document in config.read_run_documents(shipped.locate_configuration(NAME)).values():
         for entry in document.value["samplers"]:
@@ -247,7 +247,7 @@ def _variants() -> dict[str, dict[str, Any]]:
 
 
 def _to_state(named: RankTarget) -> str:
-    """Return the advice on how to declare the bandwidth so that it can be searched."""
+    """Return advice for users: how to declare the bandwidth so that it can be selected."""
     if "bandwidth" in named.parameters:
         return "Remove the bandwidth from its parameters."
     if named.kind == "solver":

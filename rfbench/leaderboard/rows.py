@@ -25,12 +25,13 @@ from rfbench.papers.models import TUNED
 from rfbench.results import Results
 from rfbench.results.schema import BASELINE, MODEL, SCHEMA
 
-# prefix of the names of the leaderboard's configurations
+# The names of all configurations of the leaderboard start with this prefix.
 NAME = "leaderboard"
-# prefix of the names of the leaderboard's configurations for held-out tables
+# The names of the leaderboard's configurations with held-out tables start with this prefix.
 HELD_OUT = "leaderboard_held_out"
-# Keys that define the protocol of the leaderboard. Rows of a configuration with a different name
-# are used only if these keys have the same values.
+# Settings that define how the leaderboard measures errors. Results of a configuration that does not
+# belong to the leaderboard are used only if the configuration has the same values of these
+# settings.
 PROTOCOL_KEYS = (
     "protocol", "rows", "test_rows", "split", "scaling", "target", "feature_map", "dtype", "seed",
     "features_in_folds",
@@ -101,7 +102,7 @@ def read_trials(collection: Collection, folders: set[str]) -> pd.DataFrame:
     rows = rows[taken & rows["folder"].isin(folders)]
 
     numbers = rows[list(NUMBERS)].astype("float64")
-    # At least half a row is counted as wrong, because log(0) is not finite.
+    # An error of 0 counts as half a wrong row, because the logarithm of 0 is not finite.
     wrong = numbers["error"].clip(lower=50 / numbers["n_test"])
     names = rows["group"].map(collection.groups["source"])
     return numbers.assign(

@@ -16,37 +16,40 @@ from numpy.typing import ArrayLike, NDArray
 
 from rfbench.analysis.verdicts import ALPHA
 
-# Smallest coverage of the intervals, which is 1 - 2 ALPHA, as for the verdicts. If the probability
-# outside the intervals is halved, the intervals are about a fifth wider.
+# Smallest probability with which a confidence interval contains the true median. It is 1 - 2 ALPHA,
+# where ALPHA is the level of the verdicts. If the probability outside the interval is halved, the
+# interval is about a fifth wider.
 MEDIAN_LEVEL = 0.9
-# Smallest number of data sets for which an interval is computed. With 12 data sets, the ends of
-# the interval are the third smallest and the third largest value (binomial distribution). If the
-# number is halved, the ends are the smallest and the largest value.
+# Smallest number of data sets for which a confidence interval is computed. With 12 data sets, the
+# ends of the interval are the third smallest and the third largest value (binomial distribution).
+# If the number is halved, the ends are the smallest and the largest value.
 MIN_RATIOS = 12
-# Number of data sets with the most extreme ratios that the trimmed geometric mean leaves out. The
-# value was chosen without a measurement. With twice this value, only half of 12 data sets remain.
+# Number of data sets, with the most extreme ratios, that the trimmed geometric mean leaves out. The
+# value was chosen without a measurement. With twice this value, only half of 12 data sets would
+# remain.
 EXTREME = 3
-# Number of draws of random signs in a permutation test. By definition, a p-value of .05 has a
-# standard error of .0015, and of .0011 with twice as many draws.
+# Number of draws of random signs in a permutation test. By definition of a binomial share, a
+# p-value of 0.05 then has a standard error of 0.0015. With twice as many draws, the standard error
+# is 0.0011.
 SIGNS = 20_000
-# Differences of logarithms below this value are treated as rounding errors, because logarithms of
-# doubles have errors of about 1e-16. Any value up to 1e-6 gives the same verdicts unless two
-# errors agree to that many digits, so twice this value changes nothing.
+# A difference of two logarithms below this value counts as 0, because logarithms of doubles have
+# rounding errors of about 1e-16. The verdicts would be the same with twice this value, and with any
+# value up to 1e-6, unless two errors agree in that many digits.
 EQUAL = 1e-12
-# Seed of the random signs. With a different seed, p-values change by about the standard error in
-# the comment on SIGNS. Twice the seed is a different seed.
+# Seed of the random signs in permutation tests. The value is arbitrary by definition. With a
+# different seed, p-values change by about their standard error (see the comment at SIGNS).
 SEED = 0
-# Smallest number of data sets for naming a best method; with fewer data sets, the result would be
-# due to chance. By definition, it is the number with which the rule has the power .8, if there are
-# 19 to 22 methods and the difference of two methods is as large as its standard deviation over data
-# sets. This number is the smallest n with q / sqrt(2) + z <= sqrt(n). Here q is the quantile of
-# Tukey's studentized range with n - 1 degrees of freedom, because the largest |t| of all pairs
-# approximately follows this distribution, divided by the square root of 2. z is the normal quantile
-# of the power, multiplied by pi / 3 for signed ranks. Two methods need 11 data sets, and 30 methods
-# need 28. The power with half or twice as many data sets follows from the same formula.
+# Smallest number of data sets for naming a best method. With fewer data sets, the best method would
+# often be due to chance. By definition, the test with this number has the power 0.8 for 19 to 22
+# methods, if two methods differ by the standard deviation of their difference over data sets. The
+# number is the smallest n with q / sqrt(2) + z <= sqrt(n). q is a quantile of Tukey's studentized
+# range with n - 1 degrees of freedom, and q / sqrt(2) approximates the quantile of the largest |t|
+# over all pairs of methods. z is the normal quantile of the power, multiplied by pi / 3 because the
+# test uses signed ranks. For two methods n is 11, and for 30 methods n is 28. The power with half
+# or twice as many data sets follows from the same formula.
 MIN_DATASETS = 26
 Values = NDArray[np.float64]
-# Table of natural logarithms of ratios of errors, with a row per data set and a column per method.
+# Table of natural logarithms of ratios of errors. Rows are data sets, and columns are methods.
 Logs = pd.DataFrame
 
 
@@ -77,8 +80,8 @@ def find_significant_differences(
     z = ranks / np.sqrt(np.maximum((ranks**2).sum(axis=0), 1.0))
     signs = np.random.default_rng(seed).choice([-1.0, 1.0], (draws, n))
     largest = np.abs(signs @ z).max(axis=1)
-    # The observed signs count as one of the draws, so that the level of the test is valid for any
-    # number of draws.
+    # The observed signs are counted as one additional draw. The level of the test is then valid for
+    # any number of draws.
     own = z.sum(axis=0)
     share = (1 + (largest[None, :] >= np.abs(own)[:, None] * (1 - 1e-12)).sum(axis=1)) / (1 + draws)
     apart[left, right] = (share <= alpha) & (own * D.mean(axis=0) > 0)

@@ -44,7 +44,7 @@ def render_report_files(verification: Verification, out: Path) -> Addition:
 
 
 def list_statements(verification: Verification) -> list[Statement]:
-    """Return a list with the statement on the best method; empty if the rows do not support it."""
+    """Return the statements on the best method, or an empty list if they are not supported."""
     from rfbench.leaderboard.board import compute_leaderboard
 
     return _statements(compute_leaderboard(verification.selection.collection))

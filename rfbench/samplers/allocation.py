@@ -76,8 +76,9 @@ def compute_pair_moments(
         c2 = np.exp(-(norms[part, None] + norms)) if decays else np.ones_like(g)
         apart = c2 * (1.0 - np.eye(len(g), n, start))
         g2 = g**2
-        # The variance of a feature of degree n is M^n - (x'y)^(2n), with the mean M of
-        # (w'x)^2 (w'y)^2 over projections w. For a count sketch it is N^n + (x'y)^(2n).
+        # A feature of degree n is a product of n projections w'x. Its product for the rows x and y
+        # has the variance M^n - (x'y)^(2n), where M is the mean of (w'x)^2 (w'y)^2 over w. For a
+        # count sketch, the variance is N^n + (x'y)^(2n) with N = |x|^2 |y|^2.
         sign = 1.0 if projection == "countsketch" else -1.0
         M = N if sign > 0 else N + twice * (g2 - Q * (projection != "gaussian"))
         R = g2 - (N - Q + (twice - 1.0) * (g2 - Q)) / max(d - 1, 1)
@@ -142,7 +143,8 @@ def allocate_features_to_degrees(
             if not min(least, P, total) <= m <= total:
                 continue
             for _ in range(total - used):
-                # If several degrees reduce the sum equally, the highest degree is chosen.
+                # If several degrees reduce the sum of the variances equally, the feature is
+                # assigned to the highest of these degrees.
                 degree = m - 1 - int(current[::-1].argmin())
                 if current[degree] > 0:
                     degree = 0

@@ -109,10 +109,12 @@ class FittedFeatures(ABC):
         The kernel that the features approximate, if there is one.
     """
 
-    # True if z(x)'z(y) estimates k(x, y) for every supported kernel. False if it estimates no
-    # kernel, or only the Gaussian kernel.
+    # True if the product z(x)'z(y) of the features of two rows estimates k(x, y) for every
+    # supported kernel. False for all other methods, also if the product estimates only the Gaussian
+    # kernel.
     approximates_kernel: ClassVar[bool] = False
-    # True if the method selects a subset of the candidate features and sets `kept_`.
+    # True if the method itself decides how many of its candidate features are kept. The attribute
+    # `kept_` contains this number after the fit.
     keeps_some: ClassVar[bool] = False
 
     notes_: list[str]
@@ -203,22 +205,23 @@ class RandomFeatures(
     """
 
     declaration: ClassVar[SamplerInfo]  # the decorator `sampler` sets this attribute
-    # True if `_draw` uses the target. In cross-validation, the features are then fitted without
-    # the held-out fold.
+    # True if `_draw` uses the target. In cross-validation, the features are then fitted again for
+    # each fold, without the rows of the fold. Otherwise the targets of held-out rows would be used.
     needs_target: ClassVar[bool] = False
     approximates_kernel: ClassVar[bool] = True
-    # True if the mean of the kernel estimate over seeds is k(x, y), with default parameters and
-    # for every M.
+    # True if the kernel estimate is unbiased: its mean over all seeds is k(x, y) for every number M
+    # of features. The parameters have their default values.
     unbiased: ClassVar[bool] = True
     has_bandwidth: ClassVar[bool] = True
-    # Kernel classes and types of features (`Kernel.feature`) that the sampler supports.
+    # The sampler supports the subclasses of `kernels_served` that have one of these types of
+    # features (`Kernel.feature`).
     kernels_served: ClassVar[Any] = Kernel
     features_served: ClassVar[tuple[str, ...]] = ("wave", "arc-cosine", "coordinate")
-    # Revision of the method. It is incremented when the method computes something different, so
-    # that results of an earlier revision are not reused.
+    # Version number of the method. The number is increased when the features of the method change,
+    # so that results of an earlier version are not reused.
     revision: ClassVar[int] = 1
-    # Defaults that have changed, with their new values. These values are part of the key of a
-    # result, so that results with the old default are not reused for the new default.
+    # New values of the parameters whose default has changed. These values are included in the key
+    # under which a result is stored, so that a result with the old default is not reused.
     changed_defaults: ClassVar[Mapping[str, Any]] = MappingProxyType({})
 
     n_components: int = field(default=100, kw_only=False, metadata=make_rule_metadata(whole(1)))
@@ -241,8 +244,9 @@ class RandomFeatures(
     @classmethod
     def serves(cls, kernel: type[Kernel]) -> bool:
         """Return True if the sampler supports this kernel."""
-        # A registered kernel must also be in the declaration. The declaration is read with `vars`,
-        # because a subclass without its own declaration may support other kernels.
+        # A registered kernel is supported only if the declaration of the class lists the kernel.
+        # `vars` ignores inherited declarations, because a subclass may support kernels that its
+        # base class does not support.
         declared = vars(cls).get("declaration")
         name = next((name for name, known in KERNELS.items() if known is kernel), None)
         if declared and name and name not in declared.kernels:
@@ -262,7 +266,8 @@ class RandomFeatures(
 
     def _fit(self, X: Rows, y: Any, shared: Shared) -> RandomFeatures:
         """Fit like `fit`, and reuse the results of earlier fits that `shared` contains."""
-        # A subclass with its own `fit` does not use cached results.
+        # If a subclass overrides `fit`, its own `fit` is called, and results in `shared` are not
+        # reused.
         if type(self).fit is not RandomFeatures.fit:
             return self.fit(X, y)
         return self._fit_drawing(X, y, shared)

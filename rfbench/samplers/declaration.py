@@ -13,14 +13,15 @@ from rfbench.registry import KERNELS
 Class = TypeVar("Class")
 NO_OPTIONS: Mapping[str, Any] = MappingProxyType({})
 
-# Groups of kernels that samplers support.
+# Names of kernels, grouped by the samplers that support them.
 GAUSSIAN = ("gaussian", "gaussian-unhalved")
 ISOTROPIC = (*GAUSSIAN, "arc-cosine-0", "arc-cosine-1", "arc-cosine-2")
 PRODUCT = (*ISOTROPIC, "laplacian", "cauchy")
 MIXTURES = ("matern", "rational-quadratic")
 WAVES = (*GAUSSIAN, "laplacian", "laplacian-l2", "cauchy", *MIXTURES)
 DOT_PRODUCTS = ("softmax", "polynomial")
-# Names of the kernels whose features are each computed from one frequency or one coordinate.
+# Names of all kernels except the dot-product kernels. A feature of these kernels is computed from
+# one frequency or from one coordinate of the row.
 ANY = tuple(name for name in KERNELS if name not in DOT_PRODUCTS)
 
 

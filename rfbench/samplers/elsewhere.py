@@ -31,22 +31,23 @@ from rfbench.samplers.base import NOTHING_SHARED, RandomFeatures, RandomStreams,
 from rfbench.samplers.feature_map import FittedMap, check_columns, to_feature_matrix
 from rfbench.samplers.length_scale import PAIRS, compute_feature_products, measure_length_scale
 
-# Usual names of a method's parameters for the number of features and for the seed. The first name
-# that the method accepts is used.
+# Parameter names that different packages use for the number of features and for the seed. The first
+# name that a method accepts is used.
 SIZES = ("n_components", "n_features", "M")
 SEED_NAMES = ("random_state", "seed")
-# Keys that specify how a method uses the bandwidth s. PARAMETER is the name of the method's
-# bandwidth parameter, and FORMULA is the value of this parameter at bandwidth s. Instead of a
-# name, 'none' (the rows are not changed) or 'rows' (the rows are divided by s) can be given.
+# PARAMETER and FORMULA are the names of two settings with which users describe the bandwidth of a
+# method. The first setting is the name of the method's bandwidth parameter. The second setting is
+# the value of this parameter, as a formula in the bandwidth s. Instead of a parameter name, the
+# first setting can be 'none' (rows are not changed) or 'rows' (rows are divided by s).
 PARAMETER, FORMULA = "bandwidth_parameter", "bandwidth_formula"
 NOT_VARIED, ROWS_VARIED = "none", "rows"
 TO_STATE = (
     f"State `{PARAMETER}: NAME` and `{FORMULA}: 1/(2*s^2)` (or s, 1/s, 0.5*s^2) among the "
     f"parameters of the method, or `{PARAMETER}: {ROWS_VARIED}` to divide the rows."
 )
-# Note in a result row if the length scale of the method could not be measured.
+# Note that is added to a result row if the length scale of the method could not be measured.
 UNKNOWN_SCALE = "the method's parameters are assumed to be for bandwidth 1"
-# Beginning of the same note in result rows of earlier versions of rfbench.
+# In earlier versions of rfbench, the note UNKNOWN_SCALE in result rows started with this text.
 EARLIER_UNKNOWN_SCALE = "own parameters are taken for bandwidth 1"
 _SIZE = re.compile(r"(.*\*\s*)?M")
 _COEFFICIENT = r"([0-9]*\.?[0-9]+(?:e[+-]?[0-9]+)?)"
@@ -72,7 +73,7 @@ class Formula:
     power: float
 
     def __call__(self, s: float) -> float:
-        """Return the value of the parameter at the bandwidth s."""
+        """Return factor * s^power, the value of the parameter at the bandwidth s."""
         return float(self.factor * s**self.power)
 
     @classmethod
@@ -84,7 +85,8 @@ class Formula:
         if match := _PRODUCT.fullmatch(str(text).strip()):
             return cls(float(match[1] or 1), float(match[2] or 1))
         match = _QUOTIENT.fullmatch(str(text).strip())
-        # Brackets are required, because 1/2*s could mean s/2 or 1/(2*s).
+        # A product in the denominator must be in brackets. Without brackets, 1/2*s could mean s/2
+        # or 1/(2*s).
         if match is None or (match[3] and not match[2]) or bool(match[2]) != bool(match[5]):
             raise MethodError(
                 f"{FORMULA} is {text!r}.", "The formula has to be a power of s.", TO_STATE
@@ -309,7 +311,7 @@ class FunctionFeatures:
         self.function, self.M, self.seed, self.words = function, M, seed, words
 
     def fit(self, X: Rows, y: Any = None) -> FunctionFeatures:
-        """Do nothing and return self."""
+        """Return self, because a function has nothing to fit."""
         return self
 
     def transform(self, X: Rows) -> Any:
@@ -347,7 +349,7 @@ class ForeignFeatures(RandomFeatures):
 
     @property
     def needs_target(self) -> bool:  # type: ignore[override]
-        """True if the method declares that it uses the target."""
+        """True if the method is declared to use the target."""
         return uses_target(self.make_unfitted())
 
     def make_unfitted(self, **own: Any) -> Any:
@@ -371,11 +373,11 @@ class ForeignFeatures(RandomFeatures):
         scale = s if self.has_bandwidth and formula is None else 1.0
         varied = {} if formula is None else {self.method.bandwidth_name: formula(s)}
         fitted = self.make_unfitted(**varied)
-        # Rows on disk are passed to the method unchanged. Methods that need all rows at once raise
-        # an error with advice.
+        # Rows that are stored on disk (`RowSource`) are passed to the method without a division by
+        # the bandwidth. A method that needs all rows in memory then raises an error with advice.
         rows = X if isinstance(X, RowSource) else _divided(X, scale)
         fitted.fit(rows, *(() if targets is None else (y,)))
-        # Only the fitted method has the kernel, in its attribute `kernel_`.
+        # Methods create their kernel during `fit`, and store the kernel in the attribute `kernel_`.
         if self.approximates_kernel:
             self.kernel_ = fitted.kernel_
         return ForeignMap._from_fitted(fitted, scale, X)
@@ -402,8 +404,8 @@ class ForeignMap(FittedMap):
         alone = to_feature_matrix(fitted.transform(some[:5]), some[:5].shape[0])
         for block in (whole, alone):
             check_columns(block.shape[1], width)
-        # The tolerance is large enough for float32, in which the rounding errors of a matrix
-        # product depend on the number of rows.
+        # Features in float32 have rounding errors that depend on the number of rows in the block.
+        # The tolerance is larger than these errors.
         tolerance = 1e-4 * np.abs(whole).max()
         if not np.allclose(whole[:5], alone, rtol=0.0, atol=tolerance, equal_nan=True):
             raise MethodError(
@@ -475,30 +477,31 @@ class adapted:
         return np.asarray(call(X))
 
 
-# The functions below measure if the bandwidth changes the features of a method, and how a
-# parameter of the method depends on the bandwidth.
+# The functions below measure two properties of a method: if its features depend on the bandwidth,
+# and with which power of the bandwidth a parameter of the method changes.
 
-# Numbers of pairs, columns, features and seeds of these measurements. Chosen without a
-# measurement. With twice the SEED_COUNT, the check needs twice the time. It can then distinguish
-# two formulas (see POWERS) if their mean products differ by 70 % of the difference that is needed
-# now. With half the SEED_COUNT, several formulas may agree with the results.
+# Numbers of row pairs, columns, features and seeds for measuring the bandwidth formula of a method.
+# The values were chosen without a measurement. With twice the SEED_COUNT, the check needs twice the
+# time, but can distinguish two formulas whose results differ by 30 % less. With half the
+# SEED_COUNT, several formulas may fit the results.
 N_PAIRS, COLUMNS, FEATURES, SEED_COUNT = 20, 5, 16, 40
 
-# The LABELS have about as many values 1 as 0, because the norm of five normal variables has the
-# median 2.1. POWERS are the usual formulas of a bandwidth parameter in scikit-learn, torch and the
-# papers: gamma = 1 / (2 * s^2), s, and their roots and inverses. PROBE_PARAMETERS are fixed, so
-# that rows with doubled values get the same random numbers.
+# About half of the LABELS are 1, because the norm of five normal variables has the median 2.1.
+# POWERS are the powers of the bandwidth s that occur in scikit-learn, torch and papers, for example
+# -2 for gamma = 1 / (2 * s^2). PROBE_PARAMETERS contain a fixed seed, so that rows with doubled
+# values get the same random numbers.
 PROBE_ROWS = np.random.default_rng(11).standard_normal((2 * N_PAIRS, COLUMNS))
 LABELS = (np.linalg.norm(PROBE_ROWS, axis=1) > 2.0).astype(int)
 POWERS = (-2.0, -1.0, -0.5, 0.5, 1.0, 2.0)
 PROBE_PARAMETERS = {"n_components": FEATURES, "random_state": 0}
 
-# Products are considered unchanged if they differ by at most this value, relative to the largest
-# product. It is 100 times the rounding error of float32, 2^-23 by definition.
+# Two products of features count as equal if their difference, divided by the largest product, is at
+# most this value. The value is about 100 times the rounding error of float32, which is 2^-23
+# by definition.
 UNCHANGED = 1e-5
-# Means are considered equal if they differ by at most this number of standard errors. By chance, 1
-# of 16,000 pairs exceeds this number. With the value halved, a correct formula is rejected for one
-# pair of 20.
+# Two means count as equal if their difference is at most this number of standard errors. By chance,
+# the difference exceeds 4 standard errors in 1 of 16,000 cases. With the value halved, a correct
+# formula would be rejected in 1 of 20 cases.
 ERRORS = 4.0
 
 
@@ -556,7 +559,8 @@ def measure_bandwidth_exponent(method: Method, name: str, value: Any) -> float:
         make = functools.partial(method.make, FEATURES, **words)
         return np.array([_products(functools.partial(make, s), rows) for s in range(count)])
 
-    # Scale the rows to distances at which the kernel is about half of its value at distance 0.
+    # The rows are scaled to distances at which the kernel is about half of its value at distance 0.
+    # At much smaller or larger distances, the kernel would hardly depend on the bandwidth.
     def off(scale: float) -> float:
         pairs, itself = scale * PROBE_ROWS, scale * np.tile(PROBE_ROWS[:N_PAIRS], (2, 1))
         near, same = (float(mean_products(rows, count=8).mean()) for rows in (pairs, itself))

@@ -218,8 +218,8 @@ class FeatureMap(FittedMap):
 
     def with_weights(self, weights: Array) -> FeatureMap:
         """Return a map with the columns of frequency m multiplied by weights[m]."""
-        # The cosine and the sine of a frequency share a weight. With different weights, the sum of
-        # their products would not be proportional to cos(w'(x - y)).
+        # The cosine and the sine of a frequency w get the same weight. With different weights, the
+        # products of features would no longer be proportional to cos(w'(x - y)).
         columns = np.tile(weights, 2) if self.layout == PAIRED else weights
         return replace(self, weights=columns if self.weights is None else self.weights * columns)
 
@@ -244,9 +244,9 @@ class FeatureMap(FittedMap):
 
         assert self.offsets is not None
         assert self.weights is None
-        # The derivative of scale * cos(t + b) is -scale * sin(t + b) = scale * cos(t + b + pi/2).
-        # The same loop therefore computes columns and derivatives, with different offsets. The
-        # phases are computed once and copied, because computing them needs most of the time.
+        # The derivative of scale * cos(t + b) with respect to t is scale * cos(t + b + pi/2). One
+        # loop can therefore compute columns and derivatives, with different offsets. The phases t
+        # are computed once and copied, because computing them needs most of the time.
         slopes = self._project(rows)
         columns = slopes.copy()
         waves.cos_inplace(columns, self.offsets, self.scale)
@@ -260,7 +260,8 @@ class FeatureMap(FittedMap):
 
     def astype(self, dtype: Any) -> FeatureMap:
         """Return the map with its arrays converted to the floating-point type `dtype`."""
-        # If `frequencies` contains indices, they stay integers.
+        # For coordinate features and for fast projections, `frequencies` contains indices. Indices
+        # stay integers and are not converted.
         numbers = self.feature == "coordinate" or self.projection is not None
         return replace(
             self,
@@ -275,7 +276,8 @@ class FeatureMap(FittedMap):
         if self.feature == "coordinate":
             columns: NDArray[Any] = self.frequencies
             if isinstance(rows, np.ndarray):
-                # Without the mode "clip", numpy would make a copy of `out`.
+                # With the mode "clip", numpy writes directly into `out`. The default mode would use
+                # a copy of `out`.
                 np.take(rows, columns, axis=1, out=out, mode="clip")
             else:
                 out[...] = to_dense(rows[:, columns])
@@ -283,10 +285,9 @@ class FeatureMap(FittedMap):
         else:
             from rfbench.compute import waves
 
-            # The phases W'x are computed first, and then the cosine is computed in place. The
-            # phases are written into `out` if it has as many columns as there are phases. In the
-            # paired map, cosines and sines fill the two halves of `out`, so the phases need a
-            # separate array.
+            # The phases W'x are computed first. In an offset map, they are written into `out`, and
+            # cosines are computed in place. In a paired map, `out` has two columns per phase, one
+            # for the cosine and one for the sine, so the phases need a separate array.
             if self.layout == PAIRED:
                 waves.cos_sin(self._project(rows), self.scale, out)
             else:
@@ -300,13 +301,15 @@ class FeatureMap(FittedMap):
                     out *= self.scale
                 else:
                     waves.arc_cosine_inplace(out, self.order, self.scale)
-        # Weights are applied last, because the loops above multiply all columns by the same scale.
+        # The columns are multiplied by their weights last, because the loops above multiply all
+        # columns by the same scale.
         if self.weights is not None:
             out *= self.weights
 
     def as_torch(self) -> Any:
         """Return the feature map as a `torch.nn.Module`. See `FittedMap.as_torch`."""
-        # A subclass that overrides `transform_into` needs its own torch implementation, too.
+        # The torch module computes the same features as `FeatureMap.transform_into`. A subclass
+        # that overrides this method therefore needs its own `as_torch`.
         own = type(self).transform_into is not FeatureMap.transform_into
         return super().as_torch() if own else make_torch_map(self)
 
@@ -319,18 +322,20 @@ class FeatureMap(FittedMap):
         return accumulate_normal_equations(transform, rows, Y, self.n_columns, dtype=rows.dtype)
 
     def _project(self, rows: Rows, out: FloatArray | None = None) -> FloatArray:
-        """Return the phases w'x, shape (n, M). They are written into ``out`` if it is given."""
+        """Return the phases w'x, shape (n, M). If ``out`` is given, it contains the phases."""
         if self.projection is not None:
             if out is None:
                 out = np.empty((rows.shape[0], self.n_frequencies), dtype=rows.dtype)
             self.projection.project(rows, self.frequencies, out)
             return out
-        # Convert the frequencies to the dtype of the rows. Frequencies in float64 would make the
-        # product float64, which is half as fast and differs from the dtype of `out`.
+        # The frequencies are converted to the dtype of the rows. With float32 rows and float64
+        # frequencies, the product would be float64, would need twice the time, and would not fit
+        # the dtype of `out`.
         frequencies = self.frequencies.astype(rows.dtype, copy=False)
         if not sparse.issparse(rows):
             return cast(FloatArray, matmul(rows, frequencies, out=out))
-        # scipy returns the product of sparse rows as a new array, which is copied into `out`.
+        # For sparse rows, scipy cannot write a product into an existing array. The product is
+        # therefore copied into `out`.
         phases: FloatArray = np.ascontiguousarray(rows @ frequencies)
         if out is None:
             return phases

@@ -99,7 +99,8 @@ class Greedy(PooledFeatures):
         pursuit = Pursuit(equations.gram, equations.moment, most)
         self.chosen_ = np.empty(self.n_components, dtype=np.intp)
         free = np.ones(pool.n_frequencies, dtype=bool)
-        # Rounding error of a correlation, which is a sum of n products.
+        # `rounding` is a bound of the rounding error of a correlation, which is a sum over n rows.
+        # Two correlations count as equal if they differ by less than twice this bound.
         rounding = 4 * float(np.finfo(rows.dtype).eps * np.linalg.norm(y))
         rounding *= float(np.diag(equations.gram).max()) ** 0.5
         for step in range(self.n_components):
@@ -131,11 +132,10 @@ class Pursuit:
         Maximum number of columns that are selected.
     """
 
-    # A column is treated as a combination of the earlier columns if its squared distance from
-    # their span, relative to its squared norm, is below this value. The rounding error of this
-    # distance is about 1e-16 times the number of columns. Chosen without a measurement. With twice
-    # or half the value, only columns with an angle of about 1e-5 to the span are treated
-    # differently.
+    # A column counts as a linear combination of earlier columns if its squared distance from their
+    # span, divided by its squared norm, is at most this value. The rounding error of this ratio is
+    # about 1e-16 times the number of columns. The value was chosen without a measurement. Twice or
+    # half the value would matter only for columns whose angle to the span is about 1e-5.
     SPANNED = 1e-10
 
     def __init__(self, gram: Array, moment: Array, most: int) -> None:

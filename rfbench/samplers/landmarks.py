@@ -15,24 +15,25 @@ from rfbench.memory import check_memory_fits
 from rfbench.rows import select_rows
 from rfbench.samplers.projected import iterate_row_blocks
 
-# Number of rows per block when only the diagonal of a kernel matrix is needed. Measured by `python
-# -m scripts.bench.doubled`: with half the value, 1.58 times the CPU time is needed, with twice the
-# value .91 times.
+# Number of rows per block when only the diagonal of a kernel matrix is computed. Measured CPU time,
+# as a multiple of the time with this value: 1.58 with half the value, and 0.91 with twice the value
+# (`python -m scripts.bench.doubled`).
 DIAGONAL_ROWS = 128
-# Maximum number of rows and of rounds of k-means, chosen without a measurement. The cost of
-# k-means is proportional to rows * landmarks * rounds. If either limit is doubled, drawing
-# landmarks needs twice the time, and the landmarks of published rows change.
+# Maximum number of rows that k-means uses, and maximum number of its iterations. The values were
+# chosen without a measurement. The time of k-means is proportional to rows * landmarks *
+# iterations, so it doubles if either limit is doubled. The landmarks of published results would
+# then change.
 KMEANS_ROWS, KMEANS_ROUNDS = 20_000, 20
-# Smallest sum of the omitted eigenvalues, relative to the trace. A sum of eigenvalues has rounding
-# errors of about 1e-16 * trace * (their number), so a smaller sum would be noise or negative. With
-# twice the value, the penalty is larger only if the omitted eigenvalues are nearly 0.
+# Lower bound of the sum of the omitted eigenvalues, divided by the trace of the kernel matrix.
+# Because of rounding errors, the computed sum could be negative. With twice the value, results
+# change only if the omitted eigenvalues are nearly 0.
 MIN_RELATIVE_MEAN = 1e-12
-# Smallest sum of the residuals, relative to the trace of the kernel matrix, for which another
-# landmark is drawn. A smaller sum is a rounding error. With twice the value, at most one landmark
-# fewer is drawn.
+# No more landmarks are drawn if the sum of the residuals, divided by the trace of the kernel
+# matrix, is below this value, because such a sum is a rounding error. With twice the value, at most
+# one landmark fewer is drawn.
 LEAST_RESIDUAL = 1e-13
-# Maximum memory in bytes (2 GiB) of the Cholesky factor with which pivots are chosen. Chosen
-# without a measurement. With twice the memory, pivots are chosen among twice as many rows, which
+# Memory limit in bytes (2 GiB) of the Cholesky factor that selects pivot rows. The value was chosen
+# without a measurement. With twice the memory, pivots are selected among twice as many rows, which
 # needs twice the time.
 FACTOR_BYTES = 2**31
 
@@ -124,7 +125,7 @@ def compute_centroids(
     n, count = X.shape[0], max(m, KMEANS_ROWS)
     taken = np.sort(rows.choice(n, size=count, replace=False)) if n > count else slice(None)
     points: Any = to_float64(X[taken])
-    # The k-means of scikit-learn accepts sparse rows only with 32-bit indices.
+    # `KMeans` of scikit-learn rejects sparse rows whose indices have 64 bits.
     if not isinstance(points, np.ndarray):
         parts = points.data, points.indices.astype(np.int32), points.indptr.astype(np.int32)
         points = sparse.csr_array(parts, shape=points.shape)
@@ -133,12 +134,13 @@ def compute_centroids(
     seed = int(selection.integers(2**31 - 1))
     found = KMeans(m, n_init=1, max_iter=KMEANS_ROUNDS, random_state=seed)
     with warnings.catch_warnings():
-        # The warning that there are fewer than m distinct rows is ignored, because this case is
-        # handled below.
+        # `KMeans` warns if the data has fewer than m distinct rows. The warning is suppressed,
+        # because the code below handles this case.
         warnings.simplefilter("ignore", ConvergenceWarning)
         found.fit(points)
     labels, first = np.unique(found.labels_, return_index=True)
-    # Return rows of the data, because the centroids of scikit-learn may have rounding errors.
+    # If there are fewer than m distinct rows, these rows are the landmarks. The centroids of
+    # scikit-learn would differ from the rows by rounding errors.
     if len(labels) < m:
         return np.asarray(to_dense(points[first])), points.shape[0]
     return np.asarray(found.cluster_centers_), points.shape[0]
@@ -199,7 +201,8 @@ def choose_pivots(
         residual -= np.einsum("ij,ij->j", factor[count:stop], factor[count:stop])
         np.maximum(residual, 0.0, out=residual)
         residual[new] = 0.0
-        # The first proposal is rejected only if its residual is a rounding error.
+        # The first proposed row is always accepted, unless its residual is only a rounding error.
+        # The residual is set to 0 so that this row is not proposed again.
         residual[proposed[0]] = 0.0
         chosen[count:stop], count = new, stop
     return chosen[: max(count, 1)]

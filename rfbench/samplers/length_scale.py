@@ -20,37 +20,40 @@ from rfbench.arrays import Array
 from rfbench.errors import MethodError
 from rfbench.kernels import to_dense
 
-# Number of pairs of rows. The map gets as many features as there are rows, because the products of
-# Nystroem features are equal to the kernel if all rows are landmarks. Chosen without a
-# measurement. With twice the value, each fit has twice the rows and features.
+# Number of pairs of rows at which the length scale of a map is measured. The map has as many
+# features as there are rows. Nystroem features can then use all rows as landmarks, and their
+# products are equal to the kernel. The value was chosen without a measurement. With twice the
+# value, each fit has twice as many rows and features.
 PAIRS = 64
-# Value of the Gaussian kernel at a distance of one bandwidth, by definition.
+# Value of the Gaussian kernel at a distance of one bandwidth, exp(-1/2) by definition. The length
+# scale of a map is the distance at which its kernel has this value.
 FALLEN = math.exp(-0.5)
-# The measured length scale is rounded to a power of 2^(1/8), by definition. This changes it by at
-# most 4.4 %. The error of the measurement is smaller. If the true length scale is such a power,
-# for example 1, the result is therefore exactly this value. With twice the value, the distances
-# between powers would be smaller than the error.
+# A measured length scale is rounded to a power of 2^(1/8), by definition. The rounding changes the
+# length scale by at most 4.4 %, which is more than the error of the measurement. A true length
+# scale of 1 is therefore found exactly. With twice the value, neighboring powers would differ by
+# less than the error.
 PARTS_PER_OCTAVE = 8
-# Largest error of the measured length scale, in steps of 2^(1/8). By definition, two standard
-# errors are at most 2 % of the length scale. With twice the limit, maps of length scale 1 may get
-# a neighboring power.
+# Largest accepted error of a measured length scale, in steps of 2^(1/8). By definition, two
+# standard errors must be at most 2 % of the length scale. With twice the limit, a length scale of 1
+# may be rounded to a neighboring power of 2^(1/8).
 LARGEST_ERROR = PARTS_PER_OCTAVE * math.log2(1.02)
-# FEW_SEEDS is the number of seeds at each distance of the search. MOST_SEEDS is the maximum number
-# of seeds of the final measurement. Chosen without a measurement. With twice as many seeds, both
-# steps need twice the time.
+# FEW_SEEDS is the number of seeds at each distance of the search for the length scale. MOST_SEEDS
+# is the maximum number of seeds of the final measurement. The values were chosen without a
+# measurement. With twice as many seeds, the search and the final measurement need twice the time.
 FEW_SEEDS, MOST_SEEDS = 4, 512
-# COARSE is the step of the search for the distance, two octaves (an octave is a factor of 2).
-# FURTHEST is the limit of the search, 20 octaves. Chosen without a measurement. With twice the
-# step, a search may miss the distances at which a kernel decreases.
+# COARSE is the step of the search for the length scale, a factor of 4. FURTHEST is the limit of the
+# search, a factor of 2^20. The values were chosen without a measurement. With twice the step, the
+# search may skip the distances at which the kernel decreases.
 COARSE, FURTHEST = 2 * PARTS_PER_OCTAVE, 20 * PARTS_PER_OCTAVE
-# Number that is added to all rows, to detect a kernel that depends on the position of the rows.
-# Chosen without a measurement. With the shift halved, weak dependences are not detected.
+# This number is added to all rows. If the products of features then change, the kernel depends on
+# the position of the rows, and not only on their differences. The value was chosen without a
+# measurement. With the value halved, weak dependences on the position are not detected.
 SHIFT = 3.0
 
 
 @contextlib.contextmanager
 def _seed_globals(seed: int) -> Iterator[None]:
-    """Seed the global random generators of Python and numpy. Restore their states afterwards."""
+    """Seed the random generators of Python and numpy, and restore their states at the end."""
     before = random.getstate(), np.random.get_state()  # noqa: NPY002
     random.seed(seed)
     np.random.seed(seed)  # noqa: NPY002
@@ -96,9 +99,9 @@ def measure_length_scale(make: Callable[[int], Any], d: int) -> float:
     Exception
         The error of the map, if the map fails for each of the first seeds. Later seeds that fail
         are skipped, because a decomposition may not converge.
-        MethodError
-            If the mean product does not decrease to exp(-1/2), if it depends on the position of the
-            rows, or if two standard errors of the length scale exceed 2 %.
+    MethodError
+        If the mean product does not decrease to exp(-1/2), if it depends on the position of the
+        rows, or if two standard errors of the length scale exceed 2 %.
     """
     generator = np.random.default_rng([13, d])
     centers, ways = generator.standard_normal((2, PAIRS, d))

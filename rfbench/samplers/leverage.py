@@ -144,8 +144,9 @@ class WeightedPool(ScoredFeatures):
     "leverage-rff",
     kernels=ANY,
     about="features drawn from a pool by their ridge leverage scores",
-    # The checks allow a bias for these parameters, because the pool is small or the weights
-    # differ. tests/samplers/test_leverage.py checks that draws with weights have no bias.
+    # With the parameters below, the checks do not require an unbiased kernel estimate. Another
+    # test, in tests/samplers/test_leverage.py, requires that importance-weighted features are
+    # unbiased.
     contract={"unbiased": False},
     forms=(
         CheckCase({"pool_size": 30}),
@@ -255,8 +256,9 @@ class LeverageRFF(WeightedPool):
     labels={
         "surrogate-leverage-kept": "all features of the pool, weighted by these scores; none drawn"
     },
-    # The checks allow a bias for these parameters, because the pool is small or the weights
-    # differ. tests/samplers/test_leverage.py checks that draws with weights have no bias.
+    # With the parameters below, the checks do not require an unbiased kernel estimate. Another
+    # test, in tests/samplers/test_leverage.py, requires that importance-weighted features are
+    # unbiased.
     contract={"unbiased": False},
     forms=(
         CheckCase({"pool_size": 30, "center_target": True}, {"float32_tolerance": 1e-3}),

@@ -26,10 +26,11 @@ from rfbench.samplers.pool import (
 )
 
 VALIDATION = "validation"
-# DIVERGENCE_PENALTIES are the penalties to select from, as in the papers (1e-5 to 1e5 in
-# Shahrampour et al. 2018). RIDGE_ALPHAS are the penalties of the ridge fits that evaluate them.
-# Chosen without a measurement of other ranges. With half of the powers, the best value would
-# sometimes be outside the range.
+# DIVERGENCE_PENALTIES are the candidate penalties on the divergence of the feature weights from
+# uniform weights. The range 1e-5 to 1e5 is used in Shahrampour et al. 2018. RIDGE_ALPHAS are the
+# candidate penalties of the ridge fits with which these candidates are compared. This range was
+# chosen without a measurement. With half of either range, the best value would sometimes be outside
+# the range.
 DIVERGENCE_PENALTIES = tuple(float(f"1e{power}") for power in range(-5, 6))
 RIDGE_ALPHAS = np.array([float(f"1e{power}") for power in range(-6, 1)])
 
@@ -142,7 +143,7 @@ class LKRF(PooledFeatures):
 
     @property
     def has_selection(self) -> bool:
-        """True if M different candidates are selected."""
+        """True if M different frequencies are selected from the pool."""
         return self.estimator == "top"
 
     def _draw(self, X: Rows, targets: Array | None, random: RandomStreams) -> FeatureMap:
@@ -223,11 +224,11 @@ class LKRF(PooledFeatures):
         return compute_chi_square_weights(scores, self.rho)
 
 
-# The following two functions return a distribution q that has a large product q'v with the scores
-# v and is near the uniform distribution. The first function limits the chi-square distance from
-# the uniform distribution, and the second function penalizes it. v and q have shape (N,) and the
-# same order. q is non-negative and sums to one. The functions raise MethodError if v is empty, if
-# a score, the radius or the penalty is NaN, or if a score is infinite.
+# Each of the following two functions returns a probability distribution q that puts more weight on
+# features with a large score v, but is near the uniform distribution. The first function limits the
+# chi-square distance of q from the uniform distribution, and the second function penalizes this
+# distance. v and q have shape (N,). MethodError is raised if v is empty, or if a score, the radius
+# or the penalty is not valid.
 
 
 def compute_chi_square_weights(scores: Array, rho: float) -> Array:
@@ -313,7 +314,8 @@ def compute_penalized_weights(scores: Array, penalty: float) -> Array:
     if v.max() <= 0:
         return np.full(n, 1.0 / n)
     point = -(1.0 - v / v.max()) / (2.0 * penalty * n)
-    # Project `point` onto the set of distributions (Held, Wolfe and Crowder 1974).
+    # Project `point` onto the probability simplex, the set of non-negative vectors with sum 1, by
+    # sorting (Held, Wolfe and Crowder 1974).
     ranked = np.sort(point)[::-1]
     threshold = (np.cumsum(ranked) - 1.0) / np.arange(1, len(point) + 1)
     k = int(np.flatnonzero(ranked > threshold)[-1])

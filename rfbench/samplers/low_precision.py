@@ -15,9 +15,9 @@ from rfbench.samplers.base import RandomFeatures, RandomStreams
 from rfbench.samplers.declaration import WAVES, CheckCase, sampler
 from rfbench.samplers.feature_map import FeatureMap
 
-# Number of rows whose random numbers are computed together. Measured by `python -m
-# scripts.bench.doubled`: with half the value, 1.01 times the CPU time is needed, with twice the
-# value 1.02 times.
+# Number of rows whose random numbers are computed in one block. Measured CPU time, as a multiple of
+# the time with this value: 1.01 with half the value, and 1.02 with twice the value (`python -m
+# scripts.bench.doubled`).
 _KEY_ROWS = 1024
 
 
@@ -78,8 +78,8 @@ def _row_keys(rows: Any) -> NDArray[np.uint64]:
     "low-precision",
     kernels=WAVES,
     about="the features of rks, rounded to a few bits without bias",
-    # Features in float32 may differ by one step of 8 bits, because float32 rows get different
-    # random numbers.
+    # The rounding to 8 bits is random, and its random numbers depend on the bits of the row.
+    # Features of float32 and float64 rows may therefore differ by one step of 1/255.
     contract={"float32_tolerance": 1.01 / 255},
     forms=(CheckCase({"bits": 8}),),
 )

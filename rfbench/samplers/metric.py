@@ -35,39 +35,42 @@ from rfbench.samplers.projected import iterate_row_blocks
 
 FULL, DIAGONAL = "full", "diagonal"
 LEARNED_KERNELS = ("gaussian", "gaussian-unhalved", "laplacian", "laplacian-l2", "cauchy")
-# HELD_OUT is the share of rows that is held out to select the best round. With fewer than FEWEST
-# rows, no rows are held out, because the loss of one row is random. Measured on six draws of sin(2
-# x_1) + x_2 x_3 with noise (4,000 rows, 12 columns, a full metric): the squared error on new rows
-# is .173, with half of HELD_OUT .169, and with twice HELD_OUT .175.
+# HELD_OUT is the share of training rows on which the best round is selected. With fewer than FEWEST
+# rows, all rows are used for training and for the selection, because the loss of one row is random.
+# Measured squared error on new rows, for six draws of sin(2 x_1) + x_2 x_3 with noise (4,000 rows,
+# 12 columns, full metric): 0.173 with this share, 0.169 with half the share, and 0.175 with twice
+# the share.
 HELD_OUT, FEWEST = 0.2, 10
-# Early stopping: after FULL_ROUNDS rounds, learning stops if the loss divided by the loss of the
-# previous round is above LEAST_GAIN. Measured on the data set pumadyn32nm: three rounds do not find
-# a relevant column, and five rounds do. With LEAST_GAIN nearer to 1, there are more rounds with
-# almost no gain. With twice the FULL_ROUNDS, this rule would never stop `rfbench choose`, which
-# computes at most six rounds.
+# After FULL_ROUNDS rounds, learning stops if the loss is more than LEAST_GAIN times the loss of the
+# previous round. Measured on the data set pumadyn32nm: three rounds are not enough to find a
+# relevant column, and five rounds are enough. If LEAST_GAIN were nearer to 1, more rounds with
+# almost no gain would be computed. With twice the FULL_ROUNDS, `rfbench choose` would never stop
+# early, because it computes at most six rounds.
 FULL_ROUNDS, LEAST_GAIN = 3, 0.95
-# Maximum number of rows whose gradients are averaged. Measured as for HELD_OUT: the squared error
-# on new rows is .173, with half of this number .178, and with twice this number .174.
+# Maximum number of rows whose gradients are averaged. Measured squared error on new rows, on the
+# data in the comment at HELD_OUT: 0.173 with this number, 0.178 with half this number, and 0.174
+# with twice this number.
 OUTER_ROWS = 1000
-# Up to this number of landmarks, one thread is faster than two threads, because the thread pools
-# of numpy, scipy and scikit-learn wait for each other. Measured: learning a metric with 300
-# landmarks took 2.8 s with two threads, and 1.4 s with one thread.
+# With at most this number of landmarks, only one thread is used. More threads would be slower,
+# because the thread pools of numpy, scipy and scikit-learn wait for each other. Measured: with 300
+# landmarks, learning a metric needs 2.8 s with two threads and 1.4 s with one thread.
 ONE_THREAD = 600
-# Values from which each round selects. Bandwidths are multiples of the median distance, and
-# penalties are multiples of n. SMOOTH_BANDWIDTHS are for Gaussian kernels. Measured as for
-# HELD_OUT: the squared error on new rows is .173, with SMOOTH_BANDWIDTHS doubled .173, with
-# SMOOTH_BANDWIDTHS halved .209, and with every second value of ALPHAS .181. PEAKED_BANDWIDTHS are
-# for the other kernels. They are the bandwidths of `rfbench choose`, chosen without a measurement.
+# Each round selects a bandwidth and a penalty from these values. Bandwidths are multiples of the
+# median distance, and penalties are multiples of n. Gaussian kernels use SMOOTH_BANDWIDTHS.
+# Measured squared error on new rows, on the data in the comment at HELD_OUT: 0.173 with these
+# values, 0.173 with SMOOTH_BANDWIDTHS doubled, 0.209 with SMOOTH_BANDWIDTHS halved, and 0.181 with
+# every second value of ALPHAS. All other kernels use PEAKED_BANDWIDTHS, which `rfbench choose` also
+# uses.
 SMOOTH_BANDWIDTHS, PEAKED_BANDWIDTHS = (0.25, 0.5, 1.0), (0.5, 2.0, 8.0)
 ALPHAS = np.logspace(-7, 1, 9)
-# A target column is treated as constant if it varies by less than this value, relative to its
-# largest entry. The rounding error is about 1e-16. With twice or half the value, only targets that
-# vary in the twelfth digit are treated differently.
+# A target column counts as constant if its range, divided by its largest absolute value, is at most
+# this value. The rounding error of this ratio is about 1e-16. Twice or half the value would matter
+# only for targets that are constant up to the twelfth digit.
 CONSTANT_SPREAD = 1e-12
 
-# Maximum memory of stored metrics, 64 MiB. The last metric may exceed this limit. Chosen without a
-# measurement. With the memory halved, full metrics of more than 2,000 columns are learned again
-# for each bandwidth.
+# Memory limit in bytes (64 MiB) of the learned metrics that are stored for reuse. The last stored
+# metric may exceed the limit. The value was chosen without a measurement. With the limit halved, a
+# full metric of more than 2,000 columns is learned again for each bandwidth.
 METRIC_BYTES = 2**26
 
 
@@ -187,8 +190,9 @@ class LearnedMetric(Checked, BaseEstimator):  # type: ignore[misc]
         if self.kind == FULL:
             rows = to_dense(rows)
         targets = targets[taken]
-        # The round, the bandwidth and the penalty are selected on held-out rows. The loss on the
-        # training rows decreases in every round, so it would always select the last round.
+        # The best round, bandwidth and penalty are selected by their loss on held-out rows. On the
+        # training rows, the loss decreases in every round, so the last round would always be
+        # selected.
         order = random.selection.permutation(len(taken))
         held, training = np.split(order, [round(HELD_OUT * len(taken))])
         if len(taken) < FEWEST:
@@ -205,8 +209,8 @@ class LearnedMetric(Checked, BaseEstimator):  # type: ignore[misc]
         metric = root = np.ones(d) if self.kind == DIAGONAL else np.eye(d)
         losses: list[float] = []
         for number in range(self.rounds + 1):
-            # A kernel regression f in the metric A is a kernel regression on the rows A^(1/2) x.
-            # In the first round, A is the identity.
+            # A kernel regression with the metric A is an ordinary kernel regression on the
+            # transformed rows A^(1/2) x. In the first round, A is the identity matrix.
             inside = apply_metric(root, rows)
             m = min(self.n_landmarks, int(rows.shape[0]))
             fit = fit_best_kernel_ridge(
@@ -219,24 +223,25 @@ class LearnedMetric(Checked, BaseEstimator):  # type: ignore[misc]
                 break
             loss, kernel, landmarks, coef = fit
             losses.append(loss)
-            # The loss is measured on held-out rows, because on the training rows it would decrease
-            # in every round. If two rounds have equal losses, the later round is selected, because
-            # its metric has used the target more.
+            # The round with the smallest loss on held-out rows is selected. If two rounds have the
+            # same loss, the later round is selected, because its metric depends more on the target.
             if loss <= min(losses):
                 self.round_, self.metric_, self.root_ = number, metric, root
             if number == self.rounds or (self.early_stopping and _stalls(losses)):
                 break
-            # The average outer product of the gradients is G = 1/n * sum_i grad f(x_i) grad
-            # f(x_i)'. The gradients are with respect to the rows before the metric is applied. By
-            # the chain rule, they are the gradients at A^(1/2) x multiplied by the root A^(1/2).
+            # `outer` is the average outer product of the gradients, 1/n * sum_i grad f(x_i) grad
+            # f(x_i)'. The gradients are with respect to the original rows x. By the chain rule,
+            # they are A^(1/2) times the gradients with respect to the transformed rows A^(1/2) x.
             outer = compute_gradient_outer_product(
                 kernel, inside[:OUTER_ROWS], landmarks, coef, root, diagonal=metric.ndim == 1
             )
-            # Scale the metric so that the mean squared distance of the rows does not change. Users
-            # can then keep their bandwidth. The rounds do not depend on the scale, because their
-            # bandwidths are multiples of the median distance.
+            # The new metric is scaled so that the mean squared distance between rows does not
+            # change. A bandwidth for the original rows can then be used for the transformed rows.
+            # Scaling does not affect the following rounds, because their bandwidths are multiples
+            # of the median distance.
             following = compute_metric(outer, rows)
-            # If f is constant, all gradients are 0, and the current metric is the final metric.
+            # If the regression function f is constant, all its gradients are 0, and no new metric
+            # can be computed. The current metric is then the result.
             if following is None:
                 break
             metric, root = following
@@ -247,9 +252,10 @@ class LearnedMetric(Checked, BaseEstimator):  # type: ignore[misc]
 
 def _stalls(losses: list[float]) -> bool:
     """Return True if the last rounds have reduced the loss by too little to continue."""
-    # After FULL_ROUNDS rounds, one round with a small gain stops the learning, if all rounds
-    # together had a gain. Otherwise two rounds without a gain are required, because gains may come
-    # late: the first gradients are mostly noise if only a few of many columns are relevant.
+    # After FULL_ROUNDS rounds, learning stops if the last round has hardly reduced the loss, and
+    # the loss is clearly smaller than in the first round. Otherwise learning stops only after two
+    # rounds that have not reduced the loss. With many irrelevant columns, the first gradients are
+    # mostly noise, and the loss decreases later.
     began, last = losses[0], losses[-1]
     if len(losses) > FULL_ROUNDS and LEAST_GAIN * losses[-2] < last < LEAST_GAIN * began:
         return True
@@ -268,8 +274,8 @@ def apply_metric(root: Array, rows: Rows) -> Any:
 
 def _has_variation(targets: Array) -> bool:
     """Return True if a column of the targets, shape (n, k), varies by more than rounding errors."""
-    # The gradients of a constant target are rounding errors. Scaling the metric to the spread of
-    # the rows would amplify them.
+    # If the target is constant, its gradients consist of rounding errors. No metric is learned from
+    # these gradients, because scaling the metric would amplify the errors.
     spread = np.ptp(targets, axis=0)
     return bool(np.any(spread > CONSTANT_SPREAD * np.abs(targets).max(axis=0)))
 
@@ -285,19 +291,20 @@ def fit_best_kernel_ridge(
         The mean squared loss on the held-out rows, the kernel, the landmarks and the coefficients
         of the landmarks. None if all landmarks are equal.
     """
-    # The rows are shuffled, so the first m rows are a random choice.
+    # The first m rows are used as landmarks. They are a random sample, because the rows were
+    # shuffled.
     landmarks = rows[:m]
     squares = kernels.compute_squared_distances(*kernels.shift_by_mean(landmarks, landmarks))
-    # Bandwidths are multiples of the median distance in the current metric, which is different in
-    # each round. Distances of 0 are left out, because the median distance of discrete rows could
-    # be 0.
+    # Bandwidths are multiples of the median distance between landmarks in the current metric.
+    # Distances of 0 are left out, because rows with discrete values may be equal, and the median
+    # could then be 0.
     median = float(np.median(np.sqrt(squares[squares > 0]))) if np.any(squares > 0) else 0.0
     if not np.isfinite(median) or median < np.sqrt(np.finfo(float).tiny):
         return None
-    # For each bandwidth and penalty, the coefficients c minimize |Y - K_nS c|^2 + n * alpha *
-    # c'K_SS c. This is ridge regression on the Nystroem features K_nS K_SS^(-1/2). Its coefficients
-    # theta give c = K_SS^(-1/2) theta. The code of the authors uses a fixed penalty, with which
-    # gradients are noise if there are few rows.
+    # For each bandwidth and penalty alpha, the coefficients c minimize |Y - K_nS c|^2 + n * alpha *
+    # c'K_SS c, where K_nS are the kernel values between rows and landmarks. This is ridge
+    # regression on the Nystroem features K_nS K_SS^(-1/2) with the coefficients K_SS^(1/2) c. The
+    # authors' code uses a fixed penalty. With few rows, gradients would then be mostly noise.
     best: tuple[float, Kernel, Rows, Array] | None = None
     smooth = issubclass(KERNELS.find(name), kernels.Gaussian)
     for multiple in SMOOTH_BANDWIDTHS if smooth else PEAKED_BANDWIDTHS:
@@ -318,9 +325,10 @@ def compute_metric(outer: Array, rows: Rows) -> tuple[Array, Array] | None:
     """
     if not np.isfinite(outer).all():
         return None
-    # The metric is A = diag(G) if it is diagonal, and A = G^(1/2) if it is a full matrix. Rows are
-    # multiplied by the root A^(1/2). The full metric A = G diverged, because each round multiplies
-    # the metric of the previous round.
+    # Let G be the average outer product of the gradients. The new metric A is diag(G) if it is
+    # diagonal, and G^(1/2) if it is a full matrix. A full metric A = G diverged, because G contains
+    # the metric of the previous round as a factor. The variable `root` is A^(1/2), by which rows
+    # are multiplied.
     if outer.ndim == 1:
         metric, root = outer, np.sqrt(outer)
     else:
@@ -330,7 +338,8 @@ def compute_metric(outer: Array, rows: Rows) -> tuple[Array, Array] | None:
     spread = compute_total_variance(rows, root)
     if not (np.isfinite(spread) and spread > 0):
         return None
-    # Multiplying A by tr Cov(X) / tr Cov(A^(1/2) X) keeps the mean squared distance of the rows.
+    # The metric is multiplied by tr Cov(X) / tr Cov(A^(1/2) X), so that the mean squared distance
+    # between rows does not change.
     scale = compute_total_variance(rows) / spread
     return metric * scale, root * scale**0.5
 
@@ -342,9 +351,9 @@ def compute_total_variance(rows: Rows, root: Array | None = None) -> float:
     """
     n, d = rows.shape
     root = np.ones(d) if root is None else root
-    # The trace tr Cov = mean |x|^2 - |mean x|^2 is computed after the first row has been
-    # subtracted. If the mean is large, the difference of two large numbers would lose all digits.
-    # Sparse rows are not shifted, because they would become dense.
+    # The trace of the covariance is computed as mean |x|^2 - |mean x|^2. If the mean is large, this
+    # difference of two large numbers would lose all digits. The first row is therefore subtracted
+    # from all rows. Sparse rows are not shifted, because they would become dense.
     shift = 0.0 if sparse.issparse(rows) else np.asarray(rows[:1], dtype=np.float64)
     sums, squares = np.zeros(d), 0.0
     for block in iterate_row_blocks(n, d):
@@ -381,10 +390,10 @@ def compute_gradient_outer_product(
     d, k = rows.shape[1], coef.shape[1]
     total = np.zeros(d) if diagonal else np.zeros((d, d))
     for block in iterate_row_blocks(rows.shape[0], k * d):
-        # Compute G = 1/n * sum_i grad f grad f'. Here f(x) = h(A^(1/2) x) and therefore grad f =
-        # A^(1/2) grad h. Because of the root, the metrics of all rounds refer to the original
-        # rows. The sum is computed in blocks, because all gradients together are n * k * d
-        # numbers.
+        # Compute the average outer product 1/n * sum_i grad f grad f'. With f(x) = h(A^(1/2) x),
+        # the gradient is grad f = A^(1/2) grad h, which is with respect to the original rows x. The
+        # sum is computed in blocks, because the gradients of all rows would be an array of n * k *
+        # d numbers.
         for gradients in kernel.gradients(rows[block], landmarks, coef):
             by_rows = apply_metric(root, gradients)
             total += np.sum(by_rows**2, axis=0) if diagonal else by_rows.T @ by_rows
@@ -455,7 +464,8 @@ class RFMFeatures(ScoredFeatures):
     needs_target: ClassVar[bool] = True
     approximates_kernel: ClassVar[bool] = False
     kernels_served: ClassVar[Any] = kernels.Gaussian
-    # Revision 1 always used Fourier features, the last round, a full metric and one penalty.
+    # In revision 1, the method always used Fourier features, the metric of the last round, a full
+    # metric and a fixed penalty.
     revision: ClassVar[int] = 2
 
     rounds: int = parameter(3, whole(1))
@@ -480,8 +490,8 @@ class RFMFeatures(ScoredFeatures):
         )
         if known is None or isinstance(X, RowSource):
             return metric.fit(X, targets)
-        # The key contains the parameters with the state of the random generator, because a
-        # different seed learns a different metric.
+        # The key under which a learned metric is stored depends on the data, the parameters and the
+        # state of the random generator. A different seed gives a different metric.
         key = joblib.hash((X, targets, metric.get_params()))
         if key in known:
             found: LearnedMetric = known[key]
@@ -502,8 +512,8 @@ class RFMFeatures(ScoredFeatures):
         self.round_ = learned.round_
         self.notes_.extend(learned.notes_)
         drawn = self.draw_unit_map(random, X.shape[1], self.n_components)
-        # A feature of the row A^(1/2) x has the phase w'A^(1/2) x. The frequency of the original
-        # row is therefore A^(1/2) w, because the root is symmetric.
+        # A feature of the transformed row A^(1/2) x has the phase w'A^(1/2) x. A^(1/2) is
+        # symmetric, so this is the phase of the original row x with the frequency A^(1/2) w.
         turned = apply_metric(learned.root_, drawn.frequencies.T).T
         return replace(drawn, frequencies=np.ascontiguousarray(turned)).times(
             self.n_components**-0.5

@@ -27,10 +27,11 @@ from rfbench.samplers.projected import iterate_row_blocks
 
 UNIFORM, RECURSIVE_RLS = "uniform", "recursive-rls"
 KMEANS, RPCHOLESKY = "kmeans", "rpcholesky"
-# Smallest eigenvalue of K_SS that is used, relative to the largest. Smaller eigenvalues are
-# rounding errors, which are about 1e-16 times the number of landmarks. The inverse of their root
-# would multiply noise by a million. Chosen without a measurement. With twice the value, features
-# occasionally lose a direction, and published rows change.
+# Eigenvalues of the landmark kernel matrix K_SS below this value, divided by the largest
+# eigenvalue, are not used. Such eigenvalues are rounding errors (about 1e-16 times the number of
+# landmarks), and the inverse of their root would multiply noise by a million. The value was chosen
+# without a measurement. With twice the value, an eigenvector is sometimes left out and published
+# results change.
 FLOOR = 1e-12
 
 
@@ -194,7 +195,7 @@ class Nystroem(RandomFeatures):
         return fitted
 
     def _rows(self, X: Rows, random: RandomStreams) -> NDArray[np.intp]:
-        """Return the row indices of the different landmarks, at most m."""
+        """Return the row indices of at most m landmarks, without repetitions."""
         n = X.shape[0]
         m = min(self.n_components, n)
         if self.landmarks == RPCHOLESKY:

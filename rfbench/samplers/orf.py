@@ -78,8 +78,8 @@ class ORF(RandomFeatures):
         p = compute_padded_length(d) if self.padded else d
         counts = [min(p, m - start) for start in range(0, m, p)]
         blocks = [self._directions(random.frequencies, p, count)[:, :d] for count in counts]
-        # Lengths have their own random generator, so that a truncated block does not change later
-        # lengths.
+        # The lengths of the frequencies are drawn from a second random generator. If the last block
+        # of directions has fewer than p frequencies, the lengths are then still the same.
         lengths = np.sqrt(random.selection.chisquare(p, size=m)) * self.kernel_.spread
         unit = self.unit_map(np.concatenate(blocks) * lengths[:, None], random)
         return unit.times(m**-0.5)

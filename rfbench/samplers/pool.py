@@ -18,9 +18,9 @@ from rfbench.samplers.base import RandomFeatures, RandomStreams
 from rfbench.samplers.declaration import ANY, CheckCase, sampler
 from rfbench.samplers.feature_map import PAIRED, FeatureMap, FittedMap
 
-# Numbers of rows and of frequencies in a block of 1 MiB. Measured by `python -m
-# scripts.bench.doubled`, as CPU time divided by the CPU time with these values: 1.06 with half of
-# BLOCK_ROWS, .99 with twice BLOCK_ROWS, 1.01 with half of BLOCK_FREQUENCIES, and 1.04 with twice
+# Number of rows and number of frequencies in a block of 1 MiB. Measured CPU time (`python -m
+# scripts.bench.doubled`), as a multiple of the time with these values: 1.06 with half of
+# BLOCK_ROWS, 0.99 with twice BLOCK_ROWS, 1.01 with half of BLOCK_FREQUENCIES, and 1.04 with twice
 # BLOCK_FREQUENCIES.
 BLOCK_ROWS = 512
 BLOCK_FREQUENCIES = 256
@@ -58,7 +58,8 @@ def compute_target_moments(
             if squares is not None:
                 squares[columns] += np.einsum("ij,ij->j", features, features)
             if formed is not None:
-                # Copying slices of columns is faster than indexing with an array of columns.
+                # Columns are copied as slices, because numpy copies a slice faster than an indexed
+                # selection of columns.
                 for at in range(0, len(columns), count):
                     own = slice(columns[at], columns[at] + count)
                     formed[picked, own] = features[:, at : at + count]
@@ -136,7 +137,8 @@ def _is_share(value: Any) -> bool:
     return isinstance(value, float) and 0 < value <= 1
 
 
-# Rows for the scores: by definition a fraction of the training rows, or a number of rows.
+# Allowed values of the number of rows from which scores are computed: by definition a fraction of
+# the training rows in (0, 1], or a whole number of rows.
 SCORE_ROWS = Rule("a fraction of the training rows in (0, 1]", _is_share) | whole(1)
 
 
@@ -172,16 +174,16 @@ class PoolScores:
         """Compute the sums of a pool's features over rows, for targets of shape (n, k)."""
         sums = compute_target_moments(pool, rows, np.column_stack([y, np.ones(len(y))]))
         means = y.mean(axis=0)
-        # The sum over a block is computed in the dtype of the rows. Its rounding error grows with
-        # the root of the number of rows in the block. The sums of the blocks are added in float64,
-        # whose rounding errors are negligible.
+        # Products of one block are added in the dtype of the rows. The rounding error of such a sum
+        # grows with the square root of the number of rows in the block. The sums of different
+        # blocks are added in float64, and the rounding error of this addition is negligible.
         walk = 4 * float(np.finfo(rows.dtype).eps) * np.sqrt(min(len(y), BLOCK_ROWS))
         errors = walk * np.abs(sums).max(axis=0)
         rounding = errors[:-1] + errors[-1] * np.abs(means)
         return cls(pool, sums[:, :-1], sums[:, -1], means, len(y), rounding)
 
     def compute_target_moments(self, *, centered: bool) -> Array:
-        """Return Z'Y, or Z'(Y - mean Y) for a centered target."""
+        """Return Z'Y for features Z and a target Y, or Z'(Y - mean Y) for a centered target."""
         if not centered:
             return self.moments
         return self.moments - np.outer(self.sums, self.target_means)
@@ -227,7 +229,7 @@ class ScoredFeatures(RandomFeatures):
     def draw_scoring_rows(
         self, X: Rows, targets: Array, random: RandomStreams
     ) -> tuple[Rows, Array]:
-        """Return the random rows from which the scores are computed, with their targets."""
+        """Return random rows and their targets, from which the scores of the pool are computed."""
         n = X.shape[0]
         count = self.count_scoring_rows(n)
         if count == n:
@@ -266,7 +268,7 @@ class PooledFeatures(ScoredFeatures):
 
     @property
     def has_selection(self) -> bool:
-        """True if M different candidates are selected, so that the pool needs at least M."""
+        """True if M different frequencies are selected, so that the pool needs at least M."""
         return True
 
     def check_parameters(self) -> None:

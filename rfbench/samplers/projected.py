@@ -15,8 +15,9 @@ from rfbench.registry import KERNELS
 from rfbench.samplers.base import RandomFeatures, RandomStreams
 from rfbench.samplers.feature_map import PAIRED, FeatureMap, FittedMap, make_torch_map
 
-# Memory in bytes of a block of features. Measured by `python -m scripts.bench.doubled`: with half
-# the value, tefm-g needs .87 times the CPU time, with twice the value 1.09 times.
+# Size in bytes of a block of features. Measured CPU time of tefm-g, as a multiple of the time with
+# this value: 0.87 with half the value, and 1.09 with twice the value (`python -m
+# scripts.bench.doubled`).
 PROJECTED_BLOCK_BYTES = 2**23
 
 
@@ -92,7 +93,7 @@ class ProjectedFeatures(RandomFeatures):
     base_size: int | None = parameter(None, whole(1) | NONE)
 
     def check_parameters(self) -> None:
-        """Raise MethodError if F has fewer than n_components columns."""
+        """Raise MethodError if the features F have fewer than n_components columns."""
         super().check_parameters()
         waves = KERNELS.find(self.kernel).feature == "wave"
         columns = self.n_drawn * (2 if waves and self.feature_map == PAIRED else 1)
@@ -111,9 +112,9 @@ class ProjectedFeatures(RandomFeatures):
 
     @property
     def n_drawn(self) -> int:
-        """Number of frequencies of F."""
+        """Number of frequencies of the features F."""
         return 4 * self.n_components if self.base_size is None else self.base_size
 
     @abstractmethod
     def _projection(self, base: FeatureMap, X: Rows, random: RandomStreams) -> Array:
-        """Return the matrix by which F is multiplied, shape (D, l)."""
+        """Return the matrix by which the features F are multiplied, shape (D, l)."""

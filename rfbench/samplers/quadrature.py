@@ -89,12 +89,13 @@ class QuadratureMap(FeatureMap):
 
     @property
     def kernel_constant(self) -> float:
-        """The constant c times the square of a feature of frequency 0. It may be negative."""
+        """The constant c times the square of a feature of frequency 0, which may be negative."""
         assert self.weights is not None
         lacking = 1.0 - float(np.mean(np.square(self.weights, dtype=np.float64)))
         if self.feature == "arc-cosine":
-            # The constant is 2 * H(0)^2 with H(0) = 1/2, as in the code of the authors. A ramp
-            # feature is 0 at frequency 0.
+            # A step feature (order 0) is H(0) = 1/2 at frequency 0. As in the authors' code, the
+            # constant is 2 * H(0)^2 times the missing weight. The features of higher order are 0 at
+            # frequency 0.
             return 0.5 * lacking if self.order == 0 else 0.0
         return lacking
 
@@ -180,8 +181,9 @@ class SSR(RandomFeatures):
         simplex = compute_simplex_vertices(d)
         directions = []
         for start in range(0, n_drawn, d + 1):
-            # A truncated block needs only the first rows of the Haar matrix, because each of the
-            # first vertices is a linear combination of the first coordinate axes.
+            # The last block may have fewer frequencies than a full block. The first r vertices of
+            # the simplex are combinations of the first r coordinate axes, so the first r rows of a
+            # Haar matrix are sufficient.
             rank = min(d, n_drawn - start)
             corners = simplex[: n_drawn - start, :rank]
             directions.append(corners @ draw_haar_rows(random.frequencies, d, rank))

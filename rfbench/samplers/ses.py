@@ -18,13 +18,14 @@ from rfbench.samplers.base import RandomFeatures, RandomStreams
 from rfbench.samplers.declaration import ANY, sampler
 from rfbench.samplers.feature_map import PAIRED, FeatureMap
 
-# Number of pairs of rows whose products are computed together. Measured by `python -m
-# scripts.bench.doubled`: with half the value, 1.13 times the CPU time is needed, with twice the
-# value .88 times.
+# Number of row pairs whose products are computed in one block. Measured CPU time, as a multiple of
+# the time with this value: 1.13 with half the value, and 0.88 with twice the value (`python -m
+# scripts.bench.doubled`).
 BLOCK_PAIRS = 128
-# Penalties to select from, relative to the scale of the equations (see `penalty`). Chosen without
-# a measurement. At the lower end, there is almost no penalty. At the upper end, the weights are
-# almost uniform. A range of twice the width would therefore add nothing.
+# Penalties from which one is selected, relative to the scale of the equations (see `penalty`). The
+# range was chosen without a measurement. The smallest penalty has almost no effect, and the largest
+# penalty makes the weights almost uniform. A range of twice the width would therefore give the same
+# results.
 SPARSE_PENALTIES = tuple(float(10.0**e) for e in range(-6, 3))
 
 

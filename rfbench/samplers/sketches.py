@@ -38,15 +38,17 @@ from rfbench.samplers.projected import iterate_row_blocks
 PROJECTIONS = ("gaussian", "rademacher", "srht", "countsketch")
 COUNTSKETCH = PROJECTIONS[-1]
 SERVED = (*GAUSSIAN, *DOT_PRODUCTS)
-# Up to this number of columns, multiplying by the matrix of a Hadamard factor takes less time than
-# the fast transform. The value is from the measured times of `structured.DENSE_COLUMNS`.
+# With at most this number of columns, a Hadamard transform is computed as a product with the
+# Hadamard matrix, which is then faster than the fast transform. The value is from the times in the
+# comment at `structured.DENSE_COLUMNS`, which were measured.
 MOST_DENSE_COLUMNS = 128
-# Number of training rows on which the numbers of features per degree are based. Chosen without a
-# measurement. The authors use at most 5,000 rows. With twice the value, the time is four times as
-# long, and the numbers of features change by a few percent.
+# Number of training rows that determine how many features each degree of the kernel's series gets.
+# The value was chosen without a measurement. The authors use at most 5,000 rows. With twice the
+# value, the allocation needs four times the time, and the numbers of features change by a few
+# percent.
 ALLOCATION_ROWS = 500
-# Largest degree of a truncated series, from the authors' code. With twice the value, the search
-# for the best degree needs four times the time. A degree above ten is hardly ever chosen.
+# Largest degree of a truncated power series, as in the authors' code. With twice the value, the
+# search for the best degree needs four times the time. A degree above ten is hardly ever selected.
 SERIES_DEGREE = 10
 
 

@@ -21,17 +21,17 @@ from rfbench.samplers.base import RandomFeatures, RandomStreams
 from rfbench.samplers.declaration import ISOTROPIC, MIXTURES, PRODUCT, sampler
 from rfbench.samplers.feature_map import FeatureMap, Projection
 
-# Number of elements in a block of padded rows (1 MiB). Measured by `python -m
-# scripts.bench.doubled`: with half the value, sorf needs .95 times the CPU time, with twice the
-# value 1.12 times.
+# Number of elements in a block of padded rows (1 MiB). Measured CPU time of sorf, as a multiple of
+# the time with this value: 0.95 with half the value, and 1.12 with twice the value (`python -m
+# scripts.bench.doubled`).
 _CHUNK_ELEMENTS = 2**17
-# Largest number of columns of the rows, in float64 and in float32, for which one product with all
-# frequencies is used. In float32, a product is twice as fast, but the transforms are not. Measured
-# CPU time in ms for 4,000 rows and 1,000 frequencies in float32, in the order product, sorf,
-# fastfood, circulant. With 10 columns: 3.9, 35, 32, 37. With 128 columns: 13, 17, 28, 20. With 200
-# columns: 18, 19, 29, 26. With 256 columns: 24, 27, 31, 19. Measured speed in float64 with 200
-# columns, as a multiple of the speed of the product: sorf .92 to 1.2, fastfood .78 to .83,
-# circulant .72.
+# With at most this number of columns, rows are multiplied by the matrix of all frequencies, which
+# is then faster than a fast transform. In float32, the product needs half the time, but a transform
+# does not. Measured CPU time in ms for 4,000 rows and 1,000 frequencies in float32, in the order
+# product, sorf, fastfood, circulant. With 10 columns: 3.9, 35, 32, 37. With 128 columns: 13, 17,
+# 28, 20. With 200 columns: 18, 19, 29, 26. With 256 columns: 24, 27, 31, 19. Measured speed in
+# float64 with 200 columns, divided by the speed of the product: sorf 0.92 to 1.2, fastfood 0.78 to
+# 0.83, circulant 0.72.
 DENSE_COLUMNS = {"float64": 200, "float32": 256}
 
 
@@ -318,8 +318,9 @@ class SORF(HadamardFeatures):
 
     def _draw_block(self, generator: np.random.Generator, p: int, spread: float) -> Block:
         signs = generator.choice([-1.0, 1.0], size=(self.blocks, p))
-        # The factor contains 1 / sqrt(p) for each transform, so that each transform is
-        # orthonormal, and sqrt(p) once.
+        # The lengths include 1 / sqrt(p) for each of the unnormalized Hadamard transforms, which
+        # makes the transforms orthonormal. A further factor sqrt(p) is about the length of a
+        # Gaussian vector with p coordinates.
         return Block(signs, np.full(p, spread * float(p) ** (0.5 - 0.5 * self.blocks)))
 
 

@@ -15,12 +15,12 @@ from rfbench.samplers.declaration import ANY, CheckCase, sampler
 from rfbench.samplers.feature_map import PLAIN, FeatureMap
 from rfbench.samplers.projected import iterate_row_blocks
 
-# Point at which tanh is 1/2, by definition.
+# Value at which tanh is 1/2, by definition.
 HALF = float(np.arctanh(0.5))
-# Smallest distance of a pair of rows, relative to the median distance. Nearer rows are equal up to
-# rounding errors, and the inverse of their distance would be a huge weight. Chosen without a
-# measurement. With twice or half the value, only pairs that differ in the sixth digit are treated
-# differently.
+# Pairs of rows are left out if their distance, divided by the median distance, is below this value.
+# Such rows are equal up to rounding errors, and features of a pair are scaled by the inverse of the
+# distance, which would be huge. The value was chosen without a measurement. Twice or half the value
+# would matter only for pairs that agree in five digits.
 COINCIDE = 1e-6
 MAX, L2 = "max", "l2"
 Numbers = NDArray[np.intp]
@@ -116,7 +116,7 @@ class DataPairs(RandomFeatures):
         )
 
     def _probabilities(self, pairs: Numbers, distances: Array, targets: Array | None) -> Array:
-        """Return the probabilities of the pairs, shape (p,)."""
+        """Return the probability with which each pair is drawn, shape (p,)."""
         return np.full(len(pairs), 1.0 / max(len(pairs), 1))
 
 

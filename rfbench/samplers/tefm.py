@@ -17,9 +17,9 @@ from rfbench.samplers.feature_map import FeatureMap
 from rfbench.samplers.projected import ProjectedFeatures, iterate_row_blocks
 
 HADAMARD = "hadamard"
-# Memory in bytes (128 MiB) of a group of features for all rows. Measured by `python -m
-# scripts.bench.doubled` with 100,000 rows: with half the value, 1.05 times the CPU time is needed,
-# with twice the value 2.16 times.
+# Memory limit in bytes (128 MiB) of the features that are computed at once for all rows. Measured
+# CPU time with 100,000 rows, as a multiple of the time with this value: 1.05 with half the value,
+# and 2.16 with twice the value (`python -m scripts.bench.doubled`).
 STRIP_BYTES = 2**27
 
 
@@ -151,7 +151,8 @@ class TEFMS(ProjectedFeatures):
 
         n = X.shape[0]
         length = compute_padded_length(n)
-        # Number of frequencies whose features for all rows fit into STRIP_BYTES.
+        # Compute the number of frequencies, from 8 to 128, whose features for all rows fit into
+        # STRIP_BYTES. The transform needs all rows of a column at once.
         frequencies = int(np.clip(STRIP_BYTES // (2 * X.dtype.itemsize * length), 8, 128))
         check_memory_fits(
             2.0 * X.dtype.itemsize * length * frequencies,

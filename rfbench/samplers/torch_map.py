@@ -48,8 +48,8 @@ class TorchMap(torch.nn.Module):  # type: ignore[misc]
         if self.feature == "coordinate":
             columns = rows[..., self.frequencies] * self.scale
         else:
-            # Operations are in place, because a block of features is the largest array. torch
-            # copies values that a gradient needs, and copies nothing if no gradient is required.
+            # The columns are changed in place, because a block of features is the largest array.
+            # torch keeps copies of intermediate values only if a gradient is required.
             columns = rows @ self.frequencies
             if self.offsets is not None:
                 columns.add_(self.offsets)
@@ -61,8 +61,8 @@ class TorchMap(torch.nn.Module):  # type: ignore[misc]
             elif self.feature == "wave":
                 columns.cos_()
             elif self.feature == "tanh":
-                # Adding 0 makes a copy. The columns are multiplied in place below, but the gradient
-                # of tanh needs the unchanged value of tanh.
+                # The addition of 0 makes a copy, which is multiplied in place below. The gradient
+                # of tanh needs the original values of tanh.
                 columns = columns.tanh() + 0.0
             elif self.order == 0:
                 columns = columns.sign().add_(1.0).mul_(0.5)

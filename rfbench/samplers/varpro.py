@@ -177,7 +177,7 @@ def fit_ridge(
 def compute_held_out_loss(
     features: FeatureMap, rows: Rows, targets: Array, coef: Array, intercept: Array
 ) -> float:
-    """Return the mean squared residual on held-out rows."""
+    """Return the mean squared residual of the fit on held-out rows."""
     total = 0.0
     for block in iterate_row_blocks(len(targets), features.n_columns):
         fitted = matmul(features.transform(to_float64(rows[block])), coef) + intercept
