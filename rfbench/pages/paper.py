@@ -175,7 +175,7 @@ def _write_counts(own: Verification, compared: Markdown) -> Markdown:
     ):
         phrase = SETTINGS_PHRASES.get(label := find_settings_label(each.of[1]), label)
         near = f"**{each.n_agreeing_or_close} of {each.n_compared}**"
-        first, kind = phrase, compared
+        first, kind = phrase, f"{compared} published"
         if clauses:
             first, kind = f"{phrase[0].upper()}{phrase[1:]}", "published"
         text = f"{first}, {near} {kind} numbers agree with our numbers or are close"
