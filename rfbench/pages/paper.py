@@ -266,7 +266,8 @@ def _list_order(name: str) -> list[str]:
         if each.protocol:
             named, owner = f"With the settings `{each.protocol}`", f" of `{each.protocol}`"
         (n, word), *rest = counts
-        first = f"{count(n, 'key was', 'keys were')} committed {word} the first result rows"
+        were = count(n, "configuration key was", "configuration keys were")
+        first = f"{were} committed {word} the first result rows"
         *parts, last = [first, *(f"{count(n, 'key')} {word} these rows" for n, word in rest)]
         text = f"{named}, {' and '.join([*filter(None, [', '.join(parts)]), last])}"
         if groups:
@@ -291,8 +292,11 @@ def _group_added(own: Verification, name: str) -> list[str]:
         if line["paper"] == name:
             key = (line["experiment"], line["M"], line["added"])
             groups.setdefault(key, []).append(line["method"])
-    return [
-        f"{count(n, 'trial')} of {'the method' if len(methods) == 1 else 'each of the methods'} "
-        f"{join_names(methods)} at M = {M} in the run {run}"
-        for (run, M, n), methods in groups.items()
-    ]
+    texts = []
+    for (run, M, n), methods in groups.items():
+        *others, last = methods
+        named = f"the method {last}"
+        if others:
+            named = f"each of the methods {join_names(others)} and {last}"
+        texts.append(f"{count(n, 'trial')} of {named} at M = {M} in the run {run}")
+    return texts

@@ -148,9 +148,9 @@ def list_reasons_for_no_comparison(own: Verification) -> list[tuple[str, int, li
     absent = rest.drop_duplicates("number")
     absent = absent[~absent["number"].isin({*replaced["number"], *shown["number"]})]
     reasons = {
-        "we measured only on a substitute for the paper's data": replaced,
+        "we measured a substitute instead of the paper's data": replaced,
         "we measured only under settings that are not compared": shown,
-        "we have no measurement": absent,
+        "we did not measure these numbers": absent,
     }
     return [
         (reason, len(lines), list(dict.fromkeys(lines["dataset"])))
