@@ -110,9 +110,7 @@ def list_differing_method_names(own: Verification) -> list[str]:
     given = {} if numbers.empty else papers.find_paper(str(numbers["paper"].iloc[0])).methods
     called = {find_displayed_name(method): given.get(method) for method in numbers["method"]}
     return [
-        f"our {name} is called {other}"
-        for name, other in called.items()
-        if other and other != name
+        f"our {name} is called {other}" for name, other in called.items() if other and other != name
     ]
 
 
