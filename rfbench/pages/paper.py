@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from rfbench import papers, shipped, slices
-from rfbench.analysis import committed, verdict_counts
+from rfbench.analysis import chance, committed, verdict_counts
 from rfbench.analysis.outcomes import Outcome
 from rfbench.analysis.verification import Verification
 from rfbench.escaping import Markdown
@@ -34,8 +34,15 @@ SETTINGS_PHRASES = {
     "as cited": "with the definition that the paper cites",
     "corrected": "with corrected settings",
     "authors' code": "with the settings of the authors' code",
-    "tuned to match": "with settings tuned to match",
+    "tuned to match": "with settings tuned to match the paper's numbers",
     "tuned to match, corrected": "with tuned settings that were corrected later",
+}
+
+# Clause for each reason why a comparison of a claim is inconclusive.
+UNDECIDED_REASONS = {
+    chance.CHANCE: "no method is clearly more accurate than the majority class",
+    chance.NOTHING_LEARNED: "no method predicts clearly better than the mean of the target",
+    chance.CONSTANT: "the kernel matrix is nearly constant",
 }
 
 
@@ -144,6 +151,7 @@ def gather_paper_facts(own: Verification, name: str) -> dict[str, Any]:
         "claims": claims.make_claims_grid(own.outcomes),
         "differing": claims.list_differing_data_sets(own.outcomes),
         "without": _list_without(own.outcomes),
+        "undecided_reasons": UNDECIDED_REASONS,
         "inconclusive": list(dict.fromkeys(each for o in own.outcomes for each in o.undecided)),
         "runs": runs,
         "configurations": _list_configurations(name),
@@ -167,29 +175,29 @@ def _write_counts(own: Verification, compared: Markdown) -> Markdown:
     ):
         phrase = SETTINGS_PHRASES.get(label := find_settings_label(each.of[1]), label)
         near = f"**{each.n_agreeing_or_close} of {each.n_compared}**"
-        text = f"{near} {compared} numbers agree or are close {phrase}"
+        first, kind = phrase, f"{compared} published"
         if clauses:
-            text = f"{phrase[0].upper()}{phrase[1:]}, {near} numbers agree or are close"
+            first, kind = f"{phrase[0].upper()}{phrase[1:]}", "published"
+        text = f"{first}, {near} {kind} numbers agree with our numbers or are close"
         text += f" ({_write_others(each)})"
         every = restored[each.of]
         if every.n_compared != each.n_compared:
             text += (
-                ". Together with the numbers that left this count after results were known, "
-                f"{every.n_agreeing_or_close} of {every.n_compared} numbers agree or are close "
-                f"({_write_others(every)})"
+                ". If the numbers that were removed after results were known still counted, "
+                f"{every.n_agreeing_or_close} of {every.n_compared} numbers would agree or be "
+                f"close ({_write_others(every)})"
             )
         clauses.append(text)
     if not clauses:
         return Markdown("")
     items = paper_numbers.join_items(paper_numbers.select_compared_numbers(own)["item"])
-    return Markdown(f"{items}: {'. '.join(clauses)}.")
+    return Markdown(f"In {items}, {'. '.join(clauses)}.")
 
 
 def _write_others(each: verdict_counts.Count) -> str:
     """Return a text that counts the undecided and the differing numbers."""
-    return f"{count(each['undecided'], 'is undecided', 'are undecided')}, " + count(
-        each["differs"], "differs", "differ"
-    )
+    undecided = count(each["undecided"], "number is undecided", "numbers are undecided")
+    return f"{undecided}, {count(each['differs'], 'number differs', 'numbers differ')}"
 
 
 def _list_without(outcomes: Sequence[Outcome]) -> list[str]:
@@ -254,15 +262,18 @@ def _list_order(name: str) -> list[str]:
         counts = [
             (each.counts[order], word) for order, word in COMMIT_WORDS.items() if each.counts[order]
         ]
-        named = f"Under `{each.protocol}`" if each.protocol else "In other runs"
+        named, owner = "In runs whose names contain no settings", ""
+        if each.protocol:
+            named, owner = f"With the settings `{each.protocol}`", f" of `{each.protocol}`"
         (n, word), *rest = counts
-        first = f"{count(n, 'key was', 'keys were')} committed {word} the first result rows"
-        *parts, last = [first, *(f"{n} {word} these rows" for n, word in rest)]
+        were = count(n, "configuration key was", "configuration keys were")
+        first = f"{were} committed {word} the first result rows"
+        *parts, last = [first, *(f"{count(n, 'key')} {word} these rows" for n, word in rest)]
         text = f"{named}, {' and '.join([*filter(None, [', '.join(parts)]), last])}"
         if groups:
-            later = "keys that were committed later are"
+            later = f"keys{owner} that were committed after the rows are"
             if len(groups) == 1:
-                later = "key that was committed later is"
+                later = f"key{owner} that was committed after the rows is"
             text += f". The {later} {listed}"
         lines.append(f"{text}.")
     return lines
@@ -281,7 +292,11 @@ def _group_added(own: Verification, name: str) -> list[str]:
         if line["paper"] == name:
             key = (line["experiment"], line["M"], line["added"])
             groups.setdefault(key, []).append(line["method"])
-    return [
-        f"{count(n, 'trial')} of {join_names(methods)} at M = {M} in {run}"
-        for (run, M, n), methods in groups.items()
-    ]
+    texts = []
+    for (run, M, n), methods in groups.items():
+        *others, last = methods
+        named = f"the method {last}"
+        if others:
+            named = f"each of the methods {join_names(others)} and {last}"
+        texts.append(f"{count(n, 'trial')} of {named} at M = {M} in the run {run}")
+    return texts

@@ -109,7 +109,9 @@ def list_differing_method_names(own: Verification) -> list[str]:
     numbers = select_compared_numbers(own)
     given = {} if numbers.empty else papers.find_paper(str(numbers["paper"].iloc[0])).methods
     called = {find_displayed_name(method): given.get(method) for method in numbers["method"]}
-    return [f"our {name} is {other}" for name, other in called.items() if other and other != name]
+    return [
+        f"our {name} is called {other}" for name, other in called.items() if other and other != name
+    ]
 
 
 def make_verdict_counts_grid(own: Verification) -> Grid:
@@ -144,9 +146,9 @@ def list_reasons_for_no_comparison(own: Verification) -> list[tuple[str, int, li
     absent = rest.drop_duplicates("number")
     absent = absent[~absent["number"].isin({*replaced["number"], *shown["number"]})]
     reasons = {
-        "measured only on a substitute for the paper's data": replaced,
-        "measured only under other settings": shown,
-        "not measured": absent,
+        "we measured a substitute instead of the paper's data": replaced,
+        "we measured only under settings that are not compared": shown,
+        "we did not measure these numbers": absent,
     }
     return [
         (reason, len(lines), list(dict.fromkeys(lines["dataset"])))

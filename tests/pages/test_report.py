@@ -89,7 +89,7 @@ def test_page_of_a_paper_lists_trials_added_later() -> None:
     held = verification(results_of(rows, name, paper="eerf2018"))
     page = paper.render_paper_page(held, "eerf2018", Path())
     (line,) = re.findall("^- Some trials were added after .*", page, re.M)
-    assert line.endswith(f": 2 trials of rks at M = 450 in {name}.")
+    assert line.endswith(f": 2 trials of the method rks at M = 450 in the run {name}.")
 
 
 def test_page_reports_that_the_text_of_the_paper_is_unavailable() -> None:

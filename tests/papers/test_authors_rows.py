@@ -95,8 +95,8 @@ def test_scores_per_fold_published_by_authors_are_reproduced(tmp_path: Path) -> 
     assert line.half_width == pytest.approx(half_width)
     assert line.verdict == "undecided"
     assert (
-        f"**{equal} of 3 folds** of cross-validation that the authors published agree with our "
-        f"results to four digits. Another {3 - equal} fold" in page
+        f"**{equal} of 3 folds** of cross-validation, the results that the authors published "
+        f"agree with our results to four digits. For another {3 - equal} fold" in page
     )
     assert "doe/folds, commit aaaaaaa, path save/, with the license MIT" in page
 
