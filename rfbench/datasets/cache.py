@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-# Two changes of a file within this number of seconds may have the same modification time. A kernel
-# clock has at least 100 ticks per second, so this value is two ticks. If the value is halved, it
-# is one tick.
+# If a file is changed twice within this number of seconds, both changes may have the same
+# modification time. A kernel clock has at least 100 ticks per second, so this value is at least two
+# ticks. If it is halved, it may be a single tick.
 TICK = 0.02
 
 
@@ -95,12 +95,13 @@ def describe_file_state(path: Path) -> str:
     """Return a string with the path, size and times of a file. It changes if the file changes."""
     status = os.stat(path)
     age = time.time() - status.st_ctime
-    # Wait if the file is so new that a second change could have the same modification time.
+    # If the file was changed within the last TICK seconds, wait. Otherwise a second change could
+    # have the same modification time and would not be detected.
     if 0 <= age < TICK:
         time.sleep(TICK - age)
         status = os.stat(path)
-    # The path may be a link that refers to a different file later. Therefore the string contains
-    # the inode.
+    # The string contains the inode of the file. The path may be a link, and the link may refer to a
+    # different file later.
     identity = f"{os.path.abspath(path)}|{status.st_ino}"
     return f"{identity}|{status.st_size}|{status.st_mtime_ns}|{status.st_ctime_ns}"
 

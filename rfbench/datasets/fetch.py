@@ -43,9 +43,9 @@ LEAST_BYTES, LEAST_SECONDS = 60_000, 60.0
 The values were chosen without a measurement. If the speed is halved, the download of the largest
 file of the catalog may take months.
 """
-# CHUNK is the number of bytes per read. CHECK_SECONDS is the number of seconds between two checks
-# of the speed of a download. The values were chosen without a measurement. With twice these
-# values, a normal download does not change, and a stalled download is stopped one second later.
+# CHUNK is the number of bytes per read. CHECK_SECONDS is the time between two checks of the speed
+# of a download. The values were chosen without a measurement. With twice CHECK_SECONDS, a stalled
+# download is stopped one second later.
 CHUNK = 1 << 16
 CHECK_SECONDS = 1.0
 
@@ -314,8 +314,8 @@ def _copy(url: str, path: Path, progress: bool) -> None:
     from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
 
-    # The user agent is set, because some servers reject the user agent of Python. The encoding is
-    # set, because some servers would otherwise compress the file.
+    # Set a user agent, because some servers reject the user agent of Python. Request the encoding
+    # `identity`, because some servers would otherwise compress the file.
     headers = {"User-Agent": f"rfbench/{__version__}", "Accept-Encoding": "identity"}
     columns = TextColumn("{task.description}"), BarColumn(), DownloadColumn()
     for attempt in range(1 + RETRIES):
@@ -386,14 +386,15 @@ class _Meter:
     _responses: list[Any] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        # Time of the last measurement of the speed, and the value of `done` at that time.
+        # time of the last measurement of the speed, and the number of bytes that had arrived at
+        # that time
         self._since = self.clock(), 0
 
     def watch(self, response: Any, *words: Any, **keywords: Any) -> None:
         """Change a response, so that its body is read and counted as the bytes arrive."""
         raw = response.raw
         whole = raw.stream
-        # After a redirection, the count restarts at 0, because each response has its own body.
+        # Count from 0 again, because each response after a redirection has its own body.
         self.done, self._since = 0, (self.clock(), 0)
 
         def stream(amount: int, decode_content: bool = True) -> Iterator[bytes]:
@@ -411,8 +412,8 @@ class _Meter:
     def end(self) -> None:
         """Close the connections. This is also done if a download failed."""
         for response in self._responses:
-            # Delete the attribute, because it refers to the response, which could otherwise not be
-            # freed.
+            # Delete the attribute `stream`, which refers to the response. Otherwise this reference
+            # cycle would keep the response in memory.
             del response.raw.stream
             response.close()
             response.raw.close()
