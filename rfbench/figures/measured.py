@@ -24,7 +24,7 @@ class Measured:
     paper: Paper | None  # paper to which the results belong, whose figures determine the axes
     styles: Mapping[str, Style]  # maps each method to its style
     width: float | None = None  # width of the figures in inches; None for figures on a screen
-    # names of the figures that are not drawn, each with a reason
+    # reasons why some figures are not drawn, each with the name of the figure
     not_drawn: list[str] = field(default_factory=list)
 
     def make_title(self, what: str, protocols: pd.Series[str]) -> str:

@@ -19,14 +19,15 @@ from rfbench.pages.paper_numbers import find_settings_label
 from rfbench.pages.templates import render_macro_lines
 from rfbench.papers.models import Claim, Committed, Part
 
-# Largest number of comparisons per claim and protocol that the terminal shows. The CSV file has all
-# comparisons. The value was chosen without a measurement. With twice this value, texts are longer.
+# Largest number of counterexamples of a claim that the terminal shows. All comparisons are in the
+# CSV file. The value was chosen without a measurement. With twice this value, up to four
+# counterexamples are shown.
 MAX_COUNTEREXAMPLES = 2
 PERCENT_METRICS = ("error", "accuracy", "train_error")
 SHARE_METRICS = ("kept_near_corners", "kept_near_offsets")
 UNJUDGED = (verdicts.SHOWN, verdicts.NOT_RUN)
-# Short versions of the texts in `committed.COMMIT_ORDER_LABELS`. They state the order in which a
-# claim and the first rows that test it were committed to git.
+# Short labels for the order in which two things were committed to git: a claim, and the first rows
+# of results that test the claim.
 FORM_LABELS = {
     "before": "before rows",
     "same commit": "with rows",
@@ -239,7 +240,7 @@ def find_claim_history(claim: Claim) -> Committed | None:
     return committed.find_history_entry(claim.paper, "claim", claim.id)
 
 
-# Functions that the templates for claims call.
+# Functions that the Jinja templates of the claims can call, by name.
 WORDS: dict[str, Any] = {
     **{
         each.__name__: each

@@ -146,7 +146,8 @@ def find_commit_order_of_claim(claim: Claim) -> str:
 
 def format_claim_name(claim: Claim) -> str:
     """Return the id of a claim, after the name of its paper if two papers have the same id."""
-    # The name of a claim of rfbench does not depend on papers that are not part of rfbench.
+    # Compare the id only with the claims of papers in rfbench. Then the name of such a claim does
+    # not change if the user adds a paper.
     shipped = {*list_papers(), claim.paper}
     alike = {other.paper for other in list_claims() if other.id == claim.id}
     others = (alike & shipped) - {claim.paper}

@@ -16,7 +16,8 @@ from rfbench.errors import ConfigError
 from rfbench.papers.models import Folder, Published
 
 PAPER, PUBLISHED, ROWS = "paper.yaml", "published.csv", "rows.csv"
-# Each of these keys has a CSV file of the same name in the folder of the paper.
+# Keys of a paper. The values of each key are in a CSV file with the name of the key, in the folder
+# of the paper.
 PAPER_TABLES = ("published", "rows", "history")
 CLAIMS, CODE = "claims.yaml", "claims.py"
 OPEN_CHOICES, CHANGES = "open_choices.yaml", "changes.yaml"
