@@ -20,8 +20,8 @@ class RfbenchError(Exception):
         What the user can do now.
     """
 
-    # Exit code of the command. It is 2 if the request is not possible, and 1 if the machine could
-    # not carry out the request.
+    # Exit code of the command that raises this error: 2 if the request is invalid, and 1 if the
+    # machine could not carry out the request.
     exit_code: ClassVar[int] = 2
 
     def __init__(self, what: str, why: str = "", todo: str = "") -> None:

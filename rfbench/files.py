@@ -23,8 +23,8 @@ from rfbench.errors import ResultsError, raise_as_write_error
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# With these flags, opening a file neither follows a link that was created after the check, nor
-# waits for a pipe.
+# Flags for opening a file safely. The call does not follow a link that was created after the file
+# was checked, and does not wait for the writer of a pipe.
 _SAFELY = os.O_NOFOLLOW | os.O_NONBLOCK
 
 
@@ -100,7 +100,8 @@ def lock_file(file: Path) -> Iterator[None]:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         yield
     finally:
-        # unlock explicitly, because a child process may have a copy of the handle
+        # Unlock explicitly. A child process may have a copy of the handle, so closing the handle is
+        # not sufficient.
         fcntl.flock(handle, fcntl.LOCK_UN)
         os.close(handle)
 

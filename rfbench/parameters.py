@@ -15,7 +15,8 @@ import numpy as np
 
 from rfbench.errors import MethodError, suggest_nearest_name
 
-# Largest signed 32-bit integer, by definition. BLAS and scikit-learn use 32-bit indices.
+# Largest signed 32-bit integer, by definition. Whole-number parameters are limited to this value,
+# because BLAS and scikit-learn use 32-bit indices.
 LARGEST_WHOLE = 2**31 - 1
 COUNTS = ("n_components", "pool_size", "score_rows", "base_size")
 _EXPRESSION = re.compile(r"(?:((?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e-?[0-9]+)?)\s*\*\s*)?([Mdn])")

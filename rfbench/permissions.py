@@ -18,10 +18,10 @@ from typing import Any
 from rfbench import yamlfile
 from rfbench.errors import MethodError, suggest_nearest_name
 
-# Parameters whose value is a number of penalties, which has an upper bound, or a list of
-# penalties, which have none.
+# Parameters for the penalties of an estimator. The value is a list of penalties or a whole number.
+# Only the whole number has an upper bound, because it is the number of penalties to try.
 VALUES = ("Cs", "alphas")
-# Matches the factor in an expression such as 10*M.
+# Matches the number 10 and the multiplication sign in an expression such as 10*M.
 _FACTOR = re.compile(r"\s*([0-9]+\.?[0-9]*(?:e[0-9]+)?)\s*\*")
 
 

@@ -29,12 +29,12 @@ class RowSource:
 
     path: Path
     n_columns: int
-    # row numbers in the file, in the order in which this source returns the rows
+    # row numbers in the file, in the order in which the rows are returned
     numbers: NDArray[np.int64]
-    # data type of the arrays that this source returns
+    # dtype of the arrays that are returned
     dtype: np.dtype[Any] = DOUBLE
-    # Functions that are applied to each block, one after the other. A block is a float64 array of
-    # shape (b, n_columns).
+    # Functions that convert a block of rows, in this order. A block is a float64 array of shape (b,
+    # n_columns).
     steps: tuple[Callable[[FloatArray], FloatArray], ...] = ()
 
     ndim = 2

@@ -17,7 +17,7 @@ from rfbench import platforms
 from rfbench.errors import ConfigError
 
 CPU, MEMORY = "cpu", "memory"
-# Environment variables in which the user or a batch system states the number of cores.
+# Environment variables in which the user or a batch system can set the number of cores.
 VARIABLES = ("LOKY_MAX_CPU_COUNT", "SLURM_CPUS_PER_TASK")
 
 
@@ -83,7 +83,8 @@ def _cpu_quotas() -> Iterator[float]:
                 platforms.read_system_file(folder / f"cpu.cfs_{name}_us").strip()
                 for name in ("quota", "period")
             ]
-        # without a quota, the first of the two strings is "max"
+        # The file cpu.max has two fields, the quota and the period. Without a quota, the first
+        # field is "max".
         if len(words) == 2 and all(word.isdigit() and int(word) for word in words):
             yield int(words[0]) / int(words[1])
 

@@ -32,8 +32,8 @@ from rfbench.pages.templates import render_template as fill
 from rfbench.papers.models import Claim
 
 PAGE, COMMAND = "audit.md", "rfbench audit"
-# Number of combinations of settings on a page. With twice this number, the table fills two
-# screens.
+# Number of combinations of settings in the table of a page. With twice this number, the table fills
+# two screens.
 NEAREST = 10
 AUDIT_HEAD = ["place", "chosen by", "confirmed by", "largest"]
 EFFECT_HEAD = [

@@ -59,9 +59,10 @@ ROW_HEIGHT, CURVE = 0.155, 1.6
 # their distance and SPREAD their total height, as shares of the height of a row. The values were
 # chosen by eye. With twice these values, symbols touch the symbols of the next number.
 APART, SPREAD = 0.36, 0.6
-# A number that is not judged has a hollow symbol. If its distance from zero is more than OFF_AXIS
-# times half the width of the band, the symbol is drawn at the edge of the panel. The value was
-# chosen by eye. With twice this value, all other numbers use only a third of the panel.
+# A hollow symbol shows a number that is at chance level or not decidable. If its distance from zero
+# is more than OFF_AXIS times half the width of the band, the symbol is drawn at the edge of the
+# panel. The value was chosen by eye. With twice this value, all other numbers use only a third of
+# the panel.
 OFF_AXIS = 3
 # If a symbol is drawn at the edge of a panel, its value is written next to it. EDGE is the share of
 # the panel for this text, and EDGE_TEXT is the width of the text in points. The values were chosen
