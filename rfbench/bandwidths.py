@@ -102,7 +102,7 @@ def make_kernel(X: Rows, name: str, rule: float | str, generator: np.random.Gene
 
 @dataclass(frozen=True)
 class Candidates:
-    """A grid of bandwidths, from which one is selected."""
+    """A grid of candidate bandwidths, from which a single bandwidth is selected."""
 
     values: tuple[float, ...]  # bandwidths in decreasing order
     rule: float  # value of the bandwidth rule; for a grid of numbers, their geometric mean

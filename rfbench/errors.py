@@ -33,7 +33,7 @@ class RfbenchError(Exception):
 
 
 class ConfigError(RfbenchError):
-    """Exception for a configuration that cannot be run, such as one with an unknown key."""
+    """Exception for a configuration that cannot be run, for example because of an unknown key."""
 
 
 class DataError(RfbenchError):
@@ -59,7 +59,7 @@ class MemoryLimitError(MethodError):
 
 
 class ExecutorError(RfbenchError):
-    """Exception for workers that are not available, or that differ from this machine."""
+    """Exception for worker processes that are not available or that differ from this machine."""
 
     exit_code = 1
 

@@ -169,7 +169,7 @@ def replace(file: Path, content: bytes, top: Path | None = None) -> None:
 
 
 def remove(file: Path, top: Path | None = None) -> None:
-    """Remove a file of a results folder if it exists; if it is a link, only the link is removed."""
+    """Remove a file of a results folder if the file exists. Of a link, only the link is removed."""
     _check_inside(file, top or file.parent)
     file.unlink(missing_ok=True)
 
@@ -186,25 +186,25 @@ def remove_folder(folder: Path, top: Path | None = None) -> None:
 
 
 def remove_empty_folder(folder: Path) -> None:
-    """Remove a folder if it is empty."""
+    """Remove a folder if the folder is empty."""
     with suppress(OSError):
         folder.rmdir()
 
 
 def make_folder(folder: Path) -> None:
-    """Create a folder and its parents; raise OSError if this fails."""
+    """Create a folder and all parent folders. Raise OSError if a folder cannot be created."""
     folder.mkdir(parents=True, exist_ok=True)
 
 
 def move(file: Path, target: Path, top: Path | None = None) -> None:
-    """Check the path `target`, and move a file to this path on the same file system."""
+    """Check the path `target`, and move a file to `target`, which is on the same file system."""
     check_regular_file(target, top)
     make_folder(target.parent)
     os.replace(file, target)
 
 
 def save_array(file: Path, array: NDArray[Any]) -> None:
-    """Write an array to a new file in the format of `numpy.load`; raise OSError if it exists."""
+    """Write an array to a new file in the format of `numpy.load`. Raise OSError if the file exists."""
     import numpy as np
 
     with file.open("xb") as stream:

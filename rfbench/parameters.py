@@ -149,10 +149,10 @@ def describe_parameters(cls: type[Any]) -> list[str]:
 
 
 class Checked:
-    """Base class of estimators, which checks their parameters by the declared rules."""
+    """Base class of estimators whose parameters are checked by the declared rules."""
 
     def check_parameters(self) -> None:
-        """Raise MethodError if a parameter violates its rule; no data are needed."""
+        """Raise MethodError if a parameter violates its rule. The check does not need any data."""
         for declared in fields(self):  # type: ignore[arg-type]
             rule, value = declared.metadata.get("rule"), getattr(self, declared.name)
             if rule is not None and not rule.holds(value):

@@ -101,7 +101,7 @@ def check_permission(
 
 
 def _is_plain(value: Any) -> bool:
-    """Return True if a value is a number, a string or None, or a list of these."""
+    """Return True if a value is a number, a string, None, or a list of such values."""
     values = value if type(value) is list else [value]
     return all(each is None or type(each) in (bool, int, float, str) for each in values)
 

@@ -80,7 +80,7 @@ def kill_process_group(leader: int) -> None:
 
 
 def read_system_file(path: str | PurePosixPath) -> str:
-    """Return the text of a system file, such as a file in ``/proc``; empty if it does not exist."""
+    """Return the text of a system file, such as a file in ``/proc``; empty without such a file."""
     try:
         return Path(path).read_text(encoding="utf-8", errors="replace")
     except OSError:

@@ -98,7 +98,7 @@ def _refuse_a_pipe() -> None:
 
 @contextlib.contextmanager
 def _away_from_a_settings_file() -> Iterator[None]:
-    """Leave the current folder within a ``with`` statement if it contains a ``matplotlibrc``."""
+    """Leave the current folder within a ``with`` block if there is a ``matplotlibrc`` file."""
     if not os.path.lexists(RC_FILE):
         yield
         return

@@ -29,7 +29,7 @@ FORM = "Write package.module.Name, or folder/file.py:Name."
 
 
 def load_class(path: str, folder: Path | None = None) -> type[Any]:
-    """Import a class by its path; `load_object` describes the parameters and errors."""
+    """Import a class by its import path. The parameters are as for `load_object`."""
     result = load_object(path, folder)
     if not isinstance(result, type):
         raise MethodError(f"{path} is not a class.", f"It is a {type(result).__name__}.")
@@ -143,7 +143,7 @@ class GivenObject:
         return cls(content, identity, _modules_of(given))
 
     def load(self) -> Any:
-        """Return the unpickled object; each process unpickles it once."""
+        """Return the unpickled object. Each process unpickles the object only once."""
         return _loaded(self.content, self.modules)
 
 

@@ -95,11 +95,11 @@ class Registry(Mapping[str, Any]):
         return {task: self._load(each) for task, each in place.items()}
 
     def __iter__(self) -> Iterator[str]:
-        """Iterate over the published names."""
+        """Iterate over the published names of all entries."""
         return iter(self.places)
 
     def __len__(self) -> int:
-        """Return the number of entries."""
+        """Return the number of published names in this registry."""
         return len(self.places)
 
     def find_published_name(self, name: str) -> str:

@@ -55,11 +55,11 @@ class RowSource:
         return block.astype(self.dtype, copy=False)
 
     def select_rows(self, picked: Picked) -> RowSource:
-        """Return a source for a subset of the rows."""
+        """Return a source of rows that contains only the rows `picked`."""
         return replace(self, numbers=self.numbers[picked])
 
     def map_blocks(self, step: Callable[[FloatArray], FloatArray]) -> RowSource:
-        """Return a source for the same rows with one more function applied to each block."""
+        """Return a source of the same rows, with `step` as the last function for each block."""
         return replace(self, steps=(*self.steps, step))
 
     def astype(self, dtype: Any) -> RowSource:

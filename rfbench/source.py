@@ -35,5 +35,5 @@ def hash_folder(package: Path) -> str:
 
 @functools.cache
 def hash_code() -> str:
-    """Return the hash of the code of this process, which is computed at the first call."""
+    """Return the hash of the code of this process. The hash is computed at the first call."""
     return hash_folder(PACKAGE)

@@ -22,7 +22,7 @@ VARIABLES = ("LOKY_MAX_CPU_COUNT", "SLURM_CPUS_PER_TASK")
 
 
 class Memory(NamedTuple):
-    """Bytes of memory that this process may use, and bytes that are free."""
+    """Number of bytes of memory that this process may use, and number of bytes that are free."""
 
     total: int
     available: int
@@ -62,7 +62,7 @@ def measure_usable_memory() -> Memory:
 
 
 def _number_in(variable: str) -> int:
-    """Return the number of cores in an environment variable; raise ConfigError if it is invalid."""
+    """Return the number of cores in an environment variable. Raise ConfigError for other values."""
     text = os.environ[variable]
     if not (text.isascii() and text.isdigit() and int(text) >= 1):
         raise ConfigError(

@@ -44,7 +44,7 @@ class Document:
     places: dict[tuple[Any, ...], str] = field(default_factory=dict)
 
     def find_location(self, path: tuple[Any, ...]) -> str:
-        """Return the place of a path, or of its nearest parent with a known place, or ""."""
+        """Return the place of a path, or of the nearest parent path with a known place, or ""."""
         parts = (path[:length] for length in range(len(path), 0, -1))
         return next((self.places[part] for part in parts if part in self.places), "")
 

@@ -96,7 +96,7 @@ def render_audit_page(folder: Path, command: str) -> str:
 
 
 def _effects(claim: Claim, kept: AuditTable) -> list[list[str]]:
-    """Return a row per comparison of a claim: its bounds, our value, and the range of the value."""
+    """Return a row per comparison of a claim: the bounds, our value, and the range of our value."""
     here, rows = kept.gaps, []
     own = here[here["as_configured"]]
     for column in (str(name) for name in here if str(name).startswith(PAIRED) and len(own)):

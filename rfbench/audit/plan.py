@@ -42,7 +42,7 @@ class AuditRequest:
 
     @property
     def command(self) -> str:
-        """Shell command that repeats this audit; the path of the configuration is shortened."""
+        """Shell command that repeats this audit. The path of the configuration is shortened."""
         inside = self.config.resolve().parent.name == CONFIGS
         arguments = [
             "rfbench",

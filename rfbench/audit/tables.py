@@ -53,7 +53,7 @@ class NumberRange(NamedTuple):
 
 @dataclass(frozen=True)
 class AuditTable:
-    """A table that `rfbench audit` wrote. The name of its folder states what was audited."""
+    """A table that `rfbench audit` wrote. The name of the folder contains the audited target."""
 
     file: Path
     table: pd.DataFrame

@@ -42,7 +42,7 @@ class Loss(NamedTuple):
 
     @property
     def standard_error(self) -> float:
-        """Standard error of `value` over samples of rows, or of groups."""
+        """Standard error of the loss `value`, over random samples of rows or of groups of rows."""
         return float(stats.sem(self.values)) if len(self.values) > 1 else float("inf")
 
 

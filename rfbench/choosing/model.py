@@ -33,7 +33,7 @@ LEVELS = (0.5, 0.8, 0.9, 0.95, 0.99)
 
 
 class Model(Pipeline):  # type: ignore[misc]
-    """A scikit-learn pipeline that accepts a DataFrame in the form in which it was read."""
+    """A scikit-learn pipeline that accepts a DataFrame without any preparation of its columns."""
 
     # maps each coverage to half the width of its prediction interval; empty for a classifier
     half_widths_: dict[float, float]

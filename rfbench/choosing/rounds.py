@@ -199,7 +199,7 @@ class Rounds:
 
     @property
     def uses_column_screening(self) -> bool:
-        """True if the table has too many columns, so that each model selects a part of them."""
+        """True if the table has too many columns for the time budget. Models then use a subset."""
         return self.n_columns is not None and len(self.columns.kept) > self.n_columns
 
     def _pack(self, setting: Candidate, fold: int, rows: int) -> Path:
@@ -222,7 +222,7 @@ class Rounds:
         return self._packs[key]
 
     def _prepare(self, fold: int) -> None:
-        """Convert the rows of a split to numbers. This is learned from its training part only."""
+        """Convert the rows of a split to numbers, as learned from the training rows only."""
         X, y, (fit, held) = self.table.X, self.table.y, self.splits[fold]
         steps, start = Pipeline(self._preparation()), monotonic()
         both = steps.fit_transform(X.iloc[fit], y[fit]), steps.transform(X.iloc[held])
@@ -310,7 +310,7 @@ class Rounds:
         return answers
 
     def _read_answer(self, row: Mapping[str, str]) -> dict[str, Any]:
-        """Return the result of a trial: its arrays, such as the predictions, and its times."""
+        """Return the result of a trial: arrays such as the predictions, and the measured times."""
         said: dict[str, Any] = predictions.read(self.folder, row["trial_id"])
         # Predictions for the validation rows, shape (n, k). For a classification, these are the
         # probabilities of the k classes.
@@ -376,7 +376,7 @@ class Rounds:
             log.debug("%s failed", candidate.label, exc_info=True)
 
     def _candidate(self, setting: Candidate, parts: Sequence[Any], rows: int) -> Candidate:
-        """Add a candidate with the results of its trials on all splits, and return it."""
+        """Add and return a candidate with the results of its trials on all splits."""
         # Each validation row is predicted by a model that was not fitted on this row. All
         # candidates use the same rows, so their losses can be compared row by row.
         scores = np.vstack([said["scores"] for said in parts])
@@ -406,7 +406,7 @@ class Rounds:
         return self.add(replace(fixed, seconds=seconds, took=took), scores)
 
     def add(self, candidate: Candidate, scores: Array) -> Candidate:
-        """Add a candidate with its predictions for the validation rows, and return it."""
+        """Add and return a candidate with its predictions for the validation rows."""
         value = self.compute_loss(self.table.metric, scores, self.held)
         made = replace(candidate, scores=scores, loss=value)
         self.candidates.append(made)
@@ -445,7 +445,7 @@ class Rounds:
 
     @property
     def _fits_per_second(self) -> float:
-        """Ratio of the time of the fits after the rounds to the time of fits on one split."""
+        """Time of all fits after the rounds, divided by the time of these fits on one split."""
         return SPARE * len(self.train) / self.n * (1 / self.workers + 4 / 3)
 
     def _seconds_of_best(self) -> dict[str, float]:
@@ -646,7 +646,7 @@ class Rounds:
             alive = [after for after in made if after.loss.value <= least[after.label]]
 
     def find_best_candidate_of_each_family(self) -> dict[str, Candidate]:
-        """Return the best candidate of each family of models."""
+        """Return the candidate with the smallest loss in each family of models."""
         families = dict.fromkeys(c.family for c in self.candidates)
         return {
             f: self.find_simplest_good_candidate([c for c in self.candidates if c.family == f])

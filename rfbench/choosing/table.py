@@ -101,7 +101,7 @@ class LabeledTable:
 
     @property
     def labels(self) -> NDArray[Any]:
-        """Target in the form in which it was read: numbers or labels."""
+        """Values of the target as in the file: numbers, or class labels instead of class codes."""
         return self.classes[self.y] if self.n_classes else self.y
 
     @property

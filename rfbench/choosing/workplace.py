@@ -114,7 +114,7 @@ def _files(folder: Path, names: tuple[str, ...]) -> list[Path]:
 
 
 def _publish(place: Path, target: Path, allow_rows: bool) -> None:
-    """Move the new files to the output folder, the card last."""
+    """Move the new files to the output folder. The card of the model is moved last."""
     if not allow_rows:  # rows of an earlier run are removed
         for trial_id in Store(target).read_statuses():
             files.remove(predictions.find_file(target, trial_id), target)

@@ -89,7 +89,7 @@ def _fields(line: str, width: int, number: int) -> list[str]:
 
 
 def _bare(word: str) -> str:
-    """Return a string without its enclosing quotes and blanks."""
+    """Return a string without enclosing quotes and without enclosing blanks."""
     if len(word) > 1 and word[0] == word[-1] and word[0] in "'\"":
         word = re.sub(r"\\(.)", r"\1", word[1:-1])
     return word.strip()

@@ -40,7 +40,7 @@ def load_cached_text(key: str) -> str | None:
 
 
 def store_cached_text(key: str, value: str) -> None:
-    """Store a string under a key, as a separate file. Log a warning if this fails."""
+    """Store a string under a key, in a separate file. If writing fails, log a warning."""
     try:
         files.replace(_memory(key), value.encode())
     except ResultsError as error:
@@ -53,7 +53,7 @@ def _memory(key: str) -> Path:
 
 
 def compute_cached_text(key: str, compute: Callable[[], str]) -> str:
-    """Return the string stored under a key. If there is none, compute and store it."""
+    """Return the string that is stored under a key. For a new key, compute and store the string."""
     value = load_cached_text(key)
     if value is None:
         value = compute()
@@ -82,7 +82,7 @@ def hash_content(source: FoundFiles) -> str:
 
 
 def hash_file(path: Path) -> str:
-    """Return the hash of a file as it is stored on disk, without decompression."""
+    """Return the hash of the bytes of a file, without decompressing the file."""
 
     def compute() -> str:
         with path.open("rb") as stream:
@@ -107,7 +107,7 @@ def describe_file_state(path: Path) -> str:
 
 
 def find_cached_rows(sha256: str) -> Parsed | None:
-    """Return the cached rows of the data with this hash. Arrays are memory-mapped."""
+    """Return the cached rows of the data with the hash `sha256`. Arrays are memory-mapped."""
     folder = _rows(sha256)
     if not folder.is_dir():
         return None

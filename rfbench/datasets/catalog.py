@@ -63,7 +63,7 @@ class Member(_CatalogSection):
 
     @property
     def pattern(self) -> str:
-        """The end of the path of the file inside an archive."""
+        """Last part of the path of the file inside an archive."""
         return self.path or self.name
 
 
@@ -126,7 +126,7 @@ class Entry(_CatalogSection):
 
     @property
     def codes(self) -> dict[str, int]:
-        """The class code of each label as written in the files."""
+        """Dictionary from each class label in the files to the code of the class."""
         return self.labels or {label: code for code, label in enumerate(self.classes)}
 
     def find_download(self, member: Member) -> Download | None:

@@ -125,7 +125,7 @@ def normalize_text_columns(
 
 
 class _Notes:
-    """Sentences about the conversion, each with the columns to which it applies."""
+    """Sentences about the conversion of columns, each with the names of the converted columns."""
 
     def __init__(self) -> None:
         self._columns: dict[str, list[str]] = {}

@@ -350,7 +350,7 @@ class Table:
 
     @property
     def _target_name(self) -> str:
-        """The string "Target", followed by the name of the target column if it is known."""
+        """The string "Target", followed by the name of the target column if the name is known."""
         return "Target" if self.y.name in (None, 0) else f"Target {self.y.name}"
 
     def complete(self, task: str | None) -> None:
@@ -445,7 +445,7 @@ class Table:
         return exact, numbers
 
     def _read_dates(self, y: pd.Series[Any], *, is_guess: bool) -> tuple[pd.Series[Any], Array]:
-        """Return a target of dates as days since `EPOCH`."""
+        """Return the dates of a target as numbers of days since `EPOCH`."""
         days = to_days("", y)
         is_whole = bool((days[~np.isnan(days)] % 1 == 0).all())
         self.dates = "%Y-%m-%d" if is_whole else "%Y-%m-%d %H:%M:%S"

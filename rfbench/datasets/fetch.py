@@ -215,7 +215,7 @@ def _refuse_mismatch(entry: Entry, checked: FileCheck) -> None:
 def _missing(
     entry: Entry, member: Member, why: str = "The file was not found on disk."
 ) -> DataError:
-    """Return the error for a missing file, with its address and the folder for the file."""
+    """Return the error for a missing file, with the web address and the folder for the file."""
     download = entry.find_download(member)
     urls = " or ".join(download.urls) if download else ""
     return DataError(
@@ -263,7 +263,7 @@ def ensure_downloaded(entry: Entry, *, progress: bool = False) -> list[FileCheck
 
 
 def _download(entry: Entry, member: Member, progress: bool) -> None:
-    """Download the file or archive that contains `member`. Try each address until one works."""
+    """Download the file or archive that contains `member`, from the first address that works."""
     download = entry.find_download(member)
     if download is None or not download.urls:
         raise _missing(entry, member)
@@ -286,7 +286,7 @@ def _download(entry: Entry, member: Member, progress: bool) -> None:
 
 
 def _download_or_assemble(download: Download, url: str, path: Path, progress: bool) -> None:
-    """Download a file. If it has parts, download them and write their distinct lines, in order."""
+    """Download a file. If the file has parts, write the distinct lines of all parts, in order."""
     if not download.parts:
         return _copy(url, path, progress)
     lines: dict[bytes, None] = {}
@@ -391,7 +391,7 @@ class _Meter:
         self._since = self.clock(), 0
 
     def watch(self, response: Any, *words: Any, **keywords: Any) -> None:
-        """Change a response, so that its body is read and counted as the bytes arrive."""
+        """Change a response, so that the bytes of its body are counted as soon as they arrive."""
         raw = response.raw
         whole = raw.stream
         # Count from 0 again, because each response after a redirection has its own body.
@@ -410,7 +410,7 @@ class _Meter:
         self._responses.append(response)
 
     def end(self) -> None:
-        """Close the connections. This is also done if a download failed."""
+        """Close the connections, after a complete download or a failed download."""
         for response in self._responses:
             # Delete the attribute `stream`, which refers to the response. Otherwise this reference
             # cycle would keep the response in memory.

@@ -130,7 +130,7 @@ class ReadOptions:
 
 
 class ParsedFile(NamedTuple):
-    """The columns of a file, its target if the file stores it separately, and the `ReadOptions`."""
+    """The columns of a file, a target that is stored separately, and the `ReadOptions`."""
 
     X: pd.DataFrame | Rows
     y: pd.Series[Any] | None
@@ -715,7 +715,7 @@ class _NumberColumns:
         return True
 
     def finish(self) -> pd.DataFrame:
-        """Return the filled columns as a table. Many separate arrays are copied into one."""
+        """Return the filled columns as a table. Many separate columns are copied into one array."""
         if self._apart is None:
             columns = {at: column[: self.n] for at, column in enumerate(self._columns)}
             # Copy a table with many columns into one array. Otherwise each step on the table would

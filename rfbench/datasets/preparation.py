@@ -517,7 +517,7 @@ class _Words:
 
     @staticmethod
     def _codes(text: pd.Series[Any], levels: Iterable[str]) -> NDArray[np.intp]:
-        """Return the position of each value in `levels`, or -1 if the value is not among them."""
+        """Return the position of each value in `levels`, or -1 for all other values."""
         index = pd.Index(list(levels), dtype=object)
         other = text.where(text.isna() | text.isin(index), OTHER)
         return index.get_indexer(pd.Index(other.where(text.notna(), MISSING), dtype=object))
@@ -555,7 +555,7 @@ def describe_column_treatments(notes: Iterable[Note]) -> list[str]:
 
 
 def _column(table: pd.DataFrame, column: str) -> pd.Series[Any]:
-    """Return a column of a table. If it does not exist, return a column of missing values."""
+    """Return a column of a table, or a column of missing values if the column does not exist."""
     return table[column] if column in table else pd.Series(None, index=table.index, dtype=object)
 
 

@@ -278,7 +278,7 @@ def read_adult(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
 
 
 def _read_svmlight(content: bytes, entry: Entry) -> Parsed:
-    """Return sparse rows and their class codes. Column indices in the file start at 1."""
+    """Return sparse rows and the class codes of the rows. Column indices in the file start at 1."""
     codes = {float(label): code for label, code in entry.codes.items()}
     X, labels = files.read_svmlight(io.BytesIO(content), n_features=entry.columns, zero_based=False)
     if codes:

@@ -67,11 +67,11 @@ class _Bounded(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # t
 
     @abstractmethod
     def _learn(self, X: Array) -> None:
-        """Learn the parameters of the map from the rows."""
+        """Compute the parameters of the scaling from the rows X."""
 
     @abstractmethod
     def _bounded(self, X: Array) -> Array:
-        """Return the rows mapped to bounded values."""
+        """Return the rows X after the scaling, with bounded values."""
 
 
 class RankScaler(_Bounded):

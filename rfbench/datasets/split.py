@@ -178,7 +178,7 @@ def _held_out(dataset: Dataset, rule: Mapping[str, Any], generator: np.random.Ge
 
 
 def _whole_groups(dataset: Dataset, n_test: int, generator: np.random.Generator) -> Index:
-    """Draw complete groups for the test set until they have at least `n_test` rows."""
+    """Draw complete groups of rows until the test set has at least `n_test` rows."""
     assert dataset.groups is not None
     groups, sizes = np.unique(dataset.groups, return_counts=True)
     drawn = generator.permutation(len(groups))

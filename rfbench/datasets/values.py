@@ -72,7 +72,7 @@ _SHORT_UNITS = frozenset([*"mgshlLtWVAJN°‰Ω'\"\u2032\u2033"])
 
 
 def format_names(names: list[str]) -> str:
-    """Return up to eight names as one string, followed by the number of further names."""
+    """Return up to eight names as a single string, followed by the number of further names."""
     more = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
     return ", ".join(map(str, names[:MOST_NAMED])) + more
 

@@ -148,7 +148,7 @@ def draw_folder(folder: Path, all_trials: bool, *args: Any) -> tuple[list[str], 
 
 
 def _source(results: Results, formats: Sequence[str], width: float | None) -> str:
-    """Return a hash of the figures' input: rows, code, matplotlib and its settings."""
+    """Return a hash of all inputs of the figures: rows, code, and the settings of matplotlib."""
     import pandas as pd
 
     matplotlib = import_matplotlib()

@@ -44,7 +44,7 @@ KERNEL_ERROR, BYTES = "kernel_error_spectral", "feature_bytes"
 
 
 def error(measured: Measured) -> Iterator[tuple[str, Figure]]:
-    """Draw the error, or another metric, over the varied setting."""
+    """Draw the error, or a different metric of the results, over the varied setting."""
     yield from draw_lines(
         f"{_kind(measured)}_vs_{escape_file_name(measured.varied)}", measured, measured.table, "x"
     )
@@ -87,7 +87,7 @@ def time(measured: Measured) -> Iterator[tuple[str, Figure]]:
 
 
 def kernel_error(measured: Measured) -> Iterator[tuple[str, Figure]]:
-    """Draw the kernel error over the varied setting, unless the first figure already shows it."""
+    """Draw the kernel error over the varied setting, unless the first figure shows this metric."""
     if KERNEL_ERROR in set(measured.table["metric"]):
         return
     if measured.results.rows[KERNEL_ERROR].notna().any():

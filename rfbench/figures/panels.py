@@ -91,7 +91,7 @@ class Curves:
 
     @property
     def _is_side_by_side(self) -> bool:
-        """True if no setting is varied, so that methods are next to each other on the axis."""
+        """True if no setting is varied, so that the horizontal axis has one place per method."""
         return self.x == "x" and self.table["x"].nunique() == 1
 
     @property
@@ -213,7 +213,7 @@ def make_figure(width: float, height: float) -> Figure:
 
 
 def write_caption(figure: Figure, caption: str, width: float | None) -> None:
-    """Set the caption of a figure; without a `width`, it is also drawn below the figure."""
+    """Set the caption of a figure. Without a `width`, also draw the caption below the figure."""
     figure.set_label(caption)
     if not width:
         wrapped = textwrap.fill(caption, int(CAPTION_LETTERS * figure.get_figwidth()))
@@ -325,7 +325,7 @@ def _scale(panel: Axes, which: Literal["x", "y"], values: pd.Series[Any]) -> Non
 
 
 def set_log_ticks(panel: Axes, which: Literal["x", "y"], ticks: Sequence[float]) -> None:
-    """Make an axis logarithmic, with a tick at each of `ticks` that is within its range."""
+    """Make an axis logarithmic, with a tick at each value of `ticks` in the range of the axis."""
     from matplotlib.ticker import FixedLocator, NullLocator
 
     panel.set(**{f"{which}scale": "log"})

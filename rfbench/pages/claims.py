@@ -64,7 +64,7 @@ def find_effect_unit(part: Part, joint: str = "") -> str:
 
 
 def format_comparison(outcome: Outcome, comparison: ClaimComparison) -> list[str]:
-    """Return two strings: the name of a comparison, and its effect with the 90 % interval."""
+    """Return two strings: the name of a comparison, and the effect with its 90 % interval."""
     part = outcome.claim.parts[comparison.part]
     form = "+.3g" if part.scale != "ratio" and comparison.against else ".3g"
     effect, low, high = (
@@ -87,7 +87,7 @@ def select_worst_comparisons(outcome: Outcome) -> list[ClaimComparison]:
 
 
 def format_verdict(outcome: Outcome) -> str:
-    """Return the verdict on a claim as text, with the number of failures and the largest one."""
+    """Return the verdict on a claim as text, with the number and the largest of the failures."""
     mark = verdicts.UNVARIED * outcome.has_unvaried_settings
     if outcome.verdict == verdicts.DEPENDS:
         return f"depends on: {join_names(outcome.deciding_settings)}"
@@ -236,7 +236,7 @@ def _describe(outcome: Outcome, one: ClaimComparison) -> dict[str, Any]:
 
 
 def find_claim_history(claim: Claim) -> Committed | None:
-    """Return the commits of a claim and of the first rows that test it; None if not known."""
+    """Return the commits of a claim and of the first rows that test the claim, if known."""
     return committed.find_history_entry(claim.paper, "claim", claim.id)
 
 

@@ -17,7 +17,7 @@ from rfbench.pages.templates import render_macro_lines
 
 @dataclass(frozen=True)
 class Statement:
-    """A finding of `rfbench.analysis.findings` with its sentence."""
+    """A finding of `rfbench.analysis.findings` with the sentence that describes the finding."""
 
     finding: Finding
     sentence: str

@@ -73,7 +73,7 @@ def write_page(folders: Sequence[str | Path], file: Path) -> list[Path]:
 
 
 def _section(read: Results, pictures: dict[str, bytes]) -> dict[str, Any]:
-    """Return the values of a results folder for a template, and add its figures to `pictures`."""
+    """Return the values of a results folder for a template, and add the figures to `pictures`."""
     drawn = []
     with apply_style():
         for name, figure in figures.iterate_figures(read):

@@ -96,7 +96,7 @@ def _class(each: Count) -> list[str]:
 
 
 def format_machine(results: Results) -> str:
-    """Return the hardware and library versions of a run as text; empty if they are not known."""
+    """Return the hardware and library versions of a run as text, or "" if not known."""
     of, versions = results.machine, results.manifest.get("versions")
     if not of or not isinstance(versions, dict):
         return ""
@@ -238,7 +238,7 @@ def _add_runs(column: str, cell: str, runs: Mapping[str, Any]) -> str:
 
 
 def _count_holding(counts: Iterable[Count], order: str, holding: Holding) -> str:
-    """Return the number and the names of the claims that hold, for claims with one commit order."""
+    """Return the number and names of the claims that hold, among the claims with a commit order."""
     cells = []
     for each in counts:
         if _is_untuned(each) and each.of[1] == order:

@@ -85,7 +85,7 @@ def list_csv_files(name: str) -> tuple[str, str]:
 
 
 def gather_slice_texts(verification: Verification, out: Path) -> dict[str, str]:
-    """Return for each paper the Markdown text that optional components add to its page."""
+    """Return for each paper the Markdown text that optional components add to the paper's page."""
     added: dict[str, str] = {}
     for texts in slices.call_hooks("describe_papers", verification, out):
         for name, text in texts.items():

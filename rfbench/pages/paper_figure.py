@@ -110,7 +110,7 @@ def has_curves(own: Verification) -> bool:
 
 
 def draw_published_numbers(numbers: pd.DataFrame) -> Figure:
-    """Draw the numbers of one paper as a forest plot, or as curves if there are too many."""
+    """Draw the numbers of one paper as a forest plot, or as curves if a forest plot is too long."""
     numbers = numbers.reset_index(drop=True)
     parts = list(_parts(numbers))
     if len(parts) > MOST_PANELS:

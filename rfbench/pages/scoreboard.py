@@ -38,7 +38,7 @@ SUBSTITUTE = "substitute"
 
 @dataclass(frozen=True)
 class TablePart:
-    """One data set of a published table, or a substitute of it, with our measured means."""
+    """A data set of a published table, or a substitute for these data, with our measured means."""
 
     paper: str
     item: str
@@ -173,7 +173,7 @@ def _cell(line: Line) -> str:
 
 
 def format_published_number(value: float, error: float, unit: str = PERCENT) -> str:
-    """Return a published number as text, followed by its spread if it has one."""
+    """Return a published number as text, followed by the spread if the paper prints a spread."""
     if unit == PLAIN and not pd.isna(error):
         return f"{value:.3g} ± {error:.2g}"
     return (

@@ -291,7 +291,7 @@ def _range(line: Line | None, name: str) -> str:
 
 
 def format_mean_and_error(line: Line | None, usual: int) -> str:
-    """Return mean and standard error as text, with the number of trials if it is below `usual`."""
+    """Return mean and standard error as text, and the number of trials if below `usual`."""
     if line is None:
         return ""
     if not line["trials"]:

@@ -27,7 +27,7 @@ Choices = dict[str, list[Any] | dict[str, dict[str, Any]]]
 
 
 def _of_paper(name: str, info: ValidationInfo) -> str:
-    """Return the name of the paper that is being read, which its files may omit."""
+    """Return the name of the paper that is being read. The files of the paper may omit the name."""
     paper = str((info.context or {}).get("paper", name))
     if name not in ("", paper):
         raise ValueError(f"the key paper is {name}, but must be {paper}. Remove the key")
@@ -102,7 +102,7 @@ class Published(_PaperSection):
 
     @property
     def size(self) -> int | None:
-        """Number of features, or None if the paper states none."""
+        """Number of features, or None if the paper does not state a number."""
         return int(self.M) if self.M.isdigit() else None
 
     @property
@@ -116,13 +116,13 @@ class Published(_PaperSection):
 
     @property
     def trials(self) -> int | None:
-        """Number of trials in the paper, or None if the paper does not state it."""
+        """Number of trials in the paper, or None if the paper does not state a number."""
         match = re.search(r"(\d+) trials", self.note)
         return int(match[1]) if match else None
 
     @property
     def standard_error(self) -> float | None:
-        """Standard error of the published mean, or None if it is not known."""
+        """Standard error of the published mean, or None if the standard error is not known."""
         if self.spread is None or self.spread_kind == "se":
             return self.spread
         return self.spread / self.trials**0.5 if self.trials else None
@@ -164,7 +164,7 @@ class AuthorsRow(_PaperSection):
 
     @property
     def settings(self) -> dict[str, Any]:
-        """Settings with which the fold is measured: M, alpha and parameters, if they are known."""
+        """Known settings with which the fold is measured: M, alpha and the other parameters."""
         given = {"M": self.M, "alpha": self.alpha, **self.parameters}
         return {key: value for key, value in given.items() if value is not None}
 
@@ -205,7 +205,7 @@ class Source(_PaperSection):
 
 
 class Content(_PaperSection):
-    """A table or figure of the paper, with its data sets."""
+    """A table or figure of the paper, with the data sets of the table or figure."""
 
     item: str
     of: str = ""  # table or figure whose runs are used, if this one has no runs of its own
@@ -222,7 +222,7 @@ class Inconsistency(_PaperSection):
 
 
 class SizeName(_PaperSection):
-    """The paper's name for the number of features, and the unit in which the paper counts it."""
+    """The paper's name for the number of features, and the unit of this number in the paper."""
 
     title: str = ""  # title of the horizontal axis in figures, empty for the usual title
     over_d: bool = False  # True if the paper states sizes as multiples of the number of columns
@@ -455,7 +455,7 @@ class Claim(_PaperSection):
 
     @property
     def key(self) -> tuple[str, str]:
-        """Name of the paper and id of the claim. An id is unique within its paper."""
+        """Name of the paper and id of the claim. An id is unique within the claims of a paper."""
         return self.paper, self.id
 
     @property

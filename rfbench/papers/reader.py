@@ -89,7 +89,7 @@ def read_paper_folder(folder: Traversable) -> Folder:
 
 
 def _lines(folder: Traversable, name: str) -> tuple[list[dict[str, str]], list[int]]:
-    """Return the rows of a CSV file and their line numbers; empty if the file does not exist."""
+    """Return the rows of a CSV file and the line number of each row; empty without a file."""
     file = folder.joinpath(name)
     try:
         text = file.read_bytes().decode("utf-8-sig") if file.is_file() else ""
