@@ -204,7 +204,7 @@ def move(file: Path, target: Path, top: Path | None = None) -> None:
 
 
 def save_array(file: Path, array: NDArray[Any]) -> None:
-    """Write an array to a new file in the format of `numpy.load`. Raise OSError if the file exists."""
+    """Write an array to a new file for `numpy.load`. Raise OSError if the file already exists."""
     import numpy as np
 
     with file.open("xb") as stream:

@@ -659,9 +659,9 @@ class Rounds:
         For misclassification, this rule is applied to the log-losses of the candidates whose
         misclassification is within half a standard error of the smallest value.
         """
-        # The smallest of many losses is partly small by chance, which favors families with many
-        # candidates. Therefore the simplest model is selected among the models with nearly the
-        # smallest loss.
+        # The smallest of many losses is partly small by chance, and most candidates are large
+        # models. Therefore the simplest model is selected among the models with nearly the smallest
+        # loss.
         value = {c: c.loss.value for c in candidates}
         if self.table.metric == "error":
             least = min(candidates, key=lambda c: value[c]).loss

@@ -42,8 +42,8 @@ TEXT = ("csv", "tsv")
 
 SEPARATORS = ",;\t| "
 # Number of characters and lines at the start of a text file from which the header, the separator
-# and the number of columns are detected. The values were chosen without a measurement. With half of
-# TOP_CHARACTERS, a header with 10,000 names could be truncated.
+# and the number of columns are detected. The values were chosen without a measurement. If
+# TOP_CHARACTERS is halved, a header with 10,000 names could be truncated.
 TOP_CHARACTERS, TOP_LINES = 2**18, 100
 # Files with at least LEAST_BYTES bytes are read in blocks of BLOCK_BYTES bytes, because pandas
 # needs additional memory for the text of a whole file. The values were chosen without a

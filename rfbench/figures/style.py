@@ -54,9 +54,9 @@ FIXED_STYLE: dict[str, Any] = {
     "text.usetex": False,
 }
 
-# Settings of matplotlib for figures in an article. All text has 8 points, as \footnotesize in
-# LaTeX. Line widths are in proportion to the text. With twice these line widths, the lines fill a
-# panel of 2.2 inches.
+# ARTICLE has matplotlib's settings for figures in an article. All text has 8 points, as
+# \footnotesize in LaTeX. Line widths are in proportion to the text. With twice these line widths,
+# the lines fill a panel of 2.2 inches.
 FONT_POINTS = 8
 ARTICLE: dict[str, Any] = {
     "font.size": FONT_POINTS,

@@ -71,9 +71,9 @@ EDGE, EDGE_TEXT = 0.14, 26
 # Sizes of markers and error bars in points, chosen by eye. With twice these sizes, adjacent markers
 # overlap.
 MARK_SIZE, BAR = 4.0, 0.8
-# DECADES and QUOTIENTS are the ticks of logarithmic axes, for values and for ratios. The legend has
-# two columns of LEGEND_LETTERS characters. The values were chosen by eye. With twice as many ticks,
-# the numbers at the ticks overlap. If LEGEND_LETTERS is doubled, the legend is cut off.
+# DECADES and QUOTIENTS are the ticks of logarithmic axes, for values and for ratios. LEGEND has two
+# columns of LEGEND_LETTERS characters. The values were chosen by eye. With twice as many ticks, the
+# numbers at the ticks overlap. If LEGEND_LETTERS is doubled, the legend is cut off.
 DECADES = tuple(a * 10.0**k for k in range(-5, 3) for a in (1, 3))
 QUOTIENTS = (0.1, 0.2, 0.5, 0.8, 1.0, 1.25, 2.0, 5.0, 10.0)
 LEGEND: dict[str, Any] = {"loc": "outside lower center", "ncols": 2, "fontsize": 7.5}
