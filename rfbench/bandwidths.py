@@ -38,10 +38,11 @@ ALLOWED = (
 )
 # Candidates of the setting `bandwidth: cv`: the median distance times powers of two.
 BANDWIDTH_GRID = ("0.25*median", "0.5*median", "median", "2*median", "4*median")
-# WIDEST has the ends of a widened grid of bandwidths, as multiples of the bandwidth of the rule. It
-# has one more step below the grid and three more steps above it, because large bandwidths make
-# features nearly linear. ROUNDING is the tolerance for comparing two bandwidths. The values were
-# chosen without a measurement. With an end doubled or halved, a search may have one more step.
+# WIDEST has the ends of a widened grid of bandwidths, as multiples of the bandwidth of the rule.
+# The widened grid has one more step at the lower end and three more steps at the upper end, because
+# large bandwidths make features nearly linear. ROUNDING is 1 plus a tolerance for comparing two
+# bandwidths. The values were chosen without a measurement. With an end doubled or halved, a search
+# may have one more step.
 WIDEST, ROUNDING = (1 / 8, 32.0), 1 + 1e-9
 # NEIGHBOR is the k of the rule `knn50`, the distance to the k-th nearest neighbor, from Yu et al.
 # 2016 and Shahrampour et al. 2018 (section 5). SAMPLE is the number of rows from which a bandwidth

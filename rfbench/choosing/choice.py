@@ -58,7 +58,7 @@ from rfbench.solvers.folds import assign_group_folds
 WRITING = 0.05
 # On an idle machine, `rfbench choose` needs at most LATEST times the time budget plus AFTER
 # seconds, as the README promises. The last ENDING seconds before this limit are reserved for
-# writing files. With twice ENDING, models get 2 s less.
+# writing files. With twice ENDING, 2 s less remain for fitting models.
 LATEST, AFTER, ENDING = 1.2, 5.0, 2.0
 # The usual significance level. If the target is pure noise, the probability that a model is
 # selected instead of the constant is at most about 5 %. With twice this level, the probability is

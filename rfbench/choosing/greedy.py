@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from rfbench.arrays import Array
 from rfbench.metrics import SMALLEST
 
-# Number of steps in which an average of models is built. Each step adds one model with the weight 1
-# / 20, so this is the smallest weight of a model. With twice as many steps, the selection needs
+# Number of steps in which an average of models is built. Each step adds one model with the weight
+# 1/20, so this is the smallest weight of a model. With twice as many steps, the selection needs
 # twice the time.
 STEPS = 20
 # Largest number of predictions (rows times classes times models) that are compared in a step, which

@@ -55,8 +55,8 @@ class Difference(NamedTuple):
     # ends of the 95 % confidence interval, which contains zero if and only if p is at least 0.05
     low: float
     high: float
-    # Center of the confidence interval. With the signed-rank test, the center is not exactly
-    # `value`.
+    # Center of the confidence interval, which may differ from `value` if the signed-rank test is
+    # used.
     center: float
     # ``better`` or ``worse`` if the first model is significantly better or worse than the second
     # model, ``near`` if the difference is not significant

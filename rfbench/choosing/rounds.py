@@ -153,8 +153,8 @@ class Rounds:
     """The search on one table: candidates are measured in rounds until the time budget is used."""
 
     table: LabeledTable
-    # Splits of the rows, each with a training set and a validation set. In the last split, the
-    # second set is the held-out rows.
+    # Splits of the rows, each with a training set and a validation set. The last split contains all
+    # training rows and the held-out rows.
     splits: list[Sides]
     deadline: float  # end of the rounds, a value of `time.monotonic`
     folder: Path  # working folder from `rfbench.choosing.workplace`

@@ -53,9 +53,10 @@ MOST_CLASSES = 1000
 # rule was measured on the 23 data sets with 3 to 30 different numbers, and is right for 22 of them.
 # With MOST_WHOLE halved, it is right for 19.
 MOST_WHOLE, LEAST_EACH = 20, 5
-# If a target has more than FEW and at most MANY different whole numbers, it may contain classes or
-# quantities. A note then names the option that changes the task. The limits are the range in which
-# the rule above was measured. With twice MANY, quantities with 60 different values also get a note.
+# If a target has more than FEW and at most MANY different whole numbers, these numbers may be
+# classes or quantities. The type is inferred, and a note names the option that changes it. The rule
+# was measured on data sets with 3 to 30 different numbers. With twice MANY, quantities with 60
+# different values also get a note.
 FEW, MANY = 2, 30
 # If at least this share of the target's cells are numbers, the target is numeric, and all other
 # cells are treated as missing. The value was chosen without a measurement. With 0.90, the share of

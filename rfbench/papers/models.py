@@ -208,8 +208,8 @@ class Content(_PaperSection):
     """A table or figure of the paper, with the data sets of the table or figure."""
 
     item: str
-    of: str = ""  # table or figure whose runs are used, if this one has no runs of its own
-    # data sets of the table or figure; needed only if the runs contain more data sets
+    of: str = ""  # table or figure whose runs are used, if `item` has no own runs
+    # data sets of the table or figure; needed only if the runs contain further data sets
     datasets: list[str] = []
     nothing: str = ""  # description of a table or figure that contains no measurements
 
@@ -224,7 +224,7 @@ class Inconsistency(_PaperSection):
 class SizeName(_PaperSection):
     """The paper's name for the number of features, and the unit of this number in the paper."""
 
-    title: str = ""  # title of the horizontal axis in figures, empty for the usual title
+    title: str = ""  # title of the horizontal axis in figures; empty for the default
     over_d: bool = False  # True if the paper states sizes as multiples of the number of columns
 
 
