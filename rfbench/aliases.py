@@ -16,8 +16,9 @@ from rfbench.yamlfile import Document
 CONFIGURATION, PAPER = "configuration", "paper.yaml"
 Path = tuple[Any, ...]
 
-# Aliases of keys, for each kind of file. A path is the place of a mapping in the file, and `*` in a
-# path matches any key. The innermost dictionaries map each alias to the key that it replaces.
+# Aliases of keys, for each kind of file. A path such as ("datasets", "*") is the place of the keys
+# in the file, and `*` matches any key. The innermost dictionaries map each alias to the key that
+# the alias replaces.
 KEYS: dict[str, dict[Path, dict[str, str]]] = {
     CONFIGURATION: {
         (): {

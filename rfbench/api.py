@@ -231,7 +231,7 @@ def run(
 
     experiment = read_config(config, overrides, run=run, name=name, allow_imports=allow_imports)
     folder = Path(out) / ("smoke" if smoke else "") / experiment.name
-    # Limit the memory of this process while it reads the user's own data.
+    # Limit the memory of this process while the user's own data are read.
     with limit_temporarily(compute_memory_share(memory, 1)):
         plan = plan_run([experiment], folder, smoke=smoke).select(only)
     workers = n_jobs or usable.count_usable_cores()

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pandas as pd
 
-# Characters that start markup within a line of Markdown. The underscore is not included, because it
-# does not start markup between letters. Code between backticks is not escaped.
+# Characters that start markup within a line of Markdown. The underscore is not included, because an
+# underscore between letters does not start markup. Code between backticks is not escaped.
 MARKDOWN = str.maketrans({sign: f"\\{sign}" for sign in "\\|*<[]"} | {"\n": " "})
 LATEX = str.maketrans(
     {c: f"\\{c}" for c in "&%$#_{}"}

@@ -16,7 +16,8 @@ from pathlib import Path
 from rfbench import platforms
 
 # Python code that copies the import path of this process to a new process. The current folder is
-# copied only if it is in the import path of the new process, for example by PYTHONPATH.
+# copied only if this folder is already in the import path of the new process, for example by
+# PYTHONPATH.
 PATH_CODE = (
     "import json, sys; own, given = {*sys.path}, json.loads(sys.argv.pop(1)); "
     "sys.path[:] = [each for each, here in given if not here or each in own]\n"

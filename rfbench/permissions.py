@@ -18,10 +18,10 @@ from typing import Any
 from rfbench import yamlfile
 from rfbench.errors import MethodError, suggest_nearest_name
 
-# Parameters for the penalties of an estimator. The value is a list of penalties or a whole number.
-# Only the whole number has an upper bound, because it is the number of penalties to try.
+# Parameters whose value is a list of penalties or the number of penalties to try. The number has an
+# upper bound, but the list does not.
 VALUES = ("Cs", "alphas")
-# Matches the number 10 and the multiplication sign in an expression such as 10*M.
+# Matches the factor in an expression such as 10*M: the number 10 and the multiplication sign.
 _FACTOR = re.compile(r"\s*([0-9]+\.?[0-9]*(?:e[0-9]+)?)\s*\*")
 
 

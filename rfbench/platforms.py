@@ -25,13 +25,13 @@ OPEN_FOLDER = getattr(os, "O_PATH", os.O_RDONLY)
 
 Without O_PATH, the folder has to be readable.
 """
-# Seconds between two checks if a child process has ended. The checks are needed on systems that do
-# not provide file descriptors of processes. The value was chosen without a measurement. With twice
-# this value, the end of a child process is noticed 20 ms later.
+# Seconds between two checks of the state of a child process. The checks are needed on systems that
+# do not provide file descriptors of processes. The value was chosen without a measurement. With
+# twice this value, the end of a child process is noticed 20 ms later.
 POLL_SECONDS = 0.02
-# Number of bytes that are allocated in a test. It is larger than the allocations of other threads
-# at the same time. The value was chosen without a measurement. Nothing is written to this memory,
-# so no more memory is used with twice as many bytes.
+# Number of bytes of a test allocation, which detects if memory limits work. Other threads allocate
+# less memory at the same time. The value was chosen without a measurement. Nothing is written to
+# this memory, so with twice as many bytes no more memory is used.
 PROBE_BYTES = 2**27
 
 CGROUP_FILE = "/proc/self/cgroup"

@@ -25,8 +25,9 @@ RC_FILE = "matplotlibrc"
 # Environment variables with paths of matplotlib's settings and caches. The paths may be relative to
 # the current folder.
 PLACES = ("MATPLOTLIBRC", "MPLCONFIGDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "HOME")
-# While matplotlib is imported, this folder replaces the current folder. It contains no Python
-# modules. If the current folder is on the import path, such modules could be imported by mistake.
+# Folder that replaces the current folder while matplotlib is imported. The folder contains no
+# Python modules. The current folder may be on the import path, so its modules could be imported by
+# mistake.
 ELSEWHERE = Path(__file__).resolve().parent / "pages" / "templates"
 
 

@@ -113,8 +113,8 @@ class Registry(Mapping[str, Any]):
 
         Raises MethodError for an unknown name; the message has the nearest name.
         """
-        # Import these functions only here. The module imports numpy, which is slow and is not
-        # needed to list names.
+        # Import these functions only if a name is looked up, because their module imports numpy,
+        # which is slow.
         from rfbench.parameters import has_bracketed_parameters, is_path
 
         if self is KERNELS and has_bracketed_parameters(name):

@@ -8,8 +8,8 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parent
 SUFFIXES = (".py", ".yaml")
-# Name of the folder of the configurations, which contains no code. Only in a wheel, this folder is
-# inside the package.
+# Name of the folder of the configurations, which contains no code. In a wheel, the folder is inside
+# the package. In a checkout, it is next to the package.
 CONFIGS = "configs"
 
 

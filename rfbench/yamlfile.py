@@ -39,8 +39,8 @@ class Document:
     value: dict[str, Any]
     # name of the file that is shown in error messages
     source: str
-    # Place of each value, such as ``line 3`` in the file, or ``--set key.path`` on the command
-    # line. Each value is identified by its path, a tuple of keys and of positions in lists.
+    # Maps the path of each value to its place, such as ``line 3``, or ``--set key.path`` for a
+    # value from the command line. A path is a tuple of keys and of positions in lists.
     places: dict[tuple[Any, ...], str] = field(default_factory=dict)
 
     def find_location(self, path: tuple[Any, ...]) -> str:

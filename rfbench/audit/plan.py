@@ -30,13 +30,13 @@ class AuditRequest:
     target: Target
     # name of the run to audit; needed only if the configuration defines several runs
     run: str = ""
-    # arguments KEY=VALUES of the option --vary; they replace known choices with the same names
+    # arguments KEY=VALUES of the option --vary, which replace known choices with the same names
     vary: Sequence[str] = ()
     overrides: Sequence[str] = ()  # arguments key.path=value, whose keys are not varied
     gaps: bool = False  # True to vary only settings that the paper's text does not state
     trials: int = 2
-    # Largest number of combinations. If more combinations are possible, `most` of them are drawn at
-    # random.
+    # Largest number of combinations of settings. If more combinations are possible, a random sample
+    # is drawn.
     most: int = 300
     allow_imports: bool = False
 
@@ -132,7 +132,7 @@ def plan_audit(request: AuditRequest) -> Audit:
     _check(base, specs, request.target)
     # Restrict the target to the methods of the configuration. Otherwise an audit of one method
     # would count as incomplete if the paper has numbers of further methods. The joint solver counts
-    # as one method, even if it uses several samplers.
+    # as one method, even with several samplers.
     target = request.target.restrict(
         [JOINT] if base.solver.name == JOINT else _list_sampler_names(specs)
     )

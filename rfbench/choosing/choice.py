@@ -177,8 +177,8 @@ def _chosen(
     # Limit the libraries to one thread. Otherwise OpenMP threads can wait for each other for
     # minutes while other processes use the cores.
     with threadpool_limits(1), warnings.catch_warnings():
-        # Hide warnings of the candidates' fits, such as a solver that did not converge or an
-        # overflow.
+        # Hide warnings from fits in the search, for example about overflows or a solver that did
+        # not converge.
         warnings.simplefilter("ignore")
         table, splits, kept, left_out = split_without_rare_classes(whole, budget, least_rows)
         seconds = compute_seconds_after_reading(budget, table.X.size)
@@ -204,8 +204,8 @@ def _chosen(
     model.reading_ = table.how
     card: dict[str, Any] = {
         **_describe_data(table, model),
-        # Number of rows of each class that was left out. A class is left out if it has too few rows
-        # to be in the training rows and the held-out rows of every split.
+        # Number of rows of each class that was left out. A class is left out if the class has too
+        # few rows to be in the training rows and the held-out rows of every split.
         "left_out": left_out,
         "n_train": len(rounds.train),  # number of training and validation rows
         "n_test": len(rounds.test),  # number of held-out rows

@@ -20,9 +20,9 @@ from rfbench.arrays import Array
 # coefficients are nearly 0. At 1e4, there is hardly any penalty. The values were chosen without a
 # measurement. With twice as many values, every fit of the linear model needs twice the time.
 CS = (1e-4, 1e-3, 1e-2, 0.1, 1.0, 10.0, 100.0, 1e3, 1e4)
-# The number of cells is rows times columns times classes. If it is above MOST_CELLS, the solver
-# gets at most CELL_ITERATIONS / cells iterations. With MOST_CELLS cells, a search over nine
-# penalties in three folds then needs about ten seconds (measured). No data set of rfbench has more
+# The number of cells is the product of rows, columns and classes. Above MOST_CELLS cells, the
+# solver gets at most CELL_ITERATIONS / cells iterations. At MOST_CELLS cells, a search over nine
+# penalties in three folds needs about ten seconds (measured). No data set of rfbench has more
 # cells.
 MOST_CELLS, CELL_ITERATIONS = 20_000_000, 750_000_000
 LEAST_PROBABILITY = 1e-15  # lower bound that keeps the log-loss finite, as in scikit-learn

@@ -19,10 +19,10 @@ from rfbench.metrics import SMALLEST
 
 CLASS_METRICS = ("log-loss", "error")
 NUMBER_METRICS = ("rmse", "mae")
-# Smallest number of rows or groups for which the signed-rank test is used. By definition, its
-# p-value for n values is at least 2^(1 - n). For 12 values this is 5e-4, which is small enough for
-# 40 comparisons at the level 5 %. With half as many values, the p-value is at least 0.03, which is
-# not significant after a correction for several comparisons.
+# Smallest number of rows or groups for which the signed-rank test is used. By definition, the
+# p-value of this test for n values is at least 2^(1 - n). For 12 values this is 5e-4, which is
+# small enough for 40 comparisons at the level 5 %. With half as many values, the p-value is at
+# least 0.03, which is not significant after a correction for several comparisons.
 LEAST_RANKED = 12
 # The usual coverage of a confidence interval. If the error probability of 5 % is halved, the
 # interval is about a seventh wider.

@@ -73,11 +73,11 @@ EXPLAINING = 0.05
 # chosen without a measurement. With twice AVERAGING, a search of one minute has 9 s less for
 # models.
 AVERAGED, AVERAGING = 3, 0.15
-# Factors for comparing losses. The number of features is increased while the loss falls below GAIN
-# times the previous loss. Kernels up to NEAR times the smallest loss get a learned metric, and
-# kernels up to FAR times the smallest loss get more landmarks. Candidates up to CLOSE times the
-# smallest loss count as equally good. The values were chosen without a measurement. With CLOSE - 1
-# doubled, the selected model may be 2 % worse than the best.
+# Factors by which losses are compared. The number of features is increased while the loss falls
+# below GAIN times the previous loss. Candidates up to CLOSE times the smallest loss count as
+# equally good. Kernels up to NEAR times the smallest loss get a learned metric, and kernels up to
+# FAR times this loss get more landmarks. With CLOSE - 1 doubled, the selected model may be 2 %
+# worse than the best.
 GAIN = 0.995
 CLOSE, NEAR, FAR = 1.01, 1.1, 1.5
 _FILE = Path(__file__).with_name("contenders.yaml")  # YAML file with the list of candidates
@@ -159,8 +159,8 @@ class Rounds:
     deadline: float  # end of the rounds, a value of `time.monotonic`
     folder: Path  # working folder from `rfbench.choosing.workplace`
     workers: int = 1
-    # Smallest number of training rows from which each stored value of a model is computed. If it is
-    # above 1, landmarks are not used, because each landmark is a copy of one row.
+    # Smallest number of training rows from which each stored value of a model is computed. If this
+    # number is above 1, landmarks are not used, because each landmark is a copy of one row.
     least_rows: int = 1
     n_columns: int | None = None  # largest number of prepared columns; by default all columns
     on_candidate: Callable[[Candidate], None] | None = None
@@ -251,9 +251,9 @@ class Rounds:
             "dataset": data,
             "scaling": "none" if setting.basis else setting.scaling,
             "target": "raw",
-            # This bandwidth is never used, because the solver selects its own bandwidth. It only
-            # replaces the default, the median distance between rows, which is invalid (0) if most
-            # rows are equal.
+            # This bandwidth is never used, because the solver selects its own bandwidth. Without a
+            # value, the median distance between rows would be computed, which is invalid (0) if
+            # most rows are equal.
             "bandwidth": 1.0,
             "M": max(1, setting.M),
             "samplers": {**sampler, "role": role},
@@ -382,9 +382,9 @@ class Rounds:
         scores = np.vstack([said["scores"] for said in parts])
         seconds = took = float(np.mean([said["fit"] for said in parts]))
         fixed = setting
-        # Each split selected its own bandwidth and penalty. The final model uses their geometric
-        # means over the splits. An arithmetic mean of such scale parameters would be dominated by
-        # the largest value.
+        # Each split selected its own bandwidth and penalty. The final model uses the geometric
+        # means of both over the splits. An arithmetic mean of such scale parameters would be
+        # dominated by the largest value.
         if setting.M:
             chosen = np.array([said["chosen"] for said in parts])
             # exponential of the mean logarithm, which is the geometric mean over all splits
@@ -665,9 +665,9 @@ class Rounds:
         value = {c: c.loss.value for c in candidates}
         if self.table.metric == "error":
             least = min(candidates, key=lambda c: value[c]).loss
-            # If the error rate is small, 1 % of it corresponds to less than one row. Therefore all
-            # models within half a standard error of the smallest error rate count as equally good.
-            # Their log-losses are then compared.
+            # If the error rate is small, 1 % of the error rate corresponds to less than one row.
+            # Therefore all models within half a standard error of the smallest error rate count as
+            # equally good. Their log-losses are then compared.
             reach = least.value + 0.5 * least.standard_error
             near = [c for c in candidates if value[c] <= reach]
             value = {c: self.compute_loss("log-loss", c.scores, self.held).value for c in near}

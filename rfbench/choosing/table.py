@@ -40,14 +40,14 @@ FOLDED_ROWS = 2_000
 ROWS_PER_SECOND, LEAST_SAMPLE, MOST_ROWS = 700, 2_000, 50_000
 # Smallest number of held-out rows for which a test error is meaningful. The same limit applies to
 # the rows of a bin or category in a model that must not disclose single rows. The value was chosen
-# without a measurement. If it is halved, an error of 20 % is a single wrong row.
+# without a measurement. If the value is halved, an error of 20 % is a single wrong row.
 LEAST_ROWS = 10
 # Smallest number of rows of a table, by definition: one row for training, one row for validation
 # and one row for testing.
 LEAST_SIDES = 3
 # A column with few rows may be sorted by chance, or may determine the target by chance. Therefore
 # at least LEAST rows or different values are required. Only one of 2e18 permutations of 20 rows is
-# sorted. If LEAST is halved, it is one of 4e6 permutations.
+# sorted. If LEAST is halved, one of 4e6 permutations is sorted.
 LEAST = 20
 # A text column is assumed to contain names of persons or things if each category has on average
 # fewer rows than this number. The value was chosen without a measurement. With twice this value, a

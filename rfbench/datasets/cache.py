@@ -27,7 +27,7 @@ log = logging.getLogger(__name__)
 
 # If a file is changed twice within this number of seconds, both changes may have the same
 # modification time. A kernel clock has at least 100 ticks per second, so this value is at least two
-# ticks. If it is halved, it may be a single tick.
+# ticks. With a halved value, a change within the next tick could be missed.
 TICK = 0.02
 
 

@@ -152,8 +152,8 @@ def _plain(
         return written.where(np.isfinite(numbers), None), unit
     numbers = parse_numbers(text, comma=comma)
     # `is_mostly_numbers` does not accept a column in which all numbers have accounting notation,
-    # such as (1.5). New data with a few rows may have such a column, so the check is omitted for
-    # new data. New data are recognized by `units`, which is None for a training file.
+    # such as (1.5). In a short new table (`units` is not None), all numbers of a column may have
+    # this notation. Therefore this check is omitted for new tables.
     if 2 * np.isfinite(numbers).sum() > there.sum() and (
         units is not None or is_mostly_numbers(text[there], numbers[there])
     ):

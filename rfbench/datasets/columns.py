@@ -41,22 +41,22 @@ from rfbench.datasets.values import (
 from rfbench.errors import DataError, suggest_nearest_name
 from rfbench.memory import check_memory_fits
 
-# Version of the conversion of tables by `Preparation`. By definition, it is incremented with each
-# change of the conversion, so that the trials of tables get new identities.
+# Version of the conversion of tables by `Preparation`. By definition, the version is incremented
+# with each change of the conversion, so that the trials of tables get new identities.
 REVISION = 2
 # Maximum number of classes of a target, which limits the time of a fit. The value was chosen
 # without a measurement. With twice this value, a column of 2,000 names could be a target, which is
 # rarely intended and needs twice the time.
 MOST_CLASSES = 1000
-# A target of whole numbers contains classes in two cases: if it has exactly two different numbers,
-# or if it has up to MOST_WHOLE different numbers with on average at least LEAST_EACH rows each. The
-# rule was measured on the 23 data sets with 3 to 30 different numbers, and is right for 22 of them.
-# With MOST_WHOLE halved, it is right for 19.
+# A target of whole numbers contains classes if it has two different numbers. It also contains
+# classes if it has up to MOST_WHOLE different numbers with on average at least LEAST_EACH rows. The
+# rule was measured on the 23 data sets with 3 to 30 different numbers: it is right for 22 data
+# sets, and with MOST_WHOLE halved for 19.
 MOST_WHOLE, LEAST_EACH = 20, 5
 # If a target has more than FEW and at most MANY different whole numbers, these numbers may be
-# classes or quantities. The type is inferred, and a note names the option that changes it. The rule
-# was measured on data sets with 3 to 30 different numbers. With twice MANY, quantities with 60
-# different values also get a note.
+# classes or quantities. The type is inferred, and a note names the option that changes the type.
+# The rule for classes was measured on data sets with 3 to 30 different numbers. With twice MANY,
+# quantities with 60 different values also get a note.
 FEW, MANY = 2, 30
 # If at least this share of the target's cells are numbers, the target is numeric, and all other
 # cells are treated as missing. The value was chosen without a measurement. With 0.90, the share of
@@ -321,7 +321,7 @@ class Table:
     special: dict[str, pd.Series[Any]]  # the columns `groups` and `part`, if the data have them
     # sentences for the user that describe how the columns are converted
     notes: list[str] = field(default_factory=list)
-    # True if the strings of the target have a decimal comma, None before this is determined
+    # True if the strings of the target have a decimal comma; None before the target is read
     comma: bool | None = None
     # sentences for the user on assumptions, each with the option that changes the assumption
     assumed: list[str] = field(default_factory=list)
@@ -330,7 +330,8 @@ class Table:
     # Date format of the target, or None if the target does not contain dates. A model learns the
     # number of days since `EPOCH`.
     dates: str | None = None
-    # exact values of the target, from which the class labels are formed; None before they are read
+    # exact values of the target, from which the class labels are formed; None before the target is
+    # read
     _exact: Any = None
     _numbers: Any = None  # the target as numbers, or None for a target of strings
 

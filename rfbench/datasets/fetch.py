@@ -412,8 +412,8 @@ class _Meter:
     def end(self) -> None:
         """Close the connections, after a complete download or a failed download."""
         for response in self._responses:
-            # Delete the attribute `stream`, which refers to the response. Otherwise this reference
-            # cycle would keep the response in memory.
+            # Delete the attribute `stream`. It is a function that refers to the response, so the
+            # response could otherwise not be removed from memory.
             del response.raw.stream
             response.close()
             response.raw.close()

@@ -118,8 +118,7 @@ class ReadOptions:
     header: bool = True
     # pairs of the name of a column and the unit of its numbers
     units: tuple[tuple[str, str], ...] = ()
-    # strings that count as missing values because the user declared them, in addition to the usual
-    # strings
+    # strings that the user declared as missing values, in addition to the usual strings
     missing: tuple[str, ...] = ()
     unused: tuple[str, ...] = ()  # known columns that are not used as features
     width: int = 0  # number of columns; for svmlight files without the target
@@ -297,7 +296,7 @@ def detect_read_options(
         return how
     how = replace(how, encoding=encoding)
     lines, start, mark = _top(path, encoding or _detect_encoding(path))
-    # If the first line of the table is a comment, it contains the column names.
+    # If the first line of the table is a comment, this line contains the column names.
     is_comment = lines[start:][:1] and lines[start].startswith("#")
     lines = [line for line in lines[start:] if line.strip() and not line.startswith("#")]
     quote = "'" if _has_single_quotes(lines) else '"'
@@ -642,8 +641,8 @@ def _read_blocks(
     try:
         with open_unpacked(path) as stream:
             while block := stream.read(BLOCK_BYTES) + stream.readline():
-                # A quoted field may contain line breaks, so it may continue in the next block. In
-                # this case, the file is not read in blocks.
+                # A quoted field may contain line breaks and continue in the next block. Therefore a
+                # file with quotes is not read in blocks.
                 if quote in block or b"\0" in block:
                     return None
                 place = {"header": header, "skiprows": start} if start >= 0 else {"header": None}

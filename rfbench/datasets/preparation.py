@@ -41,16 +41,16 @@ from rfbench.datasets.values import (
 from rfbench.errors import DataError
 
 CONSTANT, EMPTY = "constant", "empty"
-# Names of two additional categories of a text column: missing values, and all rare categories
-# together. They start with \0, which does not occur in files, so that they differ from all
-# categories in the data.
+# Names of two additional categories of a text column: one for missing values, and one for all rare
+# categories together. Each name starts with \0, which does not occur in files. Therefore it differs
+# from all categories in the data.
 MISSING, OTHER = "\0missing", "\0other"
 # Maximum number of categories of a text column, because each category becomes an output column. The
 # histogram boosting of scikit-learn has the same limit. With twice this value, a text column may
 # become 510 columns.
 MAX_CATEGORIES = 255
-# A category is rare if it has fewer than RARE_ROWS rows and its share of the rows is below
-# RARE_SHARE. All rare categories share one output column. The values were chosen without a
+# A category is rare if fewer than RARE_ROWS rows, and less than the share RARE_SHARE of all rows,
+# have this category. All rare categories share one output column. The values were chosen without a
 # measurement. With twice these limits, more categories count as rare.
 RARE_ROWS, RARE_SHARE = 10, 0.01
 # names of the output columns into which a column of dates is converted

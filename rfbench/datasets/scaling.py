@@ -15,7 +15,7 @@ from rfbench.rows import RowSource
 
 # Maximum number of rows from which the parameters of a scaling are computed. With 100,000 rows, the
 # rank of a quantile has a standard error of at most 1 / sqrt(4 * 100,000) = 0.0016. With twice as
-# many rows, it is at most 0.0011.
+# many rows, the standard error is at most 0.0011.
 MOST_ROWS = 100_000
 # Largest absolute value of a scaled number. By definition of float64, the square of 1e100 is
 # finite. With twice the exponent, the square of 1e200 is not finite.

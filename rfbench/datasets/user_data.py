@@ -25,9 +25,9 @@ from rfbench.memory import GIB, count_free_bytes, limit_memory_to_free
 # loaded by a function (`load`), all other keys are arguments of the function.
 SHAPING = ("target", "task", "drop", "groups", "part")
 READING_KEYS = ("header", "separator", "decimal", "encoding", "missing")
-# Version of the hash that identifies user data. By definition, it is incremented if the same file
-# is converted differently. Version 2 encodes a column with two categories as one column, and
-# version 3 reads files as `rfbench choose` does.
+# Version of the hash that identifies user data. By definition, the version is incremented if the
+# same file is converted differently. Version 2 encodes a column with two categories as one column,
+# and version 3 reads files as `rfbench choose` does.
 VERSION = 3
 
 Options = Mapping[str, Any]
@@ -153,8 +153,8 @@ def _stored(parameters: Options, folder: Path | None) -> tuple[str, Parsed]:
 def _arrays_sha256(parsed: Parsed) -> str:
     X, groups = parsed.X, parsed.groups
     facts = {key: value for key, value in (parsed.about or {}).items() if key != "note"}
-    # The field `fills_gaps` is not used by any code. It is part of the hash, so removing it would
-    # change the identities of all user data.
+    # The field `fills_gaps` is not used by any code. The field is part of the hash, so removing the
+    # field would change the identities of all user data.
     facts["fills_gaps"] = False
     digest = hashlib.sha256(json.dumps(facts, sort_keys=True).encode())
     arrays: tuple[Any, ...] = (X,)

@@ -50,8 +50,8 @@ CAPTIONS = "captions.txt"
 # Name of a file with a hash of the results and a hash of each figure. If the hashes match, the
 # figures are not drawn again.
 DRAWN = ".figures.json"
-# Metadata to omit from the files: the name of the program and the date. Without them, drawing the
-# same figure twice gives the same bytes.
+# Metadata to omit from the files: the name of the program and the date. Without these metadata,
+# drawing the same figure twice gives the same bytes.
 METADATA: dict[str, dict[str, Any]] = {
     "png": {"Software": None},
     "pdf": {"Creator": None, "Producer": None, "CreationDate": None},
@@ -214,7 +214,7 @@ def render_figure(figure: Figure, form: str, *, small: bool = False) -> bytes:
         if dpi != "figure":
             figure.set_dpi(dpi)
         engine.execute(figure)
-        # Remove the layout engine after it has run. Otherwise matplotlib would run the layout
+        # Remove the layout engine after its only run. Otherwise matplotlib would compute the layout
         # again, and draw the figure twice.
         figure.set_layout_engine(None)
     if small and form == "png":

@@ -37,8 +37,8 @@ TIMES = {
     "all": "choosing the features, computing them, the fit, and testing",
 }
 # Lines count as equal if their vertical distance is below this share of the height of a panel. By
-# definition, it is the width of a line (1.1 points) divided by the height of a panel (144 points).
-# With twice this value, some figures would be omitted although their lines look different.
+# definition, this share is the width of a line (1.1 points) divided by the height of a panel (144
+# points). With twice this value, some figures would be omitted although their lines look different.
 SAME_LINE = 0.0075
 KERNEL_ERROR, BYTES = "kernel_error_spectral", "feature_bytes"
 

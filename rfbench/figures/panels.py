@@ -71,8 +71,8 @@ class Curves:
     varied: str
     # maps a column to the title of its axis, if the title differs from the default
     titles: Mapping[str, str] = field(default_factory=dict)
-    # Phrase that describes the horizontal axis as a cost, for the caption. If it is not empty, the
-    # figure shows which methods have the smallest error at each cost.
+    # Phrase that describes the horizontal axis as a cost, for the caption. If the phrase is not
+    # empty, the figure shows which methods have the smallest error at each cost.
     cost: str = ""
     failed: tuple[str, ...] = ()  # methods without any value, which are listed in the legend
 

@@ -41,8 +41,8 @@ USUAL: dict[str, Any] = {
     "xtick.labelsize": "small",
     "ytick.labelsize": "small",
 }
-# Settings of matplotlib that are always applied, even if the user has changed them. Fonts are
-# TrueType (Type 42), because conferences reject Type 3. TeX is not used, because it fails on
+# Settings of matplotlib that are always applied, even if the user has different settings. Fonts are
+# TrueType (Type 42), because conferences reject Type 3. TeX is not used, because TeX fails on
 # underscores in names.
 FIXED_STYLE: dict[str, Any] = {
     "figure.autolayout": False,
@@ -70,8 +70,8 @@ ARTICLE: dict[str, Any] = {
     "savefig.dpi": 300,
 }  # fmt: skip
 
-# Size of the smallest text in a printed figure, in points. If it is halved, the text cannot be read
-# on paper.
+# Size of the smallest text in a printed figure, in points. If this size is halved, the text cannot
+# be read on paper.
 SMALLEST_POINTS = 7
 BLACK, GREEN = "#000000", "#009E73"
 BLUE, VERMILLION, PURPLE = "#0072B2", "#D55E00", "#CC79A7"
@@ -90,9 +90,9 @@ Dash = str | tuple[int, tuple[float, ...]]
 DASHES: tuple[Dash, ...] = (
     "-", "--", "-.", ":", (0, (8, 2)), (0, (5, 1.5, 1, 1.5, 1, 1.5)), (0, (1, 3)), (0, (8, 2, 2, 2))
 )  # fmt: skip
-# Pairs of a marker, as matplotlib defines it, and True if the marker is filled. Thin markers such
+# Pairs of the name of a marker in matplotlib, and True if the marker is filled. Thin markers such
 # as + are last, so that methods that are shown often have larger markers. Pentagons, hexagons and
-# octagons are not used, because they look like circles at 5 points.
+# octagons are not used, because these shapes look like circles at 5 points.
 CURVE_MARKERS: tuple[tuple[Marker, bool], ...] = (
     *((marker, True) for marker in "os^DvXP*<>d"),
     *((marker, False) for marker in "s^oDvXP<>d"),

@@ -32,8 +32,8 @@ from rfbench.pages.templates import make_plain_jinja_environment, render_templat
 from rfbench.results import Results
 
 FRONT, INDEX = "README.md", "index.html"
-# Cells of a table with more characters than this may be broken into several lines. The value was
-# chosen by eye. With twice this value, tables need a wider browser window.
+# Cells of a table with more than this number of characters may be broken into several lines. The
+# value was chosen by eye. With twice this value, tables need a wider browser window.
 LONG = 30
 
 

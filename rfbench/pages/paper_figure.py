@@ -64,9 +64,9 @@ APART, SPREAD = 0.36, 0.6
 # panel. The value was chosen by eye. With twice this value, all other numbers use only a third of
 # the panel.
 OFF_AXIS = 3
-# If a symbol is drawn at the edge of a panel, its value is written next to it. EDGE is the share of
-# the panel for this text, and EDGE_TEXT is the width of the text in points. The values were chosen
-# by eye. If they are halved, these texts overlap.
+# If a symbol is drawn at the edge of a panel, the value is written next to the symbol. EDGE is the
+# share of the panel for this text, and EDGE_TEXT is the width of the text in points. The values
+# were chosen by eye. If EDGE is halved, texts of adjacent symbols overlap.
 EDGE, EDGE_TEXT = 0.14, 26
 # Sizes of markers and error bars in points, chosen by eye. With twice these sizes, adjacent markers
 # overlap.

@@ -176,8 +176,8 @@ def _check_front(file: Path) -> None:
         content = files.read(file).decode(errors="replace")
         first = content.partition("\n")[0].strip()
     except OSError:
-        # A missing file is not an error. If the file exists but cannot be read, writing it raises
-        # an error later.
+        # A missing file is not an error. If the file exists but cannot be read, writing the file
+        # raises an error later.
         return
     if first and first not in TITLES:
         raise ResultsError(

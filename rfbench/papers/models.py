@@ -192,8 +192,7 @@ class Source(_PaperSection):
     # Number of training rows that were sampled for a table of the paper. The key is the name of the
     # table, or `all`.
     rows: dict[str, int] = {}
-    # catalog names of data sets that are used as a subset of this data set or as a substitute for
-    # it
+    # catalog names of data sets that replace this data set: subsets and substitutes
     stand_ins: list[str] = []
     # maps a name in the catalog to the share of the rows in the largest class, from 0 to 1
     larger_class: dict[str, float] = {}
@@ -495,9 +494,8 @@ class Committed(_PaperSection):
     form_date: str
     rows: str  # commit of the first rows that use this form, empty if there are no rows
     rows_date: str
-    # Order of the two commits `form` and `rows`: the claim or setting was committed before,
-    # together with or after the first results that use it. The order is unknown if the commits are
-    # on different branches.
+    # Order of two commits: the claim or setting was committed before, together with or after the
+    # first results that use it. The order is unknown if the commits are on different branches.
     order: Literal["before", "same commit", "after", "unknown", "no rows"]
 
 
@@ -533,14 +531,14 @@ class Folder(_PaperSection):
     published: tuple[Published, ...]  # published numbers in the order of the paper's tables
     rows: tuple[AuthorsRow, ...] = ()  # scores of the authors' own runs
     claims: tuple[Claim, ...] = ()
-    # Settings that the paper leaves open. The keys are `all`, the name of a table or figure (ITEM),
-    # or a data set of it (ITEM/DATASET).
+    # Settings that the paper leaves open, for all results (key `all`), for a table or figure (key
+    # ITEM), or for a data set of a table or figure (key ITEM/DATASET).
     open_choices: dict[str, Choices] = {}
     # Names of the settings in `open_choices` that the paper's text does not mention. For all other
     # settings, the alternatives contradict the text.
     gaps: tuple[str, ...] = ()
-    # Names of further settings that the paper's text does not mention. They are varied only by the
-    # command `rfbench audit --gaps`.
+    # Names of further settings that the paper's text does not mention. These settings are varied
+    # only by the command `rfbench audit --gaps`.
     apart: tuple[str, ...] = ()
     history: tuple[Committed, ...] = ()
     changes: tuple[Change, ...] = ()
