@@ -156,7 +156,7 @@ class Rounds:
     # Splits of the rows, each with a training set and a validation set. The last split contains all
     # training rows and the held-out rows.
     splits: list[Sides]
-    deadline: float  # end of the rounds, a value of `time.monotonic`
+    deadline: float  # time at which the search has to end, as in `time.monotonic`
     folder: Path  # working folder from `rfbench.choosing.workplace`
     workers: int = 1
     # Smallest number of training rows from which each stored value of a model is computed. If this

@@ -611,7 +611,7 @@ def _tells(name: str, column: pd.Series[Any], y: NDArray[Any]) -> bool:
         return True
     if not ordered or len(low) < LEAST / 2:
         return False
-    if y.dtype.kind == "f":  # check if the target, sorted by the value, never falls or never rises
+    if y.dtype.kind == "f":  # is the target a monotonic function of the value?
         monotone = (low[1:] >= high[:-1]).all() or (high[1:] <= low[:-1]).all()
         return bool(len(ends) >= LEAST / 2 and monotone)
     return pure and (np.diff(low) != 0).sum() == len(ends) - 1 and counts.min() >= LEAST / 4

@@ -134,7 +134,7 @@ def load_cached_rows_or_read(sha256: str, read: Callable[[], Parsed]) -> Parsed:
         files.remove_folder(folder)  # remove the damaged folder from the cache
         stored.write_stored_data(folder, *parts)
     except (OSError, ResultsError) as error:
-        if not folder.is_dir():  # if the folder exists by now, another process was faster
+        if not folder.is_dir():  # an existing folder is from another process
             log.warning("%s cannot be written, so its rows are read each time: %s", folder, error)
     return find_cached_rows(sha256) or parsed
 

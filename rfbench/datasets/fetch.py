@@ -400,7 +400,7 @@ class _Meter:
         def stream(amount: int, decode_content: bool = True) -> Iterator[bytes]:
             if hasattr(raw, "read1"):
                 pieces = iter(lambda: raw.read1(amount, decode_content=decode_content), b"")
-            else:  # this branch is for versions of urllib3 before 2.1
+            else:  # urllib3 before version 2.1
                 pieces = whole(amount, decode_content=decode_content)
             for piece in pieces:
                 self.count(len(piece))

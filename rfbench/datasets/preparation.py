@@ -368,7 +368,7 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         )
         return SchemaChanges(missing, extra, unseen, other, outside, gaps, turned)
 
-    find_differences = find_schema_changes  # earlier name, in code of users
+    find_differences = find_schema_changes  # earlier name of this method, for users' code
 
     def _find_unchanged(self, table: pd.DataFrame) -> set[str]:
         """Return the numeric columns whose values are all numbers within the training range."""

@@ -196,7 +196,7 @@ def to_text(column: pd.Series[Any]) -> pd.Series[Any]:
         return to_text(column.dt.total_seconds())
     there, text = column.notna(), column
     if column.dtype != object or infer_dtype(column, skipna=True) != _ONLY_WORDS:
-        text = column.astype(str).astype(object)  # this creates a new string for each value
+        text = column.astype(str).astype(object)  # astype creates a new string for each value
     return text.where(there & (text.str.strip() != ""), None)
 
 

@@ -196,7 +196,7 @@ def _find_limits(numbers: pd.DataFrame) -> tuple[float, float]:
     least, most = (least - gap, most + gap) if points else (least / gap, most * gap)
     kinds = numbers["settings"].nunique()
     room = kinds * EDGE * (most - least) if points else (most / least) ** (kinds * EDGE)
-    if (value > most).any():  # this leaves space for the values at the edge
+    if (value > most).any():  # leave space for the values at the edge
         most = most + room if points else most * room
     if (value < least).any():
         least = least - room if points else least / room

@@ -43,7 +43,7 @@ class TablePart:
     paper: str
     item: str
     dataset: str  # name of the data set in the paper
-    used: str  # name of the data set in our rows, if it is different
+    used: str  # name of the data set in our rows, if the names differ
     rows: float  # number of training rows of a substitute, else NaN
     stand_in: bool
     source: str  # origin of the numbers: table, figure or repository

@@ -152,7 +152,7 @@ class AuthorsRow(_PaperSection):
     metric: Literal["rmse", "accuracy"]
     value: float
     M: int | None = None
-    alpha: float | None = None  # penalty with which the fold is measured, None if it is selected
+    alpha: float | None = None  # penalty for the fold, None if the penalty is selected
     parameters: dict[str, float] = {}
 
     @model_validator(mode="before")
@@ -395,7 +395,7 @@ class Part(_PaperSection):
     """
 
     says: str  # text of the claim part for readers
-    items: list[str]  # names of the tables and figures whose runs are used
+    items: list[str]  # names of the tables and figures whose runs test the claim
     datasets: list[str]
     protocols: list[str] = []  # protocols that are compared; empty for all protocols
     metric: str
@@ -489,10 +489,10 @@ class Committed(_PaperSection):
     kind: Literal["claim", "data", "rule", "setting"]
     # Name of the entry: a claim, a data set, a catalog entry, a rule of paper.yaml, or a run.
     name: str
-    keys: str = ""  # configuration keys with these commits, if the entry is about settings
-    form: str  # commit of the current form, empty if the form is not committed yet
+    keys: str = ""  # keys of the settings, if the entry is about settings
+    form: str  # commit of the current form; empty if there is no commit yet
     form_date: str
-    rows: str  # commit of the first rows that use this form, empty if there are no rows
+    rows: str  # commit of the first results that use this form; empty without results
     rows_date: str
     # Order of two commits: the claim or setting was committed before, together with or after the
     # first results that use it. The order is unknown if the commits are on different branches.
@@ -514,7 +514,7 @@ class Change(_PaperSection):
     """
 
     id: str
-    first_form: str  # text of the first form of the claim
+    first_form: str  # text of the claim before all changes
     # for each protocol, the verdict when the claim was first tested
     first_verdicts: dict[str, str] = Field(min_length=1)
     recorded: Recorded  # file and commit in which the first verdicts are recorded
@@ -542,7 +542,7 @@ class Folder(_PaperSection):
     apart: tuple[str, ...] = ()
     history: tuple[Committed, ...] = ()
     changes: tuple[Change, ...] = ()
-    code: Path | None = None  # path of the paper's claims.py, None if there is none
+    code: Path | None = None  # path of the paper's claims.py; None without this file
     # folder of a paper that the user added; None for a paper that is part of rfbench
     folder: Path | None = None
     # True if the paper has Python code in claims.py that the user has not allowed to run
