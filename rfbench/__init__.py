@@ -43,8 +43,9 @@ __all__ = [
     "summarize",
 ]
 
-# Maps each public name to its import path; all other public names are modules. A function must not
-# have the name of a module of this folder, because importing the module would replace the function.
+# Maps public names of functions and classes to their import paths. All other public names are
+# modules. A function must not have the name of a module in this folder, because importing the
+# module would replace the function.
 _PLACES = {
     "RfbenchError": "rfbench.errors:RfbenchError",
     "RunResults": "rfbench.api:RunResults",

@@ -16,8 +16,9 @@ from rfbench.yamlfile import Document
 CONFIGURATION, PAPER = "configuration", "paper.yaml"
 Path = tuple[Any, ...]
 
-# For each kind of file, and for each mapping in it by its path: the key of each alias. In a path,
-# `*` matches any key.
+# Aliases of keys, for each kind of file. A path such as ("datasets", "*") is the place of the keys
+# in the file, and `*` matches any key. The innermost dictionaries map each alias to the key that
+# the alias replaces.
 KEYS: dict[str, dict[Path, dict[str, str]]] = {
     CONFIGURATION: {
         (): {
@@ -39,7 +40,7 @@ KEYS: dict[str, dict[Path, dict[str, str]]] = {
         ("rows_source",): {"license": "licence"},
     },
 }
-# The name of the protocol for each alias.
+# Maps each alias of a protocol to the name of the protocol.
 PROTOCOL_NAMES = {"custom": "own"}
 
 

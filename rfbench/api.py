@@ -60,7 +60,7 @@ class RunResults(Results):
 
     @property
     def failures(self) -> pd.DataFrame:
-        """Rows of the failed trials; the column ``message`` has the reason."""
+        """Rows of the failed trials. The column ``message`` has the reason of each failure."""
         return self.rows[self.rows["status"] != "ok"]
 
     def __repr__(self) -> str:
@@ -231,7 +231,7 @@ def run(
 
     experiment = read_config(config, overrides, run=run, name=name, allow_imports=allow_imports)
     folder = Path(out) / ("smoke" if smoke else "") / experiment.name
-    # The user's own data are read in this process, so its memory is limited.
+    # Limit the memory of this process while the user's own data are read.
     with limit_temporarily(compute_memory_share(memory, 1)):
         plan = plan_run([experiment], folder, smoke=smoke).select(only)
     workers = n_jobs or usable.count_usable_cores()

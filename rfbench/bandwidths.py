@@ -17,9 +17,9 @@ from rfbench.parameters import Rule, number, one_of
 from rfbench.registry import KERNELS
 
 RULES = ("median", "knn50", "knn50-sample")
-# Limits of a bandwidth. Kernels divide by the square of a bandwidth. Between these limits, the
-# square is finite and above 0, by definition of float64. With the exponent doubled, 1e-300, the
-# square would be 0.
+# Smallest and largest allowed bandwidth. Kernels divide by the square of the bandwidth. Between
+# these limits, the square is finite and above 0, by definition of float64. With the exponent
+# doubled, the square of 1e-300 would be 0.
 SMALLEST, LARGEST = 1e-150, 1e150
 _MULTIPLE = re.compile(rf"(?:([0-9]*\.?[0-9]+(?:e[+-]?[0-9]+)?) *\* *)?({'|'.join(RULES)})")
 
@@ -36,19 +36,18 @@ ALLOWED = (
     | one_of(*RULES)
     | Rule("a multiple of a rule (0.5*median)", lambda rule: _parts(rule) is not None)
 )
-# Values of the setting `bandwidth: cv`: powers of two times the median distance.
+# Candidates of the setting `bandwidth: cv`: the median distance times powers of two.
 BANDWIDTH_GRID = ("0.25*median", "0.5*median", "median", "2*median", "4*median")
-# WIDEST has the smallest and the largest bandwidth of a widened grid, as multiples of the value of
-# the rule. They are one step below the grid and three steps above it, because a large bandwidth
-# makes features nearly linear. ROUNDING is a factor for comparing bandwidths, which is above 1 by a
-# tolerance. The values were chosen without a measurement. With a limit doubled, a search has one
-# more step if the best bandwidth is at that edge. Any tolerance from 1e-15 to 1 would do.
+# WIDEST has the ends of a widened grid of bandwidths, as multiples of the bandwidth of the rule.
+# The widened grid has one more step at the lower end and three more steps at the upper end, because
+# large bandwidths make features nearly linear. ROUNDING is 1 plus a tolerance for comparing two
+# bandwidths. The values were chosen without a measurement. With an end doubled or halved, a search
+# may have one more step.
 WIDEST, ROUNDING = (1 / 8, 32.0), 1 + 1e-9
-# NEIGHBOR is the number of the neighbor in rules such as `knn50`. It is from Yu et al. 2016 and
-# Shahrampour et al. 2018 (section 5). SAMPLE is the number of rows from which a bandwidth is
-# computed. We chose 1,000 rows, because the median distance then has a relative standard error of
-# about 1 %. With twice SAMPLE, the rule needs four times the time, and every published bandwidth
-# from a rule changes.
+# NEIGHBOR is the k of the rule `knn50`, the distance to the k-th nearest neighbor, from Yu et al.
+# 2016 and Shahrampour et al. 2018 (section 5). SAMPLE is the number of rows from which a bandwidth
+# is computed. With 1,000 rows, the median distance has a relative standard error of about 1 %. With
+# twice SAMPLE, the rule needs four times the time.
 NEIGHBOR, SAMPLE = 50, 1000
 
 
@@ -104,7 +103,7 @@ def make_kernel(X: Rows, name: str, rule: float | str, generator: np.random.Gene
 
 @dataclass(frozen=True)
 class Candidates:
-    """A grid of bandwidths, from which one is selected."""
+    """A grid of candidate bandwidths, from which a single bandwidth is selected."""
 
     values: tuple[float, ...]  # bandwidths in decreasing order
     rule: float  # value of the bandwidth rule; for a grid of numbers, their geometric mean

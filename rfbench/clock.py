@@ -30,7 +30,7 @@ class Clock:
 
     @contextmanager
     def time_part(self, name: str) -> Iterator[None]:
-        """Add the time of a ``with`` block to the part with this name."""
+        """Add the time of a ``with`` block to the total time of the part `name`."""
         Clock._book()
         Clock._running.append((self, name))
         try:
@@ -57,7 +57,7 @@ class Clock:
         return nullcontext() if clock is None else clock.time_part(name)
 
     def add(self, other: Clock, to: str | None = None) -> None:
-        """Add another clock's times part by part, or the sum of its times to the part `to`."""
+        """Add the times of the clock `other` part by part, or add their sum to the part `to`."""
         for part in CLOCK_PARTS:
             self.wall[to or part] += other.wall[part]
             self.cpu[to or part] += other.cpu[part]

@@ -20,8 +20,8 @@ class RfbenchError(Exception):
         What the user can do now.
     """
 
-    # Exit code of the command. It is 2 if the request is not possible, and 1 if the machine could
-    # not carry out the request.
+    # Exit code of the command that raises this error: 2 if the request is invalid, and 1 if the
+    # machine could not carry out the request.
     exit_code: ClassVar[int] = 2
 
     def __init__(self, what: str, why: str = "", todo: str = "") -> None:
@@ -33,7 +33,7 @@ class RfbenchError(Exception):
 
 
 class ConfigError(RfbenchError):
-    """Exception for a configuration that cannot be run, such as one with an unknown key."""
+    """Exception for a configuration that cannot be run, for example because of an unknown key."""
 
 
 class DataError(RfbenchError):
@@ -59,7 +59,7 @@ class MemoryLimitError(MethodError):
 
 
 class ExecutorError(RfbenchError):
-    """Exception for workers that are not available, or that differ from this machine."""
+    """Exception for worker processes that are not available or that differ from this machine."""
 
     exit_code = 1
 

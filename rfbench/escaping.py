@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pandas as pd
 
-# Characters that start markup within a line of Markdown. `_` between letters does not start markup,
-# `&` is literal, and text between backticks is not interpreted.
+# Characters that start markup within a line of Markdown. The underscore is not included, because an
+# underscore between letters does not start markup. Code between backticks is not escaped.
 MARKDOWN = str.maketrans({sign: f"\\{sign}" for sign in "\\|*<[]"} | {"\n": " "})
 LATEX = str.maketrans(
     {c: f"\\{c}" for c in "&%$#_{}"}
@@ -115,7 +115,7 @@ def _is_number(text: str) -> bool:
 
 def to_json_value(value: Any) -> Any:
     """Convert a value for JSON: unknown types become strings; NaN and infinity become None."""
-    # convert numpy scalars and arrays
+    # Convert numpy scalars and arrays to Python numbers and lists.
     value = value.tolist() if hasattr(value, "tolist") else value
     if isinstance(value, Mapping):
         return {str(key): to_json_value(each) for key, each in value.items()}

@@ -23,8 +23,8 @@ from rfbench.errors import ResultsError, raise_as_write_error
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# With these flags, opening a file neither follows a link that was created after the check, nor
-# waits for a pipe.
+# Flags for opening a file safely. The call does not follow a link that was created after the file
+# was checked, and does not wait for the writer of a pipe.
 _SAFELY = os.O_NOFOLLOW | os.O_NONBLOCK
 
 
@@ -100,7 +100,8 @@ def lock_file(file: Path) -> Iterator[None]:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         yield
     finally:
-        # unlock explicitly, because a child process may have a copy of the handle
+        # Unlock explicitly. A child process may have a copy of the handle, so closing the handle is
+        # not sufficient.
         fcntl.flock(handle, fcntl.LOCK_UN)
         os.close(handle)
 
@@ -168,7 +169,7 @@ def replace(file: Path, content: bytes, top: Path | None = None) -> None:
 
 
 def remove(file: Path, top: Path | None = None) -> None:
-    """Remove a file of a results folder if it exists; if it is a link, only the link is removed."""
+    """Remove a file of a results folder if the file exists. Of a link, only the link is removed."""
     _check_inside(file, top or file.parent)
     file.unlink(missing_ok=True)
 
@@ -185,25 +186,25 @@ def remove_folder(folder: Path, top: Path | None = None) -> None:
 
 
 def remove_empty_folder(folder: Path) -> None:
-    """Remove a folder if it is empty."""
+    """Remove a folder if the folder is empty."""
     with suppress(OSError):
         folder.rmdir()
 
 
 def make_folder(folder: Path) -> None:
-    """Create a folder and its parents; raise OSError if this fails."""
+    """Create a folder and all parent folders. Raise OSError if a folder cannot be created."""
     folder.mkdir(parents=True, exist_ok=True)
 
 
 def move(file: Path, target: Path, top: Path | None = None) -> None:
-    """Check the path `target`, and move a file to this path on the same file system."""
+    """Check the path `target`, and move a file to `target`, which is on the same file system."""
     check_regular_file(target, top)
     make_folder(target.parent)
     os.replace(file, target)
 
 
 def save_array(file: Path, array: NDArray[Any]) -> None:
-    """Write an array to a new file in the format of `numpy.load`; raise OSError if it exists."""
+    """Write an array to a new file for `numpy.load`. Raise OSError if the file already exists."""
     import numpy as np
 
     with file.open("xb") as stream:

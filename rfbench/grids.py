@@ -12,15 +12,15 @@ import numpy as np
 from rfbench.errors import ConfigError
 from rfbench.yamlfile import parse_scalar
 
-# Number of values of a range that is given without a step. The number was chosen without a
+# Number of values of a range such as 50:1000, which has no step. The number was chosen without a
 # measurement. With twice as many values, a run needs twice the time.
 DEFAULT_POINTS = 20
-# Maximum number of values of a list. Because of this limit, a step with a wrong sign or exponent
-# is an error, and not a run of weeks. The number was chosen without a measurement. With twice this
+# Largest number of values of a list. The limit detects a step with a wrong sign or exponent, which
+# would otherwise start a run of weeks. The number was chosen without a measurement. With twice this
 # number, fewer of these mistakes would be detected.
 MAX_POINTS = 10_000
-# Largest absolute value of a number in a list. The largest number of float64 is 1.8e308, by
-# definition, so all values of a range with such ends are finite. Twice the value would do, too.
+# Largest absolute value of a number in a list. The largest float64 is 1.8e308, by definition, so
+# all values of a range with such ends are finite.
 LARGEST_NUMBER = 1e300
 GRID_GRAMMAR = "50:1000 (20 points at most), 50:1000:50 (with a step), 50,100,200 or log:50:1000:8"
 

@@ -15,8 +15,9 @@ from pathlib import Path
 
 from rfbench import platforms
 
-# Code with which a new process copies the import path of this process, except the current folder.
-# The current folder remains if PYTHONPATH or an editable installation contains it.
+# Python code that copies the import path of this process to a new process. The current folder is
+# copied only if this folder is already in the import path of the new process, for example by
+# PYTHONPATH.
 PATH_CODE = (
     "import json, sys; own, given = {*sys.path}, json.loads(sys.argv.pop(1)); "
     "sys.path[:] = [each for each, here in given if not here or each in own]\n"
@@ -30,7 +31,8 @@ def build_command(code: str, *words: str) -> list[str]:
     The current folder is excluded by ``-P``. The user's PYTHON* variables still apply.
     """
     given = [(each, _is_here(each)) for each in sys.path]
-    # The folder of rfbench is the last entry, for a checkout that is used without an installation.
+    # Append the folder that contains rfbench, because rfbench may be used from a checkout without
+    # an installation.
     given.append((str(Path(__file__).resolve().parents[1]), False))
     return [sys.executable, "-P", "-c", PATH_CODE + code, json.dumps(given), *words]
 

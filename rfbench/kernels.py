@@ -118,8 +118,8 @@ def compute_squared_distances(X: Rows, Y: Rows) -> NDArray[np.float64]:
 
     squares: NDArray[np.float64]
     if _is_dense(X) and _is_dense(Y):
-        # The formula is the same as in scikit-learn, but uses the same BLAS library as all other
-        # products.
+        # Squared distances |x|^2 - 2 x'y + |y|^2, as in scikit-learn. The matrix product is
+        # computed here, so that all products use the same BLAS library.
         squares = _products(X, Y)
         squares *= -2.0
         squares += row_norms(X, squared=True)[:, None]
@@ -129,7 +129,8 @@ def compute_squared_distances(X: Rows, Y: Rows) -> NDArray[np.float64]:
             np.fill_diagonal(squares, 0.0)
     else:
         squares = euclidean_distances(X, Y, squared=True)
-    # Bound of the rounding error of a squared distance, for |y| close to |x|.
+    # Bound on the rounding error of a squared distance between two nearly equal rows. Squared
+    # distances up to this bound are set to 0.
     rounding = 8 * (X.shape[1] + 4) * np.finfo(np.float64).eps
     squares[squares <= rounding * row_norms(X, squared=True)[:, None]] = 0.0
     return squares
@@ -156,12 +157,13 @@ class Kernel(ABC):
     feature: ClassVar[Feature] = "wave"
     order: ClassVar[int] = 0
     has_bandwidth: ClassVar[bool] = True
-    # Distribution of one coordinate of a frequency at bandwidth 1. `coordinate` is its name in
-    # scipy.stats, and `drawn_by` is the method of numpy's random generators that draws from it.
+    # Distribution of one coordinate of a random frequency for bandwidth 1. `coordinate` is the name
+    # of the distribution in scipy.stats, and `drawn_by` is the method of a numpy generator that
+    # draws from the distribution.
     coordinate: ClassVar[str | None] = None
     drawn_by: ClassVar[str]
-    # Parameters that the name of the kernel may contain, such as `polynomial[degree=3]`, with
-    # their defaults.
+    # Default values of the parameters that the name of a kernel may contain, as in
+    # `polynomial[degree=3]`.
     parameters: ClassVar[Mapping[str, float]] = MappingProxyType({})
 
     def __init_subclass__(cls) -> None:

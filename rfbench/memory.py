@@ -8,13 +8,11 @@ from contextlib import contextmanager
 from rfbench import platforms, usable
 from rfbench.errors import MemoryLimitError
 
-# number of bytes in a GiB, by definition
+# number of bytes in a gibibyte (GiB), by definition
 GIB = 2**30
-# Limits on the memory of a stored feature matrix: MATRIX_BYTES bytes, and the share MATRIX_SHARE
-# of the free memory. The features of a larger matrix are not stored but computed again in blocks.
-# The values were chosen without a measurement. With a quarter of the free memory, the other arrays
-# of a solver still fit. With twice the values, four workers together may use all memory. With half
-# the values, more fits compute their features in every pass.
+# A feature matrix is stored only up to MATRIX_BYTES bytes, and up to the share MATRIX_SHARE of the
+# free memory. A larger matrix is computed again in blocks in each pass. The values were chosen
+# without a measurement. With twice the values, four workers together may use all memory.
 MATRIX_BYTES = 2**30
 MATRIX_SHARE = 0.25
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-# Name of each method as printed in papers, by the name or label of the method in rfbench. Other
-# methods are printed with their name in rfbench.
+# Maps the name or label of a method in rfbench to the name that papers print. A method that is not
+# listed is printed with its name in rfbench.
 PRINTED = {
     "boosting": "gradient boosting",
     "eerf": "EERF",

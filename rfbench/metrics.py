@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-# Smallest probability in the log-loss, which is the limit of scikit-learn up to version 1.2. A
-# wrong prediction with probability 1 has the loss 34.5. With half this value, this loss would be
-# larger by .7.
+# Smallest probability in the log-loss, which was the limit of scikit-learn up to version 1.2. A
+# wrong prediction with probability 1 then has the loss 34.5. With half this value, this loss would
+# be larger by 0.7.
 SMALLEST = 1e-15
 
 

@@ -15,7 +15,8 @@ import numpy as np
 
 from rfbench.errors import MethodError, suggest_nearest_name
 
-# Largest signed 32-bit integer, by definition. BLAS and scikit-learn use 32-bit indices.
+# Largest signed 32-bit integer, by definition. Whole-number parameters are limited to this value,
+# because BLAS and scikit-learn use 32-bit indices.
 LARGEST_WHOLE = 2**31 - 1
 COUNTS = ("n_components", "pool_size", "score_rows", "base_size")
 _EXPRESSION = re.compile(r"(?:((?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e-?[0-9]+)?)\s*\*\s*)?([Mdn])")
@@ -148,10 +149,10 @@ def describe_parameters(cls: type[Any]) -> list[str]:
 
 
 class Checked:
-    """Base class of estimators, which checks their parameters by the declared rules."""
+    """Base class of estimators whose parameters are checked by the declared rules."""
 
     def check_parameters(self) -> None:
-        """Raise MethodError if a parameter violates its rule; no data are needed."""
+        """Raise MethodError if a parameter violates its rule. The check does not need any data."""
         for declared in fields(self):  # type: ignore[arg-type]
             rule, value = declared.metadata.get("rule"), getattr(self, declared.name)
             if rule is not None and not rule.holds(value):

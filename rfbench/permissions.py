@@ -18,10 +18,10 @@ from typing import Any
 from rfbench import yamlfile
 from rfbench.errors import MethodError, suggest_nearest_name
 
-# Parameters whose value is a number of penalties, which has an upper bound, or a list of
-# penalties, which have none.
+# Parameters whose value is a list of penalties or the number of penalties to try. The number has an
+# upper bound, but the list does not.
 VALUES = ("Cs", "alphas")
-# Matches the factor in an expression such as 10*M.
+# Matches the factor in an expression such as 10*M: the number 10 and the multiplication sign.
 _FACTOR = re.compile(r"\s*([0-9]+\.?[0-9]*(?:e[0-9]+)?)\s*\*")
 
 
@@ -101,7 +101,7 @@ def check_permission(
 
 
 def _is_plain(value: Any) -> bool:
-    """Return True if a value is a number, a string or None, or a list of these."""
+    """Return True if a value is a number, a string, None, or a list of such values."""
     values = value if type(value) is list else [value]
     return all(each is None or type(each) in (bool, int, float, str) for each in values)
 

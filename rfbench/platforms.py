@@ -25,13 +25,13 @@ OPEN_FOLDER = getattr(os, "O_PATH", os.O_RDONLY)
 
 Without O_PATH, the folder has to be readable.
 """
-# Seconds between two tests of whether a process has ended. These tests are used on systems without
-# file descriptors of processes. The value was chosen without a measurement. With twice this value,
-# the end of a child process is noticed 20 ms later.
+# Seconds between two checks of the state of a child process. The checks are needed on systems that
+# do not provide file descriptors of processes. The value was chosen without a measurement. With
+# twice this value, the end of a child process is noticed 20 ms later.
 POLL_SECONDS = 0.02
-# Number of bytes of a test allocation. It is more than other threads allocate in the same
-# microseconds. The value was chosen without a measurement. Nothing is written to this memory, so
-# with twice as many bytes no more memory is used.
+# Number of bytes of a test allocation, which detects if memory limits work. Other threads allocate
+# less memory at the same time. The value was chosen without a measurement. Nothing is written to
+# this memory, so with twice as many bytes no more memory is used.
 PROBE_BYTES = 2**27
 
 CGROUP_FILE = "/proc/self/cgroup"
@@ -80,7 +80,7 @@ def kill_process_group(leader: int) -> None:
 
 
 def read_system_file(path: str | PurePosixPath) -> str:
-    """Return the text of a system file, such as a file in ``/proc``; empty if it does not exist."""
+    """Return the text of a system file, such as a file in ``/proc``; empty without such a file."""
     try:
         return Path(path).read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -97,7 +97,7 @@ def list_control_groups(controller: str) -> tuple[tuple[PurePosixPath, str], ...
     return _list_groups(read_system_file(CGROUP_FILE), MOUNT, controller)
 
 
-# the result is cached, because the free memory is measured several times in each fit
+# Cache the result, because the free memory is measured several times in each fit.
 @functools.lru_cache
 def _list_groups(
     text: str, mount: PurePosixPath, controller: str
@@ -110,7 +110,8 @@ def _list_groups(
         if controllers == VERSION_2:
             top = mount
         elif controller in controllers.split(","):
-            # the mount point may be a link, if several controllers share a folder
+            # If several controllers share a folder, the name of each single controller is a link to
+            # this folder.
             top = mount / controller
         else:
             continue

@@ -22,11 +22,12 @@ log = logging.getLogger(__name__)
 
 BACKEND = "MPLBACKEND"
 RC_FILE = "matplotlibrc"
-# Environment variables that name the folders and files matplotlib reads. The paths may be relative
-# to the current folder.
+# Environment variables with paths of matplotlib's settings and caches. The paths may be relative to
+# the current folder.
 PLACES = ("MATPLOTLIBRC", "MPLCONFIGDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "HOME")
-# Folder that replaces the current folder while matplotlib is imported. It has no Python modules,
-# because the current folder may be on the import path.
+# Folder that replaces the current folder while matplotlib is imported. The folder contains no
+# Python modules. The current folder may be on the import path, so its modules could be imported by
+# mistake.
 ELSEWHERE = Path(__file__).resolve().parent / "pages" / "templates"
 
 
@@ -89,7 +90,7 @@ def _refuse_a_pipe() -> None:
     above = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
     usual = os.path.expanduser("~/.matplotlib") if platforms.DARWIN else f"{above}/matplotlib"
     places.append(os.path.join(os.environ.get("MPLCONFIGDIR") or usual, RC_FILE))
-    # matplotlib uses the first path that exists and is not a folder.
+    # Like matplotlib, use the first path that exists and is not a folder.
     there = (place for place in places if os.path.exists(place) and not os.path.isdir(place))
     place = next(there, os.devnull)
     if not os.path.isfile(place) and place != os.devnull:
@@ -98,7 +99,7 @@ def _refuse_a_pipe() -> None:
 
 @contextlib.contextmanager
 def _away_from_a_settings_file() -> Iterator[None]:
-    """Leave the current folder within a ``with`` statement if it contains a ``matplotlibrc``."""
+    """Leave the current folder within a ``with`` block if there is a ``matplotlibrc`` file."""
     if not os.path.lexists(RC_FILE):
         yield
         return

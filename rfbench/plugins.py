@@ -29,7 +29,7 @@ FORM = "Write package.module.Name, or folder/file.py:Name."
 
 
 def load_class(path: str, folder: Path | None = None) -> type[Any]:
-    """Import a class by its path; `load_object` describes the parameters and errors."""
+    """Import a class by its import path. The parameters are as for `load_object`."""
     result = load_object(path, folder)
     if not isinstance(result, type):
         raise MethodError(f"{path} is not a class.", f"It is a {type(result).__name__}.")
@@ -84,8 +84,8 @@ def _line_of(error: BaseException) -> str:
     theirs = [at for at in frames if "importlib" not in at.filename and at.filename != __file__]
     if not theirs:
         return ""
-    # The error is reported at the last frame of the imported file. Frames of libraries below it
-    # are not relevant.
+    # Report the last line of the imported file that was executed. Later frames belong to libraries,
+    # which are not the cause of the error.
     at = [frame for frame in theirs if frame.filename == theirs[0].filename][-1]
     line = linecache.getline(at.filename, at.lineno or 0).strip()
     return f" ({at.filename}, line {at.lineno}: {line})"
@@ -120,8 +120,8 @@ class GivenObject:
         import joblib
 
         try:
-            # The object is wrapped in a tuple, because joblib treats a bare class or function
-            # differently.
+            # Wrap the object in a tuple, because joblib replaces a bare class or function by a
+            # wrapper.
             packed = joblib.wrap_non_picklable_objects((given,), keep_wrapper=False)
             content = pickle.dumps(packed)
         except Exception as error:
@@ -143,7 +143,7 @@ class GivenObject:
         return cls(content, identity, _modules_of(given))
 
     def load(self) -> Any:
-        """Return the unpickled object; each process unpickles it once."""
+        """Return the unpickled object. Each process unpickles the object only once."""
         return _loaded(self.content, self.modules)
 
 
@@ -166,8 +166,8 @@ def _modules_of(thing: Any) -> tuple[tuple[str, str], ...]:
     for each in every:
         name = each.__module__
         file = getattr(sys.modules.get(name), "__file__", None)
-        # Only modules that are single files are included. Objects of `__main__` are in the pickle,
-        # and modules of packages can be imported.
+        # Include only modules that are single files. Objects of `__main__` are stored in the pickle
+        # itself, and modules of packages can be imported by name.
         if file and file.endswith(".py") and name != "__main__" and "." not in name:
             found[name] = str(Path(file).absolute())
     return tuple(found.items())
@@ -252,7 +252,7 @@ def hash_class_code(path: str, folder: Path | None = None) -> str:
     return _package(path.split(".")[0])
 
 
-# the result is cached, because a call needs half a second and is made for every trial
+# Cache the result, because a call needs half a second and each trial calls this function.
 @functools.cache
 def _package(package: str) -> str:
     names = metadata.packages_distributions().get(package, [package])

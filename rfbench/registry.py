@@ -19,7 +19,8 @@ from rfbench.method_names import find_displayed_name as find_displayed_name
 from rfbench.method_names import find_internal_name as find_internal_name
 
 NO_ALIASES: Mapping[str, str] = MappingProxyType({})
-# Names of removed samplers, each with the most similar sampler, for the message of the error.
+# Maps the name of each removed sampler to the most similar sampler, which the error message
+# suggests.
 REMOVED_SAMPLERS = {"oprf": "positive"}
 
 
@@ -94,11 +95,11 @@ class Registry(Mapping[str, Any]):
         return {task: self._load(each) for task, each in place.items()}
 
     def __iter__(self) -> Iterator[str]:
-        """Iterate over the published names."""
+        """Iterate over the published names of all entries."""
         return iter(self.places)
 
     def __len__(self) -> int:
-        """Return the number of entries."""
+        """Return the number of published names in this registry."""
         return len(self.places)
 
     def find_published_name(self, name: str) -> str:
@@ -112,7 +113,8 @@ class Registry(Mapping[str, Any]):
 
         Raises MethodError for an unknown name; the message has the nearest name.
         """
-        # Import here, because importing numpy is slow, and names alone do not need it.
+        # Import these functions only if a name is looked up, because their module imports numpy,
+        # which is slow.
         from rfbench.parameters import has_bracketed_parameters, is_path
 
         if self is KERNELS and has_bracketed_parameters(name):
@@ -142,7 +144,8 @@ def make_unknown_name_error(registries: Iterable[Registry], name: str) -> Method
     others = [each for each in (SAMPLERS, KERNELS, SOLVERS) if each not in several]
     elsewhere = next((each for each in others if each.find_published_name(name) in each), None)
     known = [each for registry in several for each in registry]
-    # If two names are equally near to the unknown name, the alphabetically last is suggested.
+    # Find the known name that is most similar to the unknown name. If two names are equally
+    # similar, the alphabetically last name is suggested.
     near = suggest_nearest_name(name, [*PRINTED.values(), *known])
     return MethodError(
         f"There is no {kinds} '{name}'.{near if elsewhere is None else ''}",

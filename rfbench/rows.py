@@ -29,12 +29,12 @@ class RowSource:
 
     path: Path
     n_columns: int
-    # row numbers in the file, in the order in which this source returns the rows
+    # row numbers in the file, in the order in which the rows are returned
     numbers: NDArray[np.int64]
-    # data type of the arrays that this source returns
+    # dtype of the arrays that are returned
     dtype: np.dtype[Any] = DOUBLE
-    # Functions that are applied to each block, one after the other. A block is a float64 array of
-    # shape (b, n_columns).
+    # Functions that convert a block of rows, in this order. A block is a float64 array of shape (b,
+    # n_columns).
     steps: tuple[Callable[[FloatArray], FloatArray], ...] = ()
 
     ndim = 2
@@ -55,11 +55,11 @@ class RowSource:
         return block.astype(self.dtype, copy=False)
 
     def select_rows(self, picked: Picked) -> RowSource:
-        """Return a source for a subset of the rows."""
+        """Return a source of rows that contains only the rows `picked`."""
         return replace(self, numbers=self.numbers[picked])
 
     def map_blocks(self, step: Callable[[FloatArray], FloatArray]) -> RowSource:
-        """Return a source for the same rows with one more function applied to each block."""
+        """Return a source of the same rows, with `step` as the last function for each block."""
         return replace(self, steps=(*self.steps, step))
 
     def astype(self, dtype: Any) -> RowSource:

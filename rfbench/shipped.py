@@ -24,8 +24,8 @@ def _inside_or_beside(inside: str, checkout: str) -> Path | None:
     package = Path(__file__).resolve().parent
     if (package / inside).is_dir():
         return package / inside
-    # A folder of this name that happens to be next to an installed package does not belong to
-    # rfbench.
+    # An installed package may be next to an unrelated folder with this name. The folder belongs to
+    # rfbench only if there is also a file pyproject.toml.
     beside = package.parent / checkout
     return beside if (package.parent / "pyproject.toml").is_file() and beside.is_dir() else None
 

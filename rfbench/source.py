@@ -8,8 +8,8 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parent
 SUFFIXES = (".py", ".yaml")
-# Name of the folder of the configurations, which contains no code. Only a wheel contains this
-# folder in the package.
+# Name of the folder of the configurations, which contains no code. In a wheel, the folder is inside
+# the package. In a checkout, it is next to the package.
 CONFIGS = "configs"
 
 
@@ -35,5 +35,5 @@ def hash_folder(package: Path) -> str:
 
 @functools.cache
 def hash_code() -> str:
-    """Return the hash of the code of this process, which is computed at the first call."""
+    """Return the hash of the code of this process. The hash is computed at the first call."""
     return hash_folder(PACKAGE)

@@ -17,12 +17,12 @@ from rfbench import platforms
 from rfbench.errors import ConfigError
 
 CPU, MEMORY = "cpu", "memory"
-# Environment variables in which the user or a batch system states the number of cores.
+# Environment variables in which the user or a batch system can set the number of cores.
 VARIABLES = ("LOKY_MAX_CPU_COUNT", "SLURM_CPUS_PER_TASK")
 
 
 class Memory(NamedTuple):
-    """Bytes of memory that this process may use, and bytes that are free."""
+    """Number of bytes of memory that this process may use, and number of bytes that are free."""
 
     total: int
     available: int
@@ -62,7 +62,7 @@ def measure_usable_memory() -> Memory:
 
 
 def _number_in(variable: str) -> int:
-    """Return the number of cores in an environment variable; raise ConfigError if it is invalid."""
+    """Return the number of cores in an environment variable. Raise ConfigError for other values."""
     text = os.environ[variable]
     if not (text.isascii() and text.isdigit() and int(text) >= 1):
         raise ConfigError(
@@ -83,7 +83,8 @@ def _cpu_quotas() -> Iterator[float]:
                 platforms.read_system_file(folder / f"cpu.cfs_{name}_us").strip()
                 for name in ("quota", "period")
             ]
-        # without a quota, the first of the two strings is "max"
+        # The file cpu.max has two fields, the quota and the period. Without a quota, the first
+        # field is "max".
         if len(words) == 2 and all(word.isdigit() and int(word) for word in words):
             yield int(words[0]) / int(words[1])
 

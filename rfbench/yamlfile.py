@@ -16,14 +16,14 @@ import yaml
 
 from rfbench.errors import ConfigError, suggest_nearest_name
 
-# Limits on the size of a file, and on its content after aliases are expanded. They protect against
-# files that are crafted to stall the parser. They were chosen without a measurement. With
-# MAX_NODES and MAX_CHARACTERS doubled, such a file needs twice the time. MAX_DEPTH is far below
-# 1,000, the recursion limit of Python.
+# Limits on the content of a YAML file after aliases are expanded, because a malicious file could
+# otherwise stall the parser. The values were chosen without a measurement. With MAX_NODES and
+# MAX_CHARACTERS doubled, such a file needs twice the time. MAX_DEPTH is far below 1,000, the
+# recursion limit of Python.
 MAX_NODES = 20_000
 MAX_CHARACTERS = 500_000
 MAX_DEPTH = 30
-# CSafeLoader is 14 times as fast as SafeLoader. It exists only if PyYAML was built with libyaml.
+# CSafeLoader is 14 times as fast as SafeLoader, but is missing if PyYAML was built without libyaml.
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 _INTEGER = re.compile(r"[-+]?[0-9]+")
@@ -35,16 +35,16 @@ _INFINITE = re.compile(r"([-+]?)\.?inf", re.IGNORECASE)
 class Document:
     """Content of a YAML file, with the line number of each value."""
 
-    # content of the YAML file
+    # content of the YAML file as a dictionary
     value: dict[str, Any]
-    # name of the file, as in messages
+    # name of the file that is shown in error messages
     source: str
-    # Place of each value in the file, such as ``line 3``, or ``--set key.path`` if the value is
-    # from the command line. Keys are paths: tuples of keys and of positions in lists.
+    # Maps the path of each value to its place, such as ``line 3``, or ``--set key.path`` for a
+    # value from the command line. A path is a tuple of keys and of positions in lists.
     places: dict[tuple[Any, ...], str] = field(default_factory=dict)
 
     def find_location(self, path: tuple[Any, ...]) -> str:
-        """Return the place of a path, or of its nearest parent with a known place, or ""."""
+        """Return the place of a path, or of the nearest parent path with a known place, or ""."""
         parts = (path[:length] for length in range(len(path), 0, -1))
         return next((self.places[part] for part in parts if part in self.places), "")
 

@@ -32,8 +32,8 @@ from rfbench.pages.templates import render_template as fill
 from rfbench.papers.models import Claim
 
 PAGE, COMMAND = "audit.md", "rfbench audit"
-# Number of combinations of settings on a page. With twice this number, the table fills two
-# screens.
+# Number of combinations of settings in the table of a page. With twice this number, the table fills
+# two screens.
 NEAREST = 10
 AUDIT_HEAD = ["place", "chosen by", "confirmed by", "largest"]
 EFFECT_HEAD = [
@@ -96,7 +96,7 @@ def render_audit_page(folder: Path, command: str) -> str:
 
 
 def _effects(claim: Claim, kept: AuditTable) -> list[list[str]]:
-    """Return a row per comparison of a claim: its bounds, our value, and the range of the value."""
+    """Return a row per comparison of a claim: the bounds, our value, and the range of our value."""
     here, rows = kept.gaps, []
     own = here[here["as_configured"]]
     for column in (str(name) for name in here if str(name).startswith(PAIRED) and len(own)):

@@ -28,20 +28,21 @@ class AuditRequest:
 
     config: Path
     target: Target
-    # name of the run to audit, needed only if the configuration has several runs
+    # name of the run to audit; needed only if the configuration defines several runs
     run: str = ""
-    # arguments KEY=VALUES, which replace the known choices of the same names
+    # arguments KEY=VALUES of the option --vary, which replace known choices with the same names
     vary: Sequence[str] = ()
     overrides: Sequence[str] = ()  # arguments key.path=value, whose keys are not varied
     gaps: bool = False  # True to vary only settings that the paper's text does not state
     trials: int = 2
-    # largest number of combinations; if there are more, this many are drawn at random
+    # Largest number of combinations of settings. If more combinations are possible, a random sample
+    # is drawn.
     most: int = 300
     allow_imports: bool = False
 
     @property
     def command(self) -> str:
-        """Shell command that repeats this audit; the path of the configuration is shortened."""
+        """Shell command that repeats this audit. The path of the configuration is shortened."""
         inside = self.config.resolve().parent.name == CONFIGS
         arguments = [
             "rfbench",
@@ -71,15 +72,16 @@ class Audit:
     """Experiments of an audit, and the open choices whose combinations they measure."""
 
     asked: AuditRequest
-    # published numbers or claim, restricted to the methods and sizes that are measured
+    # published numbers or claim of the audit, restricted to the methods and sizes that are measured
     target: Target
-    # varied settings and their options, including settings with a single option
+    # maps each varied setting to its options, even if only one option can be run
     choices: Choices
-    # one line per combination and one column per choice, with the names of the options
+    # table with a row per combination and a column per varied setting; the cells are names of
+    # options
     grid: pd.DataFrame
-    # experiments to run, one per combination
+    # experiments to run, one experiment per combination
     experiments: list[Experiment]
-    # reasons why some options or combinations cannot be run
+    # reasons why some options or combinations of options cannot be run
     refused: list[str] = field(default_factory=list)
     as_it_stands: int | None = None  # position of the unchanged configuration in `grid`
 
@@ -105,13 +107,13 @@ def plan_audit(request: AuditRequest) -> Audit:
     is both varied and fixed, if a varied choice concerns no sampler of the target, or if no
     combination can be run.
     """
-    # Read the options of ``--vary``. They replace the known options in `_open`. A key that does
-    # not exist in the configuration raises an error below, when its options are tried.
+    # Read the options of the argument --vary, which replace known options in `_open`. A key that
+    # the configuration does not have raises an error below, when its options are tried.
     vary: Choices = {}
     for text in request.vary:
         choice, options = parse_choice(text, list_choice_options(request.target))
         vary.setdefault(choice, {}).update(options)
-    # A claim is not a published number, so combinations have no distance to it.
+    # A claim is not a number, so the distance between our results and the claim is not defined.
     if request.target.claim and not request.gaps:
         raise ConfigError(
             f"{request.target} is a claim, so the distance of a combination from it is "
@@ -119,8 +121,8 @@ def plan_audit(request: AuditRequest) -> Audit:
             "For a claim, only unstated settings can be varied (--gaps).",
             "Add --gaps.",
         )
-    # `trials=` is the first override, so that the user's ``--set trials=`` replaces the default
-    # number of trials.
+    # Put the default number of trials first. If the user has set a number with ``--set trials=``,
+    # the later argument replaces the default.
     documents = config.read_run_documents(
         request.config, [f"trials={request.trials}", *request.overrides]
     )
@@ -128,9 +130,9 @@ def plan_audit(request: AuditRequest) -> Audit:
     base = config.build_experiment(document, name, allow_imports=request.allow_imports)
     specs = _find_needed_samplers(base, request.target)
     _check(base, specs, request.target)
-    # The target is restricted to the methods of the configuration, because an audit of one method
-    # is complete even if the published row has further methods. The joint solver counts as one
-    # method, even if it uses several samplers.
+    # Restrict the target to the methods of the configuration. Otherwise an audit of one method
+    # would count as incomplete if the paper has numbers of further methods. The joint solver counts
+    # as one method, even with several samplers.
     target = request.target.restrict(
         [JOINT] if base.solver.name == JOINT else _list_sampler_names(specs)
     )
@@ -140,27 +142,27 @@ def plan_audit(request: AuditRequest) -> Audit:
         try:
             new = apply_changes(document, name, settings, allow_imports=request.allow_imports)
             return _restrict_experiment(new, target)
-        # The error is recorded and shown, because the effect of the choice would look too small if
-        # this option were dropped without a message.
+        # Record the error, which the report shows. If an option were omitted without a message, the
+        # range of results would look smaller than the range of all options.
         except ConfigError as error:
             refused[words] = f"{words}: {error}"
             return None
 
-    # Find the combination that equals the unchanged configuration. The effect of a choice is the
-    # difference from this combination. `as_it_stands` is None if the drawn combinations do not
-    # include it. The table then has no differences.
+    # Find the combination that is equal to the unchanged configuration. The effect of a choice is
+    # the difference from this combination. If a random draw does not contain the combination, the
+    # index `as_it_stands` is None and no differences are shown.
     own = attempt("as configured", {})
     choices: Choices = {}
     for choice, options in _open(request, vary, _list_sampler_names(specs), target).items():
         for option, settings in options.items():
             # Try each option alone, with all other settings unchanged. An option that works only
-            # together with another option fails here, and `refused` has its message.
+            # together with another option fails here, and the error is recorded in `refused`.
             if attempt(f"{choice} {option}", settings):
                 choices.setdefault(choice, {})[option] = settings
             elif choice in vary:
                 raise ConfigError(f"--vary {refused[f'{choice} {option}']}")
-    # Each combination is validated once, although `iterate_combinations` may request it several
-    # times.
+    # Cache of the validated combinations, because `iterate_combinations` may check a combination
+    # more than once.
     made: dict[tuple[str, ...], Experiment | None] = {}
 
     def runs(combination: Mapping[str, str]) -> bool:
@@ -169,17 +171,17 @@ def plan_audit(request: AuditRequest) -> Audit:
             made[key] = attempt(", ".join(key), get_settings(choices, combination))
         return made[key] is not None
 
-    # At most ``most`` combinations are drawn at random and tried. If they were selected by their
-    # results, the share of combinations near the published numbers would be biased.
+    # If there are more than ``most`` combinations, draw them at random and not by their results.
+    # Otherwise the share of combinations near the published numbers would be biased.
     planned = iterate_combinations(choices, request.most, runs)
     if not planned:
         why = next(iter(refused.values()))
         raise ConfigError("No combination of the choices can be run.", why)
-    # The experiments are in the order of the grid, so that an index is valid for both.
+    # The experiments have the same order as the rows of the grid, so an index is valid for both.
     experiments = [each for key in planned if (each := made[tuple(key.values())])]
-    # Remove the sizes that are not measured from the target, because a distance needs a measured
-    # value for every number. All combinations have the same sizes, because no choice changes M. If
-    # a method determines M itself, all sizes are kept.
+    # Restrict the target to the sizes that are measured, because a distance needs a measured value
+    # for each number. All combinations have the same sizes, because no choice changes M. If a
+    # method determines M itself, all sizes are kept.
     sizes = experiments[0].M
     met = target if isinstance(sizes, SameSizeAs) else target.restrict(target.methods, sizes)
     return Audit(
@@ -195,11 +197,12 @@ def plan_audit(request: AuditRequest) -> Audit:
 
 def _find_needed_samplers(experiment: Experiment, target: Target) -> list[SamplerSpec]:
     """Return the samplers with published numbers in the target, matched by label, then by name."""
-    # The joint solver itself is the method of the paper. Its samplers only provide features.
+    # With the joint solver, the method of the paper is the solver. The samplers only provide
+    # features.
     if experiment.solver.name == JOINT:
         return list(experiment.samplers) if JOINT in target.methods else []
-    # Labels are compared before names of samplers, because two labels with the same sampler are
-    # two methods of the paper.
+    # Compare the labels first and the names of the samplers second. Two labels with the same
+    # sampler are two different methods of the paper.
     labels = {spec.label for spec in experiment.samplers}
     return [
         spec
@@ -221,14 +224,15 @@ def _restrict_experiment(experiment: Experiment, target: Target) -> Experiment:
     """
     for spec in experiment.dataset:
         target.check_data_set(spec.name)
-    # A claim compares sizes with each other, so all sizes are kept.
+    # Keep all sizes, because a claim may compare sizes with each other.
     sizes = experiment.M
     if target.claim:
         return experiment.model_copy(
             update={"samplers": _find_needed_samplers(experiment, target), "checks": []}
         )
-    # A size without a published number would cost time, and there is no distance to compute for
-    # it. A published number without a size (None) may belong to any size.
+    # Measure only sizes with published numbers, because no distance can be computed for other
+    # sizes. If the paper does not state the size of a number (None), any size may belong to the
+    # number.
     published = {number.size for number in target.numbers}
     if not isinstance(sizes, SameSizeAs) and None not in published:
         sizes = [size for size in sizes if size in published]
@@ -268,7 +272,7 @@ def _check(experiment: Experiment, specs: Sequence[SamplerSpec], target: Target)
 
 def _open(asked: AuditRequest, vary: Choices, samplers: Sequence[str], target: Target) -> Choices:
     """Return the choices that ``--set`` does not fix and that affect a measured sampler."""
-    # Settings that the user fixes with ``--set`` are not varied.
+    # Do not vary settings that the user has fixed with the argument ``--set``.
     fixed = {aliases.resolve_path(text.partition("=")[0].strip()) for text in asked.overrides}
     choices: Choices = {}
     for name, options in (list_choice_options(asked.target, asked.gaps) | vary).items():

@@ -82,7 +82,8 @@ def tabulate_combinations(audit: Audit, cells: pd.DataFrame, in_folder: int = 0)
     for name, half in zip(
         ("rms_choosing", "rms_confirming"), audit.target.split_numbers_into_halves(), strict=True
     ):
-        # The distance is NaN if this half has no numbers, or if one of its numbers is missing.
+        # Root mean square of the differences over half of the numbers. The value is NaN if this
+        # half has no numbers or if a measured value is missing.
         table[name] = (gaps[half] ** 2).mean(axis=1, skipna=False).astype(float) ** 0.5
     table["largest_difference"] = gaps.abs().max(axis=1)
     table["cells"] = len(numbers)
@@ -119,8 +120,8 @@ def tabulate_measured_numbers(audit: Audit, results: Results) -> pd.DataFrame:
     cells = cells.assign(
         number=cells["number"].map(place_of), combination=cells["protocol"].astype(int)
     )
-    # Sort results on the paper's own data first, so that they are kept instead of results on
-    # substitutes.
+    # If a number was measured on the paper's own data and on a substitute, keep only the result on
+    # the paper's own data.
     cells = cells.sort_values("stand_in", kind="stable")
     cells = cells.drop_duplicates(["combination", "number"], ignore_index=True)
     return _add_paired_differences(cells, collection, audit.as_it_stands)
@@ -215,8 +216,8 @@ def _count_tried(folder: Path) -> int:
     counted for each variant.
     """
     try:
-        # The raw rows are read, because `read_results_folder` removes the settings of all samplers
-        # except the row's own sampler from the column `variant`.
+        # Read the raw rows. In the rows of `read_results_folder`, the column `variant` contains
+        # only the settings of the row's own sampler.
         rows = pd.DataFrame(read_valid_rows(folder))
     except ResultsError:
         return 0

@@ -20,9 +20,9 @@ from rfbench.papers.models import PRINTED, SECONDS, Claim, Published
 
 AUDIT_FILE = "audit.csv"
 MEASURED_PREFIX = "measured "
-# Prefixes of two columns that each published number has. PAIRED is the mean difference between the
-# trials of a combination and the trials of the unchanged configuration. HALF is half the width of
-# the 90 % interval of this difference.
+# Prefixes of two columns for each published number. PAIRED is the mean of the paired differences
+# between the trials of a combination and the trials of the unchanged configuration. HALF is half
+# the width of the 90 % interval of this mean.
 PAIRED, HALF = "paired ", "half "
 DISTANCE = "%.6g"  # number format in a table; distances with equal text share a place
 PLACE_COLUMNS = (
@@ -53,7 +53,7 @@ class NumberRange(NamedTuple):
 
 @dataclass(frozen=True)
 class AuditTable:
-    """A table that `rfbench audit` wrote. The name of its folder states what was audited."""
+    """A table that `rfbench audit` wrote. The name of the folder contains the audited target."""
 
     file: Path
     table: pd.DataFrame

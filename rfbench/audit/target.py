@@ -64,7 +64,7 @@ class Target:
             )
 
     def restrict(self, methods: Sequence[str], sizes: Sequence[int] | None = None) -> Target:
-        """Return the target restricted to these methods and sizes. `sizes=None` means all sizes."""
+        """Return the target restricted to `methods` and `sizes`. `sizes=None` means all sizes."""
         if self.claim:
             return self
         fits = [

@@ -96,12 +96,12 @@ def add_effect_range(
 
 
 def read_ranges_from_audits(paths: Iterable[str | Path]) -> Unprinted:
-    """Return the ranges from audits in the folders `paths` or next to these folders."""
+    """Return the ranges from audits in the folders `paths` or next to the folders `paths`."""
     return Unprinted(read_audit_tables(add_audit_folders(paths)))
 
 
 def collect_ranges(verification: Verification) -> Unprinted:
-    """Return the ranges that a verification used, or empty ranges if it used none."""
+    """Return the ranges that a verification used, or empty ranges if no audit was used."""
     known = verification.unprinted
     return known if isinstance(known, Unprinted) else Unprinted(())
 
@@ -230,7 +230,7 @@ def make_effects_grid(verification: Verification, paper: str, out: Path) -> Grid
 
 
 def _list_fixed(verification: Verification, claim: Claim, dataset: str) -> list[str]:
-    """Return the unstated settings that concern a claim and were not varied in its audits."""
+    """Return the unstated settings that concern a claim but are not varied in its audits."""
     ranges = [
         comparison.over_gaps
         for outcome in verification.outcomes

@@ -54,24 +54,25 @@ from rfbench.errors import ConfigError, make_unknown_error
 from rfbench.solvers.folds import assign_group_folds
 
 # Share of the time budget that is reserved for writing the files. The value was chosen without a
-# measurement. With twice this share, a search of one minute has 3 s less for models.
+# measurement. With twice this share, a search of one minute has 3 s less for fitting models.
 WRITING = 0.05
-# On an idle machine, `rfbench choose` needs at most LATEST times the budget plus AFTER seconds. The
-# README defines this bound. The last ENDING seconds before the bound are reserved for writing. With
-# twice ENDING, models get 2 s less.
+# On an idle machine, `rfbench choose` needs at most LATEST times the time budget plus AFTER
+# seconds, as the README promises. The last ENDING seconds before this limit are reserved for
+# writing files. With twice ENDING, 2 s less remain for fitting models.
 LATEST, AFTER, ENDING = 1.2, 5.0, 2.0
-# The usual significance level. If the target is pure noise, a model is selected with at most about
-# this probability. With twice this level, this happens twice as often.
+# The usual significance level. If the target is pure noise, the probability that a model is
+# selected instead of the constant is at most about 5 %. With twice this level, the probability is
+# twice as large.
 SIGNIFICANT = 0.05
 # MEMBERS is the maximum number of models in a weighted average. Models with a weight below
-# LEAST_WEIGHT are dropped from the average. The values were chosen without a measurement. Each
-# model is fitted again on all rows, so twice as many MEMBERS need twice the time. With twice
-# LEAST_WEIGHT, models with a weight below 0.1 are dropped.
+# LEAST_WEIGHT are removed from the average. The values were chosen without a measurement. With
+# twice as many MEMBERS, fitting the average needs twice the time. With twice LEAST_WEIGHT, models
+# with a weight below 0.1 are removed.
 MEMBERS, LEAST_WEIGHT = 6, 0.05
-# The weights of an average are fitted by least squares. One more equation requires that they sum to
-# 1. SUM_TO_ONE is the weight of this equation, relative to the equations of all rows. The sum is
-# then 1 up to about 1e-6, the inverse square of SUM_TO_ONE. With twice SUM_TO_ONE, the three stored
-# digits of a weight do not change.
+# The weights of an average are fitted by least squares. An additional equation requires that the
+# weights sum to 1. SUM_TO_ONE is the factor of this equation, so the sum is 1 up to about 1e-6, the
+# inverse square of the factor. With twice SUM_TO_ONE, the three stored digits of a weight do not
+# change.
 SUM_TO_ONE = 1e3
 
 
@@ -173,10 +174,11 @@ def _chosen(
     workers, least_rows = n_jobs or usable.count_usable_cores(), 1 if allow_rows else LEAST_ROWS
     deadline, limit = started + (1 - WRITING) * budget, started + LATEST * budget + AFTER - ENDING
     whole = replace(table, metric=_find_metric(table, metric), seed=seed)
-    # One thread is used, because two OpenMP threads can wait for each other for minutes while
-    # other processes run.
+    # Limit the libraries to one thread. Otherwise OpenMP threads can wait for each other for
+    # minutes while other processes use the cores.
     with threadpool_limits(1), warnings.catch_warnings():
-        # Ignore the warnings about solvers that stop early and about overflows in trials.
+        # Hide warnings from fits in the search, for example about overflows or a solver that did
+        # not converge.
         warnings.simplefilter("ignore")
         table, splits, kept, left_out = split_without_rare_classes(whole, budget, least_rows)
         seconds = compute_seconds_after_reading(budget, table.X.size)
@@ -202,13 +204,15 @@ def _chosen(
     model.reading_ = table.how
     card: dict[str, Any] = {
         **_describe_data(table, model),
-        # Number of rows of each class that was left out because a part of a split has no row of it.
+        # Number of rows of each class that was left out. A class is left out if the class has too
+        # few rows to be in the training rows and the held-out rows of every split.
         "left_out": left_out,
         "n_train": len(rounds.train),  # number of training and validation rows
         "n_test": len(rounds.test),  # number of held-out rows
         "n_fitted": fitted,  # number of rows on which the model in the file is fitted
-        # True if the constant prediction was selected. If the budget stopped candidates, the value
-        # is False, because one of these candidates might have been better than the constant.
+        # True if the constant prediction was selected after all candidates were measured. If the
+        # time budget stopped some candidates, the value is False, because these candidates might be
+        # better.
         "nothing_learnt": taken.family == CONSTANT and not rounds.stopped,
         "no_time": taken.family == CONSTANT and rounds.stopped,
         "failed": rounds.failed,  # error messages of the candidates that failed, by label
@@ -216,14 +220,14 @@ def _chosen(
         "take": facts[taken.family],
         "contenders": list(facts.values()),  # best candidate of each family
         "explained": explained,  # errors by groups of held-out rows, and importances of the columns
-        # Labels of the candidates that the limits of time or memory excluded.
+        # Labels of the candidates that were not measured because of the limits of time or memory.
         "excluded": sorted(rounds.excluded - {each["label"] for each in facts.values()}),
         "tried": len(rounds.candidates),
         "stopped": rounds.stopped,  # True if the limits of time or memory stopped candidates
         "interrupted": rounds.interrupted,
         "budget": budget,
         "spent": monotonic() - started,
-        # Number of cores used per trial: CPU time divided by wall time.
+        # Mean number of cores in use during the fits: their CPU time divided by their wall time.
         "cpu_share": rounds.clocks[1] / rounds.clocks[0],
         "seed": seed,
     }
@@ -262,12 +266,13 @@ def _describe_data(table: LabeledTable, model: Model) -> dict[str, Any]:
         "data": table.name,
         "data_sha256": table.sha256,
         "notes": table.notes,  # messages about the data
-        # Sentences on assumptions, such as the type of task of an integer target. They are also in
-        # the notes.
+        # Sentences on assumptions, for example that an integer target contains classes. The same
+        # sentences are in the notes.
         "assumed": table.assumed,
         "preparation": describe_column_treatments(model[0].notes_),  # changes to the columns
         "columns": [str(column) for column in table.X.columns],
-        # Prepared columns that the model does not use because the budget is too small.
+        # Prepared columns that the model does not use, because the time budget is too small for all
+        # columns.
         "unused": [name for name in prepared if name not in used],
         "n_prepared": len(prepared),
         "metric": table.metric,
@@ -284,7 +289,8 @@ def add_averages(rounds: Rounds) -> None:
 
     One is an average of models with kernel features, the other of models of all families.
     """
-    # A model may be measured twice, on few rows and on more rows. Only the last result is used.
+    # A model may have been measured first on a few rows and then on more rows. The dictionary keeps
+    # the last result for each label.
     last = {c.label: c for c in rounds.candidates if not c.members and c.family != CONSTANT}
     single = list(last.values())
     features = [c for c in single if c.family == FEATURES]
@@ -337,8 +343,9 @@ def add_average_of_members(
             every[rows], y[rows], table.metric, seconds, allowed, MEMBERS
         )
 
-    # On the rows on which the weights are fitted, the loss of the average is too small. Therefore
-    # the predictions for each half of the rows are averaged with weights fitted on the other half.
+    # If weights were fitted and evaluated on the same rows, the loss would be too small. Therefore
+    # the rows are divided into two halves, and each half is evaluated with weights fitted on the
+    # other half.
     halves = assign_group_folds(groups, None, 2, table.seed)
     averages = []
     for own, fit in ((members, minimize_squares), (others, minimize_loss)):
@@ -365,8 +372,8 @@ def fit_average_weights(scores: Array, target: Array) -> Array:
     """
     center = target.mean(axis=0)
     stacked = (scores - center[:, None]).reshape(-1, scores.shape[2])
-    # An additional equation with a large weight makes the weights sum to 1. If the weights were
-    # only normalized afterwards, a model with nearly constant predictions would get an arbitrary
+    # Add an equation with a large factor that makes the weights sum to 1. If the weights were only
+    # normalized after the fit, a model with nearly constant predictions would get an arbitrary
     # weight.
     heavy = SUM_TO_ONE * (np.linalg.norm(stacked) or 1.0)
     weights, _ = optimize.nnls(

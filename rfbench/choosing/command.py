@@ -149,8 +149,8 @@ def predict(
     ):
         echo(f"note: {line}", err=True)
     made = fitted.compute_predictions(rows, level)
-    # Many programs read a carriage return as the end of a line, and the csv module does not quote
-    # it. If a label contains one, all strings are quoted.
+    # Quote all strings if a label contains a carriage return. Many programs read a carriage return
+    # as the end of a line, and the csv module does not quote a carriage return by default.
     risky = any("\r" in str(label) for label in made["prediction"])
     quoting: Any = csv.QUOTE_NONNUMERIC if risky else csv.QUOTE_MINIMAL
     text = as_csv(made) if spreadsheet else str(made.to_csv(index=False, quoting=quoting))

@@ -18,12 +18,12 @@ from rfbench.arrays import Array
 from rfbench.choosing.table import LEAST_ROWS
 
 # GROUPS is the largest number of groups of rows in a figure. MOST_CLASSES is the largest number of
-# classes in a confusion matrix. The values were chosen so that a figure can be read. With twice
-# the groups, each has half of the rows.
+# classes in a confusion matrix. The values were chosen so that a figure can be read. With twice as
+# many groups, each group has half as many rows.
 GROUPS, MOST_CLASSES = 12, 20
-# REPEATS is the number of permutations of each column (5 in scikit-learn). MOST_ROWS is the
-# largest number of rows on which importances are computed. On 1,000 rows, an importance has a
-# standard error of about 3 % of the loss. With twice REPEATS, the importances need twice the time.
+# REPEATS is the number of permutations of each column (5 by default in scikit-learn). Permutation
+# importances are computed on at most MOST_ROWS rows. On 1,000 rows, an importance has a standard
+# error of about 3 % of the loss. With twice REPEATS, the importances need twice the time.
 REPEATS, MOST_ROWS = 3, 1_000
 
 

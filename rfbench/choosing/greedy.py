@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from rfbench.arrays import Array
 from rfbench.metrics import SMALLEST
 
-# Number of steps in which an average is built. Each step adds one model with a weight of 1 / 20,
-# which is therefore the smallest weight of a model. With twice as many steps, the selection needs
+# Number of steps in which an average of models is built. Each step adds one model with the weight
+# 1/20, so this is the smallest weight of a model. With twice as many steps, the selection needs
 # twice the time.
 STEPS = 20
-# Largest number of predictions (rows times classes times models) that are compared in a step. They
-# need 32 MB. If there are more, the models with the largest losses are left out. With twice this
+# Largest number of predictions (rows times classes times models) that are compared in a step, which
+# need 32 MB. Above this limit, the models with the largest losses are not compared. With twice this
 # value, the memory and the time of a step are doubled.
 MOST_SCORES = 4_000_000
 

@@ -16,15 +16,14 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rfbench.arrays import Array
 
-# Values of C, the inverse penalty of the linear classifier. Nine values are used, as for ridge
-# regression in contenders.yaml. With the first value, all coefficients are nearly 0. With the last
-# value, there is hardly any penalty. The values were chosen without a measurement. With twice as
-# many values, every fit of the linear model needs twice the time.
+# Values of C, the inverse strength of the penalty of the linear classifier. At 1e-4, all
+# coefficients are nearly 0. At 1e4, there is hardly any penalty. The values were chosen without a
+# measurement. With twice as many values, every fit of the linear model needs twice the time.
 CS = (1e-4, 1e-3, 1e-2, 0.1, 1.0, 10.0, 100.0, 1e3, 1e4)
-# Limits on the time of a fit. The number of cells is rows times columns times classes. If it is
-# above MOST_CELLS, the number of iterations is CELL_ITERATIONS divided by the number of cells. On
-# a table of this size, a search over nine penalties in three folds then needs about ten seconds
-# (measured). No table of the suite is larger.
+# The number of cells is the product of rows, columns and classes. Above MOST_CELLS cells, the
+# solver gets at most CELL_ITERATIONS / cells iterations. At MOST_CELLS cells, a search over nine
+# penalties in three folds needs about ten seconds (measured). No data set of rfbench has more
+# cells.
 MOST_CELLS, CELL_ITERATIONS = 20_000_000, 750_000_000
 LEAST_PROBABILITY = 1e-15  # lower bound that keeps the log-loss finite, as in scikit-learn
 
@@ -105,8 +104,8 @@ class LogisticSearch(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self._most = min(self.max_iter, max(3, CELL_ITERATIONS // cells))
         values = sorted(self.Cs)
         with warnings.catch_warnings():
-            # Ignore the warnings about a class with fewer rows than folds, and about fits that stop
-            # at `max_iter`.
+            # Hide the warnings about a class with fewer rows than folds, and about fits that stop
+            # at the limit `max_iter`.
             warnings.simplefilter("ignore")
             self.losses_ = self._fold_losses(Z, codes, values)
             self.C_ = float(values[int(np.argmin(self.losses_))])
@@ -126,10 +125,11 @@ class LogisticSearch(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 continue
             model = self._estimator()
             held_out += len(held)
-            # Each fit starts from the solution with the next larger penalty.
+            # Start each fit from the solution for the previous value of C, the next stronger
+            # penalty.
             for i, C in enumerate(values):
                 model.set_params(C=C).fit(Z[fit], codes[fit])
-                # A class that has no rows in the training part gets the probability 0.
+                # If a class has no rows in the training folds, its probability is set to 0.
                 p = np.zeros((len(held), len(self.classes_)))
                 p[:, model.classes_] = model.predict_proba(Z[held])
                 own = np.maximum(p[np.arange(len(held)), codes[held]], LEAST_PROBABILITY)

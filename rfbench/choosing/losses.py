@@ -19,13 +19,13 @@ from rfbench.metrics import SMALLEST
 
 CLASS_METRICS = ("log-loss", "error")
 NUMBER_METRICS = ("rmse", "mae")
-# Smallest number of rows or groups for which signed ranks are used. The p-value of signed ranks of
-# n values is at least 2^(1 - n), by definition. For 12 values this is 5e-4, which is enough for 40
-# comparisons at the level 5 %. For half as many values it is 0.03, which is not significant after
-# a correction.
+# Smallest number of rows or groups for which the signed-rank test is used. By definition, the
+# p-value of this test for n values is at least 2^(1 - n). For 12 values this is 5e-4, which is
+# small enough for 40 comparisons at the level 5 %. With half as many values, the p-value is at
+# least 0.03, which is not significant after a correction for several comparisons.
 LEAST_RANKED = 12
-# The usual coverage of a confidence interval. If the probability outside the interval is halved,
-# the interval is about a seventh wider.
+# The usual coverage of a confidence interval. If the error probability of 5 % is halved, the
+# interval is about a seventh wider.
 HELD_OUT_LEVEL = 0.95
 
 
@@ -33,15 +33,16 @@ class Loss(NamedTuple):
     """Value of a metric on n rows, and the contribution of each row or group."""
 
     value: float
-    # Contribution of each row or group to `value`, shape (n_rows or n_groups,). The mean of the
-    # contributions is `value`, and their standard deviation gives its standard error.
+    # Contribution of each row or group to the loss. The loss `value` is the mean of the
+    # contributions, and its standard error follows from their standard deviation. Shape (n_rows,)
+    # or (n_groups,).
     values: Array
     rows: Array  # loss of each row, or sum of the losses of each group
     n: int
 
     @property
     def standard_error(self) -> float:
-        """Standard error of `value` over samples of rows, or of groups."""
+        """Standard error of the loss `value`, over random samples of rows or of groups of rows."""
         return float(stats.sem(self.values)) if len(self.values) > 1 else float("inf")
 
 
@@ -49,14 +50,16 @@ class Difference(NamedTuple):
     """Difference between the losses of two models on the same rows."""
 
     value: float
-    # two-sided p-value of the hypothesis that the losses are equal
+    # two-sided p-value of the hypothesis that the two models have the same loss
     p: float
-    # ends of the 95 % interval, which contains zero if and only if p is at least 0.05
+    # ends of the 95 % confidence interval, which contains zero if and only if p is at least 0.05
     low: float
     high: float
-    # center of the interval, which differs from `value` if signed ranks are used
+    # Center of the confidence interval, which may differ from `value` if the signed-rank test is
+    # used.
     center: float
-    # ``better`` or ``worse`` for the first model; ``near`` if the difference is not significant
+    # ``better`` or ``worse`` if the first model is significantly better or worse than the second
+    # model, ``near`` if the difference is not significant
     verdict: str
 
 
@@ -128,12 +131,12 @@ def compare_losses(first: Loss, second: Loss, metric: str) -> Difference:
         ends = (2 * np.array(test.proportion_ci(HELD_OUT_LEVEL)) - 1) * 100 * unequal / first.n
         p, low, high, center = test.pvalue, *ends, value
     elif metric != "error" and len(each) >= LEAST_RANKED:
-        # The difference of two RMSE values r and s is r - s = (r^2 - s^2) / (r + s). Therefore
-        # `value` is the mean difference of the squared errors, divided by r + s.
+        # For the RMSE values r and s of the two models, r - s = (r^2 - s^2) / (r + s). Therefore
+        # the squared errors are compared, and their differences are divided by r + s.
         scale = first.value + second.value if metric == "rmse" else 1.0
         p, low, high, center = _compare_ranks(each * len(each) / first.n / scale)
-    # Use the t-test for the remaining cases: misclassification in groups, and few rows or groups.
-    # Signed ranks would give a small group the same weight as a large group.
+    # Use the t-test in all other cases: for misclassification in groups of rows, and for few rows
+    # or groups. The signed-rank test would give small groups the same weight as large groups.
     else:
         error = first._replace(values=first.values - second.values).standard_error
         around = stats.t(len(each) - 1, value, error or SMALLEST)
@@ -165,19 +168,19 @@ def _compare_ranks(differences: Array) -> tuple[float, float, float, float]:
 
     tied = len(np.unique(abs(differences))) < len(differences)
     least, most = differences.min(), differences.max()
-    # A shift at the level of rounding errors, smaller than any difference between losses.
+    # A tiny shift, which is far smaller than any nonzero difference between the losses.
     tiny = 1e-9 * min(abs(differences[differences != 0]))
     p = max(test_shift(shift) for shift in (-tiny, tiny))
-    # If the tiny shift changes the sign of the rank sum, only the differences of zero decide which
-    # model is better. The losses are then considered equal.
+    # If shifting all differences by a tiny amount changes the sign of the rank sum, the sign
+    # depends only on differences that are zero. The losses are then considered equal.
     if compute_balance(-tiny) > 0 > compute_balance(tiny):
         p = 1.0
     margin = most - least + tiny
     center = optimize.brentq(compute_balance, least - margin, most + margin)
     low = optimize.brentq(exceed, least - margin, center) if exceed(center) > 0 else center
     high = optimize.brentq(exceed, center, most + margin) if exceed(center) > 0 else center
-    # The root finder has a tolerance. The ends are corrected, so that the interval contains zero if
-    # and only if the p-value is at least 0.05.
+    # The root finder is exact only up to a tolerance. Correct the ends, so that the interval
+    # contains zero if and only if the p-value is at least 0.05.
     if p >= 1 - HELD_OUT_LEVEL:
         low, high = min(low, 0.0), max(high, 0.0)
     elif center > 0:

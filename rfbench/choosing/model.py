@@ -28,16 +28,16 @@ from rfbench.errors import DataError
 from rfbench.escaping import to_json_value
 
 # Coverages of the prediction intervals. A model file contains the width of the interval for each
-# coverage. Twice as many coverages need a few bytes more.
+# coverage. With twice as many coverages, the file is a few bytes larger.
 LEVELS = (0.5, 0.8, 0.9, 0.95, 0.99)
 
 
 class Model(Pipeline):  # type: ignore[misc]
-    """A scikit-learn pipeline that accepts a DataFrame in the form in which it was read."""
+    """A scikit-learn pipeline that accepts a DataFrame without any preparation of its columns."""
 
-    # half the width of the prediction interval for each coverage, empty for a classifier
+    # maps each coverage to half the width of its prediction interval; empty for a classifier
     half_widths_: dict[float, float]
-    # options with which the training file was read; None if the rows were in memory
+    # options with which the training file was read; None if the training rows were in memory
     reading_: ReadOptions | None
     card_: dict[str, Any]  # content of the card
 
@@ -121,8 +121,8 @@ def load_model(path: Path, *, allow_imports: bool = False) -> Model:
         return DataError(f"{path} {what}", why, todo or copied)
 
     try:
-        # The file is read only once, so that the loaded content is the content whose hash is
-        # checked.
+        # Read the file only once. Otherwise the file could change between the check of its hash and
+        # the loading of the model.
         content = files.read(path)
         card = json.loads(files.read(path.with_suffix(".json")))
         sha256 = card["model_sha256"]

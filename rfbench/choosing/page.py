@@ -19,8 +19,8 @@ from rfbench.pages.templates import render_template
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# Lengths in inches: the width of a figure, the height of its margins, and the height of a bar with
-# text of 8 points. With half the height of a bar, labels overlap.
+# Lengths in inches: WIDTH of a figure, height of its MARGIN, and height of a BAR. The text at a bar
+# has 8 points, so labels overlap if BAR is halved.
 WIDTH, MARGIN, BAR = 7.0, 0.9, 0.3
 MOST_COLUMNS = 20  # the number of columns in a figure, chosen so that it fits on a screen
 
@@ -63,7 +63,7 @@ def render_chosen_model(folder: Path, prefix: str) -> tuple[str, dict[str, bytes
 def _draw(card: dict[str, Any]) -> dict[str, Figure]:
     """Return the figures of a page, as a dictionary from the caption to the figure."""
     explained, metric = card["explained"], card["metric"]
-    # Half the width of the 95 % interval of a normal distribution, in standard errors.
+    # Half the width of a 95 % confidence interval, in standard errors of a normal distribution.
     half = float(stats.norm.ppf((1 + HELD_OUT_LEVEL) / 2))
     every = sorted(card["contenders"], key=lambda c: -c["error"])
     figures = {
@@ -98,7 +98,7 @@ def _draw(card: dict[str, Any]) -> dict[str, Figure]:
 def _draw_bars(labels: list[str], values: list[float], errors: list[float], color: Any) -> Figure:
     figure = make_figure(WIDTH, MARGIN + BAR * len(labels))
     panel = figure.subplots()
-    # Bars are placed by number, because two candidates may have the same label.
+    # Place the bars by number and not by label, because two candidates may have the same label.
     panel.barh(range(len(labels)), values, xerr=errors, color=color)
     panel.set_yticks(range(len(labels)), labels)
     return figure

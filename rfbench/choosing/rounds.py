@@ -43,42 +43,41 @@ from rfbench.results.store import Store
 from rfbench.samplers.metric import apply_metric
 
 log = logging.getLogger(__name__)
-# Families of models, in increasing order of complexity.
+# Families of models, from the simplest to the most complex.
 KINDS = "constant", "linear", "features", "boosting", "trees", "blend"
 CONSTANT, LINEAR, FEATURES, BOOSTING, TREES, BLEND = KINDS
-# Scalers by the name of the scaling in a configuration.
+# Maps the name of a scaling in a configuration to its transformer.
 SCALERS: Any = {"rank": RankScaler, "robust": SmoothClipScaler, "standard": StandardScaler}
 CUT_OFF = "timeout", "crashed", "memory"
-# Constants of the estimated time of a fit, which is proportional to M * (M + LINEAR_M) * (rows +
-# SOLVED * M). With up to LINEAR_M features, computing the features needs more time than computing
-# their products (measured). Solving the linear system needs the time of SOLVED * M additional rows.
-# Each tree of boosting needs as much time as BOOSTING_ROWS additional rows. OVERHEAD is in seconds
-# per trial. If one of these constants is doubled, candidates are skipped that would have finished
-# in time.
+# Constants of the estimated time of a fit with M features. The time is proportional to M * (M +
+# LINEAR_M) * (rows + SOLVED * M). Up to LINEAR_M features, computing the features needs more time
+# than multiplying the feature matrix by its transpose (measured). Each boosting iteration needs the
+# time of BOOSTING_ROWS additional rows. OVERHEAD is the number of seconds that is added to each
+# estimate. With doubled constants, some candidates are skipped although the time is sufficient.
 LINEAR_M, SOLVED, BOOSTING_ROWS, OVERHEAD = 1_000, 8, 7_000, 0.1
-# Number of boosting iterations that scikit-learn uses by default. The time of a fit is
-# proportional to it.
+# Default number of boosting iterations in scikit-learn. The time of a fit is proportional to the
+# number of iterations.
 DEFAULT_ITERATIONS = 100
 # RESTART is the share of the time that is reserved for starting a new process after a process was
-# killed. SPARE is a safety factor on the estimated time of the last fits. The values were chosen
-# without a measurement. With twice RESTART, the rounds lose 3 s more of a minute.
+# killed. SPARE is a safety factor for the estimated time of the last fits. The values were chosen
+# without a measurement. With twice RESTART, a search of one minute has 3 s less for models.
 RESTART = 0.05
 SPARE = 1.1
-# Largest share of the budget that is reserved for explaining the model: a fit on the training rows
-# alone, and permutations of its columns. The value was chosen without a measurement. With twice
-# this value, the rounds lose 3 s more of a minute.
+# Largest share of the time budget for explaining the model. An explanation needs a fit on the
+# training rows and predictions for permuted columns. The value was chosen without a measurement.
+# With twice this value, a search of one minute has 3 s less for models.
 EXPLAINING = 0.05
 # AVERAGED is the number of kernels in an average for which time is reserved. AVERAGING is the
-# largest share of the budget that is reserved for fitting them. In the experiment on ten tables in
-# contenders.yaml, an average of kernels has 0.98 times the error of one kernel. The values were
-# chosen without a measurement. With twice AVERAGING, the rounds lose 9 s more of a minute.
+# largest share of the budget for fitting these kernels. In an experiment on ten tables in
+# contenders.yaml, an average of kernels had 0.98 times the error of one kernel. The values were
+# chosen without a measurement. With twice AVERAGING, a search of one minute has 9 s less for
+# models.
 AVERAGED, AVERAGING = 3, 0.15
-# Limits of the search, as multiples of a loss. More features are tried if the loss falls below
-# GAIN times the previous loss. The other constants are multiples of the smallest loss. A candidate
-# within CLOSE counts as equally good. A kernel within NEAR gets a learned metric. A candidate
-# within FAR gets more landmarks. The values were chosen without a measurement. If the differences
-# of these constants from 1 are doubled, a simpler model may be 2 % worse, and fewer sizes are
-# tried. If the differences are halved, more time is used for small gains.
+# Factors by which losses are compared. The number of features is increased while the loss falls
+# below GAIN times the previous loss. Candidates up to CLOSE times the smallest loss count as
+# equally good. Kernels up to NEAR times the smallest loss get a learned metric, and kernels up to
+# FAR times this loss get more landmarks. The values were chosen without a measurement. With CLOSE -
+# 1 doubled, the selected model may be 2 % worse than the best.
 GAIN = 0.995
 CLOSE, NEAR, FAR = 1.01, 1.1, 1.5
 _FILE = Path(__file__).with_name("contenders.yaml")  # YAML file with the list of candidates
@@ -104,23 +103,25 @@ class Candidate:
     family: str  # family of the model, one of `KINDS`
     estimator: str = ""  # import path of the estimator; empty for an average
     parameters: Mapping[str, Any] = field(default_factory=dict)
-    # parameters that were selected on the validation rows
+    # parameter values that were selected on the validation rows
     chosen: Mapping[str, Any] = field(default_factory=dict)
     scaling: str = "none"
-    # Matrices that transform the rows. Each matrix is the square root of a metric that was learned
-    # in one split. The last entry is the mean of these matrices, for the fit on all rows.
+    # Matrices by which the rows are multiplied. Each matrix is the square root of a metric that was
+    # learned in one split. The last entry is the mean of the other entries, for the fit on all
+    # rows.
     basis: tuple[Array, ...] = ()
-    # maps the members of an average to their weights
+    # maps each model of a weighted average to its weight; empty for a single model
     members: Mapping[Candidate, float] = field(default_factory=dict)
-    # predictions for the validation rows, shape (n, k): numbers or class probabilities
+    # predictions for the validation rows, shape (n, k): numbers (k = 1) or probabilities of k
+    # classes
     scores: Any = None
-    # loss on the validation rows, a `rfbench.choosing.losses.Loss`
+    # loss on the validation rows, as a `rfbench.choosing.losses.Loss`
     loss: Any = None
-    # seconds of a fit on the training part of one split
+    # seconds of one fit on the training rows of a split
     seconds: float = 0.0
-    # seconds of the whole trial, including preparation and predictions
+    # seconds of the preparation, the fit and the predictions together
     took: float = 0.0
-    # seconds for predicting 1,000 held-out rows; 0 before they are predicted
+    # seconds for predicting 1,000 held-out rows; 0 if no held-out rows were predicted yet
     predicting: float = 0.0
 
     @property
@@ -135,9 +136,9 @@ class Candidate:
 
     def _estimate_work(self, rows: int) -> float:
         """Return the time of a fit on `rows` rows, up to a constant factor."""
-        # The work is M * (M + LINEAR_M) * (n + SOLVED * M). The products need n * M^2 operations,
-        # the kernel values n * M and the linear system M^3. Without the linear term, the estimate
-        # for small M would be too low.
+        # Operations of a fit with n rows and M features: n * M for the kernel values, n * M^2 for
+        # the matrix products, and M^3 for the linear system. The returned product includes all
+        # three terms. Without the first term, the estimate for small M would be too low.
         rows += SOLVED * self.M + BOOSTING_ROWS * (self.family == BOOSTING)
         iterations = self.parameters.get("max_iter", DEFAULT_ITERATIONS) / DEFAULT_ITERATIONS
         return float(rows * iterations * (self.M * (self.M + LINEAR_M) or 1))
@@ -152,14 +153,14 @@ class Rounds:
     """The search on one table: candidates are measured in rounds until the time budget is used."""
 
     table: LabeledTable
-    # Splits of the training rows, on which candidates are compared. The last entry is the split
-    # into training rows and held-out rows.
+    # Splits of the rows, each with a training set and a validation set. The last split contains all
+    # training rows and the held-out rows.
     splits: list[Sides]
-    deadline: float  # end of the rounds, a value of `time.monotonic`
+    deadline: float  # time at which the search has to end, as in `time.monotonic`
     folder: Path  # working folder from `rfbench.choosing.workplace`
     workers: int = 1
-    # Smallest number of training rows on which each stored value is based. If it is above 1,
-    # landmarks are not used, because landmarks are single rows.
+    # Smallest number of training rows from which each stored value of a model is computed. If this
+    # number is above 1, landmarks are not used, because each landmark is a copy of one row.
     least_rows: int = 1
     n_columns: int | None = None  # largest number of prepared columns; by default all columns
     on_candidate: Callable[[Candidate], None] | None = None
@@ -168,11 +169,11 @@ class Rounds:
     stopped: bool = False  # True if the limit of time or memory stopped a candidate
     excluded: set[str] = field(default_factory=set)  # labels of the candidates that were stopped
     interrupted: bool = False
-    # wall seconds and CPU seconds of all fits
+    # sums over all fits: wall time and CPU time, in seconds
     clocks: Any = field(default_factory=lambda: np.zeros(2))
-    # pairs of an experiment and its planned trials
+    # pairs of an experiment and the list of its planned trials
     planned: list[tuple[Any, Any]] = field(default_factory=list)
-    # names of the prepared columns of each split
+    # names of the prepared columns, for each split
     names: dict[int, tuple[str, ...]] = field(default_factory=dict)
     preparing: float = 0.0  # largest time of preparation, in seconds per row
     _prepared: dict[int, Array] = field(default_factory=dict)
@@ -183,7 +184,7 @@ class Rounds:
         *chosen, (self.train, self.test) = self.splits
         self.held = np.concatenate([held for _, held in chosen])  # positions of the validation rows
         self.n = min(len(fit) for fit, _ in chosen)  # smallest number of fitted rows of a split
-        # seconds from the start to the end of the whole search
+        # seconds of the whole search, from now until the deadline
         self.total = max(0.0, self.deadline - monotonic())
         self.few, self.middle = (min(self.n, n) for n in CONTENDERS["rows"].values())
 
@@ -198,13 +199,13 @@ class Rounds:
 
     @property
     def uses_column_screening(self) -> bool:
-        """True if the table has too many columns, so that each model selects a part of them."""
+        """True if the table has too many columns for the time budget. Models then use a subset."""
         return self.n_columns is not None and len(self.columns.kept) > self.n_columns
 
     def _pack(self, setting: Candidate, fold: int, rows: int) -> Path:
         """Write the rows of a split to a folder for trials, and return the folder."""
-        # All candidates with the same fold, number of rows and metric share one folder, so that
-        # they are compared on the same rows. An existing folder is used again.
+        # Candidates with the same fold, number of rows and learned metric share a folder. Therefore
+        # all of them are compared on the same rows. An existing folder is used again.
         fit, held = self.splits[fold]
         some = self.table.sample_rows(fit, rows)
         key, n = (fold, len(some), id(setting.basis)), len(fit)
@@ -221,7 +222,7 @@ class Rounds:
         return self._packs[key]
 
     def _prepare(self, fold: int) -> None:
-        """Convert the rows of a split to numbers. This is learned from its training part only."""
+        """Convert the rows of a split to numbers, as learned from the training rows only."""
         X, y, (fit, held) = self.table.X, self.table.y, self.splits[fold]
         steps, start = Pipeline(self._preparation()), monotonic()
         both = steps.fit_transform(X.iloc[fit], y[fit]), steps.transform(X.iloc[held])
@@ -238,9 +239,9 @@ class Rounds:
         return steps
 
     def _experiment(self, setting: Candidate, fold: int, rows: int) -> Any:
-        # The last split contains the held-out rows. Trials on the other splits have the role
-        # `validation` in the results table. Otherwise a mean over trials would mix errors on
-        # validation rows with errors on held-out rows.
+        # Only the last split contains the held-out rows. Results of all other splits get the role
+        # `validation`. Otherwise a mean over the table of results would mix validation errors with
+        # errors on held-out rows.
         place, chooses = self._pack(setting, fold, rows), fold < len(self.splits) - 1
         role = VALIDATION if chooses else METHOD if setting.M else MODEL
         task = "classification" if self.table.n_classes else "regression"
@@ -250,8 +251,9 @@ class Rounds:
             "dataset": data,
             "scaling": "none" if setting.basis else setting.scaling,
             "target": "raw",
-            # The solver selects its own bandwidth, so this value is not used. It replaces the
-            # default, the median distance, which would be 0 if most rows are equal.
+            # This bandwidth is never used, because the solver selects its own bandwidth. Without a
+            # value, the median distance between rows would be computed, which is invalid (0) if
+            # most rows are equal.
             "bandwidth": 1.0,
             "M": max(1, setting.M),
             "samplers": {**sampler, "role": role},
@@ -281,17 +283,19 @@ class Rounds:
         if not planned:
             return answers
         plan = plan_run(planned, self.folder)
-        # The manifest describes the trials of all rounds so far, but only the current round is run.
+        # The manifest must list the trials of all rounds so far, but only the trials of this round
+        # are run.
         self.planned += zip(planned, plan.planned, strict=True)
         every = [list(part) for part in zip(*self.planned, strict=True)]
         plan = replace(plan, experiments=every[0], planned=every[1])
-        # Each worker gets an equal share of the free memory. A trial that needs more is recorded as
-        # failed, and the search continues.
+        # Each worker process gets an equal share of the free memory. A fit that needs more memory
+        # is recorded as failed, and the search continues.
         memory = max(LEAST_MEMORY, int(0.8 * count_free_bytes() / self.workers))
         limits = Limits(memory, None, deadline)
         summary = runner.run_plan(plan, n_jobs=self.workers, limits=limits, retry=CUT_OFF)
         self.interrupted |= summary.interrupted
-        # Results are read from the stored rows, so that an interrupted search can be resumed.
+        # Read the results from the stored rows, which also contain the results of an interrupted
+        # search.
         said = {row["trial_id"]: row for row in Store(self.folder).read_rows()}
         ended = [said[t.id]["status"] if t.id in said else "timeout" for t in plan.trials]
         self.stopped |= not (self.interrupted or {*CUT_OFF}.isdisjoint(ended))
@@ -306,9 +310,10 @@ class Rounds:
         return answers
 
     def _read_answer(self, row: Mapping[str, str]) -> dict[str, Any]:
-        """Return the result of a trial: its arrays, such as the predictions, and its times."""
+        """Return the result of a trial: arrays such as the predictions, and the measured times."""
         said: dict[str, Any] = predictions.read(self.folder, row["trial_id"])
-        # predictions for the validation rows, shape (n, k)
+        # Predictions for the validation rows, shape (n, k). For a classification, these are the
+        # probabilities of the k classes.
         said["scores"] = said.get("probabilities", said["predictions"])
         self.clocks += float(row["t_train"]), float(row["cpu_train"])
         fit = sum(float(row[t]) for t in ("t_pp", "t_features", "t_train"))
@@ -323,8 +328,9 @@ class Rounds:
         remaining time. If `share` is None, no candidate is skipped.
         """
         folds, load, taken = len(self.splits) - 1, 0.0, []
-        # A candidate is started only if its estimated time fits into the round and leaves enough
-        # time for the last fits, because a candidate that is killed uses time without a result.
+        # Start a candidate only if its estimated time fits into this round, and enough time remains
+        # for the last fits. A candidate that is stopped at the deadline would use time without a
+        # result.
         end = None if share is None else monotonic() + share * self.compute_seconds_left()
         for setting in settings:
             seconds, fit = self._needed(setting, rows)
@@ -339,15 +345,15 @@ class Rounds:
                 self.excluded.add(setting.label)
         if self.interrupted or not taken:
             return []
-        # If a process is killed at a deadline, starting a new process needs time. Therefore only
-        # the rounds before the first result of a kernel have a deadline before the end of the
-        # search.
+        # Stopping a process at a deadline costs time, because a new process has to be started.
+        # Therefore a round has its own deadline only until the first kernel has a result. Later
+        # rounds may use all the remaining time.
         if end is not None and FEATURES in {c.family for c in self.candidates}:
             end = monotonic() + self.compute_seconds_left()
         trials = [(setting, fold, rows) for setting in taken for fold in range(folds)]
         said = iter(self.measure(trials, end))
-        # A candidate counts only if every fold has a result. A mean over fewer folds would be over
-        # different rows.
+        # A candidate is kept only if every fold has a result. A mean over fewer folds would be
+        # computed from different rows than the means of all other candidates.
         every = [(setting, [next(said) for _ in range(folds)]) for setting in taken]
         made = []
         for setting, parts in every:
@@ -370,18 +376,18 @@ class Rounds:
             log.debug("%s failed", candidate.label, exc_info=True)
 
     def _candidate(self, setting: Candidate, parts: Sequence[Any], rows: int) -> Candidate:
-        """Add a candidate with the results of its trials on all splits, and return it."""
-        # Each validation row is predicted by a model that was fitted without this row. All
-        # candidates are measured on the same rows, so their losses can be compared row by row.
+        """Add and return a candidate with the results of its trials on all splits."""
+        # Each validation row is predicted by a model that was not fitted on this row. All
+        # candidates use the same rows, so their losses can be compared row by row.
         scores = np.vstack([said["scores"] for said in parts])
         seconds = took = float(np.mean([said["fit"] for said in parts]))
         fixed = setting
-        # Each split selected a bandwidth and a penalty. The final model uses their geometric
-        # means, because both are scale parameters. An arithmetic mean would be close to the
-        # largest value.
+        # Each split selected its own bandwidth and penalty. The final model uses the geometric
+        # means of both over the splits. An arithmetic mean of such scale parameters would be
+        # dominated by the largest value.
         if setting.M:
             chosen = np.array([said["chosen"] for said in parts])
-            # mean of the logarithms over all splits
+            # exponential of the mean logarithm, which is the geometric mean over all splits
             factor, alpha, *link = np.exp(np.log(chosen).mean(axis=0)).tolist()
             own = {"factors": [factor], "alphas": [alpha], "link": link, "metric": "none"}
             fixed = replace(setting, chosen=own)
@@ -394,12 +400,13 @@ class Rounds:
                     )
                 roots = [said["root"] for said in parts]
                 fixed = replace(fixed, basis=(*roots, np.mean(roots, axis=0)))
-        # The time for the fitted rows is converted to the time for all rows of a split.
+        # Convert the time of a fit on `rows` rows to the time of a fit on all training rows of a
+        # split.
         seconds *= setting._estimate_work(self.n) / setting._estimate_work(min(rows, self.n))
         return self.add(replace(fixed, seconds=seconds, took=took), scores)
 
     def add(self, candidate: Candidate, scores: Array) -> Candidate:
-        """Add a candidate with its predictions for the validation rows, and return it."""
+        """Add and return a candidate with its predictions for the validation rows."""
         value = self.compute_loss(self.table.metric, scores, self.held)
         made = replace(candidate, scores=scores, loss=value)
         self.candidates.append(made)
@@ -420,15 +427,14 @@ class Rounds:
         is fitted again. A planned candidate of `family` may become the best of its family. Its fit
         on the rows of a split needs `more` seconds.
         """
-        # Estimate the time T of the last fits. The best candidate of each family is fitted on all
-        # training rows, in parallel, and measured on the held-out rows. The selected candidate,
-        # which may be an average, is then fitted on all rows. Therefore T = SPARE * (n_train / n)
-        # * (1 / workers + 4/3) * (sum of the times of the fits on a split). The factor 4/3 is used
-        # because the training rows are three quarters of all rows. Without this reserve, the
-        # deadline would pass before a model is written.
+        # Estimate the time T of the fits that follow the search. First the best candidate of each
+        # family is fitted on all training rows, in parallel. Then the selected candidate, which may
+        # be an average, is fitted on all rows. Therefore T = SPARE * (n_train / n) * (1 / workers +
+        # 4/3) * (sum of the seconds of a fit on a split). The factor is 4/3 because a quarter of
+        # all rows is held out.
         every, again = len(self.train) + len(self.test), len(self.splits) - 1 not in self._prepared
-        # Time for preparing the last split (if it is not prepared yet), all rows, and the held-out
-        # rows again.
+        # Add the time for preparing columns: of all rows, of the held-out rows again, and of the
+        # last split if its columns are not prepared yet.
         seconds = self._seconds_of_best()
         seconds[family] = max(seconds.get(family, 0.0), more)
         preparing = self.preparing * ((1 + again) * every + len(self.test))
@@ -439,7 +445,7 @@ class Rounds:
 
     @property
     def _fits_per_second(self) -> float:
-        """Ratio of the time of the fits after the rounds to the time of fits on one split."""
+        """Time of all fits after the rounds, divided by the time of these fits on one split."""
         return SPARE * len(self.train) / self.n * (1 / self.workers + 4 / 3)
 
     def _seconds_of_best(self) -> dict[str, float]:
@@ -467,9 +473,9 @@ class Rounds:
 
     def _needed(self, setting: Candidate, rows: int) -> tuple[float, float]:
         """Estimate the seconds of a trial on a split, and of a fit on all rows of the split."""
-        # The time of the largest measured candidate of the family is scaled by the amount of work.
-        # If no candidate of the family was measured, the estimate is 0, so that the candidate is
-        # tried.
+        # Scale the time of the largest measured candidate of this family by the ratio of the
+        # estimated work. If no candidate of the family was measured, the estimate is 0, so the
+        # candidate is measured.
         alike = [c for c in self.candidates if c.family == setting.family and not c.members]
         if not alike:
             return 0.0, 0.0
@@ -493,15 +499,16 @@ class Rounds:
         self.columns  # noqa: B018 - raises DataError before anything is measured
         kind = "classes" if self.table.n_classes else self.table.metric
         models = [Candidate(**model) for model in CONTENDERS["models"][kind]]
-        # The constant and the linear model have no deadline, so that there is always a result.
+        # The constant and the linear model are measured first and have no deadline. Therefore a
+        # search always has a result.
         self.round(models[:2], self.few, share=None)
         self.round(models[2:], self.few, ROUND_SHARES["boosting"])
         made = self.round(self._kernels(), self.few, ROUND_SHARES["first"])
         small = [c for c in made if c.family == FEATURES]
         if self.few < self.n:
             self.round(models, self.n, ROUND_SHARES["metric"])
-        # Alternate between a step of trees and a step of kernels, so that neither uses all the time
-        # without a gain.
+        # Alternate between a step for trees and a step for kernels. Otherwise the first of the two
+        # could use all the time, even without reducing the loss.
         steps = [self._improve_trees(models[-1]), self._improve_kernels(small)]
         while steps:
             steps = [each for each in steps if next(each, None) is not None]
@@ -528,7 +535,8 @@ class Rounds:
         for settings in (CONTENDERS["portfolio"], *drawn):
             alive = [self._tree(n, default, **each) for n, each in enumerate(settings, first)]
             first += len(settings)
-            # Successive halving: the better half of the candidates is measured on more rows.
+            # Successive halving: measure all candidates on a few rows, keep the better half, and
+            # repeat with more rows.
             for rows in sorted({self.few, self.middle, self.n}):
                 made = self.round(alive, rows, ROUND_SHARES["trees"]) or self.round(alive, rows)
                 if not made:
@@ -571,13 +579,14 @@ class Rounds:
 
         Yields the measured candidates for each kernel.
         """
-        # If columns are selected separately in each split, the metrics of the splits cannot be
-        # averaged, because their columns differ.
+        # Metrics that were learned in different splits are averaged. This is not possible if
+        # columns are selected separately in each split, because the matrices then belong to
+        # different columns.
         if self.uses_column_screening:
             return
-        # Learning a metric needs as much time as measuring several kernels. Therefore metrics are
-        # learned only for kernels whose loss is at most NEAR times the smallest loss, and only
-        # until a metric does not reduce the loss.
+        # Learning a metric needs as much time as measuring several kernels. Therefore only kernels
+        # with a loss of at most NEAR times the smallest loss get a metric, and the loop stops at
+        # the first metric that does not reduce the loss.
         ranked = sorted(small, key=lambda c: c.loss.value)
         for candidate in [c for c in ranked if c.loss.value <= NEAR * ranked[0].loss.value]:
             least = min(c.loss.value for c in small)
@@ -595,8 +604,8 @@ class Rounds:
         self, candidates: Sequence[Candidate], count: int
     ) -> list[Candidate]:
         """Return the `count` best candidates, at most one for each pair of scaling and kernel."""
-        # Keep only the best bandwidth of each kernel. Otherwise the best three candidates would
-        # often be one kernel with three bandwidths.
+        # Keep only the best bandwidth of each kernel. Otherwise the best candidates would often be
+        # one kernel with several bandwidths.
         first: dict[Any, Candidate] = {}
         for each in sorted(candidates, key=lambda c: c.loss.value):
             first.setdefault((each.scaling, each.parameters["kernel"]), each)
@@ -617,16 +626,17 @@ class Rounds:
         Yields the measured candidates for each number of landmarks.
         """
         sizes, alive = CONTENDERS["sizes"], self.find_leading_candidates(small, 4)
-        # Drop kernels whose loss with few landmarks is far above the smallest loss. With more
-        # landmarks, they hardly ever have the smallest loss.
+        # Remove kernels whose loss with few landmarks is more than FAR times the smallest loss.
+        # With more landmarks, such kernels hardly ever become the best kernel.
         near = [c for c in alive if c.loss.value <= FAR * alive[0].loss.value]
         M = min(sizes["middle"], self.n)
         settings = [self._larger(c, M, CONTENDERS["steps"]) for c in near if M > c.M]
         alive = self.round(settings, self.middle, ROUND_SHARES["middle"]) or alive[:1]
         alive = self.find_leading_candidates(alive, 3)
         yield alive
-        # Double the number of landmarks as long as the loss falls by GAIN. Each doubling needs up
-        # to eight times the work, which a kernel without a gain does not justify.
+        # Double the number of landmarks as long as the loss falls below GAIN times the previous
+        # loss. Each doubling multiplies the work by up to eight, which is wasted if the loss does
+        # not fall.
         while alive:
             wanted = [(c, min(2 * c.M, self.n)) for c in alive]
             larger = [(c, self._larger(c, M)) for c, M in wanted if c.M < M <= sizes["most"]]
@@ -636,7 +646,7 @@ class Rounds:
             alive = [after for after in made if after.loss.value <= least[after.label]]
 
     def find_best_candidate_of_each_family(self) -> dict[str, Candidate]:
-        """Return the best candidate of each family of models."""
+        """Return the candidate with the smallest loss in each family of models."""
         families = dict.fromkeys(c.family for c in self.candidates)
         return {
             f: self.find_simplest_good_candidate([c for c in self.candidates if c.family == f])
@@ -649,20 +659,21 @@ class Rounds:
         For misclassification, this rule is applied to the log-losses of the candidates whose
         misclassification is within half a standard error of the smallest value.
         """
-        # The smallest of many losses is partly small by chance, and there are more large models
-        # than small models. Therefore the simplest model that is not clearly worse is selected.
+        # The smallest of many losses is partly small by chance, and most candidates are large
+        # models. Therefore the simplest model is selected among the models with nearly the smallest
+        # loss.
         value = {c: c.loss.value for c in candidates}
         if self.table.metric == "error":
             least = min(candidates, key=lambda c: value[c]).loss
-            # If the error rate is small, 1 % of it corresponds to less than one row. Therefore
-            # models within half a standard error of the best model are considered equal, and the
-            # log-loss decides between them.
+            # If the error rate is small, 1 % of the error rate corresponds to less than one row.
+            # Therefore all models within half a standard error of the smallest error rate count as
+            # equally good. Their log-losses are then compared.
             reach = least.value + 0.5 * least.standard_error
             near = [c for c in candidates if value[c] <= reach]
             value = {c: self.compute_loss("log-loss", c.scores, self.held).value for c in near}
         close = [c for c in value if value[c] <= CLOSE * min(value.values())]
-        # An average needs more time per prediction, so it is selected only if no single model has a
-        # loss close to the smallest loss.
+        # Prefer a single model, because an average needs more time per prediction. An average is
+        # selected only if no single model has a loss within 1 % of the smallest loss.
         return min(close, key=lambda c: (KINDS.index(c.family), len(c.members), c.loss.value))
 
     def make_model(self, candidate: Candidate) -> Model:

@@ -18,17 +18,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from rfbench.arrays import Array
 
-# FREE_CELLS is the number of cells whose reading and preparation needs negligible time.
-# CELL_SECONDS is the CPU time in seconds of each further cell. Measured: reading a CSV file of 40
-# million numbers and analyzing its columns took 9 s. With half of CELL_SECONDS, wide tables would
-# exceed the budget.
+# The time for reading and preparing the first FREE_CELLS cells of a table is negligible. Each
+# further cell needs CELL_SECONDS of CPU time. Measured: a CSV file of 40 million numbers needed 9
+# s. With half of CELL_SECONDS, the search on a wide table would exceed the time budget.
 FREE_CELLS, CELL_SECONDS = 5_000_000, 2.5e-7
-# Limits on the number of columns, so that boosting fits in the budget. A column of n rows needs the
-# time of n + COLUMN_ROWS cells, and CELLS_PER_SECOND cells fit into a second. Tables with up to
-# LEAST_COLUMNS columns are never limited. For comparison, the widest table of the suite has 287
-# columns.
+# Limit the number of columns, so that boosting finishes within the time budget. A column of n rows
+# needs the time of n + COLUMN_ROWS cells, and CELLS_PER_SECOND cells are fitted per second. Up to
+# LEAST_COLUMNS columns are always used. With twice CELLS_PER_SECOND, twice as many columns are
+# used, and boosting may exceed the budget.
 COLUMN_ROWS, CELLS_PER_SECOND, LEAST_COLUMNS = 7_000, 400_000, 300
-# Smallest number of columns that are used, even if hardly any column is associated with the target.
+# At least this number of columns is used, even if hardly any column is associated with the target.
 # The value was chosen without a measurement. With twice this value, 20 columns are used if no
 # column is associated with the target.
 LEAST_KEPT = 10
@@ -92,7 +91,7 @@ class ColumnScreen(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.filterwarnings("ignore", "Features .* are constant", UserWarning)
             ratio, p = (f_classif if self.has_classes else f_regression)(X, y)
-        # The statistic is NaN for constant columns.
+        # The F statistic of a constant column is NaN, so the column is ranked last.
         ratio, p = np.nan_to_num(ratio, nan=-1.0), np.nan_to_num(p, nan=1.0)
         d = len(ratio)
         most = min(self.n_columns or d, d)

@@ -22,50 +22,47 @@ from rfbench.errors import ConfigError, DataError
 from rfbench.results.schema import STRING
 from rfbench.solvers.folds import assign_group_folds
 
-# HELD_OUT and VALIDATION are usual shares of the rows (scikit-learn holds out a quarter).
-# MOST_HELD_OUT is the maximum number of held-out rows: an error of 20 % on 10,000 rows has a
-# standard error of 0.4 %. With twice as many rows, the standard error is 0.3 % and predicting
-# needs twice the time. FOLDS is the number of folds for selecting a model. With twice as many
-# folds, each candidate needs six fits.
+# HELD_OUT and VALIDATION are shares of the rows (scikit-learn holds out a quarter). At most
+# MOST_HELD_OUT rows are held out: an error of 20 % on 10,000 rows has a standard error of 0.4 %.
+# With twice as many rows, the standard error is 0.3 %. FOLDS is the number of folds for selecting a
+# model. With twice as many folds, each candidate needs six fits.
 HELD_OUT, MOST_HELD_OUT, VALIDATION, FOLDS = 0.25, 10_000, 0.2, 3
-# Smallest number of rows of a class in a sample: one row for each of three folds, and one held-out
-# row. If this value is halved, a class may be missing from a fold.
+# Smallest number of rows of a class in a sample: one row for each of the three folds, and one
+# held-out row. If this value is halved, a class may be missing from a fold.
 MIN_CLASS_ROWS = 4
-# Maximum number of training rows for which candidates are compared in folds instead of on one
-# validation set. The value was chosen without a measurement. A validation set of a fifth of 2,000
-# rows has 400 rows, on which an error of 20 % has a standard error of 2 %. With twice this value,
-# tables of 4,000 rows need three times as long.
+# Up to this number of training rows, candidates are compared by cross-validation in folds. Larger
+# tables have a single validation set. The value was chosen without a measurement. With twice this
+# value, a search on a table of 4,000 rows needs three times as long.
 FOLDED_ROWS = 2_000
-# The number of training rows is ROWS_PER_SECOND times the budget, but at least LEAST_SAMPLE and at
-# most MOST_ROWS. No other values were measured. With twice these values, each candidate needs
-# twice as long, and fewer candidates are tried.
+# The number of training rows is ROWS_PER_SECOND times the time budget, but at least LEAST_SAMPLE
+# and at most MOST_ROWS. No other values were measured. With twice these values, each candidate
+# needs twice as long, so fewer candidates are measured.
 ROWS_PER_SECOND, LEAST_SAMPLE, MOST_ROWS = 700, 2_000, 50_000
-# Smallest number of held-out rows for which a test error is meaningful. It is also the smallest
-# number of rows in a bin or category of a model that must not disclose single rows. The value was
-# chosen without a measurement. If this value is halved, an error of 20 % is tested with one or two
-# wrong rows.
+# Smallest number of held-out rows for which a test error is meaningful. The same limit applies to
+# the rows of a bin or category in a model that must not disclose single rows. The value was chosen
+# without a measurement. If the value is halved, an error of 20 % is a single wrong row.
 LEAST_ROWS = 10
-# Smallest number of rows of a table, by definition: one row each for training, validation and
-# testing.
+# Smallest number of rows of a table, by definition: one row for training, one row for validation
+# and one row for testing.
 LEAST_SIDES = 3
-# With fewer than LEAST rows or different values, a column may be sorted or may determine the target
-# by chance. With 20 rows, one of 2e18 random permutations is sorted. If the number of rows is
-# halved, it is one of 4e6 permutations.
+# A column with few rows may be sorted by chance, or may determine the target by chance. Therefore
+# at least LEAST rows or different values are required. Only one of 2e18 permutations of 20 rows is
+# sorted. If LEAST is halved, one of 4e6 permutations is sorted.
 LEAST = 20
-# A text column is assumed to contain names of persons or things if its categories have on average
-# fewer rows than this number. The value was chosen without a measurement. With twice this value,
-# towns with 15 rows each would be treated as groups.
+# A text column is assumed to contain names of persons or things if each category has on average
+# fewer rows than this number. The value was chosen without a measurement. With twice this value, a
+# column of towns with 15 rows per town would count as names.
 ROWS_PER_NAME = 10
-# Exact duplicates are ignored if their share of the rows is smaller than this value. The value was
-# chosen without a measurement. A smaller share of duplicates changes an error by less than 1 %.
-# With twice this value, ignored duplicates could change an error by up to 2 %.
+# Exact duplicates are ignored if their share of the rows is below this value. The value was chosen
+# without a measurement. A share of 1 % changes an error by at most 1 %. With twice this value,
+# ignored duplicates could change an error by up to 2 %.
 COPIES = 0.01
-# Limits on the number of rows and cells in the search for columns that reveal the target. Wide
-# tables use fewer rows. The values were chosen so that the search needs one or two seconds. With
-# twice these values, it needs twice as long.
+# Largest number of rows, and of cells, in the search for columns that reveal the target. In a wide
+# table, the number of rows is reduced. The values were chosen so that the search needs one or two
+# seconds. With twice these values, the search needs twice as long.
 TELLING_ROWS, TELLING_CELLS = 20_000, 10_000_000
-# Number of cells that are sorted together, which need 8 MB. Twice as many cells need twice the
-# memory and the same time.
+# Number of cells that are sorted together. Sorting this number needs 8 MB. With twice as many
+# cells, the memory is doubled and the time is the same.
 SORTED_CELLS = 1_000_000
 _OWNERS = re.compile(
     r"(?i)(.*[^a-z])?(patient|subject|person|people|participant|customer|client|user|shop|store|"
@@ -88,13 +85,13 @@ class LabeledTable:
     name: str = "the rows"
     # SHA-256 hash of the content of the file
     sha256: str = ""
-    # sentences about the target and the split
+    # sentences for the user about the target and the split
     notes: tuple[str, ...] = ()
-    # sentence on an assumption, with the option for the alternative
+    # sentence for the user on an assumption, with the option that changes the assumption
     assumed: str = ""
-    # True if the user specified how rows are split, False if it is inferred
+    # True if the user specified how the rows are split, False if the kind of split is inferred
     is_asked: bool = True
-    # options with which the file was read
+    # options with which the file was read; None if the rows were not read from a file
     how: ReadOptions | None = None
 
     @property
@@ -104,7 +101,7 @@ class LabeledTable:
 
     @property
     def labels(self) -> NDArray[Any]:
-        """Target in the form in which it was read: numbers or labels."""
+        """Values of the target as in the file: numbers, or class labels instead of class codes."""
         return self.classes[self.y] if self.n_classes else self.y
 
     @property
@@ -466,7 +463,8 @@ def infer_split(
     Duplicates have equal numbers in `copies`. Returns ``time`` or ``groups``, a series with the
     times or groups, and a sentence that names the option to disable the split.
     """
-    # A numeric column is not read as a date, and it identifies groups only if its name suggests it.
+    # A column may identify groups of rows, such as the rows of one patient. All non-numeric columns
+    # are checked. A numeric column is checked only if its name suggests an identifier.
     called = (
         name for name in X.columns if values.is_row_identifier_name(name) or _OWNERS.fullmatch(name)
     )
@@ -497,8 +495,9 @@ def infer_split(
             return "groups", X[name], sentence
     once = ~pd.Series(copies).duplicated().to_numpy()
     again = int((~once).sum())
-    # Equal rows count as duplicates only if at least one column has different values in most rows.
-    # If all columns have only a few different values, rows may be equal by chance.
+    # If all columns have only a few different values, rows may be equal by chance. Therefore equal
+    # rows count as duplicates only if some column, or the target, has different values in most
+    # rows.
     if (
         again >= max(2, COPIES * len(X))
         and once.sum() >= LEAST
@@ -567,7 +566,7 @@ def _may_tell(X: Array, y: NDArray[Any]) -> NDArray[np.bool_]:
     step = max(1, SORTED_CELLS // max(1, len(y)))
     for start in range(0, len(X), step):
         part = X[start : start + step]
-        # each column is sorted by value, then by target
+        # sort the rows of each column by its values, and rows with equal values by the target
         order = np.argsort(part, axis=1, kind="stable")
         values_, targets = np.take_along_axis(part, order, axis=1), y[order]
         left, right = values_[:, :-1], values_[:, 1:]
@@ -604,14 +603,15 @@ def _tells(name: str, column: pd.Series[Any], y: NDArray[Any]) -> bool:
     low, high = (end.reduceat(y[order], starts) for end in (np.minimum, np.maximum))
     again = counted[codes] > 1
     ends, counts = np.unique(y, return_counts=True)
-    # Number of rows with a repeated value whose target is not the most frequent target.
+    # Number of rows that share their value with another row, and whose target is not the most
+    # frequent target.
     rarer = int((y[again] != ends[counts.argmax()]).sum())
     pure = bool((low == high).all())
     if pure and 2 * again.sum() > len(y) and rarer >= LEAST / 2:
         return True
     if not ordered or len(low) < LEAST / 2:
         return False
-    if y.dtype.kind == "f":  # check if the target, sorted by the value, never falls or never rises
+    if y.dtype.kind == "f":  # is the target a monotonic function of the value?
         monotone = (low[1:] >= high[:-1]).all() or (high[1:] <= low[:-1]).all()
         return bool(len(ends) >= LEAST / 2 and monotone)
     return pure and (np.diff(low) != 0).sum() == len(ends) - 1 and counts.min() >= LEAST / 4
@@ -622,8 +622,8 @@ def remove_row_values(table: LabeledTable) -> LabeledTable:
     note = f"Each stored number, date and category belongs to at least {LEAST_ROWS} rows."
     notes = [each for each in table.notes if not each.startswith(columns.UNREAD)]
     if table.n_classes:
-        # The names of rare classes must not be disclosed, so each note that names a class is
-        # dropped.
+        # Remove every note that names a class, because the names of rare classes must not be
+        # disclosed.
         notes = [each for each in notes if "class" not in each or "--" in each]
         return replace(table, notes=(*notes, f"{note} Classes with fewer rows are left out."))
     step = 10.0 ** np.floor(np.log10(np.ptp(table.y)) - 3)

@@ -23,8 +23,9 @@ from rfbench.results.schema import TRIAL_ID
 from rfbench.results.store import LOG, Store
 
 MODEL, CARD, ROWS, FAILURES = "model.joblib", "model.json", "rows.npz", "failures"
-# Names of the files, in the order in which they are moved to the output folder. A row of
-# trials.csv is moved after its predictions.
+# Names of the files, in the order in which the files are moved to the output folder. Predictions
+# are moved before trials.csv. Otherwise an interruption could leave a row of trials.csv without its
+# predictions.
 NAMED = (predictions.PREDICTIONS_KEY, FAILURES, manifest.MANIFEST, TRIALS, LOG, ROWS, MODEL, CARD)
 RESULT_FILES = NAMED[:5]
 
@@ -113,7 +114,7 @@ def _files(folder: Path, names: tuple[str, ...]) -> list[Path]:
 
 
 def _publish(place: Path, target: Path, allow_rows: bool) -> None:
-    """Move the new files to the output folder, the card last."""
+    """Move the new files to the output folder. The card of the model is moved last."""
     if not allow_rows:  # rows of an earlier run are removed
         for trial_id in Store(target).read_statuses():
             files.remove(predictions.find_file(target, trial_id), target)

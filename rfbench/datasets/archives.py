@@ -79,7 +79,8 @@ class FoundFiles:
                         files.append((name, _bounded(stream, path.name)))
             except (DataError, MemoryError):
                 raise
-            # Damaged archives make the libraries raise many types of errors.
+            # Catch all exceptions, because the libraries raise many types of errors for damaged
+            # archives.
             except Exception as error:
                 raise DataError(
                     f"{path} cannot be read.",

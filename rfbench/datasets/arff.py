@@ -18,11 +18,12 @@ _ATTRIBUTE = re.compile(
 _FIELD = re.compile(rf"\s*({_TOKEN}|[^,]*?)\s*(?:,|$)")
 _BLANKS = re.compile(rf"{_TOKEN}|[^\s,]+")
 _WEIGHT = re.compile(r"\s*,?\s*\{\s*[-+.\deE]+\s*\}\s*$")
-# Maps date format codes of Java to codes of strptime.
+# Maps the date format codes of Java, which ARFF files use, to the format codes of strptime.
 _DATES = {"yyyy": "%Y", "yy": "%y", "MM": "%m", "dd": "%d", "HH": "%H", "mm": "%M", "ss": "%S"}
 _MISSING = ("?", "<null>")  # marks of missing values in the files of Weka and of KEEL
 _NUMBERS = ("numeric", "real", "integer")
-# Lines with lists of the features in files of KEEL, which are skipped.
+# Declarations that are skipped: the name of the data set, and the lists of inputs and outputs in
+# files of KEEL.
 _IGNORED = ("@relation", "@input", "@output")
 
 
@@ -88,7 +89,7 @@ def _fields(line: str, width: int, number: int) -> list[str]:
 
 
 def _bare(word: str) -> str:
-    """Return a string without its enclosing quotes and blanks."""
+    """Return a string without enclosing quotes and without enclosing blanks."""
     if len(word) > 1 and word[0] == word[-1] and word[0] in "'\"":
         word = re.sub(r"\\(.)", r"\1", word[1:-1])
     return word.strip()

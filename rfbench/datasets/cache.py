@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-# Two changes of a file within this number of seconds may have the same modification time. A kernel
-# clock has at least 100 ticks per second, so this value is two ticks. If the value is halved, it
-# is one tick.
+# If a file is changed twice within this number of seconds, both changes may have the same
+# modification time. A kernel clock has at least 100 ticks per second, so this value is at least two
+# ticks. With a halved value, a change within the next tick could be missed.
 TICK = 0.02
 
 
@@ -40,7 +40,7 @@ def load_cached_text(key: str) -> str | None:
 
 
 def store_cached_text(key: str, value: str) -> None:
-    """Store a string under a key, as a separate file. Log a warning if this fails."""
+    """Store a string under a key, in a separate file. If writing fails, log a warning."""
     try:
         files.replace(_memory(key), value.encode())
     except ResultsError as error:
@@ -53,7 +53,7 @@ def _memory(key: str) -> Path:
 
 
 def compute_cached_text(key: str, compute: Callable[[], str]) -> str:
-    """Return the string stored under a key. If there is none, compute and store it."""
+    """Return the string that is stored under a key. For a new key, compute and store the string."""
     value = load_cached_text(key)
     if value is None:
         value = compute()
@@ -82,7 +82,7 @@ def hash_content(source: FoundFiles) -> str:
 
 
 def hash_file(path: Path) -> str:
-    """Return the hash of a file as it is stored on disk, without decompression."""
+    """Return the hash of the bytes of a file, without decompressing the file."""
 
     def compute() -> str:
         with path.open("rb") as stream:
@@ -95,18 +95,19 @@ def describe_file_state(path: Path) -> str:
     """Return a string with the path, size and times of a file. It changes if the file changes."""
     status = os.stat(path)
     age = time.time() - status.st_ctime
-    # Wait if the file is so new that a second change could have the same modification time.
+    # If the file was changed within the last TICK seconds, wait. Otherwise a second change could
+    # have the same modification time and would not be detected.
     if 0 <= age < TICK:
         time.sleep(TICK - age)
         status = os.stat(path)
-    # The path may be a link that refers to a different file later. Therefore the string contains
-    # the inode.
+    # The string contains the inode of the file. The path may be a link, and the link may refer to a
+    # different file later.
     identity = f"{os.path.abspath(path)}|{status.st_ino}"
     return f"{identity}|{status.st_size}|{status.st_mtime_ns}|{status.st_ctime_ns}"
 
 
 def find_cached_rows(sha256: str) -> Parsed | None:
-    """Return the cached rows of the data with this hash. Arrays are memory-mapped."""
+    """Return the cached rows of the data with the hash `sha256`. Arrays are memory-mapped."""
     folder = _rows(sha256)
     if not folder.is_dir():
         return None
@@ -133,7 +134,7 @@ def load_cached_rows_or_read(sha256: str, read: Callable[[], Parsed]) -> Parsed:
         files.remove_folder(folder)  # remove the damaged folder from the cache
         stored.write_stored_data(folder, *parts)
     except (OSError, ResultsError) as error:
-        if not folder.is_dir():  # if the folder exists by now, another process was faster
+        if not folder.is_dir():  # an existing folder is from another process
             log.warning("%s cannot be written, so its rows are read each time: %s", folder, error)
     return find_cached_rows(sha256) or parsed
 

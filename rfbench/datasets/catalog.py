@@ -19,11 +19,11 @@ from rfbench.errors import DataError, make_unknown_error
 SOURCES = ("file", "load", "openml", "sklearn", "path")
 """Sources of user data: a file, a function, OpenML, scikit-learn, or a folder of `.npy` files."""
 FILES = ("catalog.yaml", "suite.yaml")
-# The safe loader that uses libyaml is five times as fast as the loader in pure Python. The latter
-# is used if libyaml is missing.
+# The loader that uses the C library libyaml is five times as fast as the loader in pure Python.
+# PyYAML may be built without libyaml, so the slow loader is the fallback.
 LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-# Maps a data set to a different data set with the same rows. A comparison of methods counts such a
-# pair as one data set.
+# Maps a data set to another data set with the same rows. A comparison of methods counts such a pair
+# as one data set.
 TWINS = {"adult": "a9a", "sklearn-breast_cancer": "wdbc", "digits": "optdigits"}
 Task = Literal["binary", "multiclass", "regression"]
 
@@ -63,7 +63,7 @@ class Member(_CatalogSection):
 
     @property
     def pattern(self) -> str:
-        """The end of the path of the file inside an archive."""
+        """Last part of the path of the file inside an archive."""
         return self.path or self.name
 
 
@@ -126,7 +126,7 @@ class Entry(_CatalogSection):
 
     @property
     def codes(self) -> dict[str, int]:
-        """The class code of each label as written in the files."""
+        """Dictionary from each class label in the files to the code of the class."""
         return self.labels or {label: code for code, label in enumerate(self.classes)}
 
     def find_download(self, member: Member) -> Download | None:

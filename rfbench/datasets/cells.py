@@ -30,8 +30,8 @@ from rfbench.datasets.values import (
     to_text,
 )
 
-# Properties of text columns: the names of the columns with a decimal comma, and the unit of each
-# column of numbers with a unit.
+# Properties of text columns: the names of the columns with a decimal comma, and a mapping from the
+# names of columns of numbers with a unit to the unit.
 Found = tuple[list[str], dict[str, str]]
 
 
@@ -125,7 +125,7 @@ def normalize_text_columns(
 
 
 class _Notes:
-    """Sentences about the conversion, each with the columns to which it applies."""
+    """Sentences about the conversion of columns, each with the names of the converted columns."""
 
     def __init__(self) -> None:
         self._columns: dict[str, list[str]] = {}
@@ -151,8 +151,9 @@ def _plain(
         written = pd.Series(numbers, index=text.index, dtype=object).map(repr)
         return written.where(np.isfinite(numbers), None), unit
     numbers = parse_numbers(text, comma=comma)
-    # `is_mostly_numbers` returns False if all numbers are in accounting notation, such as (1.5). A
-    # new file (`units` is not None) with only a few rows may contain only such numbers.
+    # `is_mostly_numbers` does not accept a column in which all numbers have accounting notation,
+    # such as (1.5). In a short new table (`units` is not None), all numbers of a column may have
+    # this notation. Therefore this check is omitted for new tables.
     if 2 * np.isfinite(numbers).sum() > there.sum() and (
         units is not None or is_mostly_numbers(text[there], numbers[there])
     ):
@@ -208,7 +209,8 @@ def to_target_strings(
     there = some.notna()
     numbers, unit = parse_numbers_with_units(some, comma=comma)
     numbers = numbers if unit else parse_numbers(some, comma=comma)
-    # A column of numbers with a few strings is converted by `rfbench.datasets.columns.Table`.
+    # Markers count as missing values only in a column of numbers. In a text column, a marker may be
+    # a category.
     return some if is_mostly_numbers(some[there], numbers[there]) else text
 
 

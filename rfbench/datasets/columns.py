@@ -41,34 +41,33 @@ from rfbench.datasets.values import (
 from rfbench.errors import DataError, suggest_nearest_name
 from rfbench.memory import check_memory_fits
 
-# Revision of the conversion of tables by a `Preparation`. By definition, it is incremented with
-# each change of the conversion. The trials of tables then get new identities.
+# Version of the conversion of tables by `Preparation`. By definition, the version is incremented
+# with each change of the conversion, so that the trials of tables get new identities.
 REVISION = 2
 # Maximum number of classes of a target, which limits the time of a fit. The value was chosen
-# without a measurement. With twice this value, a column of 2,000 names is fitted as classes, which
-# needs twice the time and is rarely intended.
+# without a measurement. With twice this value, a column of 2,000 names could be a target, which is
+# rarely intended and needs twice the time.
 MOST_CLASSES = 1000
-# A target of whole numbers contains classes if it has exactly two different numbers. It also
-# contains classes if it has up to MOST_WHOLE different numbers, and on average at least LEAST_EACH
-# rows per number. Three folds and a held-out set need that many rows to learn and to check a
-# class. The suite has 23 tables with 3 to 30 different numbers. The rule is right for 22 of these
-# tables (measured). With a limit of 10 different numbers, it is right for 19.
+# A target of whole numbers contains classes if it has two different numbers. It also contains
+# classes if it has up to MOST_WHOLE different numbers with on average at least LEAST_EACH rows. The
+# rule was measured on the 23 data sets with 3 to 30 different numbers: it is right for 22 data
+# sets, and with MOST_WHOLE halved for 19.
 MOST_WHOLE, LEAST_EACH = 20, 5
-# If a target has more than FEW and at most MANY different whole numbers, the rule above may be
-# wrong, and a note names the option that changes the task. The rule was measured on the tables of
-# the suite with 3 to 30 different numbers. With twice MANY, quantities with 60 different values
-# also get a note.
+# If a target has more than FEW and at most MANY different whole numbers, these numbers may be
+# classes or quantities. The type is inferred, and a note names the option that changes the type.
+# The rule for classes was measured on data sets with 3 to 30 different numbers. With twice MANY,
+# quantities with 60 different values also get a note.
 FEW, MANY = 2, 30
-# If at least this share of a target are numbers, the target is numeric, and all other cells are
-# treated as missing. The value was chosen without a measurement. With 0.90, which is twice the
-# share of other cells, one cell in ten could be missing.
+# If at least this share of the target's cells are numbers, the target is numeric, and all other
+# cells are treated as missing. The value was chosen without a measurement. With 0.90, the share of
+# other cells is doubled, so one cell in ten could be missing.
 NEARLY_ALL = 0.95
 UNREAD = "These cells of the target are treated as missing: "
-# Rows are stored as a dense array if at least one of every DENSE values is not 0. Sparse rows need
-# 12 bytes per value and three times as many operations. The value was chosen without a
-# measurement. With twice this value, a matrix is dense if an eighth of its values are not 0.
+# Rows are stored as a dense array if at least one in DENSE values is not 0. Otherwise the rows are
+# stored as a sparse matrix, which needs 12 bytes per nonzero value. The value was chosen without a
+# measurement. With twice this value, rows are dense if an eighth of the values are not 0.
 DENSE = 4
-# Codes of the values `train` and `test` of a split column, by definition.
+# Codes of the strings `train` and `test` in a column that defines the split, by definition.
 SIDES = {"train": 0, "test": 1}
 
 
@@ -80,7 +79,7 @@ class Parsed:
     y: NDArray[Any]  # class codes (int64), or the target of a regression (float64)
     n_given_train: int | None = None
     groups: NDArray[np.int64] | None = None
-    # For user data, the fields that a catalog entry would have, as JSON values.
+    # For user data: the fields of a catalog entry that describe the data, as JSON values.
     about: Mapping[str, Any] | None = None
 
 
@@ -120,7 +119,8 @@ def to_table(
     if isinstance(y, pd.Series) and not _is_foreign(y.dtype):
         return X, y.reset_index(drop=True)
     values = to_native_byte_order(y)
-    # whole numbers are not converted to floats, so that they stay exact
+    # Whole numbers with missing values get an integer type with missing values. As floats, large
+    # whole numbers would be rounded.
     if values.dtype.kind in "iu" and np.ma.is_masked(values):
         gaps = np.ma.getmaskarray(values)
         return X, pd.Series(values.data.astype("int64"), dtype="Int64").where(~gaps)
@@ -319,19 +319,19 @@ class Table:
     X: pd.DataFrame | Rows  # features
     y: pd.Series[Any]
     special: dict[str, pd.Series[Any]]  # the columns `groups` and `part`, if the data have them
-    # sentences for readers that describe the conversion
+    # sentences for the user that describe how the columns are converted
     notes: list[str] = field(default_factory=list)
-    # True if the strings of the target have a decimal comma, None if this is unknown.
+    # True if the strings of the target have a decimal comma; None before the target is read
     comma: bool | None = None
-    # Sentences about assumptions. Each sentence names the option that changes the assumption.
+    # sentences for the user on assumptions, each with the option that changes the assumption
     assumed: list[str] = field(default_factory=list)
-    # assumptions that `rfbench run` rejects because the user has to decide
+    # assumptions that are too uncertain for `rfbench run`, which raises an error instead
     guesses: list[str] = field(default_factory=list)
-    # Date format of the target, if it contains dates. The model learns the number of days since
-    # `EPOCH`.
+    # Date format of the target, or None if the target does not contain dates. A model learns the
+    # number of days since `EPOCH`.
     dates: str | None = None
-    # Exact values of the target, from which its classes are formed. None before the target is
-    # read.
+    # exact values of the target, from which the class labels are formed; None before the target is
+    # read
     _exact: Any = None
     _numbers: Any = None  # the target as numbers, or None for a target of strings
 
@@ -352,7 +352,7 @@ class Table:
 
     @property
     def _target_name(self) -> str:
-        """The string "Target", followed by the name of the target column if it is known."""
+        """The string "Target", followed by the name of the target column if the name is known."""
         return "Target" if self.y.name in (None, 0) else f"Target {self.y.name}"
 
     def complete(self, task: str | None) -> None:
@@ -447,7 +447,7 @@ class Table:
         return exact, numbers
 
     def _read_dates(self, y: pd.Series[Any], *, is_guess: bool) -> tuple[pd.Series[Any], Array]:
-        """Return a target of dates as days since `EPOCH`."""
+        """Return the dates of a target as numbers of days since `EPOCH`."""
         days = to_days("", y)
         is_whole = bool((days[~np.isnan(days)] % 1 == 0).all())
         self.dates = "%Y-%m-%d" if is_whole else "%Y-%m-%d %H:%M:%S"
@@ -483,8 +483,8 @@ class Table:
         if task:
             regression = task == "regression"
         else:
-            # Whole numbers with 16 or more digits are treated as labels, because float64 would
-            # merge some of them.
+            # Whole numbers with 16 or more digits are treated as class labels. As numbers of type
+            # float64, some of these labels would become equal.
             long = all(re.fullmatch(r"\d{16,}", label) for label in written)
             regression = False
             if self.dates is not None:

@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 
 # N_FLATS is the number of flats with prices. N_NEW is the number of flats without prices. The
-# values are invented. With 400 rows a fit takes seconds, and ten new rows fit on a screen. With
-# twice as many rows, a fit needs about twice the time.
+# values are invented: a fit on 400 rows takes seconds, and a table of ten rows fits on a screen.
+# With twice as many rows, a fit needs about twice the time.
 N_FLATS, N_NEW = 400, 10
-# TOWNS has the price level of each town. SPREAD is the standard deviation of the relative noise of
+# TOWNS maps each town to its price level. SPREAD is the standard deviation of the relative noise of
 # the prices. The values are invented. With twice this SPREAD, the error of the best model is about
 # twice as large.
 TOWNS = {"Ulm": 1.0, "Kiel": 0.8, "Bonn": 1.3}
@@ -39,7 +39,8 @@ def make_example_flats(seed: int = 0) -> tuple[pd.DataFrame, pd.DataFrame]:
     floor, built = random.integers(0, 8, n), random.integers(1900, 2021, n)
     town = random.choice(list(TOWNS), n)
     level = np.array([TOWNS[name] for name in town])
-    # factor of the price: flats in the oldest and in the newest buildings cost the most
+    # Factor of the price as a function of the year of construction. The oldest and the newest
+    # buildings are the most expensive.
     age = 1.2 - 0.5 * np.sin(np.pi * (built - 1900) / 120)
     price = level * age * (3.1 * area + 9 * rooms + 4 * np.minimum(floor, 4))
     price *= 1 + SPREAD * random.standard_normal(n)

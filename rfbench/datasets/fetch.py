@@ -43,9 +43,9 @@ LEAST_BYTES, LEAST_SECONDS = 60_000, 60.0
 The values were chosen without a measurement. If the speed is halved, the download of the largest
 file of the catalog may take months.
 """
-# CHUNK is the number of bytes per read. CHECK_SECONDS is the number of seconds between two checks
-# of the speed of a download. The values were chosen without a measurement. With twice these
-# values, a normal download does not change, and a stalled download is stopped one second later.
+# CHUNK is the number of bytes per read. CHECK_SECONDS is the time between two checks of the speed
+# of a download. The values were chosen without a measurement. With twice CHECK_SECONDS, a stalled
+# download is stopped one second later.
 CHUNK = 1 << 16
 CHECK_SECONDS = 1.0
 
@@ -215,7 +215,7 @@ def _refuse_mismatch(entry: Entry, checked: FileCheck) -> None:
 def _missing(
     entry: Entry, member: Member, why: str = "The file was not found on disk."
 ) -> DataError:
-    """Return the error for a missing file, with its address and the folder for the file."""
+    """Return the error for a missing file, with the web address and the folder for the file."""
     download = entry.find_download(member)
     urls = " or ".join(download.urls) if download else ""
     return DataError(
@@ -263,7 +263,7 @@ def ensure_downloaded(entry: Entry, *, progress: bool = False) -> list[FileCheck
 
 
 def _download(entry: Entry, member: Member, progress: bool) -> None:
-    """Download the file or archive that contains `member`. Try each address until one works."""
+    """Download the file or archive that contains `member`, from the first address that works."""
     download = entry.find_download(member)
     if download is None or not download.urls:
         raise _missing(entry, member)
@@ -286,7 +286,7 @@ def _download(entry: Entry, member: Member, progress: bool) -> None:
 
 
 def _download_or_assemble(download: Download, url: str, path: Path, progress: bool) -> None:
-    """Download a file. If it has parts, download them and write their distinct lines, in order."""
+    """Download a file. If the file has parts, write the distinct lines of all parts, in order."""
     if not download.parts:
         return _copy(url, path, progress)
     lines: dict[bytes, None] = {}
@@ -314,8 +314,8 @@ def _copy(url: str, path: Path, progress: bool) -> None:
     from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
 
-    # The user agent is set, because some servers reject the user agent of Python. The encoding is
-    # set, because some servers would otherwise compress the file.
+    # Set a user agent, because some servers reject the user agent of Python. Request the encoding
+    # `identity`, because some servers would otherwise compress the file.
     headers = {"User-Agent": f"rfbench/{__version__}", "Accept-Encoding": "identity"}
     columns = TextColumn("{task.description}"), BarColumn(), DownloadColumn()
     for attempt in range(1 + RETRIES):
@@ -386,20 +386,21 @@ class _Meter:
     _responses: list[Any] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        # Time of the last measurement of the speed, and the value of `done` at that time.
+        # time of the last measurement of the speed, and the number of bytes that had arrived at
+        # that time
         self._since = self.clock(), 0
 
     def watch(self, response: Any, *words: Any, **keywords: Any) -> None:
-        """Change a response, so that its body is read and counted as the bytes arrive."""
+        """Change a response, so that the bytes of its body are counted as soon as they arrive."""
         raw = response.raw
         whole = raw.stream
-        # After a redirection, the count restarts at 0, because each response has its own body.
+        # Count from 0 again, because each response after a redirection has its own body.
         self.done, self._since = 0, (self.clock(), 0)
 
         def stream(amount: int, decode_content: bool = True) -> Iterator[bytes]:
             if hasattr(raw, "read1"):
                 pieces = iter(lambda: raw.read1(amount, decode_content=decode_content), b"")
-            else:  # this branch is for versions of urllib3 before 2.1
+            else:  # urllib3 before version 2.1
                 pieces = whole(amount, decode_content=decode_content)
             for piece in pieces:
                 self.count(len(piece))
@@ -409,10 +410,10 @@ class _Meter:
         self._responses.append(response)
 
     def end(self) -> None:
-        """Close the connections. This is also done if a download failed."""
+        """Close the connections, after a complete download or a failed download."""
         for response in self._responses:
-            # Delete the attribute, because it refers to the response, which could otherwise not be
-            # freed.
+            # Delete the attribute `stream`. It is a function that refers to the response, so the
+            # response could otherwise not be removed from memory.
             del response.raw.stream
             response.close()
             response.raw.close()

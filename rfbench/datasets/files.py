@@ -41,18 +41,17 @@ from rfbench.errors import DataError, RfbenchError, suggest_nearest_name
 TEXT = ("csv", "tsv")
 
 SEPARATORS = ",;\t| "
-# Number of characters and lines at the start of a text file from which its header, separator and
-# width are detected. The values were chosen without a measurement. With twice these values, the
-# detection also works if all strings of a column are missing in the first 100 lines. With half of
-# TOP_CHARACTERS, a header of 10,000 names could be truncated (see `_top`).
+# Number of characters and lines at the start of a text file from which the header, the separator
+# and the number of columns are detected. The values were chosen without a measurement. If
+# TOP_CHARACTERS is halved, a header with 10,000 names could be truncated.
 TOP_CHARACTERS, TOP_LINES = 2**18, 100
-# LEAST_BYTES is the smallest size of a file that is read in blocks. BLOCK_BYTES is the size of a
-# block. Both are in bytes and were chosen without a measurement. Smaller files fit into memory.
-# With blocks twice as large, a reader needs twice as much memory in addition to the columns.
+# Files with at least LEAST_BYTES bytes are read in blocks of BLOCK_BYTES bytes, because pandas
+# needs additional memory for the text of a whole file. The values were chosen without a
+# measurement. With blocks twice as large, the additional memory is doubled.
 LEAST_BYTES, BLOCK_BYTES = 2**24, 2**20
-# Maximum number of columns that are views of separate arrays; more columns are copied into one
-# array. The value was chosen without a measurement. With twice this value, each step on a wide
-# table needs twice as many calls.
+# Maximum number of columns of a table that are stored as separate arrays. More columns are copied
+# into one array, because each step would need a call per array. The value was chosen without a
+# measurement. With twice this value, a step may need twice as many calls.
 MOST_VIEWS = 256
 _BYTE_ENCODINGS = ("utf-8", "utf-8-sig", "cp1252")  # encodings whose line feed is a single byte
 _BOMS = {
@@ -60,16 +59,16 @@ _BOMS = {
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
 }
-# Five bytes are undefined in Windows-1252. As in browsers, they are read as the control characters
-# of Latin-1.
+# Windows-1252 does not define five of the 256 bytes. These bytes are read as the control characters
+# of Latin-1, as in browsers.
 _AS_BROWSERS = "rfbench.browsers"
 codecs.register_error(_AS_BROWSERS, lambda error: _control(error))
 _GUESSED = {"cp1252": "Windows-1252", "utf-16-le": "UTF-16", "utf-16-be": "UTF-16"}
 _NUMBER_FIELD = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 _COMMA = re.compile(r"[-+]?\d+,\d+([eE][-+]?\d+)?")
 _SHORT_COMMA = re.compile(r"[-+]?\d+,(\d{1,2}|\d{4,})")
-# Numbers with points as thousands separators: 1.234,5 and 1.234.567. The number 1.234 alone is
-# ambiguous, and does not match.
+# Matches numbers with points as thousands separators, such as 1.234,5 and 1.234.567. The number
+# 1.234 alone is ambiguous and does not match.
 _GROUPED_COMMA = re.compile(r"[-+]?\d{1,3}(\.\d{3})+(,\d+|\.\d{3})", re.ASCII)
 _UNCLEAR = {mark: re.compile(rf"[-+]?[1-9]\d{{0,2}}[{mark}]\d{{3}}") for mark in ",."}
 _MARKED = re.compile(r"[-+]?[\d.,]*[.,]\d+([eE][-+]?\d+)?")
@@ -109,28 +108,28 @@ class ReadOptions:
     format: str
     separator: str | None = None
     decimal: str | None = None
-    # names of the columns with a decimal comma in a file with decimal points
+    # names of the columns that have a decimal comma although the file has decimal points
     commas: tuple[str, ...] = ()
-    # Character that may be the decimal sign or a thousands separator, because the numbers allow
-    # both.
+    # Ambiguous comma or point, which may be a decimal sign or a thousands separator in this file.
+    # None if no mark is ambiguous.
     unclear: str | None = None
     encoding: str | None = None  # None if the encoding is detected for each file
     quote: str = '"'
     header: bool = True
-    # Names of the columns of numbers with a unit, and their units.
+    # pairs of the name of a column and the unit of its numbers
     units: tuple[tuple[str, str], ...] = ()
-    # Strings that the user declared as missing values, in addition to the usual strings.
+    # strings that the user declared as missing values, in addition to the usual strings
     missing: tuple[str, ...] = ()
     unused: tuple[str, ...] = ()  # known columns that are not used as features
     width: int = 0  # number of columns; for svmlight files without the target
     index_base: int | None = None  # for svmlight files: the number of the first column, 0 or 1
     target: str | int | None = None  # name of the target column, or its position from 0
-    # date format of the target, whose dates are converted to a number of days
+    # date format of the target, if the target is a date that is converted to a number of days
     dates: str | None = None
 
 
 class ParsedFile(NamedTuple):
-    """The columns of a file, its target if the file stores it separately, and the `ReadOptions`."""
+    """The columns of a file, a target that is stored separately, and the `ReadOptions`."""
 
     X: pd.DataFrame | Rows
     y: pd.Series[Any] | None
@@ -297,27 +296,29 @@ def detect_read_options(
         return how
     how = replace(how, encoding=encoding)
     lines, start, mark = _top(path, encoding or _detect_encoding(path))
-    # A comment line before the table may contain the column names.
+    # If the first line of the table is a comment, this line contains the column names.
     is_comment = lines[start:][:1] and lines[start].startswith("#")
     lines = [line for line in lines[start:] if line.strip() and not line.startswith("#")]
     quote = "'" if _has_single_quotes(lines) else '"'
     separator = separator or mark
-    # Among equally good separators, the usual separator of the format is preferred, and then the
-    # first one in SEPARATORS.
+    # Select the separator with the highest score. If several scores are equal, prefer the usual
+    # separator of the file format, then the order in SEPARATORS.
     if separator is None:
         likely = "\t" if form == "tsv" else ","
         separator = max(likely + SEPARATORS, key=lambda mark: _score(lines, mark, quote))
     how = replace(how, quote=quote)
     rows = _split(lines, separator, quote)
     if header is None and rows and not is_comment:
-        # If a table has no column names, pandas writes the numbers 0, 1, ... as names.
+        # A first line with the numbers 0, 1, ... is a header, because pandas writes such a header
+        # for a table without column names.
         names = [str(name) for name in range(len(rows[0]))]
         is_named = rows[0] == names or str(target) in rows[0]
         how = replace(how, header=is_named or not all(map(_FIRST_NUMBER.fullmatch, rows[0])))
     unclear = None
     if decimal is None:
         decimal, unclear = _detect_decimal(rows, separator)
-        # a number further down in the file may show which character is the decimal sign
+        # If the first lines do not determine the decimal sign, a number further down in the file
+        # may do so. Therefore the whole file is read.
         if unclear:
             form = encoding or _detect_encoding(path)
             with open_unpacked(path, "rt", encoding=form, errors=_errors(form)) as stream:
@@ -334,15 +335,16 @@ def _detect_decimal(rows: list[list[str]], separator: str) -> tuple[str, str | N
     the mark is read as the decimal sign.
     """
     fields = [field for row in rows for field in row]
-    # If commas separate the columns, 1,234 may be one thousand. With another separator, the comma
-    # is a decimal sign.
+    # If columns are separated by commas, the field "1,234" may be one thousand. With any other
+    # separator, a comma in a number is read as a decimal sign.
     number = _SHORT_COMMA if separator == "," else _COMMA
     commas = any(number.fullmatch(f) or _GROUPED_COMMA.fullmatch(f) for f in fields)
     points = any(
         _POINT.fullmatch(f) and not (commas and _UNCLEAR["."].fullmatch(f)) for f in fields
     )
     decimal = "," if commas and not points else "."
-    # Programs that separate columns by commas or tabs usually write decimal points.
+    # Marks whose meaning may be ambiguous, for each separator of columns. Programs that separate
+    # columns by commas or tabs usually write decimal points.
     likely_marks = {",": "", "\t": ",", " ": ","}.get(separator, ",.")
     marked = [field for field in fields if _MARKED.fullmatch(field)]
     for mark in likely_marks:
@@ -366,8 +368,8 @@ def _detect_encoding(path: Path) -> str:
     for mark, name in _BOMS.items():
         if top.startswith(mark):
             return name
-    # In UTF-16, each Latin letter has a byte 0. It is the second byte in utf-16-le and the first
-    # byte in utf-16-be.
+    # In UTF-16, one of the two bytes of each Latin letter is 0: the second byte in utf-16-le, and
+    # the first byte in utf-16-be. The encoding is detected from the positions of these zeros.
     for first, name in ((1, "utf-16-le"), (0, "utf-16-be")):
         if top and 2 * top[first::2].count(0) > len(top[first::2]):
             return name
@@ -398,7 +400,8 @@ def _top(path: Path, encoding: str) -> tuple[list[str], int, str | None]:
     """
     with open_unpacked(path, "rt", encoding=encoding, errors=_errors(encoding)) as stream:
         top = stream.read(TOP_CHARACTERS)
-        # Read to the end of the line. If the header is long, also read the next line.
+        # Complete the last line, and read one more line, because a long header may exceed
+        # TOP_CHARACTERS.
         top += stream.readline() + stream.readline()
     lines = top.split("\n")[:TOP_LINES]
     named = re.fullmatch(r'"?sep=(.)"?', lines[0])
@@ -477,7 +480,8 @@ def _score(lines: list[str], mark: str, quote: str) -> int:
         sum(bool(_COMMA.fullmatch(row[at])) or not set(row[at]) & set(others) for row in rows)
         for at in range(width)
     ]
-    # Without the 1, two bad columns would not be better than a single column, whose score is 0.
+    # Add 1, so that a table with two bad columns has a higher score than a single column, which has
+    # the score 0.
     return 1 + sum(2 * count > len(rows) for count in good)
 
 
@@ -562,16 +566,15 @@ def detect_file_format(path: Path) -> str:
     return "svmlight" if pairs else "csv"
 
 
-# The functions below convert byte streams to tables. The readers in this module and the readers of
-# the catalog use them.
+# The functions below convert byte streams to tables, for user files and for files of the catalog.
 
 
 def read_delimited(stream: Any, **options: Any) -> Any:
     """Return the result of `pandas.read_csv`. An extra field in a line is an error."""
     with warnings.catch_warnings(action="error", category=pd.errors.ParserWarning):
         read = pd.read_csv(stream, index_col=False, skipinitialspace=True, **EXACT, **options)
-    # Copy the table, so that it has one block of memory per dtype. With one block per column, each
-    # step would need a call per column.
+    # Copy the table, so that all columns of a dtype share one block of memory. Otherwise each step
+    # on the table would need a call per column.
     return read.copy() if isinstance(read, pd.DataFrame) else read
 
 
@@ -585,8 +588,8 @@ def read_svmlight(stream: Any, **options: Any) -> tuple[Any, ...]:
     return load_svmlight_file(stream, **options)  # type: ignore[no-any-return]
 
 
-# Each of the following readers reads a file with the options in `how`, and adds the detected
-# options to it.
+# Each of the following readers reads one file format with the options in `how`. Options that are
+# detected from the content, such as `index_base`, are added to `how`.
 
 
 def _text(path: Path, how: ReadOptions, **options: Any) -> pd.DataFrame:
@@ -638,12 +641,13 @@ def _read_blocks(
     try:
         with open_unpacked(path) as stream:
             while block := stream.read(BLOCK_BYTES) + stream.readline():
-                # a quoted field may continue in the next block, so the file is not read in blocks
+                # A quoted field may contain line breaks and continue in the next block. Therefore a
+                # file with quotes is not read in blocks.
                 if quote in block or b"\0" in block:
                     return None
                 place = {"header": header, "skiprows": start} if start >= 0 else {"header": None}
-                # no further lines are skipped, because only the first block contains the lines
-                # before the table
+                # Only the first block contains the lines before the table. Skip no lines of the
+                # later blocks.
                 start = -1
                 part = read_delimited(io.BytesIO(block), **place, **words)
                 if "dtype" in words:
@@ -673,7 +677,7 @@ class _NumberColumns:
         named = [str(name).strip() for name in first.columns]
         apart = named.index(str(target)) if str(target) in named else target
         apart = apart % width if isinstance(apart, int) and -width <= apart < width else -1
-        # True if a block may contain -0, which would lose its sign in an integer column.
+        # True if some block may contain the number -0, which loses its sign in an integer column.
         self.has_minus_zero = False
         whole = [at != apart and dtype == np.int64 for at, dtype in enumerate(first.dtypes)]
         m = width - sum(whole) - (apart >= 0)
@@ -710,10 +714,10 @@ class _NumberColumns:
         return True
 
     def finish(self) -> pd.DataFrame:
-        """Return the filled columns as a table. Many separate arrays are copied into one."""
+        """Return the filled columns as a table. Many separate columns are copied into one array."""
         if self._apart is None:
             columns = {at: column[: self.n] for at, column in enumerate(self._columns)}
-            # Many columns are copied, because with one block of memory per column, each step would
+            # Copy a table with many columns into one array. Otherwise each step on the table would
             # need a call per column.
             table = pd.DataFrame(columns, copy=len(columns) > MOST_VIEWS)
             return table.set_axis(self.names, axis=1)
@@ -769,7 +773,8 @@ def _as_written(path: Path, how: ReadOptions, places: list[int]) -> dict[int, pd
 
 
 def _parquet(path: Path, how: ReadOptions) -> ParsedFile:
-    # If the package for the format is missing, pandas raises an error below that names it.
+    # Check for repeated column names. If pyarrow is missing, ignore the error here, because pandas
+    # raises an error with the name of the missing package below.
     with contextlib.suppress(ImportError):
         from pyarrow import parquet
 
@@ -807,7 +812,8 @@ def _npz(path: Path, how: ReadOptions) -> ParsedFile:
             raise ValueError(
                 f"The file contains the arrays {', '.join(stored)}, but X and y are required"
             )
-        # A file that is read like a training file may lack the target column.
+        # The target y may be missing if the file is read with the options of a training file. Such
+        # a file may contain rows to predict.
         return ParsedFile(*columns.to_table(path.name, stored["X"], stored.get("y")), how)
 
 
@@ -815,13 +821,13 @@ def _svmlight(path: Path, how: ReadOptions) -> ParsedFile:
     known = {} if how.index_base is None else {"n_features": how.width + how.index_base}
     with open_unpacked(path) as stream:
         X, y, queries = read_svmlight(stream, zero_based=True, query_id=True, **known)
-    # Columns are numbered from 0 if the file has a column 0, and from 1 otherwise.
+    # Columns are numbered from 0 if a column has the number 0, and from 1 otherwise.
     first = int(X.indices.min(initial=1)) if how.index_base is None else how.index_base
     if first and X.indices.min(initial=1) < first:
         raise ValueError("A column has the number 0, but columns are numbered from 1")
     X = sparse.csr_array((X.data, X.indices - first, X.indptr), (X.shape[0], X.shape[1] - first))
-    # Return a table instead of an array, so that its missing and infinite values are replaced
-    # later.
+    # Convert rows with missing or infinite values to a dense table, because these values are
+    # replaced later, and only in tables.
     if not np.isfinite(X.data).all():
         X = columns.to_dense_table(X)
     rows, target = columns.to_table(path.name, X, y)

@@ -32,7 +32,7 @@ def write_npy_folder(folder: Path, data: Parsed) -> None:
     """
     arrays = {"X": data.X, "y": data.y, "groups": data.groups}
     about = None if data.about is None else dict(data.about)
-    # fields of the catalog entry for this folder
+    # fields of the catalog entry that describes the data in this folder
     facts = {"train_rows": data.n_given_train, "about": about}
     stored.write_stored_data(
         folder, facts, {k: array for k, array in arrays.items() if array is not None}
@@ -65,7 +65,7 @@ def open_npy_folder(folder: Path, task: str | None = None) -> Parsed:
         return _arrays(folder, task)
     except (MemoryError, DataError):
         raise
-    # Unexpected files make numpy and pydantic raise many types of errors.
+    # Catch all exceptions, because numpy and pydantic raise many types of errors for invalid files.
     except Exception as error:
         raise DataError(
             f"The files of {folder} do not belong together.",

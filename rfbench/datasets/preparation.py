@@ -41,20 +41,19 @@ from rfbench.datasets.values import (
 from rfbench.errors import DataError
 
 CONSTANT, EMPTY = "constant", "empty"
-# Names of the two categories of a text column that do not occur in the data: one for missing
-# values, and one for all rare categories. The character \0 does not occur in files, and is not
-# shown.
+# Names of two additional categories of a text column: one for missing values, and one for all rare
+# categories together. Each name starts with \0, which does not occur in files. Therefore it differs
+# from all categories in the data.
 MISSING, OTHER = "\0missing", "\0other"
-# Maximum number of categories of a text column, because each category becomes an output column.
-# scikit-learn's histogram boosting has the same limit. With twice this value, a text column may
+# Maximum number of categories of a text column, because each category becomes an output column. The
+# histogram boosting of scikit-learn has the same limit. With twice this value, a text column may
 # become 510 columns.
 MAX_CATEGORIES = 255
-# A category is rare if its number of rows is below both limits, RARE_ROWS and RARE_SHARE times the
-# number of rows. The values were chosen without a measurement. The mean of nine rows has a third
-# of the standard deviation of one row. With twice these limits, more categories share the column
-# of rare categories.
+# A category is rare if fewer than RARE_ROWS rows, and less than the share RARE_SHARE of all rows,
+# have this category. All rare categories share one output column. The values were chosen without a
+# measurement. With twice these limits, more categories count as rare.
 RARE_ROWS, RARE_SHARE = 10, 0.01
-# output columns into which a column of dates is converted
+# names of the output columns into which a column of dates is converted
 DATE_PARTS = ("days", "month", "weekday", "hour")
 
 
@@ -84,16 +83,17 @@ class SchemaChanges:
 
     missing_columns: tuple[str, ...] = ()
     extra_columns: tuple[str, ...] = ()
-    # For each column, the categories that the training set lacks, with their numbers of rows.
+    # Maps each text column to its categories that the training set does not contain. Each category
+    # is mapped to its number of rows.
     unseen_words: dict[str, dict[str, int]] = field(default_factory=dict)
-    # For columns of numbers and dates, the number of values of another type. These values are
-    # treated as missing.
+    # Maps columns of numbers to the number of non-numeric cells, and columns of dates to the number
+    # of cells that are not dates. These cells are treated as missing.
     other_types: dict[str, int] = field(default_factory=dict)
-    # For columns of numbers, the number of values outside the range of the training set.
+    # Maps numeric columns to the number of values outside the range of the training set.
     outside: dict[str, int] = field(default_factory=dict)
-    # For columns without missing values in the training set, the number of missing values.
+    # Maps columns that are complete in the training set to the number of missing values.
     new_gaps: dict[str, int] = field(default_factory=dict)
-    # Columns whose dates have day and month in a different order than in the training set.
+    # Date columns in which the order of day and month differs from the training set.
     turned_dates: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
@@ -113,13 +113,15 @@ class PreparedColumns:
     description returns the same columns, even if it is fitted on different rows.
     """
 
-    # kind of each column, including constant columns, which are left out later
+    # Maps each input column to its kind, such as `number` or `date`. Constant columns are included
+    # here, but do not become output columns.
     kinds: Mapping[str, str]
-    # reason why a column is left out, such as constant or empty, for each such column
+    # Maps each column that is not used to the reason, such as ``constant`` or ``empty``.
     left_out: Mapping[str, str]
     decimal_comma: frozenset[str]
     day_first: Mapping[str, bool | None]
-    # Positions of the numeric columns that have an additional column for their missing values.
+    # Positions of the numeric columns with missing values. Each of these columns gets an additional
+    # output column, which is 1 if the value is missing.
     with_gaps: NDArray[np.intp]
     levels: Mapping[str, tuple[str, ...]]  # the categories of each text column
     kept: NDArray[np.intp]  # positions of the output columns
@@ -177,7 +179,7 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     (('area',), {'town': {'Bonn': 1}})
     """
 
-    # Defaults for models that were saved by an earlier version, which lack these attributes.
+    # Defaults for saved models of earlier versions, in which these attributes do not exist.
     columns: PreparedColumns | None = None
     _zero: NDArray[np.intp] = np.empty(0, dtype=np.intp)
 
@@ -219,8 +221,9 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
         numbers = self._numbers(table)
         gaps = self._learn_numbers(numbers)
-        # All parts of a date are missing together, so the missing values are marked for the first
-        # part only.
+        # The output columns of a date, such as month and weekday, are missing in the same rows.
+        # Therefore only the first of these columns gets an additional column that marks missing
+        # values.
         firsts = np.r_[: len(self._numeric), len(self._numeric) : gaps.shape[1] : len(DATE_PARTS)]
         gaps = gaps[:, firsts]
         if given is None:
@@ -365,7 +368,7 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         )
         return SchemaChanges(missing, extra, unseen, other, outside, gaps, turned)
 
-    find_differences = find_schema_changes  # earlier name, in code of users
+    find_differences = find_schema_changes  # earlier name of this method, for users' code
 
     def _find_unchanged(self, table: pd.DataFrame) -> set[str]:
         """Return the numeric columns whose values are all numbers within the training range."""
@@ -451,8 +454,8 @@ class _Words:
     """The categories of a text column and their encoding."""
 
     levels: tuple[str, ...]
-    # Shape (levels + 1, columns): one row per category, and a last row of means for all other
-    # values.
+    # Encoding of the categories, shape (levels + 1, columns): one row per category. The last row
+    # encodes all unknown categories by the mean of each column.
     rows: Array
     seen: frozenset[str]
 
@@ -483,7 +486,7 @@ class _Words:
         frequent = (counts >= RARE_ROWS) | (counts >= RARE_SHARE * n)
         frequent &= counts >= least_rows
         if len(counts) > MAX_CATEGORIES:
-            # the last output column is for rare categories
+            # Reserve the last output column for the rare categories.
             frequent.iloc[MAX_CATEGORIES - 1 :] = False
         kept = set(counts.index[frequent])
         special = {
@@ -514,7 +517,7 @@ class _Words:
 
     @staticmethod
     def _codes(text: pd.Series[Any], levels: Iterable[str]) -> NDArray[np.intp]:
-        """Return the position of each value in `levels`, or -1 if the value is not among them."""
+        """Return the position of each value in `levels`, or -1 for all other values."""
         index = pd.Index(list(levels), dtype=object)
         other = text.where(text.isna() | text.isin(index), OTHER)
         return index.get_indexer(pd.Index(other.where(text.notna(), MISSING), dtype=object))
@@ -552,7 +555,7 @@ def describe_column_treatments(notes: Iterable[Note]) -> list[str]:
 
 
 def _column(table: pd.DataFrame, column: str) -> pd.Series[Any]:
-    """Return a column of a table. If it does not exist, return a column of missing values."""
+    """Return a column of a table, or a column of missing values if the column does not exist."""
     return table[column] if column in table else pd.Series(None, index=table.index, dtype=object)
 
 

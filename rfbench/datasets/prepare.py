@@ -37,12 +37,12 @@ Scaling = Literal[
 Target = Literal["range", "raw", "standard", "clipped-all"]
 DType = Literal["float64", "float32"]
 
-# Number of rows per block. Sums are accumulated row by row, so no value changes if this number is
-# doubled or halved. A block with 100 columns needs 3 MB.
+# Number of rows per block. Sums are accumulated row by row, so the results do not change if this
+# number is doubled or halved. A block with 100 columns needs 3 MB.
 _ROWS_AT_ONCE = 4096
 # Constants of the scaling `clipped-all`, from the code of the authors of Zozoulenko et al. 2025.
-# Scaled values are limited to [-CLIP, CLIP], and LEAST is added to the standard deviation. Other
-# values would define a different scaling than the scaling of the paper.
+# LEAST is added to the standard deviation of a column, and scaled values are limited to [-CLIP,
+# CLIP]. With different constants, the scaling would differ from the scaling of the paper.
 CLIP, LEAST = 3.0, 1e-5
 Scale = Callable[[NDArray[Any]], NDArray[Any]]
 
@@ -266,8 +266,8 @@ def _scaler(X_train: Rows, X_test: Rows, scaling: str, dtype: str) -> Scale:
     low, high = _range([X_train, X_test] if scaling == "minmax-all" else [X_train])
     shift, width = _moments([X_train]) if scaling == "standard" else (low, high - low)
     width = np.where((low == high) | (width == 0), np.inf, width)
-    # The result is limited, because a column that is almost constant in the training set may
-    # overflow.
+    # Limit the results to the range of the dtype. If a column is almost constant in the training
+    # set, its scaled values could otherwise overflow.
     return partial(_affine, shift=shift, width=width, most=float(np.finfo(dtype).max))
 
 
@@ -296,8 +296,8 @@ def _moments(sides: list[Rows]) -> tuple[NDArray[np.float64], NDArray[np.float64
     """Return the mean and standard deviation of each column, in float64 and with two passes."""
     n, total = sum(X.shape[0] for X in sides), np.zeros((1, sides[0].shape[1]))
     blocks = [(X, block) for X in sides for block in _blocks(X)]
-    # Rows are added one by one, so that the rounding errors are the same as in a sum by numpy over
-    # all rows.
+    # Add the rows one by one, as numpy does in a sum over all rows. The rounding errors are then
+    # the same.
     for X, block in blocks:
         total = np.vstack([total, X[block]]).sum(axis=0, keepdims=True)
     mean = total[0] / n

@@ -144,7 +144,7 @@ def read_table(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
     if "permuted" not in entry.options:
         return joined
     seed, n = entry.options["permuted"]
-    # some files have one additional line at the end, which is not used
+    # Some files have one line more than the catalog entry states. The last line is then ignored.
     if not n <= len(joined.y) <= n + 1:
         raise ValueError(f"it has {len(joined.y):,} lines instead of {n:,}")
     order = np.random.default_rng(seed).permutation(n)
@@ -185,7 +185,7 @@ def _shaped(
     for column in words:
         codes, values = pd.factorize(table[column].str.strip(), sort=True)
         blocks.append(np.eye(len(values))[codes])
-    # pandas may return a read-only view of its own memory, so the rows are copied.
+    # Copy the rows, because pandas may return a read-only view of its own memory.
     X = np.require(np.hstack(blocks) if words else blocks[0], requirements=["C", "W"])
     if "replace" in entry.options:
         old, new = entry.options["replace"]
@@ -278,7 +278,7 @@ def read_adult(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
 
 
 def _read_svmlight(content: bytes, entry: Entry) -> Parsed:
-    """Return sparse rows and their class codes. Column indices in the file start at 1."""
+    """Return sparse rows and the class codes of the rows. Column indices in the file start at 1."""
     codes = {float(label): code for label, code in entry.codes.items()}
     X, labels = files.read_svmlight(io.BytesIO(content), n_features=entry.columns, zero_based=False)
     if codes:
@@ -300,7 +300,8 @@ def read_rcv1(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
     The option `topic` is the topic of the positive class.
     """
     (topics,) = _contents(sources[-1:])
-    # The labels in these files are numbers of documents, which are converted to classes later.
+    # The label of a row in these files is the number of a document. Do not convert labels to
+    # classes here, because the classes follow from the topics of the documents.
     plain = entry.model_copy(update={"classes": {}})
     table = _table(topics, 3, text=[0], separator=None)
     positive = table[1][table[0] == entry.options["topic"]]

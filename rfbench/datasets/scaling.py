@@ -13,21 +13,21 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from rfbench.arrays import Array, Rows
 from rfbench.rows import RowSource
 
-# Maximum number of rows from which a scaling is learned. With this number, the rank of a quantile
-# has a standard error of at most 1 / sqrt(4 * 100,000) = 0.0016. With twice as many rows, the
-# standard error is at most 0.0011.
+# Maximum number of rows from which the parameters of a scaling are computed. With 100,000 rows, the
+# rank of a quantile has a standard error of at most 1 / sqrt(4 * 100,000) = 0.0016. With twice as
+# many rows, the standard error is at most 0.0011.
 MOST_ROWS = 100_000
-# Largest absolute value of a scaled number. The square of this value is finite in float64, by
-# definition of the format. The square of 1e200, which has twice the exponent, is not finite.
+# Largest absolute value of a scaled number. By definition of float64, the square of 1e100 is
+# finite. With twice the exponent, the square of 1e200 is not finite.
 FAR = 1e100
-# Largest absolute value of a column after the scaling, in standard deviations, from Holzmueller,
-# Grinsztajn and Steinwart (2024), section 3. With twice this value, an outlier is twice as far
+# Bound on the absolute value of a scaled column, in standard deviations, from section 3 of
+# Holzmueller, Grinsztajn and Steinwart (2024). With twice this value, an outlier is twice as far
 # from all other rows.
 BOUND = 3.0
-# Smallest divisor for a column with two values, relative to the distance between these values. The
-# divisor is otherwise the standard deviation. The value 0.3 is the standard deviation of a column
-# in which a tenth of the rows have the rare value. Twice the value, 0.6, exceeds 0.5, the standard
-# deviation of two equally frequent values, so that every column with two values would shrink.
+# A column with two values is divided by its standard deviation, but at least by this value times
+# the distance between the two values. The standard deviation is 0.3 if a tenth of the rows have the
+# rare value. With twice this value, 0.6, all columns with two values are shrunk, because their
+# largest possible standard deviation is 0.5.
 LEAST_DEVIATION = 0.3
 
 
@@ -67,11 +67,11 @@ class _Bounded(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # t
 
     @abstractmethod
     def _learn(self, X: Array) -> None:
-        """Learn the parameters of the map from the rows."""
+        """Compute the parameters of the scaling from the rows X."""
 
     @abstractmethod
     def _bounded(self, X: Array) -> Array:
-        """Return the rows mapped to bounded values."""
+        """Return the rows X after the scaling, with bounded values."""
 
 
 class RankScaler(_Bounded):
@@ -115,7 +115,8 @@ class SmoothClipScaler(_Bounded):
         self.width_ = np.where(width > 0, width, np.inf)
 
     def _bounded(self, X: Array) -> Array:
-        # Columns that are almost constant in the training set overflow here.
+        # If a column is almost constant in the training set, the division may overflow to infinity,
+        # which is then limited to FAR.
         with np.errstate(over="ignore"):
             z = np.clip((X - self.median_) / self.width_, -FAR, FAR)
         return np.asarray(z / np.sqrt(1 + (z / BOUND) ** 2))

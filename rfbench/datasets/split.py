@@ -18,7 +18,7 @@ Index = NDArray[np.int64]
 Sides = tuple[Index, Index]
 Rule = str | Mapping[str, Any]
 
-# Smallest values of the keys whose values are whole numbers, by definition.
+# Smallest allowed value of each setting that is a whole number, by definition of the setting.
 MIN_WHOLE_SIZES = {"folds": 2, "blocks": 2, "first_permuted": 1, "seed": 0}
 SPLIT_EXAMPLES = (
     "`given`, `{train_size: 5000}` (of the given training rows), `{test_size: 0.5}` (with "
@@ -129,8 +129,8 @@ def split_rows(
     return train, test
 
 
-# Each of the following functions returns the positions of the training rows and of the test rows,
-# in any order.
+# Each of the functions below returns the positions of the training rows and the positions of the
+# test rows. The positions need not be sorted.
 
 
 def _published(dataset: Dataset, rule: Mapping[str, Any], generator: np.random.Generator) -> Sides:
@@ -178,7 +178,7 @@ def _held_out(dataset: Dataset, rule: Mapping[str, Any], generator: np.random.Ge
 
 
 def _whole_groups(dataset: Dataset, n_test: int, generator: np.random.Generator) -> Index:
-    """Draw complete groups for the test set until they have at least `n_test` rows."""
+    """Draw complete groups of rows until the test set has at least `n_test` rows."""
     assert dataset.groups is not None
     groups, sizes = np.unique(dataset.groups, return_counts=True)
     drawn = generator.permutation(len(groups))

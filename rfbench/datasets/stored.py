@@ -39,7 +39,7 @@ def write_stored_data(
 
 
 def split_into_json_and_arrays(data: Parsed) -> tuple[dict[str, Any], Arrays] | None:
-    """Return the rows as JSON values and arrays, or None if their type is not supported."""
+    """Return the rows as JSON values and arrays, or None for an unsupported type of rows."""
     facts: dict[str, Any] = {"n_given_train": data.n_given_train, "about": data.about}
     arrays = {"y": np.asarray(data.y)}
     if data.groups is not None:

@@ -48,7 +48,7 @@ def hyperplane(
 
 @dataclass(frozen=True)
 class Problem:
-    """A function that generates a synthetic problem, and the default values of its parameters."""
+    """A function that generates a synthetic problem, with default values of the parameters."""
 
     draw: Callable[..., Generated]
     parameters: Mapping[str, int | float]

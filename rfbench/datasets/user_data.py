@@ -21,18 +21,18 @@ from rfbench.datasets.columns import REVISION, Parsed
 from rfbench.errors import DataError, RfbenchError, make_unknown_error
 from rfbench.memory import GIB, count_free_bytes, limit_memory_to_free
 
-# Keys that control the conversion of rows (see `columns.parse_data`). For data with `load`, all
-# other keys are arguments of the function.
+# Keys of a configuration that control how the rows of user data are converted. If the data are
+# loaded by a function (`load`), all other keys are arguments of the function.
 SHAPING = ("target", "task", "drop", "groups", "part")
 READING_KEYS = ("header", "separator", "decimal", "encoding", "missing")
-# Version of the identities of user data. By definition, it is incremented with each change of the
-# identities. In version 1, a column with two categories was encoded as two columns. In version 2,
-# `rfbench run` and `rfbench choose` read files differently.
+# Version of the hash that identifies user data. By definition, the version is incremented if the
+# same file is converted differently. Version 2 encodes a column with two categories as one column,
+# and version 3 reads files as `rfbench choose` does.
 VERSION = 3
 
 Options = Mapping[str, Any]
-# Catalog entries of the user data that this process has read. The key consists of the name, the
-# identity and `REVISION`.
+# Cache of the catalog entries of user data. The key is the name of the data, their hash, and the
+# version `REVISION` of the conversion.
 _entries: dict[tuple[str, str, int], Entry] = {}
 
 
@@ -153,8 +153,8 @@ def _stored(parameters: Options, folder: Path | None) -> tuple[str, Parsed]:
 def _arrays_sha256(parsed: Parsed) -> str:
     X, groups = parsed.X, parsed.groups
     facts = {key: value for key, value in (parsed.about or {}).items() if key != "note"}
-    # This key has no meaning any more. It is from a version that did not support tables, and is
-    # kept so that the identities do not change.
+    # The field `fills_gaps` is not used by any code. The field is part of the hash, so removing the
+    # field would change the identities of all user data.
     facts["fills_gaps"] = False
     digest = hashlib.sha256(json.dumps(facts, sort_keys=True).encode())
     arrays: tuple[Any, ...] = (X,)
@@ -243,8 +243,8 @@ def _taken(what: str, result: Any, shaping: Options) -> Parsed:
 def _fetched(source: str, which: Any, shaping: Options) -> Any:
     from sklearn import datasets
 
-    # The functions of scikit-learn unpickle cached files, which can run code. Therefore the cache
-    # has to be in a folder to which only the user can write.
+    # The cache must be in a folder to which only the user can write. The functions of scikit-learn
+    # unpickle cached files, and unpickling a manipulated file can run any code.
     home = str(cache.find_user_folder() / "sklearn")
     if source == "openml":
         target = shaping.get("target", "default-target")

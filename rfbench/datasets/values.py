@@ -16,26 +16,27 @@ from rfbench.errors import DataError
 NUMBER, DATE, WORDS = "number", "date", "words"
 IDENTIFIER, INDEX = "identifier", "index"  # kinds of columns whose values identify rows
 SEVERAL_UNITS = "several units"  # kind of a column whose strings are numbers with different units
-# A text column with at most this number of different strings contains categories, even if all
-# strings are different. The value was chosen without a measurement. With half this value, the names
-# of more than ten classes with one row each would identify the rows. With twice this value, 30
-# names of shops count as categories.
+# A text column with at most this number of different strings contains categories, even if no string
+# is repeated. Longer lists of distinct strings identify rows. The value was chosen without a
+# measurement. With twice this value, a column of 30 distinct names counts as categories.
 LEAST_NAMES = 20
-# Maximum number of names in a message. With twice this value, they do not fit on a line.
+# Maximum number of column names in a message. With twice this value, the names do not fit on a
+# line.
 MOST_NAMED = 8
-# kind that pandas infers for a column that contains only strings
+# Name of the type that pandas infers for a column that contains only strings.
 _ONLY_WORDS = infer_dtype(["word"])
 EPOCH = pd.Timestamp("2000-01-01")
 _DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{2,4}([ T]\d.*)?|\d{1,2}:\d{2}(:\d{2}.*)?", re.ASCII)
 _TIME = re.compile(r"\d{1,2}:\d{2}.*", re.ASCII)
 _IDENTIFIER = re.compile(r"(.*[^A-Za-z])?(?i:id|uuid|guid|index|rownames)|.*[a-z](Id|ID)")
-# pandas appends a number to repeated names, as in 0.1
+# Matches the names that pandas gives to columns without a name, such as "Unnamed: 0" and "Unnamed:
+# 0.1".
 _UNLABELED = re.compile(r"(Unnamed: \d+(\.\d+)*)?")
-# characters between thousands, in addition to points and commas
+# characters that may separate thousands, in addition to the point and the comma
 _SPACES = r" '_\u00a0\u2009\u202f\u2019"
 _UNIT = re.compile(r"(?<![^-+\s])[$€£¥]\s?|\s?[%$€£¥]\s*$")
 _DASHES = (
-    # characters for a minus sign: hyphens, dashes and minus signs
+    # characters that are read as a minus sign: hyphens, dashes and minus signs
     "-\u2010\u2011\u2012\u2013\u2014\u2212\ufe58\ufe63\uff0d"
 )
 _MINUS = rf"^[{_DASHES}](?=\s?[\d.,$€£¥])"
@@ -43,21 +44,21 @@ _ACCOUNTS = re.compile(
     rf"\(([^-+()]*\d[^-+()]*)\)|([^-+()]*\d[^-+()]*?)\s?[{_DASHES}]"
 )  # negative numbers in accounting notation: (1.5), 1.5-
 _FORTRAN = r"(?<=[\d.])[dD](?=[-+]\d+$)"  # exponents in Fortran notation: 1.0D+00
-# Numbers with Indian thousands separators, such as 1,23,450.
+# Matches numbers with Indian thousands separators, such as 1,23,450.
 _INDIAN = re.compile(r"([-+]?[1-9]\d?(?:,\d{2})+,\d{3})(\.\d+)?")
-# Numbers that `to_plain_numbers` does not change. The first expression is for columns with a
-# decimal point. The second one is for columns with a decimal comma, and matches whole numbers only.
-# Without this shortcut, a target with a million different numbers takes minutes (measured).
+# Numbers that `to_plain_numbers` returns unchanged. The first expression is for columns with a
+# decimal point, and the second expression is for columns with a decimal comma. Without this
+# shortcut, a target with a million different numbers takes minutes (measured).
 _PLAIN = (
     re.compile(r"[-+]?\d+(\.\d*)?([eE][-+]?\d+)?", re.ASCII),
     re.compile(r"[-+]?\d+([eE][-+]?\d+)?", re.ASCII),
 )
-# Strings that pandas.read_csv reads as missing, and the question mark of the UCI files.
+# Strings that `pandas.read_csv` reads as missing values, and "?", which the UCI data sets use.
 _MARKERS = (
     "? #N/A #NA -1.#IND -1.#QNAN -NaN -nan 1.#IND 1.#QNAN <NA> N/A NA NULL NaN None n/a nan null"
 )
 MISSING_MARKERS = frozenset([*_MARKERS.split(), "#N/A N/A"])
-# Factors of the letters that may follow a number, by definition.
+# Factors of the suffixes of numbers, such as 5K for 5,000, by definition.
 FACTORS = {"": 1.0, "K": 1e3, "k": 1e3, "M": 1e6, "B": 1e9}
 _MEASURE = re.compile(
     rf"(?P<number>\(?[-+{_DASHES}]?\s?[$€£¥]?\s?"
@@ -65,12 +66,13 @@ _MEASURE = re.compile(
     r"(?P<unit>(?:[^\W\d_]|[°µ‰Ω\u2032\u2033'\"])[^\s\d_]*"
     r"(?:[\d²³^/*·.-]+[^\W\d_]*)*(?: [^\W\d_]+)?)?"
 )
-# Units of one character: SI units, lengths and angles. K, M and B are not units but factors.
+# Units with a single character: SI units, lengths and angles. The letters K, M and B are not units,
+# but factors such as a thousand.
 _SHORT_UNITS = frozenset([*"mgshlLtWVAJN°‰Ω'\"\u2032\u2033"])
 
 
 def format_names(names: list[str]) -> str:
-    """Return up to eight names as one string, followed by the number of further names."""
+    """Return up to eight names as a single string, followed by the number of further names."""
     more = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
     return ", ".join(map(str, names[:MOST_NAMED])) + more
 
@@ -185,7 +187,7 @@ def is_row_identifier_name(name: str) -> bool:
 
 def to_text(column: pd.Series[Any]) -> pd.Series[Any]:
     """Return the values of a column as strings, with None for missing values."""
-    # whole numbers with missing values are stored as floats, so 3.0 becomes "3"
+    # Whole numbers with missing values are stored as floats. Format 3.0 as "3", without decimals.
     if is_numeric_column(column):
         numbers = column.to_numpy(dtype=np.float64, na_value=np.nan)
         texts = [None if np.isnan(value) else f"{value:.15g}" for value in numbers]
@@ -194,7 +196,7 @@ def to_text(column: pd.Series[Any]) -> pd.Series[Any]:
         return to_text(column.dt.total_seconds())
     there, text = column.notna(), column
     if column.dtype != object or infer_dtype(column, skipna=True) != _ONLY_WORDS:
-        text = column.astype(str).astype(object)  # this creates a new string for each value
+        text = column.astype(str).astype(object)  # astype creates a new string for each value
     return text.where(there & (text.str.strip() != ""), None)
 
 
@@ -380,8 +382,8 @@ def parse_dates(column: pd.Series[Any], before: bool | None = None) -> pd.Series
     text = text.where(
         ~text.str.fullmatch(_TIME).astype(bool), EPOCH.date().isoformat() + " " + text
     )
-    # Dates that start with the year are parsed separately. If `dayfirst` is True, pandas would
-    # otherwise swap their month and day.
+    # Parse dates that start with the year separately. With `dayfirst=True`, pandas would swap their
+    # month and day.
     year_first = text.str.match(r"\d{4}").astype(bool)
     dates = pd.concat(
         pd.to_datetime(part, format="mixed", dayfirst=day_first, errors="coerce", utc=True)

@@ -47,9 +47,11 @@ FIGURES: tuple[Callable[[Measured], Iterator[tuple[str, Figure]]], ...] = (
     kept.features,
 )
 CAPTIONS = "captions.txt"
-# Name of a file with a hash of the input of all figures and a hash of each figure.
+# Name of a file with a hash of the results and a hash of each figure. If the hashes match, the
+# figures are not drawn again.
 DRAWN = ".figures.json"
-# The name of the program and the date are omitted, so that the same figure gives the same bytes.
+# Metadata to omit from the files: the name of the program and the date. Without these metadata,
+# drawing the same figure twice gives the same bytes.
 METADATA: dict[str, dict[str, Any]] = {
     "png": {"Software": None},
     "pdf": {"Creator": None, "Producer": None, "CreationDate": None},
@@ -146,13 +148,13 @@ def draw_folder(folder: Path, all_trials: bool, *args: Any) -> tuple[list[str], 
 
 
 def _source(results: Results, formats: Sequence[str], width: float | None) -> str:
-    """Return a hash of the figures' input: rows, code, matplotlib and its settings."""
+    """Return a hash of all inputs of the figures: rows, code, and the settings of matplotlib."""
     import pandas as pd
 
     matplotlib = import_matplotlib()
 
-    # Read a copy of the settings. Reading the settings themselves would load a backend, which needs
-    # half a second.
+    # Read a copy of matplotlib's settings. Reading a key of the original object may load a backend,
+    # which needs half a second.
     now = {key: value for key, value in matplotlib.rcParams.copy().items() if key != "backend"}
     paper = find_paper_of_results(results)
     parts = (
@@ -212,8 +214,8 @@ def render_figure(figure: Figure, form: str, *, small: bool = False) -> bytes:
         if dpi != "figure":
             figure.set_dpi(dpi)
         engine.execute(figure)
-        # With the argument "none", a layout engine would remain, and matplotlib would draw the
-        # figure twice.
+        # Remove the layout engine after its only run. Otherwise matplotlib would compute the layout
+        # again, and draw the figure twice.
         figure.set_layout_engine(None)
     if small and form == "png":
         from PIL import Image

@@ -21,32 +21,30 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 # MAX_LEGEND_ENTRIES is the largest number of settings that are listed below an axis.
-# MAX_LABEL_LENGTH is the largest number of characters of a setting or a method. The values were
-# chosen by eye. Longer names leave no space for the panel: with twice MAX_LABEL_LENGTH, a name is
-# half as wide as a page.
+# MAX_LABEL_LENGTH is the largest number of characters of the name of a setting or method. The
+# values were chosen by eye. With twice MAX_LABEL_LENGTH, names leave no space for the panel.
 MAX_LEGEND_ENTRIES = 40
 MAX_LABEL_LENGTH = 60
-# Maximum number of data sets that have a panel each: four rows of three panels in an article. With
-# twice this number, the figure is longer than a page.
+# Largest number of data sets with a panel each. Twelve panels are four rows of three panels, which
+# fit on a page of an article. With twice this number, the figure is longer than a page.
 MOST_DATASETS = 12
-# Maps each sum of times in `rfbench.analysis.frame.SUMS` to the steps of a trial whose times it
-# adds.
+# Maps each column of summed times in `rfbench.analysis.frame.SUMS` to a description of the steps
+# whose times are added.
 TIMES = {
     "drawing": "choosing the features and computing them",
     "fit": "computing the features and the fit",
     "total": "choosing the features, computing them, and the fit; no testing",
     "all": "choosing the features, computing them, the fit, and testing",
 }
-# Lines are considered equal if their distance is below this share of the height of a panel. By
-# definition, the value is the width of a line (1.1 points) divided by the height of a panel of 2
-# inches (144 points). With twice this value, some figures whose lines look different would not be
-# drawn.
+# Lines count as equal if their vertical distance is below this share of the height of a panel. By
+# definition, this share is the width of a line (1.1 points) divided by the height of a panel (144
+# points). With twice this value, some figures would be omitted although their lines look different.
 SAME_LINE = 0.0075
 KERNEL_ERROR, BYTES = "kernel_error_spectral", "feature_bytes"
 
 
 def error(measured: Measured) -> Iterator[tuple[str, Figure]]:
-    """Draw the error, or another metric, over the varied setting."""
+    """Draw the error, or a different metric of the results, over the varied setting."""
     yield from draw_lines(
         f"{_kind(measured)}_vs_{escape_file_name(measured.varied)}", measured, measured.table, "x"
     )
@@ -89,7 +87,7 @@ def time(measured: Measured) -> Iterator[tuple[str, Figure]]:
 
 
 def kernel_error(measured: Measured) -> Iterator[tuple[str, Figure]]:
-    """Draw the kernel error over the varied setting, unless the first figure already shows it."""
+    """Draw the kernel error over the varied setting, unless the first figure shows this metric."""
     if KERNEL_ERROR in set(measured.table["metric"]):
         return
     if measured.results.rows[KERNEL_ERROR].notna().any():
@@ -183,7 +181,8 @@ def explain_empty_figure(table: pd.DataFrame, x: str, y: str, varied: str) -> st
     if methods == 1 or x != "x":
         return ""
     values = table[y].astype("float64")
-    # the axis of these values is logarithmic, so logarithms are compared
+    # If the values span more than a factor of 10, their axis is logarithmic, so compare the
+    # logarithms.
     if 0 < 10 * values.min() < values.max():
         values = values.map(math.log)
     place = [table["dataset"], table["x"]]

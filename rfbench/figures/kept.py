@@ -17,12 +17,11 @@ from rfbench.results import kept_features
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# Number of bins of a histogram from -pi/2 to 3 pi/2. By definition, 0 and pi are in the middle of
-# a bin, 8.5 and 25.5 bins from the left edge. With twice as many bins, they are on the border of
-# two bins.
+# Number of bins of a histogram from -pi/2 to 3 pi/2. By definition, 0 and pi are in the middle of a
+# bin. With twice as many bins, 0 and pi are on the border of two bins.
 BINS = 34
-# Area of the largest marker in square points, chosen by eye. With twice the area, markers near a
-# corner hide each other.
+# Area of the largest marker in square points, chosen by eye. With twice this area, markers near a
+# corner of the plot cover each other.
 LARGEST_MARKER = 60.0
 
 

@@ -16,7 +16,7 @@ from rfbench.results import Results
 
 @dataclass(frozen=True)
 class Measured:
-    """Summary of a results folder, with the styles of its methods."""
+    """Summary of a results folder, with the styles of the methods in figures."""
 
     results: Results
     table: pd.DataFrame  # table that `rfbench.analysis.summary.summarize` returns
@@ -24,7 +24,7 @@ class Measured:
     paper: Paper | None  # paper to which the results belong, whose figures determine the axes
     styles: Mapping[str, Style]  # maps each method to its style
     width: float | None = None  # width of the figures in inches; None for figures on a screen
-    # names of the figures that are not drawn, each with a reason
+    # reasons why some figures are not drawn, each with the name of the figure
     not_drawn: list[str] = field(default_factory=list)
 
     def make_title(self, what: str, protocols: pd.Series[str]) -> str:
@@ -47,7 +47,7 @@ def list_paper_protocols(protocols: Iterable[str]) -> list[str]:
 
 
 def summarize_for_figures(results: Results, width: float | None = None) -> Measured:
-    """Summarize a results folder, and assign styles to its methods."""
+    """Summarize a results folder, and assign a color and a marker to each method."""
     table = summarize(results)
     samplers = {} if table.empty else dict(zip(table["method"], table["sampler"], strict=True))
     styles = {
@@ -60,6 +60,6 @@ def summarize_for_figures(results: Results, width: float | None = None) -> Measu
 
 
 def find_paper_of_results(results: Results) -> Paper | None:
-    """Return the paper to which the results belong; None if they belong to no known paper."""
+    """Return the paper to which the results belong, or None if the paper is not known."""
     name = str(results.config.get("paper") or "")
     return papers.find_paper(name) if name in papers.read_known_papers() else None

@@ -18,8 +18,8 @@ from rfbench.plotting import import_matplotlib
 from rfbench.registry import find_displayed_name
 from rfbench.results.schema import METRICS, SCHEMA
 
-# Up to this number of sizes, each size has its own tick on the axis. The number was chosen by eye.
-# With twice this number, the numbers at the ticks overlap in an article.
+# If an axis shows at most this number of sizes, each size has its own tick. The number was chosen
+# by eye. With twice this number, the labels of the ticks overlap in an article.
 MAX_TICKS = 8
 TIMED_PARTS = {
     "drawing": "{} for drawing and features",
@@ -28,31 +28,28 @@ TIMED_PARTS = {
     "all": "{} with testing",
 }
 CLOCKS = {"cpu": "CPU time", "t": "wall time"}
-# MOST_TOGETHER is the largest number of lines in a single panel. With more lines, methods are
-# drawn in several panels, each with the baseline and at most MOST_APART other lines. ROOM is the
-# number of characters that fit below a panel. The values were chosen by eye. With both limits
-# doubled, all methods are always in one panel. With twice ROOM, horizontal names overlap.
+# MOST_TOGETHER is the largest number of lines in one panel. If there are more methods, each panel
+# shows the baseline and at most MOST_APART other lines. ROOM is the number of characters that fit
+# below a panel. The values were chosen by eye. With twice ROOM, horizontal names overlap.
 MOST_TOGETHER, MOST_APART = 9, 6
 ROOM = 40
-# PAGE_WIDTH is the largest width of a figure in inches. An article's page has this width, so a
-# figure is printed without scaling. ACROSS is the number of panels in a row. The values were
-# chosen by eye. With twice these values, the numbers below an axis overlap.
+# PAGE_WIDTH is the largest width of a figure in inches, which is the width of an article's page.
+# ACROSS is the number of panels in a row. The values were chosen by eye. With twice these values,
+# the numbers below an axis overlap.
 PAGE_WIDTH, ACROSS = 6.8, 3
-# Size limits of a panel in an article, in inches. NARROWEST is the smallest width, which allows
-# three panels on a page of 7 inches. WIDEST is the largest width, which is a little wider than a
-# column. LOWEST is the smallest height. If panels were twice as wide, each panel would need its own
-# row. ARTICLE_LETTER is the mean width of a character at 8 pt in inches. With twice this value,
-# titles are broken in the middle.
+# Limits on the size of a panel in inches: the smallest width (NARROWEST), the largest width
+# (WIDEST) and the smallest height (LOWEST). ARTICLE_LETTER is the mean width of a character at 8
+# points. The values were chosen by eye. With twice NARROWEST, three panels do not fit in a row.
 NARROWEST, WIDEST, LOWEST = 2.2, 4.2, 2.0
 ARTICLE_LETTER = 0.062
-# TITLE_LETTER is the mean width of a character at 10 pt in inches. CAPTION_LETTERS is the number of
-# characters of a caption per inch, at 7.5 pt. SHORT_NAME is the largest length of a name that
-# shares a line of 2.2 inches with another name. The values were chosen by eye. With twice these
-# values, titles are broken in the middle, and captions and names are cut.
+# TITLE_LETTER is the mean width of a character at 10 points, in inches. CAPTION_LETTERS is the
+# number of characters of a caption per inch. A name with up to SHORT_NAME characters shares a line
+# of 2.2 inches with another name. The values were chosen by eye. With twice these values, titles
+# are broken in the middle, and captions and names are cut.
 TITLE_LETTER, CAPTION_LETTERS, SHORT_NAME = 0.078, 16, 9
-# LINEAR_TICKS is the number of ticks of a linear axis, and STEPS are the allowed distances between
-# ticks. They do not depend on the length of the axis, so that the layout is computed only once.
-# With twice LINEAR_TICKS, the numbers below an axis overlap.
+# LINEAR_TICKS is the number of ticks of a linear axis, and STEPS has the allowed distances between
+# ticks. With a fixed number of ticks, the layout is computed only once. With twice LINEAR_TICKS,
+# the numbers below an axis overlap.
 LINEAR_TICKS, STEPS = 5, (1, 2, 2.5, 5, 10)
 
 if TYPE_CHECKING:
@@ -64,18 +61,18 @@ if TYPE_CHECKING:
 class Curves:
     """Data of one figure, which has panels for each data set and a line for each method."""
 
-    # table that `rfbench.analysis.summary.summarize` returns, restricted to lines with a value
+    # result of `rfbench.analysis.summary.summarize`, without lines that have no value
     table: pd.DataFrame
-    # column for the horizontal axis: x, a time, or a column of trials.csv
+    # column that is drawn on the horizontal axis: x, a time, or a column of trials.csv
     x: str
-    # column for the vertical axis: mean, or a time
+    # column that is drawn on the vertical axis: the mean of the metric, or a time
     y: str
-    # content of the column x: M, d, or the name of a setting
+    # name of the quantity in the column x: M, d, or the name of a setting
     varied: str
-    # titles of axes, if they differ from the usual titles
+    # maps a column to the title of its axis, if the title differs from the default
     titles: Mapping[str, str] = field(default_factory=dict)
-    # Description of x as a cost, for the caption. If it is not empty, the frontier of cost and
-    # error is drawn.
+    # Phrase that describes the horizontal axis as a cost, for the caption. If the phrase is not
+    # empty, the figure shows which methods have the smallest error at each cost.
     cost: str = ""
     failed: tuple[str, ...] = ()  # methods without any value, which are listed in the legend
 
@@ -94,7 +91,7 @@ class Curves:
 
     @property
     def _is_side_by_side(self) -> bool:
-        """True if no setting is varied, so that methods are next to each other on the axis."""
+        """True if no setting is varied, so that the horizontal axis has one place per method."""
         return self.x == "x" and self.table["x"].nunique() == 1
 
     @property
@@ -216,7 +213,7 @@ def make_figure(width: float, height: float) -> Figure:
 
 
 def write_caption(figure: Figure, caption: str, width: float | None) -> None:
-    """Set the caption of a figure; without a `width`, it is also drawn below the figure."""
+    """Set the caption of a figure. Without a `width`, also draw the caption below the figure."""
     figure.set_label(caption)
     if not width:
         wrapped = textwrap.fill(caption, int(CAPTION_LETTERS * figure.get_figwidth()))
@@ -277,7 +274,7 @@ def _draw(
             xerr=line.get(f"{x}_se"),
             label=str(method),
             elinewidth=0.8,
-            # Settings that are not numbers have no order, so their points are not joined by lines.
+            # Do not join the points by lines if the ticks are names, because names have no order.
             linestyle="" if curves.has_named_ticks else style.dash,
             **style.make_marker_arguments(panel),
         )
@@ -328,7 +325,7 @@ def _scale(panel: Axes, which: Literal["x", "y"], values: pd.Series[Any]) -> Non
 
 
 def set_log_ticks(panel: Axes, which: Literal["x", "y"], ticks: Sequence[float]) -> None:
-    """Make an axis logarithmic, with a tick at each of `ticks` that is within its range."""
+    """Make an axis logarithmic, with a tick at each value of `ticks` in the range of the axis."""
     from matplotlib.ticker import FixedLocator, NullLocator
 
     panel.set(**{f"{which}scale": "log"})

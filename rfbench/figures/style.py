@@ -21,9 +21,9 @@ from rfbench.registry import SAMPLERS
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Settings of matplotlib for figures, chosen by eye. Settings that the user has changed keep the
-# user's values. Font sizes are relative to font.size. With twice the sizes, lines and markers of
-# nine methods hide each other.
+# Default settings of matplotlib for figures, chosen by eye. If the user has changed a setting, the
+# user's value is kept. Font sizes are relative to font.size. With twice the sizes, lines and
+# markers of nine methods cover each other.
 USUAL: dict[str, Any] = {
     "axes.grid": True,
     "axes.labelsize": "small",
@@ -41,9 +41,9 @@ USUAL: dict[str, Any] = {
     "xtick.labelsize": "small",
     "ytick.labelsize": "small",
 }
-# Settings that are always applied, even if the user has changed them. Fonts are TrueType (Type 42),
-# because conferences reject Type 3. TeX is not used, because it fails on underscores in names. Ids
-# in SVG files are reproducible. Automatic layout is off, because each figure sets its own layout.
+# Settings of matplotlib that are always applied, even if the user has different settings. Fonts are
+# TrueType (Type 42), because conferences reject Type 3. TeX is not used, because TeX fails on
+# underscores in names.
 FIXED_STYLE: dict[str, Any] = {
     "figure.autolayout": False,
     "figure.constrained_layout.use": False,
@@ -54,9 +54,9 @@ FIXED_STYLE: dict[str, Any] = {
     "text.usetex": False,
 }
 
-# Settings for figures in an article. At the width of a column or a page, all text has FONT_POINTS
-# points, the size of footnotes in LaTeX (\footnotesize at 10 points). In ARTICLE, line widths are
-# in proportion to the text. With twice the widths, lines fill a panel of 2.2 inches.
+# ARTICLE has matplotlib's settings for figures in an article. All text has 8 points, as
+# \footnotesize in LaTeX. Line widths are in proportion to the text. With twice these line widths,
+# the lines fill a panel of 2.2 inches.
 FONT_POINTS = 8
 ARTICLE: dict[str, Any] = {
     "font.size": FONT_POINTS,
@@ -70,30 +70,29 @@ ARTICLE: dict[str, Any] = {
     "savefig.dpi": 300,
 }  # fmt: skip
 
-# Size in points of the smallest text in a printed figure. Text of half this size cannot be read on
-# paper.
+# Size of the smallest text in a printed figure, in points. If this size is halved, the text cannot
+# be read on paper.
 SMALLEST_POINTS = 7
 BLACK, GREEN = "#000000", "#009E73"
 BLUE, VERMILLION, PURPLE = "#0072B2", "#D55E00", "#CC79A7"
-# Two colors in addition to the five other colors. Among all colors with a contrast of 3 : 1 to
-# white, they differ most from the other five, also for people with a color vision deficiency.
-# Their measured CIELAB distance to the other five colors is 31, and the distance among the five is
-# 17.
+# BROWN and VIOLET differ as much as possible from black, blue, vermilion, green and purple, also
+# for people with a color vision deficiency. Both have a contrast of at least 3 : 1 to white. Their
+# measured CIELAB distance to the other colors is 31.
 BROWN, VIOLET = "#663300", "#8422E6"
 GRAY = "#8A8A8A"
 COLORS = (BLACK, BLUE, VERMILLION, GREEN, PURPLE, BROWN, VIOLET)
-# Name of a marker, or a tuple: number of corners, kind (1: star, 2: asterisk), angle in degrees.
+# Name of a marker in matplotlib, or a tuple: the number of corners, the kind (1 is a star, 2 an
+# asterisk) and the angle in degrees.
 Marker = str | tuple[int, int, int]
 Dash = str | tuple[int, tuple[float, ...]]
-# The last four patterns are long dashes, two dots between dashes, widely spaced dots, and
-# alternating long and short dashes. Lengths are in line widths, as defined by matplotlib. With
-# twice the lengths, a short line in a legend shows only one dash.
+# Patterns of lines, as defined by matplotlib. A tuple has an offset, and the lengths of dashes and
+# gaps in line widths. With twice these lengths, a short line in a legend shows only one dash.
 DASHES: tuple[Dash, ...] = (
     "-", "--", "-.", ":", (0, (8, 2)), (0, (5, 1.5, 1, 1.5, 1, 1.5)), (0, (1, 3)), (0, (8, 2, 2, 2))
 )  # fmt: skip
-# Pairs of a marker as matplotlib defines it, and True if the marker is filled. Thin markers such as
-# + are last, so that methods that are shown often do not get them. Pentagons, hexagons and octagons
-# are not used, because they look like circles at 5 points.
+# Pairs of the name of a marker in matplotlib, and True if the marker is filled. Thin markers such
+# as + are last, so that methods that are shown often have larger markers. Pentagons, hexagons and
+# octagons are not used, because these shapes look like circles at 5 points.
 CURVE_MARKERS: tuple[tuple[Marker, bool], ...] = (
     *((marker, True) for marker in "os^DvXP*<>d"),
     *((marker, False) for marker in "s^oDvXP<>d"),
@@ -128,8 +127,8 @@ def _get_style(position: int) -> Style:
     return Style(COLORS[position % len(COLORS)], marker, filled, dash)
 
 
-# Maps each sampler to its style, in the order of the registry. If a new sampler is registered
-# last, the styles of all other samplers are unchanged.
+# Maps the name of each sampler to its style. Styles are assigned in the order of registration, so a
+# new sampler does not change the styles of the existing samplers.
 METHODS = {name: _get_style(position) for position, name in enumerate(SAMPLERS)}
 
 

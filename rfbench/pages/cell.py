@@ -60,7 +60,8 @@ def render_cell_result(
         gaps=[name for name in papers.list_unstated_settings(first.paper) if name in open_choices],
     )
     width = shutil.get_terminal_size().columns
-    # Lines with a command are not wrapped, so that they can be copied.
+    # Do not wrap lines that contain a command (indented by four spaces), so that users can copy the
+    # command.
     lines_of_text = (
         each if each[:4] == 4 * " " else wrap_line(each, width) for each in text.splitlines()
     )

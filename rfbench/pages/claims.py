@@ -19,14 +19,15 @@ from rfbench.pages.paper_numbers import find_settings_label
 from rfbench.pages.templates import render_macro_lines
 from rfbench.papers.models import Claim, Committed, Part
 
-# Largest number of comparisons per claim and protocol that the terminal shows. The CSV file has all
-# comparisons. The value was chosen without a measurement. With twice this value, texts are longer.
+# Largest number of counterexamples of a claim that the terminal shows. All comparisons are in the
+# CSV file. The value was chosen without a measurement. With twice this value, up to four
+# counterexamples are shown.
 MAX_COUNTEREXAMPLES = 2
 PERCENT_METRICS = ("error", "accuracy", "train_error")
 SHARE_METRICS = ("kept_near_corners", "kept_near_offsets")
 UNJUDGED = (verdicts.SHOWN, verdicts.NOT_RUN)
-# Short versions of the texts in `committed.COMMIT_ORDER_LABELS`. They state the order in which a
-# claim and the first rows that test it were committed to git.
+# Short labels for the order in which two things were committed to git: a claim, and the first rows
+# of results that test the claim.
 FORM_LABELS = {
     "before": "before rows",
     "same commit": "with rows",
@@ -63,7 +64,7 @@ def find_effect_unit(part: Part, joint: str = "") -> str:
 
 
 def format_comparison(outcome: Outcome, comparison: ClaimComparison) -> list[str]:
-    """Return two strings: the name of a comparison, and its effect with the 90 % interval."""
+    """Return two strings: the name of a comparison, and the effect with its 90 % interval."""
     part = outcome.claim.parts[comparison.part]
     form = "+.3g" if part.scale != "ratio" and comparison.against else ".3g"
     effect, low, high = (
@@ -86,7 +87,7 @@ def select_worst_comparisons(outcome: Outcome) -> list[ClaimComparison]:
 
 
 def format_verdict(outcome: Outcome) -> str:
-    """Return the verdict on a claim as text, with the number of failures and the largest one."""
+    """Return the verdict on a claim as text, with the number and the largest of the failures."""
     mark = verdicts.UNVARIED * outcome.has_unvaried_settings
     if outcome.verdict == verdicts.DEPENDS:
         return f"depends on: {join_names(outcome.deciding_settings)}"
@@ -235,11 +236,11 @@ def _describe(outcome: Outcome, one: ClaimComparison) -> dict[str, Any]:
 
 
 def find_claim_history(claim: Claim) -> Committed | None:
-    """Return the commits of a claim and of the first rows that test it; None if not known."""
+    """Return the commits of a claim and of the first rows that test the claim, if known."""
     return committed.find_history_entry(claim.paper, "claim", claim.id)
 
 
-# Functions that the templates for claims call.
+# Functions that the Jinja templates of the claims can call, by name.
 WORDS: dict[str, Any] = {
     **{
         each.__name__: each

@@ -17,13 +17,13 @@ from rfbench.pages.templates import render_macro_lines
 
 @dataclass(frozen=True)
 class Statement:
-    """A finding of `rfbench.analysis.findings` with its sentence."""
+    """A finding of `rfbench.analysis.findings` with the sentence that describes the finding."""
 
     finding: Finding
     sentence: str
-    # axis on which the values of the finding are shown
+    # name of the axis on which the values of the finding are shown
     axis: str
-    # Key of the finding after which this finding is placed. An empty key is the start of the list.
+    # Key of the preceding finding on the page. With an empty key, this finding is the first.
     follows: str = ""
 
     @property

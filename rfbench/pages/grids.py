@@ -12,10 +12,10 @@ from rich.cells import cell_len
 from rfbench.escaping import Markdown, escape_line, escape_markdown
 
 Column = TypeVar("Column")
-# Largest width in characters of the column with the names of rows, if the table is wider than the
-# screen. With twice this value, a screen of 80 characters has space for two columns of numbers.
+# Largest width, in characters, of the first column of a table that is wider than the screen. With
+# twice this value, a screen of 80 characters has space for only two columns of numbers.
 NARROW = 24
-# Text between two columns.
+# Text that separates two columns of a table in the terminal.
 SPACES = "  "
 
 
@@ -23,15 +23,16 @@ SPACES = "  "
 class Grid:
     """A table of strings, with a heading for each column and a name for each row."""
 
-    # heading of each column; the first column contains the names of the rows
+    # heading of each column of the table; the first column has the names of the rows
     head: Sequence[str]
-    # cells of the table: each row is as long as `head`
+    # cells of the table, as a sequence of rows; each row has one cell per heading
     rows: Sequence[Sequence[str]]
-    # positions (row, column) of the cells that are bold in LaTeX
+    # positions (row, column) of the cells that are printed in bold in LaTeX
     best: frozenset[tuple[int, int]] = frozenset()
-    # second heading above each heading, merged if neighbors are equal
+    # Additional headings above the headings of the columns. Equal headings of adjacent columns are
+    # merged.
     over: Sequence[str] = ()
-    # positions of rows that are headings of the rows below them
+    # positions of the rows that are headings for the rows below them
     parts: frozenset[int] = frozenset()
 
 

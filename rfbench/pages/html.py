@@ -32,8 +32,8 @@ from rfbench.pages.templates import make_plain_jinja_environment, render_templat
 from rfbench.results import Results
 
 FRONT, INDEX = "README.md", "index.html"
-# Table cells with more characters than this may be broken into several lines. The value was chosen
-# by eye. With twice this value, tables need a wider window.
+# Cells of a table with more than this number of characters may be broken into several lines. The
+# value was chosen by eye. With twice this value, tables need a wider browser window.
 LONG = 30
 
 
@@ -73,7 +73,7 @@ def write_page(folders: Sequence[str | Path], file: Path) -> list[Path]:
 
 
 def _section(read: Results, pictures: dict[str, bytes]) -> dict[str, Any]:
-    """Return the values of a results folder for a template, and add its figures to `pictures`."""
+    """Return the values of a results folder for a template, and add the figures to `pictures`."""
     drawn = []
     with apply_style():
         for name, figure in figures.iterate_figures(read):
@@ -226,7 +226,8 @@ class Html:
         parser = MarkdownIt("commonmark", {"html": False}).enable("table")
         tokens = parser.parse(text)
         for token, after in pairwise([*tokens, Token("", "", 0)]):
-            # Styles are removed, because the content security policy of the page forbids them.
+            # Remove the attribute `style`, because the content security policy of the page forbids
+            # inline styles.
             right = "right" in str(token.attrs.pop("style", ""))
             if token.type == "heading_open":
                 token.attrs["id"] = self._add(token.tag, after)

@@ -21,9 +21,10 @@ from rfbench.pages.templates import render_template
 from rfbench.papers.models import TUNED_TO_MATCH
 from rfbench.results import Results
 
-# Texts of the table on the front page. SETTINGS maps the heading of a column to the classes of
+# Labels of the table on the front page. SETTINGS maps the heading of a column to the classes of
 # settings that the column counts. PREFIXES maps a class to the text before its count. FORM_COLUMNS
-# has a heading for each order in which a claim and its first rows were committed to git.
+# has a heading for each order in which a claim and the first results for this claim were committed
+# to git.
 CODE = "authors' code"
 SETTINGS = {
     "as printed": ("text", "cited", "readings", "corrected"),
@@ -59,7 +60,8 @@ def make_numbers_by_class_grid(counts: Sequence[Count]) -> Grid:
     return Grid(["numbers", "our settings", "protocol", *head, "unknown spread"], rows)
 
 
-# Reason why numbers were removed from a total, for each key of `verdict_counts.CHANGING_COMMITS`.
+# Reasons why a total of compared numbers became smaller, for each key of
+# `verdict_counts.CHANGING_COMMITS`.
 WHY_LEFT = {
     verdict_counts.OTHER_DATA: "the data are a substitute for the paper's data",
     verdict_counts.TUNED_ALIKE: "numbers under our own settings are not judged",
@@ -94,7 +96,7 @@ def _class(each: Count) -> list[str]:
 
 
 def format_machine(results: Results) -> str:
-    """Return the hardware and library versions of a run as text; empty if they are not known."""
+    """Return the hardware and library versions of a run as text, or "" if not known."""
     of, versions = results.machine, results.manifest.get("versions")
     if not of or not isinstance(versions, dict):
         return ""
@@ -190,8 +192,8 @@ def _is_untuned(each: Count) -> bool:
     )
 
 
-# Names of the claims that hold. Each key is a pair: the order in which a claim and its rows were
-# committed, and the source of our settings.
+# Maps a pair to the names of the claims that hold. The pair contains the order in which the claim
+# and its results were committed, and the source of our settings.
 Holding = Mapping[tuple[str, ...], Sequence[str]]
 
 
@@ -236,7 +238,7 @@ def _add_runs(column: str, cell: str, runs: Mapping[str, Any]) -> str:
 
 
 def _count_holding(counts: Iterable[Count], order: str, holding: Holding) -> str:
-    """Return the number and the names of the claims that hold, for claims with one commit order."""
+    """Return the number and names of the claims that hold, among the claims with a commit order."""
     cells = []
     for each in counts:
         if _is_untuned(each) and each.of[1] == order:

@@ -10,15 +10,15 @@ from rfbench.pages.formatting import DASH
 from rfbench.pages.grids import Grid, pack_columns
 
 PREAMBLE = r"% needs \usepackage{booktabs,siunitx}"
-# Width in points of one column (COLUMN) and of both columns (PAGE) of a two-column article, in the
-# class `article` of LaTeX. Most other classes are wider.
+# Widths in points in the LaTeX class `article` with two columns: one column (COLUMN) and the whole
+# page (PAGE). Most other classes are wider.
 COLUMN, PAGE = 229.0, 469.0
-# LETTER is the width of a character in points, in the size \footnotesize of LaTeX (8 points).
-# SPACE is the space between two columns in points, which is twice \tabcolsep (3 points).
+# Widths in points: LETTER is a character of 8 points (\footnotesize in LaTeX). SPACE is the space
+# between two columns, which is twice \tabcolsep (3 points).
 LETTER, SPACE = 4.6, 6.0
 NUMBER = re.compile(r"(-?)(\d+)(?:\.(\d+))?(?: ?± ?(\d+)(?:\.(\d+))?)?")
-# Space below a caption. It is needed because the class `article` of LaTeX has none. With half this
-# space, the rule touches the text.
+# Space below the caption of a table, because the LaTeX class `article` has no space there. With
+# half this space, the rule of the table touches the caption.
 CAPTION_SPACE = r"\setlength{\belowcaptionskip}{4pt}"
 TABLE_SETTINGS = r"\footnotesize\setlength{\tabcolsep}{3pt}\sisetup{detect-weight=true,mode=text}"
 

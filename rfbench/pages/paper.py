@@ -24,11 +24,11 @@ from rfbench.papers.models import PERCENT
 NUMBERS_FILE, CLAIMS_FILE = "{}_numbers.csv", "{}_claims.csv"
 COMMIT_WORDS = {"before": "before", "same commit": "with", "after": "after"}
 READINGS_HEAD = ("not stated by the paper", "our interpretation")
-# Largest number of configuration keys that the page lists for each protocol. The history file has
-# all keys. The value was chosen without a measurement. With twice this value, the longest list has
-# 14 keys.
+# Largest number of configuration keys that the page lists for each protocol. All keys are in the
+# file history.csv. The value was chosen without a measurement. With twice this value, a list has up
+# to 14 keys.
 MAX_KEYS = 7
-# Phrase for each source of our settings, for use within a sentence.
+# Maps each source of our settings to a phrase for use within a sentence.
 SETTINGS_PHRASES = {
     "as printed": "with the settings as printed",
     "as cited": "with the definition that the paper cites",
@@ -92,7 +92,7 @@ def list_csv_files(name: str) -> tuple[str, str]:
 
 
 def gather_slice_texts(verification: Verification, out: Path) -> dict[str, str]:
-    """Return for each paper the Markdown text that optional components add to its page."""
+    """Return for each paper the Markdown text that optional components add to the paper's page."""
     added: dict[str, str] = {}
     for texts in slices.call_hooks("describe_papers", verification, out):
         for name, text in texts.items():

@@ -48,30 +48,32 @@ SETTINGS_MARKS = {
     "rematched": ("v", GREEN),
 }
 # FOREST_ROWS is the number of rows of a forest plot on a full page. MOST_PANELS is the number of
-# panels next to each other. The values were chosen by eye. With twice as many panels, names leave
-# no space for the intervals.
+# panels in a row. The values were chosen by eye. With twice as many panels in a row, the names
+# leave no space for the intervals.
 FOREST_ROWS, MOST_PANELS = 60, 2
-# Heights in inches, chosen by eye. ROW_HEIGHT is the height of a row of a forest plot, with text
-# of 7.5 points and its line spacing. CURVE is the height of a panel of curves. If ROW_HEIGHT is
-# halved, names overlap.
+# Heights in inches, chosen by eye. ROW_HEIGHT is the height of a row of a forest plot, whose text
+# has 7.5 points. CURVE is the height of a panel with curves. If ROW_HEIGHT is halved, names
+# overlap.
 ROW_HEIGHT, CURVE = 0.155, 1.6
-# If a number was measured with several settings, its symbols are drawn above each other, at a
-# distance of APART and within a total height of SPREAD. Both are shares of the height of a row and
-# were chosen by eye. With twice these values, symbols touch the next number.
+# If a number was measured with several settings, its symbols are drawn above each other. APART is
+# their distance and SPREAD their total height, as shares of the height of a row. The values were
+# chosen by eye. With twice these values, symbols touch the symbols of the next number.
 APART, SPREAD = 0.36, 0.6
-# A number with a hollow symbol (at chance, or not decidable) is drawn at the edge if its distance
-# from zero is more than OFF_AXIS times half the width of the band. The value was chosen by eye.
-# With twice this value, the other numbers use only a third of the panel.
+# A hollow symbol shows a number that is at chance level or not decidable. If its distance from zero
+# is more than OFF_AXIS times half the width of the band, the symbol is drawn at the edge of the
+# panel. The value was chosen by eye. With twice this value, all other numbers use only a third of
+# the panel.
 OFF_AXIS = 3
-# EDGE is the share of the panel, next to its edge, in which the value of such a number is written.
-# EDGE_TEXT is the width of this text in points. They were chosen by eye. If they are halved, the
-# texts cover other numbers, or each other if a number was measured with several settings.
+# If a symbol is drawn at the edge of a panel, the value is written next to the symbol. EDGE is the
+# share of the panel for this text, and EDGE_TEXT is the width of the text in points. The values
+# were chosen by eye. If EDGE is halved, texts of adjacent symbols overlap.
 EDGE, EDGE_TEXT = 0.14, 26
-# Sizes of markers and bars in points, chosen by eye. With twice these sizes, neighbors overlap.
+# Sizes of markers and error bars in points, chosen by eye. With twice these sizes, adjacent markers
+# overlap.
 MARK_SIZE, BAR = 4.0, 0.8
-# Ticks of logarithmic axes: 1 and 3 times powers of ten (DECADES), and ratios (QUOTIENTS). They
-# were chosen by eye. With twice as many ticks, their numbers overlap. LEGEND has two columns of
-# LEGEND_LETTERS characters. If either number is doubled, the legend is cut off.
+# DECADES and QUOTIENTS are the ticks of logarithmic axes, for values and for ratios. LEGEND has two
+# columns of LEGEND_LETTERS characters. The values were chosen by eye. With twice as many ticks, the
+# numbers at the ticks overlap. If LEGEND_LETTERS is doubled, the legend is cut off.
 DECADES = tuple(a * 10.0**k for k in range(-5, 3) for a in (1, 3))
 QUOTIENTS = (0.1, 0.2, 0.5, 0.8, 1.0, 1.25, 2.0, 5.0, 10.0)
 LEGEND: dict[str, Any] = {"loc": "outside lower center", "ncols": 2, "fontsize": 7.5}
@@ -108,7 +110,7 @@ def has_curves(own: Verification) -> bool:
 
 
 def draw_published_numbers(numbers: pd.DataFrame) -> Figure:
-    """Draw the numbers of one paper as a forest plot, or as curves if there are too many."""
+    """Draw the numbers of one paper as a forest plot, or as curves if a forest plot is too long."""
     numbers = numbers.reset_index(drop=True)
     parts = list(_parts(numbers))
     if len(parts) > MOST_PANELS:
@@ -194,7 +196,7 @@ def _find_limits(numbers: pd.DataFrame) -> tuple[float, float]:
     least, most = (least - gap, most + gap) if points else (least / gap, most * gap)
     kinds = numbers["settings"].nunique()
     room = kinds * EDGE * (most - least) if points else (most / least) ** (kinds * EDGE)
-    if (value > most).any():  # this leaves space for the values at the edge
+    if (value > most).any():  # leave space for the values at the edge
         most = most + room if points else most * room
     if (value < least).any():
         least = least - room if points else least / room
@@ -249,7 +251,8 @@ def _draw_forest(panel: Axes, numbers: pd.DataFrame, limits: tuple[float, float]
                 right = bool(value[index] > most)
                 edge, mark = (most, ">") if right else (least, "<")
                 panel.errorbar([edge], [place[index]], fmt=mark, clip_on=False, **look)
-                # values for different settings are written next to each other
+                # If several values of one number are at the same edge, write the values next to
+                # each other.
                 number = here["number"][index]
                 away = 5 + EDGE_TEXT * at_edge[number, right]
                 at_edge[number, right] += 1
@@ -334,7 +337,8 @@ def _name_marks(numbers: pd.DataFrame, more: dict[str, Any]) -> tuple[list[Any],
     for kind in SETTINGS_MARKS:
         if kind in set(numbers["settings"]):
             marker, color = SETTINGS_MARKS[kind]
-            # In a figure of curves, a marker has the color of its method.
+            # In a figure of curves, colors show the methods, so the markers in this legend have the
+            # color of text. In a forest plot, colors show the source of the settings.
             color = color if BAND in more else get_text_color()
             look: dict[str, Any] = {"color": color, "linestyle": "", "markersize": MARK_SIZE}
             whose = "settings" if BAND in more else "ours"

@@ -23,7 +23,7 @@ from rfbench.pages.scoreboard import format_measured_mean, format_published_numb
 from rfbench.papers.models import PERCENT, PLAIN, PRINTED, SECONDS, TUNED_TO_MATCH
 from rfbench.registry import find_displayed_name
 
-# Names of the sources of our settings, as in the glossary.
+# Maps each source of our settings to its label, which the glossary of the page defines.
 SETTINGS_LABELS = {
     "text": "as printed",
     "cited": "as cited",
@@ -34,16 +34,15 @@ SETTINGS_LABELS = {
     "rematched": "tuned to match, corrected",
     OWN_SETTINGS: "equally tuned",
 }
-# Limits that keep a page within 120 lines. Up to MAX_NUMBERS published numbers have a line each.
-# More numbers share a line per data set and size, if this gives at most MAX_LINES lines. Otherwise
-# the page has only counts, and the figure shows the numbers. The values were chosen without a
-# measurement: the largest tables here have 12 numbers, 32 lines and 274 numbers. With both limits
-# doubled, a page with 32 numbers would have 64 lines of errors.
+# Limits that keep the page of a paper within 120 lines. Up to MAX_NUMBERS published numbers have a
+# line each. Otherwise there is a line per data set and size, if there are at most MAX_LINES such
+# lines. Longer tables have only counts. The values were chosen without a measurement. With both
+# limits doubled, a page with 32 numbers would have 64 lines of errors.
 MAX_NUMBERS, MAX_LINES = 20, 40
 NEAR_VERDICTS = (verdicts.AGREES, verdicts.CLOSE)
 NOT_COMPARED = " (not compared)"
-# Number of significant digits of numbers without a unit. Papers print at most four digits. With
-# half this value, numbers that differ would look equal.
+# Number of significant digits of numbers without a unit, because papers print at most four digits.
+# With half this value, different numbers would look equal.
 SHORT_DIGITS = 4
 SAME_ROWS, NEW_DRAWS, OTHER_ROWS, SHOWN_ROWS = "same rows", "new draws", "other rows", "not judged"
 NUMBER_COLUMNS = {

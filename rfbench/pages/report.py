@@ -18,8 +18,8 @@ from rfbench.pages.templates import render_template
 
 log = logging.getLogger(__name__)
 PAPERS, LEDGER, GLOSSARY = "papers", "ledger.json", "glossary.md"
-# Possible first lines of a front page: the current title, an earlier title, and the title for a
-# folder without a report.
+# Possible first lines of a front page: the current title, an earlier title, and the title of a
+# folder without a report. A file with any other first line is not overwritten.
 TITLES = ("# Do published numbers agree with ours?", "# The papers, reproduced", "# Results")
 
 
@@ -163,7 +163,8 @@ def _render_outside(held: Verification, name: str, out: Path) -> dict[Path, str 
             out / file: content
             for file, content in {f"{name}.md": page, f"{name}.png": picture, **tables}.items()
         }
-    # Texts of a paper that is not part of rfbench can raise any exception.
+    # Catch all exceptions, because the code of a paper that is not part of rfbench can raise any
+    # exception.
     except Exception as error:
         log.warning("%s is left out: %s", name, error)
         return {}
@@ -175,7 +176,8 @@ def _check_front(file: Path) -> None:
         content = files.read(file).decode(errors="replace")
         first = content.partition("\n")[0].strip()
     except OSError:
-        # A missing file is not an error. If the file cannot be read, writing it fails later.
+        # A missing file is not an error. If the file exists but cannot be read, writing the file
+        # raises an error later.
         return
     if first and first not in TITLES:
         raise ResultsError(

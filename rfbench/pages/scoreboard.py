@@ -27,43 +27,45 @@ from rfbench.papers.models import PERCENT, PLAIN, SECONDS
 from rfbench.registry import find_displayed_name
 
 UNITS = (PERCENT, PLAIN, SECONDS)
-# UNIT_DECIMALS is the number of decimals of each unit, as most papers print it. MAX_VALUES is the
-# largest number of decimals of numbers without a unit. Any value up to the 15 digits of float64
-# would do, by definition.
+# UNIT_DECIMALS is the number of decimals for each unit, as in most papers. MAX_VALUES is the
+# largest number of decimals of a number without a unit. By definition, float64 has 15 digits, so
+# any value up to 15 is possible.
 UNIT_DECIMALS = {PERCENT: 2, SECONDS: 3}
 MAX_VALUES = 9
-# mark of a table that was measured only on substitutes for the paper's data
+# mark of a table whose numbers were measured only on substitutes for the paper's data
 SUBSTITUTE = "substitute"
 
 
 @dataclass(frozen=True)
 class TablePart:
-    """One data set of a published table, or a substitute of it, with our measured means."""
+    """A data set of a published table, or a substitute for these data, with our measured means."""
 
     paper: str
     item: str
     dataset: str  # name of the data set in the paper
-    used: str  # name of the data set in our rows, if it is different
+    used: str  # name of the data set in our rows, if the names differ
     rows: float  # number of training rows of a substitute, else NaN
     stand_in: bool
     source: str  # origin of the numbers: table, figure or repository
-    # kinds of spread that the paper prints: sd (standard deviation) or se (standard error)
+    # kinds of spread that the paper prints: ``sd`` (standard deviation) or ``se`` (standard error)
     spreads: set[str]
-    # smallest and largest number of trials, for each protocol
+    # smallest and largest number of trials of a number, for each protocol
     trials: dict[str, str]
-    # number of failed trials, for each protocol
+    # number of trials that failed, for each protocol
     failed: dict[str, int]
-    # name of the error metric, if it is not the misclassification
+    # name of the error metric; empty if the metric is the misclassification
     measures: list[str]
-    # True if a published number is the best value over all sizes
+    # True if a published number is the best value over all numbers of features
     best: bool
-    # protocols under which some numbers are at chance
+    # protocols with errors at chance level, which are not better than a constant prediction
     chance: list[str]
-    # earlier tables that contain the same numbers, in which these numbers are judged
+    # names of earlier tables that print the same numbers, which are judged only there
     repeated: list[str]
-    # remarks of optional components: the name of a template, and the value of its variable `remark`
+    # remarks of optional components: the name of a Jinja template, and the value of its variable
+    # `remark`
     remarks: list[tuple[str, Any]]
-    # one table each for percentages, other numbers and times, with one column per protocol
+    # Up to three tables: percentages, numbers without a unit, and times. Each table has a column
+    # per protocol.
     grids: list[Grid]
 
     @property
@@ -171,7 +173,7 @@ def _cell(line: Line) -> str:
 
 
 def format_published_number(value: float, error: float, unit: str = PERCENT) -> str:
-    """Return a published number as text, followed by its spread if it has one."""
+    """Return a published number as text, followed by the spread if the paper prints a spread."""
     if unit == PLAIN and not pd.isna(error):
         return f"{value:.3g} ± {error:.2g}"
     return (

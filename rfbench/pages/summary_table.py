@@ -29,8 +29,8 @@ TEMPLATE = "summary_table.j2"
 TABLE_FORMATS = ("text", "markdown", "latex", "csv")
 SMOKE = "SMOKE RUN"
 SIZE_COLUMNS = ("M", "columns", "kept")
-# Maximum number of data sets that a caption names. It was chosen by eye. With twice this number,
-# the caption is longer than a small table.
+# Largest number of data sets that a caption names, chosen by eye. With twice this number, the
+# caption is longer than a small table.
 NAMED_DATASETS = 3
 SHOWN_SETTINGS = (
     "split", "scaling", "dtype", "kernel", "bandwidth_rule", "feature_map", "solver",
@@ -199,7 +199,7 @@ def _across(table: pd.DataFrame, varied: str) -> Grid:
     rows: list[list[str]] = []
     best, parts = set(), set()
     ended = table[table["trials"] > 0]
-    # If all methods are tied with the best, no method is marked as best.
+    # Mark no method as the best if all methods are tied with the best.
     differ = ~ended.groupby(["dataset", "x"])["best"].all()
     several = table["dataset"].nunique() > 1
     for i, (dataset, method) in enumerate(pairs):
@@ -241,7 +241,8 @@ def _grids(table: pd.DataFrame, varied: str) -> list[Grid]:
     usual = int(table["trials"].max())
     last = max(table.loc[table["trials"] > 0, "x"], default=places[-1])
     costs = _costs([by_place.get((method, last)) for method in methods], varied)
-    # If the value on the axis is a dash, no setting was varied, and the heading has no value.
+    # If no setting was varied, the value on the axis is a dash, and the heading of the first column
+    # contains no value.
     corner = "method" if last == DASH else f"at {varied} = {_format_cell(last)}"
     if len(places) == 1:
         scores = [format_mean_and_error(by_place.get((method, last)), usual) for method in methods]
@@ -290,7 +291,7 @@ def _range(line: Line | None, name: str) -> str:
 
 
 def format_mean_and_error(line: Line | None, usual: int) -> str:
-    """Return mean and standard error as text, with the number of trials if it is below `usual`."""
+    """Return mean and standard error as text, and the number of trials if below `usual`."""
     if line is None:
         return ""
     if not line["trials"]:
@@ -316,7 +317,8 @@ def _facts(table: pd.DataFrame, results: Results) -> dict[str, Any]:
         "dataset": format_dataset_name(table),
         "ranges": ranges,
         "follows": has_trial_dependent_size(results),
-        # The protocol is a property of a paper, so rows with changed settings have no protocol.
+        # A protocol belongs to a paper. If settings of the paper were changed, the protocol is
+        # omitted.
         "settings": {name: _setting(table, name) for name in SHOWN_SETTINGS}
         | ({"protocol": {}} if results.changed_settings else {}),
         "selections": list(filter(None, dict.fromkeys(table["selection"]))),

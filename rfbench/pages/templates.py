@@ -64,13 +64,14 @@ def make_jinja_environment(escaped: bool = False) -> Environment:
     With `escaped`, every value in a template is escaped as Markdown, unless it is an instance of
     `rfbench.escaping.Markdown`, such as a link, a table, or the result of a macro.
     """
-    # Jinja can escape only HTML. Its escaping is not used, because all texts here are Markdown.
+    # Disable the escaping of Jinja for Markdown, because Jinja can escape only HTML.
     finalize = _escaped if escaped else None
     made = make_plain_jinja_environment(
         keep_trailing_newline=True, autoescape=escaped, finalize=finalize
     )
     made.filters["table"] = grids.render_markdown
-    # In a code block, no characters are markup, and a backslash is literal.
+    # In a Markdown code block, no character is markup. Therefore the filter `code` does not escape
+    # Markdown.
     made.filters["code"] = lambda text: Markdown(escape_line(text))
     made.globals.update(
         format_spread=formatting.format_spread,

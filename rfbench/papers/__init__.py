@@ -42,7 +42,7 @@ def _read_shipped() -> Mapping[str, Folder]:
 
 
 def read_known_papers() -> Mapping[str, Folder]:
-    """Return all papers by short name: the papers of rfbench, newest first, then other papers."""
+    """Return all papers by short name: papers of rfbench, newest first, then added papers."""
     return {**_read_shipped(), **_OUTSIDE.get()}
 
 
@@ -91,7 +91,7 @@ def list_external_papers() -> list[str]:
 
 
 def check_paper_name(name: str) -> str:
-    """Return the name unchanged; raise ResultsError with the nearest name if no paper has it."""
+    """Return the name unchanged, or raise ResultsError if no paper has this name."""
     if name not in read_known_papers():
         todo = "Name the folder of your own paper with --papers."
         raise make_unknown_error("paper", name, read_known_papers(), ResultsError, todo)
@@ -146,7 +146,8 @@ def find_commit_order_of_claim(claim: Claim) -> str:
 
 def format_claim_name(claim: Claim) -> str:
     """Return the id of a claim, after the name of its paper if two papers have the same id."""
-    # The name of a claim of rfbench does not depend on papers that are not part of rfbench.
+    # Compare the id only with the claims of papers in rfbench. Then the name of such a claim does
+    # not change if the user adds a paper.
     shipped = {*list_papers(), claim.paper}
     alike = {other.paper for other in list_claims() if other.id == claim.id}
     others = (alike & shipped) - {claim.paper}

@@ -10,7 +10,7 @@ from rfbench.method_names import find_displayed_name
 from rfbench.papers.models import Folder, Published
 
 CELL_GRAMMAR = "'PAPER, TABLE, DATA SET, METHOD, M', such as 'PAPER, Table 3, EEG, ORF, 224'"
-NOT_STATED = "not stated"  # text that replaces the size if the paper states no size
+NOT_STATED = "not stated"  # text for a number of features that the paper does not state
 
 
 def find_published_cell(text: str, library: Mapping[str, Folder]) -> list[Published]:

@@ -19,15 +19,15 @@ from pydantic import (
 
 PRINTED, CODE, MATCHED, TUNED = "printed", "code", "matched", "tuned"
 CORRECTED = "corrected"
-# units of published numbers: percent, seconds, and none
+# units of published numbers: percent, seconds, and no unit
 PERCENT, SECONDS, PLAIN = "%", "s", "1"
-# Settings that a paper leaves open. For each name there is a list of values of one key, or a
-# dictionary of named settings of several keys.
+# Settings that a paper does not state. The keys are names. Each value is a list of values for one
+# configuration key, or a dictionary of named options that set several keys.
 Choices = dict[str, list[Any] | dict[str, dict[str, Any]]]
 
 
 def _of_paper(name: str, info: ValidationInfo) -> str:
-    """Return the name of the paper that is being read, which its files may omit."""
+    """Return the name of the paper that is being read. The files of the paper may omit the name."""
     paper = str((info.context or {}).get("paper", name))
     if name not in ("", paper):
         raise ValueError(f"the key paper is {name}, but must be {paper}. Remove the key")
@@ -102,7 +102,7 @@ class Published(_PaperSection):
 
     @property
     def size(self) -> int | None:
-        """Number of features, or None if the paper states none."""
+        """Number of features, or None if the paper does not state a number."""
         return int(self.M) if self.M.isdigit() else None
 
     @property
@@ -116,13 +116,13 @@ class Published(_PaperSection):
 
     @property
     def trials(self) -> int | None:
-        """Number of trials in the paper, or None if the paper does not state it."""
+        """Number of trials in the paper, or None if the paper does not state a number."""
         match = re.search(r"(\d+) trials", self.note)
         return int(match[1]) if match else None
 
     @property
     def standard_error(self) -> float | None:
-        """Standard error of the published mean, or None if it is not known."""
+        """Standard error of the published mean, or None if the standard error is not known."""
         if self.spread is None or self.spread_kind == "se":
             return self.spread
         return self.spread / self.trials**0.5 if self.trials else None
@@ -148,11 +148,11 @@ class AuthorsRow(_PaperSection):
     dataset: str  # name of the data set, as in paper.yaml
     method: str  # label of the method in our results
     fold: int = Field(ge=0)
-    # metric of the published numbers; an accuracy is in percent
+    # metric of the published scores; accuracies are in percent
     metric: Literal["rmse", "accuracy"]
     value: float
     M: int | None = None
-    alpha: float | None = None  # penalty with which the fold is measured, None if it is selected
+    alpha: float | None = None  # penalty for the fold, None if the penalty is selected
     parameters: dict[str, float] = {}
 
     @model_validator(mode="before")
@@ -164,7 +164,7 @@ class AuthorsRow(_PaperSection):
 
     @property
     def settings(self) -> dict[str, Any]:
-        """Settings with which the fold is measured: M, alpha and parameters, if they are known."""
+        """Known settings with which the fold is measured: M, alpha and the other parameters."""
         given = {"M": self.M, "alpha": self.alpha, **self.parameters}
         return {key: value for key, value in given.items() if value is not None}
 
@@ -173,7 +173,7 @@ class DisplayedComparison(_PaperSection):
     """Rows of rows.csv that are shown next to results of another protocol, without a verdict."""
 
     rows: str  # name of the method in the file rows.csv
-    # names of the results folders with our measurements
+    # names of the folders with our results
     experiments: list[str] = Field(min_length=1)
     method: str  # label in the results folders
     differs: str  # description of the difference between the authors' protocol and ours
@@ -182,31 +182,33 @@ class DisplayedComparison(_PaperSection):
 class Source(_PaperSection):
     """A data set of a paper: entry in our catalog, size, and substitutes."""
 
-    # name of the data set in the catalog
+    # name of the data set in the catalog of rfbench
     dataset: str
-    # Number of training rows in the paper. Data with a different number of rows are a substitute.
+    # Number of training rows in the paper. A data set with a different number of rows counts as a
+    # substitute.
     n_train: int | None = None
     n_test: int | None = None
     d: int | None = None  # number of columns in the paper
-    # Number of training rows that a table of the paper sampled. The key is the table, or `all`.
+    # Number of training rows that were sampled for a table of the paper. The key is the name of the
+    # table, or `all`.
     rows: dict[str, int] = {}
-    # names of subsets and substitutes of the data set in the catalog
+    # catalog names of data sets that replace this data set: subsets and substitutes
     stand_ins: list[str] = []
-    # share of the majority class, from 0 to 1; the keys are names of data sets in the catalog
+    # maps a name in the catalog to the share of the rows in the largest class, from 0 to 1
     larger_class: dict[str, float] = {}
-    # reason why this entry of the catalog is used, if its name differs from the paper's name
+    # reason for using this data set of the catalog, if its name differs from the name in the paper
     reason: str = ""
-    # Reason why the folds in rows.csv have different rows than our folds. Empty if the rows are
-    # the same.
+    # Reason why the authors' folds in rows.csv consist of different rows than our folds. The reason
+    # is empty if the rows are the same.
     other_rows: str = ""
 
 
 class Content(_PaperSection):
-    """A table or figure of the paper, with its data sets."""
+    """A table or figure of the paper, with the data sets of the table or figure."""
 
     item: str
-    of: str = ""  # table or figure whose runs are used, if this one has no runs of its own
-    # data sets of the table or figure, if its runs contain further data sets
+    of: str = ""  # table or figure whose runs are used, if `item` has no own runs
+    # data sets of the table or figure; needed only if the runs contain further data sets
     datasets: list[str] = []
     nothing: str = ""  # description of a table or figure that contains no measurements
 
@@ -219,9 +221,9 @@ class Inconsistency(_PaperSection):
 
 
 class SizeName(_PaperSection):
-    """The paper's name for the number of features, and the unit in which the paper counts it."""
+    """The paper's name for the number of features, and the unit of this number in the paper."""
 
-    title: str = ""  # title of the horizontal axis in figures, empty for the usual title
+    title: str = ""  # title of the horizontal axis in figures; empty for the default
     over_d: bool = False  # True if the paper states sizes as multiples of the number of columns
 
 
@@ -229,12 +231,13 @@ class Added(_PaperSection):
     """Descriptions of our additional measurements for a paper."""
 
     items: dict[str, str] = {}
-    # maps labels of methods that the paper does not have to descriptions
+    # For methods that we added and that the paper does not contain: maps the label to a
+    # description.
     methods: dict[str, str] = {}
 
 
-# Classes of settings that were chosen to match the paper's numbers, after these had been compared
-# with ours.
+# Classes of settings that were selected to match the paper's numbers, after our results had been
+# compared with these numbers.
 TUNED_TO_MATCH = (MATCHED, "rematched")
 
 
@@ -254,7 +257,8 @@ class Provenance(_PaperSection):
     - ``ours``: settings that do not measure what the paper measures.
     """
 
-    # origin of the numbers in each table or figure, by default a table
+    # For each table or figure, the place from which its numbers were copied. The default is a
+    # table.
     sources: dict[str, Literal["table", "figure", "repository"]] = {}
     settings: dict[
         str,
@@ -266,19 +270,20 @@ class Provenance(_PaperSection):
         MATCHED: "matched",
         TUNED: "ours",
     }  # maps each protocol to the class of its settings
-    # Planned number of trials of each run to which trials were added later. These trials were added
-    # for a few sizes, after results had been seen. They are shown, but not used in verdicts.
+    # For runs to which trials were added after results had been seen: the planned number of trials.
+    # The additional trials are shown, but are not used in verdicts.
     trials: dict[str, int] = {}
-    # True if all trials of the paper share one draw of rows. Each of our trials draws new rows.
+    # True if the paper draws its rows only once, for all trials. In our results, each trial draws
+    # new rows.
     one_draw_of_rows: bool = False
     contradicts: dict[
         str, str
     ] = {}  # for each protocol, the statements of the paper's text that its settings contradict
-    # Class that the settings of each protocol had when the first results were published.
+    # For each protocol, the class of its settings when the first results were published.
     formerly: dict[str, Literal["text", "cited", "code", "readings", "ours"]] = {}
-    # for each protocol, a single remark that applies to all of its numbers
+    # For each protocol, one remark that applies to all numbers of this protocol.
     one_finding: dict[str, str] = {}
-    # strongest objection that the paper's authors could make to our result, in one sentence
+    # strongest objection that the paper's authors could raise to our result, in one sentence
     strongest_answer: str = ""
 
     @property
@@ -302,9 +307,9 @@ class SourceOfRows(_PaperSection):
 
     repository: str  # repository on GitHub, in the form owner/name
     commit: str = Field(pattern="^[0-9a-f]{40}$")
-    # path of the file or folder in the repository
+    # path of the file or folder in the repository with the authors' code
     path: str
-    # hash of the file; empty if `path` is a folder
+    # SHA-256 hash of the file; empty if `path` is a folder
     sha256: str = Field(default="", pattern="^([0-9a-f]{64})?$")
     licence: str  # license of the repository, or a remark that none is stated
     note: str = ""  # description of how the numbers were read from the repository
@@ -318,39 +323,37 @@ class Paper(_PaperSection):
     authors: list[str] = Field(min_length=1)  # full names, including first names
     venue: str
     year: int
-    # short description of the paper's subject
+    # short description of the subject of the paper
     about: str
-    # address at which the paper can be read
+    # web address of the paper
     link: str = Field("", pattern=r"^(https://[\w./:?=&%-]+)?$")
     datasets: dict[str, Source] = Field(min_length=1)  # keys are the paper's names of the data sets
     methods: dict[str, str] = {}  # maps our label of a method to its name in the paper
     sizes: SizeName = SizeName()
-    # Maps a metric or a time in published.csv to the corresponding column of our results, for
-    # example to t_pp (drawing, scoring, selecting) or to a sum of times in
-    # `rfbench.analysis.frame.SUMS`.
+    # Maps a metric or time in published.csv to the column of our results with the same quantity.
+    # The column may be a sum of times in `rfbench.analysis.frame.SUMS`.
     measured_as: dict[str, str] = {}
-    # column with the time that figures show as a function of the size
+    # name of the time that figures show as a function of the number of features
     time_axis: str = "t_total"
-    # Pairs of methods for each table or figure. The paper reports a gain of the first method over
-    # the second method.
+    # For each table or figure, pairs of methods. According to the paper, the first method of a pair
+    # is better than the second method.
     gains: dict[str, list[tuple[str, str]]] = {}
     added: Added = Added()
     provenance: Provenance = Provenance()
     beside: list[DisplayedComparison] = []
-    # description of each table and figure of the paper
+    # descriptions of all tables and figures of the paper
     contents: list[Content] = []
-    # Sentences after the counts on the paper's page. They state which settings matter, and which
-    # settings the text does not state. {E1} is replaced by the number of comparisons of claim E1
-    # that are inside their bounds. {E1 mean} is replaced by the mean effect of the first part of
-    # E1 at each size.
+    # Sentences for the page of the paper on the settings that matter. A placeholder such as {E1} is
+    # replaced by the number of comparisons of claim E1 that are inside their bounds. {E1 mean} is
+    # replaced by the mean effect of the first part of the claim at each size.
     result: str = ""
-    # the value that we chose for each setting that the paper does not state
+    # for each setting that the paper does not state, the value that we selected
     readings: dict[str, str] = {}
-    # True if the settings were checked against the paper's text
+    # True if we checked the settings against the text of the paper
     text_at_hand: bool = True
-    # contradictions between numbers of the paper
+    # contradictions between published numbers of the paper
     doubts: list[Inconsistency] = []
-    # description of the authors' own runs, from which published numbers are computed
+    # description of the authors' own results per fold, from which published numbers are computed
     rows_source: SourceOfRows | None = None
 
     @model_validator(mode="after")
@@ -392,22 +395,22 @@ class Part(_PaperSection):
     """
 
     says: str  # text of the claim part for readers
-    items: list[str]  # names of the tables and figures whose runs are used
+    items: list[str]  # names of the tables and figures whose runs test the claim
     datasets: list[str]
     protocols: list[str] = []  # protocols that are compared; empty for all protocols
     metric: str
     method: str
     against: list[str] = []
-    # values that the sampler's parameters must have, for each method
+    # for each method, values that the parameters of its sampler must have
     settings: dict[str, dict[str, Any]] = {}
     along: Literal["M", "columns", "d"] = "M"
     at: Literal["each", "largest", "lower-half", "upper-half", "best", "equal-time", "own"]
     scale: Literal["difference", "ratio"] = "difference"
-    # lower bound of the effect, in the unit of the metric or as a quotient
+    # lower bound of the effect, as a difference in the unit of the metric or as a ratio
     low: float | None = None
     high: float | None = None
-    # Smallest number of sizes (values of `along`) that have to be measured. With fewer sizes, this
-    # part of the claim is not decided.
+    # Smallest number of sizes (values of `along`) that have to be measured. With fewer sizes, there
+    # is no verdict on this part of the claim.
     values: int = 1
 
     @property
@@ -451,7 +454,7 @@ class Claim(_PaperSection):
 
     @property
     def key(self) -> tuple[str, str]:
-        """Name of the paper and id of the claim. An id is unique within its paper."""
+        """Name of the paper and id of the claim. An id is unique within the claims of a paper."""
         return self.paper, self.id
 
     @property
@@ -484,15 +487,15 @@ class Committed(_PaperSection):
     """
 
     kind: Literal["claim", "data", "rule", "setting"]
-    # Name of a claim, a data set, a catalog entry, a rule of paper.yaml, or a run.
+    # Name of the entry: a claim, a data set, a catalog entry, a rule of paper.yaml, or a run.
     name: str
-    keys: str = ""  # configuration keys with these commits, if the entry is about settings
-    form: str  # commit of the current form, empty if the form is not committed yet
+    keys: str = ""  # keys of the settings, if the entry is about settings
+    form: str  # commit of the current form; empty if there is no commit yet
     form_date: str
-    rows: str  # commit of the first rows that use this form, empty if there are no rows
+    rows: str  # commit of the first results that use this form; empty without results
     rows_date: str
-    # Order of the two commits. The current form was committed before, together with, or after the
-    # first rows. The order is unknown if the commits are on different branches.
+    # Order of two commits: the claim or setting was committed before, together with or after the
+    # first results that use it. The order is unknown if the commits are on different branches.
     order: Literal["before", "same commit", "after", "unknown", "no rows"]
 
 
@@ -511,8 +514,8 @@ class Change(_PaperSection):
     """
 
     id: str
-    first_form: str  # text of the first form of the claim
-    # verdict under each protocol when the claim was first tested
+    first_form: str  # text of the claim before all changes
+    # for each protocol, the verdict when the claim was first tested
     first_verdicts: dict[str, str] = Field(min_length=1)
     recorded: Recorded  # file and commit in which the first verdicts are recorded
     changed_by: list[str] = Field(min_length=1)  # commits that changed the claim
@@ -528,21 +531,21 @@ class Folder(_PaperSection):
     published: tuple[Published, ...]  # published numbers in the order of the paper's tables
     rows: tuple[AuthorsRow, ...] = ()  # scores of the authors' own runs
     claims: tuple[Claim, ...] = ()
-    # Settings that the paper leaves open. The keys are `all`, the name of a table or figure
-    # (ITEM), or ITEM/DATASET.
+    # Settings that the paper leaves open, for all results (key `all`), for a table or figure (key
+    # ITEM), or for a data set of a table or figure (key ITEM/DATASET).
     open_choices: dict[str, Choices] = {}
-    # Names of the open choices that the paper's text does not mention. All other open choices
-    # contradict the text.
+    # Names of the settings in `open_choices` that the paper's text does not mention. For all other
+    # settings, the alternatives contradict the text.
     gaps: tuple[str, ...] = ()
-    # Names of further choices that the text does not mention. They are varied only by `rfbench
-    # audit --gaps`.
+    # Names of further settings that the paper's text does not mention. These settings are varied
+    # only by the command `rfbench audit --gaps`.
     apart: tuple[str, ...] = ()
     history: tuple[Committed, ...] = ()
     changes: tuple[Change, ...] = ()
-    code: Path | None = None  # path of the paper's claims.py, None if there is none
-    # folder of a paper that is not part of rfbench, None for a paper of rfbench
+    code: Path | None = None  # path of the paper's claims.py; None without this file
+    # folder of a paper that the user added; None for a paper that is part of rfbench
     folder: Path | None = None
-    # True if the paper has a claims.py that is not run, because the user has not allowed it
+    # True if the paper has Python code in claims.py that the user has not allowed to run
     withheld: bool = False
 
     @property

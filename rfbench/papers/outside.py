@@ -45,7 +45,7 @@ def list_installed_papers() -> Iterator[Path]:
     for point in metadata.entry_points(group=GROUP):
         package, *inner = re.split("[.:]", point.value)
         try:
-            # find_spec does not import anything if the name has no dots
+            # For a name without dots, find_spec does not import the package.
             spec = importlib.util.find_spec(package)
         except (ImportError, ValueError):
             spec = None

@@ -16,7 +16,8 @@ from rfbench.errors import ConfigError
 from rfbench.papers.models import Folder, Published
 
 PAPER, PUBLISHED, ROWS = "paper.yaml", "published.csv", "rows.csv"
-# Each of these keys has a CSV file of the same name in the folder of the paper.
+# Keys of a paper. The values of each key are in a CSV file with the name of the key, in the folder
+# of the paper.
 PAPER_TABLES = ("published", "rows", "history")
 CLAIMS, CODE = "claims.yaml", "claims.py"
 OPEN_CHOICES, CHANGES = "open_choices.yaml", "changes.yaml"
@@ -88,7 +89,7 @@ def read_paper_folder(folder: Traversable) -> Folder:
 
 
 def _lines(folder: Traversable, name: str) -> tuple[list[dict[str, str]], list[int]]:
-    """Return the rows of a CSV file and their line numbers; empty if the file does not exist."""
+    """Return the rows of a CSV file and the line number of each row; empty without a file."""
     file = folder.joinpath(name)
     try:
         text = file.read_bytes().decode("utf-8-sig") if file.is_file() else ""

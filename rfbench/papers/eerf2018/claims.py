@@ -17,7 +17,7 @@ def over_own_fit(pairing: Pairing, curve: Curve, other: Curve | None) -> list[Qu
 
 
 def at_the_last_time(pairing: Pairing, curve: Curve, other: Curve | None) -> list[Quantity]:
-    """Return the comparison of two methods at the largest time that both of them reached."""
+    """Return the comparison of two methods at the largest time that both methods reached."""
     return compare_at_equal_time(pairing, curve, other)[-1:]
 
 

@@ -11,7 +11,8 @@ from rfbench.analysis.kept import mask_frequencies_near_corners, mask_offsets_ne
 from rfbench.analysis.paired import Curve, Pairing, Quantity, Values, compute_change_along_axis
 from rfbench.results import kept_features
 
-# The paper keeps fewer than 250 features for 2 <= d <= 15: nnz(q) < 250 (section 4.1, footnote 1).
+# Upper bound on the number of kept features. The paper keeps fewer than 250 features for 2 <= d <=
+# 15: nnz(q) < 250 (section 4.1, footnote 1).
 KEPT = 250
 
 
