@@ -92,9 +92,9 @@ def test_published_numbers_are_counted_by_verdict_and_provenance():
     ]
     sentence = render_statements([found])[0].sentence
     assert sentence.startswith(
-        "Published numbers printed in tables that agree with our numbers or are close"
+        "With settings as printed, 1 of 3 published numbers printed in tables agrees with our number"
     )
-    assert "1 of 3 as printed (0 undecided, 2 differ), 1 of 2 tuned to match" in sentence
+    assert "With settings tuned to match, 1 of 2 published numbers printed in tables" in sentence
     nothing = table.assign(verdict="not judged")
     assert (
         findings.build_numbers_finding(
@@ -138,6 +138,7 @@ def test_claim_counts_exclude_our_claims_and_matched_settings():
     }  # fmt: skip
     sentence = render_statements([found])[0].sentence
     said = (
-        "as printed, 1 of 3 before rows (E2), 1 of 2 after rows (O2); authors' code, 1 of 1 before"
+        "With settings as printed, these numbers of claims hold: 1 of 3 with a test committed before "
+        "the rows (E2), 1 of 2 with a test committed after the rows (O2). With the authors' code, "
     )
     assert said in sentence
