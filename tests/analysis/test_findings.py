@@ -92,7 +92,7 @@ def test_published_numbers_are_counted_by_verdict_and_provenance():
     ]
     sentence = render_statements([found])[0].sentence
     assert sentence.startswith(
-        "With settings as printed, 1 of 3 published numbers printed in tables agrees with our number"
+        "With settings as printed, 1 of 3 published numbers printed in tables agrees with our"
     )
     assert "With settings tuned to match, 1 of 2 published numbers printed in tables" in sentence
     nothing = table.assign(verdict="not judged")
@@ -138,7 +138,7 @@ def test_claim_counts_exclude_our_claims_and_matched_settings():
     }  # fmt: skip
     sentence = render_statements([found])[0].sentence
     said = (
-        "With settings as printed, these numbers of claims hold: 1 of 3 with a test committed before "
-        "the rows (E2), 1 of 2 with a test committed after the rows (O2). With the authors' code, "
+        "With settings as printed, these numbers of claims hold: 1 of 3 with a test committed "
+        "before the rows (E2), 1 of 2 with a test committed after the rows (O2)."
     )
     assert said in sentence
