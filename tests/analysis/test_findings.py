@@ -92,9 +92,9 @@ def test_published_numbers_are_counted_by_verdict_and_provenance():
     ]
     sentence = render_statements([found])[0].sentence
     assert sentence.startswith(
-        "With settings as printed, 1 of 3 published numbers printed in tables agrees with our"
+        "With settings as printed, 1 of 3 numbers printed in tables is near our numbers and 2 differ."
     )
-    assert "With settings tuned to match, 1 of 2 published numbers printed in tables" in sentence
+    assert "With settings tuned to match, 1 of 2 numbers is near and 0 differ" in sentence
     nothing = table.assign(verdict="not judged")
     assert (
         findings.build_numbers_finding(
@@ -138,7 +138,6 @@ def test_claim_counts_exclude_our_claims_and_matched_settings():
     }  # fmt: skip
     sentence = render_statements([found])[0].sentence
     said = (
-        "With settings as printed, these numbers of claims hold: 1 of 3 with a test committed "
-        "before the rows (E2), 1 of 2 with a test committed after the rows (O2)."
+        "as printed, 1 of 3 before rows (E2), 1 of 2 after rows (O2); authors' code, 1 of 1 before"
     )
     assert said in sentence
