@@ -92,7 +92,7 @@ def test_published_numbers_are_counted_by_verdict_and_provenance():
     ]
     sentence = render_statements([found])[0].sentence
     assert sentence.startswith(
-        "With settings as printed, 1 of 3 numbers printed in tables is near our numbers and 2 differ."
+        "With settings as printed, 1 of 3 numbers printed in tables is near our numbers and 2"
     )
     assert "With settings tuned to match, 1 of 2 numbers is near and 0 differ" in sentence
     nothing = table.assign(verdict="not judged")
