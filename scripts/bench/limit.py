@@ -14,14 +14,14 @@ from scripts.bench.timing import rate
 IN_CACHE = 2**15
 
 DEFINITION = (
-    "The limit is the smallest possible time of the case, computed from its numbers of operations "
-    "and the measured rates of these operations. The operations are the GEMM flops of the "
-    "projections (2 n' d M, with n' = n + n/5 rows) and of the predictions (2 (n/5) M a), the SYRK "
-    "flops of the Gram matrix (n M (M + 1)), the flops of one Cholesky factorization for each of "
-    "a penalties (a M^3 / 3, at the rate of SYRK), and n' M cosines. Every rate is measured in the "
-    "same run, on one thread, just before the case. The rates of GEMM and SYRK are measured on a "
-    "block of rows that is in the cache. The rate of cosines is measured on 2^15 elements in the "
-    "cache."
+    "The limit is the smallest possible time of a case. The limit is computed from the number "
+    "of operations and from the measured rate of each kind of operation. The projections need "
+    "2 n' d M GEMM flops, with n' = n + n/5 rows, and the predictions with a penalties need 2 "
+    "(n/5) M a GEMM flops. The Gram matrix needs n M (M + 1) SYRK flops. The Cholesky "
+    "factorizations for the a penalties need a M^3 / 3 flops, at the rate of SYRK. The "
+    "features need n' M cosines. Each rate is measured in the same run, on one thread, just "
+    "before the case. The rates of GEMM and SYRK are measured on a block of rows that is in "
+    "the cache. The rate of cosines is measured on 2^15 elements in the cache."
 )
 
 

@@ -67,14 +67,14 @@ The [glossary](../glossary.md) defines the terms of this page.
 The command `scripts/bench/run --quick` wrote this page. Each time is the median of two to fifteen
 rounds, in seconds. Each round runs rfbench and scikit-learn in turn, with one thread and with two
 threads. A ratio above 1 means that rfbench is faster than scikit-learn. In the cases "ridge", the
-time includes the random features and the search for one of 11 penalties. The columns "scikit-learn"
-then show the time of RBFSampler and RidgeCV (leave-one-out). The columns "x limit" show the time of
-rfbench divided by a computed limit. For ridge regression, the limit is the time of the projections,
-the cosines, the Gram matrix of the shorter side, and six tridiagonal forms of the Gram matrix. The
-time of a tridiagonal form is computed from 4/3 of the cubed size and the rate of the products of
-the Gram matrix. For features, the limit is the time of the dense projection and the cosines.
-Each line of logistic regression compares fits that are about equally accurate. The first line of
-a size has the accuracy of scikit-learn's default tolerance."""
+time includes the random features and the search for one of 11 penalties. In these cases, the
+columns "scikit-learn" show the time of RBFSampler and RidgeCV (leave-one-out). The columns "x
+limit" show the time of rfbench divided by a computed limit. For ridge regression, the limit is the
+time of the projections, the cosines, the Gram matrix of the shorter side, and six tridiagonal
+forms of the Gram matrix. The time of a tridiagonal form is computed from 4/3 of the cubed size and
+the rate of the products of the Gram matrix. For features, the limit is the time of the dense
+projection and the cosines. Each line of logistic regression compares fits that are about equally
+accurate. The first line of a size has the accuracy of scikit-learn's default tolerance."""
 HEAD = [
     "case",
     *("n", "d", "M"),

@@ -17,8 +17,8 @@ TITLE = """\
 The script `scripts/bench/run` wrote this page. Each time is the best of several repetitions on one
 thread, in seconds. For the solvers alone, the time is the smallest number of CPU seconds.
 The column "reference" names the program with which rfbench is compared. The column "bar" contains
-our own target, and the verdict MISSED means that the target was not reached. In the cases with
-t_pp, M is the size of the pool of candidate features."""
+our own target, and the verdict MISSED means that the target was not reached. In the cases
+named t_pp, M is the size of the pool of candidate features."""
 FILES = ("bench.json", "bench.md", "machine.json")
 LEFT = ("case", "reference", "bar", "verdict")
 HEAD = (
@@ -42,7 +42,7 @@ def machine_lines() -> str:
         f"{machine['cpu']}, {machine['cores']} cores, {machine['memory_gib']} GiB, "
         f"{machine['system']}",
         f"{', '.join(libraries)}; {', '.join(f'{name} {versions[name]}' for name in names)}",
-        "environment, for the reference too: "
+        "environment variables of rfbench and of the reference: "
         + (
             " ".join(f"{name}={value}" for name, value in environment.read_blas_variables().items())
             or "unchanged"

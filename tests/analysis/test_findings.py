@@ -92,9 +92,9 @@ def test_published_numbers_are_counted_by_verdict_and_provenance():
     ]
     sentence = render_statements([found])[0].sentence
     assert sentence.startswith(
-        "Published numbers printed in tables that agree with our numbers or are close"
+        "With settings as printed, 1 of 3 numbers printed in tables is near our numbers and 2"
     )
-    assert "1 of 3 as printed (0 undecided, 2 differ), 1 of 2 tuned to match" in sentence
+    assert "With settings tuned to match, 1 of 2 numbers is near and 0 differ" in sentence
     nothing = table.assign(verdict="not judged")
     assert (
         findings.build_numbers_finding(

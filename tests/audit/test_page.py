@@ -50,7 +50,7 @@ def test_audit_page_shows_the_nearest_combinations_of_varied_settings(folder, mo
         (ranked([(1, 4), (2, 2)], ["scaling=a,b"]), tied(), "share the first place"),
         (EIGHT, ranked([(1,) * 8], ["scaling=a"], NUMBERS, trials=2), "due to chance"),
         (tied(), tied(stand_in=True), "cannot confirm or refute"),
-        (tied(), tied(as_it_stands=3), "The configuration has place"),
+        (tied(), tied(as_it_stands=3), "Our own configuration has place"),
         (EIGHT, tied(), "cannot confirm"),
     ],
 )

@@ -96,7 +96,7 @@ def test_builtin_samplers_are_summarized_in_one_sentence():
     claimed = own[own["said"] == ""]
     text = written()["rfbench's own samplers"]
     right = (claimed["verdict"] == "no bias").sum()
-    assert f"{right} of {len(claimed)} forms" in text
+    assert f"{right} of the {len(claimed)} forms" in text
     assert "|" not in text
     assert "[own.csv](published/maps/own.csv)" in text
     assert all(f" {code}" in text for code in own.loc[own["said"] != "", "code"])
@@ -124,8 +124,8 @@ def test_maps_with_the_same_mistake_share_one_fault_number():
     parts = written()
     assert f", by {numbers[-1]} different faults.**" in parts[""]
     real = (biased["how"] == "real").sum()
-    counts = f"{real} of the {len(biased)} biased feature maps were run as released packages"
-    assert f"{counts}, and {len(biased) - real} " in parts[""]
+    counts = f"We ran {real} of the {len(biased)} biased feature maps from released packages."
+    assert f"{counts} For the other {len(biased) - real} " in parts[""]
     found = cells(parts["Biased feature maps"].partition("The bias of these")[0])
     for row in biased.to_dict("records"):
         assert found[f"{row['code']}, {row['option']}"][0] == str(row["number"])
@@ -168,7 +168,9 @@ def test_each_patch_applies_and_passes_the_tests_of_its_package():
     assert (run["failed_after"] <= run["failed_before"]).all()
     assert rows.loc[rows["passed_before"].isna(), "note"].notna().all()
     found = cells(
-        written()["Biased feature maps"].split("are included:")[1].split("The bias of")[0]
+        written()["Biased feature maps"]
+        .split("The table includes patches")[1]
+        .split("The bias of")[0]
     )
     assert all(found[row["code"]][1] == "yes" for row in rows.to_dict("records"))
     for row in run.to_dict("records"):

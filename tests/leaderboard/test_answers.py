@@ -166,9 +166,9 @@ def test_worse_verdict_requires_that_all_options_are_worse():
 @pytest.mark.parametrize(
     ("median", "p", "words"),
     [
-        (0.85, 0.01, r"15\.0 % lower error in the median \(10\.0 to 20\.0 %\)"),
-        (1.0, 0.9, r"0\.0 % higher error in the median \(-5\.0 to 5\.0 %\)"),
-        (1.15, 0.01, r"15\.0 % higher error in the median \(10\.0 to 20\.0 %\)"),
+        (0.85, 0.01, r"15\.0 % lower error in the median \(90 % interval 10\.0 to 20\.0 %\)"),
+        (1.0, 0.9, r"0\.0 % higher error in the median \(90 % interval -5\.0 to 5\.0 %\)"),
+        (1.15, 0.01, r"15\.0 % higher error in the median \(90 % interval 10\.0 to 20\.0 %\)"),
     ],
 )
 def test_each_question_gets_a_sentence_for_any_result(median, p, words):

@@ -54,7 +54,7 @@ def page(*folders: Results) -> str:
 
 def test_leader_is_named_with_its_command() -> None:
     text = page(folder(30, 0.5), boosting(30))
-    assert "**Use ORF.** With 100 features it is significantly better than every other" in text
+    assert "**Use ORF.** With 100 features, ORF is significantly better than every other" in text
     assert "--only label=orf`" in text
     assert "At M = 100, 30 data sets were measured" in text
     (line,) = [line for line in text.splitlines() if line.startswith("| 100 ")]
@@ -67,7 +67,7 @@ def test_page_names_a_smaller_m_with_a_best_method_if_the_largest_has_none() -> 
     none = replace(made.largest, apart=())
     text = which_method.render_page(replace(made, sizes=(*made.sizes[:-1], none)), Path())
     assert "**There is no clear winner at M = 100.**" in text
-    assert "With 50 features ORF is the best method." in text
+    assert "With 50 features, ORF is the best method." in text
     lines = {line.split()[1]: line for line in text.splitlines() if line.startswith("| ")}
     assert "| yes " in lines["50"]
     assert "| no: not better than " in lines["100"]
@@ -86,15 +86,16 @@ def test_recommendation_is_tested_on_held_out_data_sets() -> None:
     made = rows(errors, 2, scaling="standard")
     made = [row for row in made if (row["dataset"], row["trial"]) != ("old", 1)]
     text = page(folder(30, 0.5), results(made, "leaderboard_held_out_x"))
-    assert "**On 2 data sets that were held out** ORF has a 3" in text
+    assert "On 2 held-out data sets, ORF has a 3" in text
     assert "`rfbench run leaderboard_held_out`" in text
     other = [row for row in made if row["sampler"] == "rks"]
-    assert "held out** ORF" not in page(folder(30, 0.5), results(other, "leaderboard_held_out_x"))
+    text = page(folder(30, 0.5), results(other, "leaderboard_held_out_x"))
+    assert "held-out data sets, ORF" not in text
 
 
 def test_tie_between_best_methods_is_reported() -> None:
     text = page(folder(30, 1.0))
-    assert "**There is no clear winner at M = 100.** `rfbench run" in text
+    assert "**There is no clear winner at M = 100.** The command `rfbench run" in text
     assert text.count("| no: not better than ") == 2
 
 
