@@ -161,9 +161,10 @@ def _judged(every: pd.DataFrame) -> tuple[NDArray[np.str_], NDArray[np.bool_]]:
     # paper's single draw of rows would be treated as if it had no error.
     of_rows = np.sqrt((own**2 * every["trials"] - of_features).clip(lower=0.0))
     of_rows = of_rows.where(every["one_draw_of_rows"], 0.0)
-    # Half the width of Welch's interval for the difference of our mean and the published mean. The
-    # error `of_rows` of the paper's single draw of rows is added to our standard error, because
-    # `of_rows` is estimated from our n trials and therefore has n - 1 degrees of freedom, too.
+    # Compute half the width of Welch's interval for the difference of our mean and the published
+    # mean. If all trials of the paper use one draw of rows, `of_rows` is the standard deviation
+    # over draws of rows. It is estimated from our n trials. It is added to our standard error,
+    # because both have n - 1 degrees of freedom.
     half = verdicts.compute_interval_half_widths(
         error, many, np.hypot(own, of_rows), every["trials"], digit
     )

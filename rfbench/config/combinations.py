@@ -88,8 +88,8 @@ def _check_paper(experiment: Experiment) -> None:
             folds = len(papers.read_authors_settings(name, spec.name, sampler.label))
             if not folds or folds != split.get("folds"):
                 raise ConfigError(
-                    f"The split {experiment.split} does not have the folds of the paper {name}, "
-                    f"which has settings of {sampler.label} on the data set {spec.name} for "
+                    f"The split {experiment.split} does not have the folds of the paper {name}. "
+                    f"For {sampler.label} on the data set {spec.name}, the paper has settings for "
                     f"{folds} folds.",
                     "Each trial uses the settings that were selected for its test fold.",
                     "Use samplers and data sets from the file rows.csv of the paper, and its "

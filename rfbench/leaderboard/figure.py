@@ -112,7 +112,8 @@ def draw_errors_against_costs(sizes: Sequence[SizeResult], own: str = "") -> Fig
     """Draw the error of each method against its search time, relative to the baseline.
 
     The smallest and the largest number of features have a panel each, one below the other, with the
-    same times. Points are medians over data sets, and bars are intervals of the medians. A line
+    same times. Errors are medians over data sets, and bars are intervals of the medians. Times are
+    geometric means. A line
     joins the methods for which no other method is better in both error and time. These methods are
     named first, and the other methods if there is space. Reference models have open markers. The
     method `own` is a star, or a horizontal line if its time is not known.

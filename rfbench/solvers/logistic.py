@@ -145,7 +145,7 @@ class LogisticClassifier(Classifier, LinearModel):
         missing = coding.k - len(np.unique(codes))
         if missing:
             raise MethodError(
-                f"Without a fold, the training set does not have rows of {missing} of the classes.",
+                f"Cross-validation: the training rows of a fold have no rows of {missing} classes.",
                 "The penalty is selected with fits that leave out one fold.",
                 "Use fewer folds, or more rows.",
             )
