@@ -1,4 +1,5 @@
-"""Comparison of two methods of one results folder by the differences in their common trials."""
+"""Comparison of two methods of one results folder by the paired differences in their common trials.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ MAX_TABLE_LINES = 60  # maximum number of printed lines, the same as in pandas
 
 
 class Comparison(pd.DataFrame):
-    """Table returned by `compare`, printed without empty columns, ``p_holm`` and ``note``."""
+    """Table that `compare` returns. Empty columns, ``p_holm`` and ``note`` are not printed."""
 
     @property
     def _constructor(self) -> type[Comparison]:
