@@ -34,8 +34,7 @@ FEW_ROWS = 2
 
 
 class AuthorsRuns(NamedTuple):
-    """Authors' runs of one method on one data set, with our runs of the method in one results folder.
-    """
+    """Authors' runs of one method on one data set, and our runs of the method in one folder."""
 
     paper: str
     dataset: str
@@ -66,16 +65,16 @@ def compare_with_authors_rows(
 ) -> tuple[AuthorsRuns, ...]:
     """Compare the authors' runs of a paper with our runs, per method and data set.
 
-    The values of the authors' runs are in the file rows.csv of the paper. Without `paper`, the runs of
-    all papers are compared.
+    The values of the authors' runs are in the file rows.csv of the paper. Without `paper`, the runs
+    of all papers are compared.
 
     Notes
-    -----
-    If both sides used the same rows and each fold has several of our trials, only the random features
-    vary. The mean of the differences over F folds then has the variance s^2 (1 + 1 / n) / F, where n is
-    the number of our trials per fold and s^2 is the variance of our values within folds. With one trial
-    per fold, the interval is the paired interval of the F differences. If the rows differ, the interval
-    is Welch's interval over the folds, which is approximate because folds share training rows.
+    ----- If both sides used the same rows and each fold has several of our trials, only the random
+    features vary. The mean of the differences over F folds then has the variance s^2 (1 + 1 / n) /
+    F, where n is the number of our trials per fold and s^2 is the variance of our values within
+    folds. With one trial per fold, the interval is the paired interval of the F differences. If the
+    rows differ, the interval is Welch's interval over the folds, which is approximate because folds
+    share training rows.
     """
     lines: list[AuthorsRuns] = []
     measured = selection.collection.groups

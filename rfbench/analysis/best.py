@@ -32,12 +32,12 @@ class Point:
     x : float or str
         Value on the x axis, such as the number of features. It is a string if it is not a number.
     first, second : pairs of float
-        Mean and standard error of the metric for each method. The standard error is NaN for a single
-        trial. Both numbers of `second` are NaN if there is no second method.
+        Mean and standard error of the metric for each method. The standard error is NaN for a
+        single trial. Both numbers of `second` are NaN if there is no second method.
     verdict : str
         ``better`` or ``worse`` if the interval of the paired differences excludes zero, otherwise
-        ``alike``. The word refers to the first method. It is empty if the methods have fewer than two
-        trials in common.
+        ``alike``. The word refers to the first method. It is empty if the methods have fewer than
+        two trials in common.
     """
 
     x: Any
@@ -50,9 +50,9 @@ class Point:
 class FirstAnswer:
     """Best method on a data set, compared with plain random features or the second best method.
 
-    The best method has the best mean at any value of the x axis. It is selected with the same test rows
-    that are used in the comparison, so its advantage is optimistic. If plain random features are best,
-    they are compared with the second best method.
+    The best method has the best mean at any value of the x axis. It is selected with the same test
+    rows that are used in the comparison, so its advantage is optimistic. If plain random features
+    are best, they are compared with the second best method.
     """
 
     dataset: str
@@ -85,8 +85,8 @@ class FirstAnswer:
     def point_of_largest_difference(self) -> Point:
         """Point at which the means of the two methods differ most.
 
-        Points with the verdict ``better`` are searched first, then points with the verdict ``worse``. If
-        there are neither, the last point is returned.
+        Points with the verdict ``better`` are searched first, then points with the verdict
+        ``worse``. If there are neither, the last point is returned.
         """
         among = (
             self._find_x_values("better") or self._find_x_values("worse") or list(self.points)[-1:]
@@ -141,9 +141,10 @@ def _answer(collection: Collection, part: pd.DataFrame, varied: str) -> FirstAns
 def is_best_or_tied(collection: Collection, table: pd.DataFrame) -> pd.Series[bool]:
     """Return True for each line of a table that is best, or tied with the best line.
 
-    Lines with the same data set and the same ``x`` are compared. A line ties with the best line if the
-    confidence interval of their paired differences, with coverage `TIE_LEVEL`, contains zero. If there
-    is a single method, or if the best line has no trial in common with another line, no line is marked.
+    Lines with the same data set and the same ``x`` are compared. A line ties with the best line if
+    the confidence interval of their paired differences, with coverage `TIE_LEVEL`, contains zero.
+    If there is a single method, or if the best line has no trial in common with another line, no
+    line is marked.
 
     Parameters
     ----------

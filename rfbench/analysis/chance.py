@@ -21,8 +21,8 @@ def is_better_than_constant(
 ) -> NDArray[np.float64]:
     """Return 1 for each group of trials that beats a constant prediction, 0 if not, NaN if unknown.
 
-    The accuracy of a classifier has to exceed the share of the majority class, which the paper's folder
-    states, by more than `CHANCE_POINTS`. A regression needs an R^2 of at least `LEARNED`.
+    The accuracy of a classifier has to exceed the share of the majority class, which the paper's
+    folder states, by more than `CHANCE_POINTS`. A regression needs an R^2 of at least `LEARNED`.
 
     Parameters
     ----------
@@ -66,9 +66,9 @@ def explain_chance_level(collection: Collection, groups: NDArray[np.intp], sourc
 def describe_constant_kernel(collection: Collection, groups: NDArray[np.intp]) -> str:
     r"""Return `CONSTANT` if the kernel matrix is nearly constant, else an empty string.
 
-    The kernel matrix is not computed here. The kernel error of plain random features is used instead.
-    If all entries off the diagonal are k, the estimate of an entry by M paired features has the
-    standard deviation :math:`(1 - k^2) / \sqrt{2 M}`, which is 0 for k = 1.
+    The kernel matrix is not computed here. The kernel error of plain random features is used
+    instead. If all entries off the diagonal are k, the estimate of an entry by M paired features
+    has the standard deviation :math:`(1 - k^2) / \sqrt{2 M}`, which is 0 for k = 1.
     """
     plain = groups[collection.get_group_column("method")[groups] == "rks"]
     errors = collection.compute_means(KERNEL_ERRORS[0])[plain] * np.sqrt(

@@ -15,8 +15,8 @@ from rfbench.papers.models import Part
 def test_against_bounds(part: Part, part_number: int, quantity: Quantity) -> ClaimComparison:
     """Test whether the mean of paired values of two methods is within the bounds of a claim.
 
-    The bounds are in `part`, the part of the claim with the index `part_number`. If the part compares
-    quotients, the values are logarithms, and the logarithms of the bounds are used.
+    The bounds are in `part`, the part of the claim with the index `part_number`. If the part
+    compares quotients, the values are logarithms, and the logarithms of the bounds are used.
     """
     logarithmic = part.scale == "ratio"
     values, mean = quantity.values, float(quantity.values.mean())
@@ -62,9 +62,9 @@ def compute_one_sided_p_values(values: Values) -> tuple[float, float]:
 def compute_confidence_interval(values: Values, is_share: bool = False) -> tuple[float, float]:
     """Return the 90 % confidence interval of the mean of `values`, or of a share of ones.
 
-    The interval of a mean is Student's, and its ends are NaN for a single value. With `is_share`, the
-    values are 0 or 1, and the interval is Clopper and Pearson's. A one-sided test of a bound at an end
-    of the interval has a p-value of 5 %.
+    The interval of a mean is Student's, and its ends are NaN for a single value. With `is_share`,
+    the values are 0 or 1, and the interval is Clopper and Pearson's. A one-sided test of a bound at
+    an end of the interval has a p-value of 5 %.
     """
     coverage = 1 - 2 * verdicts.ALPHA
     if not is_share:
@@ -80,7 +80,8 @@ def compute_confidence_interval(values: Values, is_share: bool = False) -> tuple
 def compute_share_p_values(values: Values, bound: float) -> tuple[float, float]:
     """Return two exact p-values for the share of ones in `values`.
 
-    The two null hypotheses are that the true share is at least `bound`, and that it is at most `bound`.
+    The first null hypothesis is that the true share is at least `bound`. The second null hypothesis
+    is that it is at most `bound`.
     """
     from scipy.special import bdtr, bdtrc
 

@@ -40,10 +40,10 @@ def evaluate_claims(
 
 
 def _judge_safely(claim: Claim, selection: Selection, unprinted: Effect) -> list[Outcome]:
-    """Return the verdicts on a claim, or "not judged" if the claim's own Python code cannot be used.
+    """Return the verdicts on a claim. The verdict is "not judged" if the claim's own code fails.
 
-    Papers that users add may contain Python code for a claim. If this code raises an exception, or if
-    it needs a permission that was not given, the other claims are still judged.
+    Papers that users add may contain Python code for a claim. If this code raises an exception, or
+    if it needs a permission that was not given, the other claims are still judged.
     """
     folder = papers.find_paper_files(claim.paper)
     why = "claims.py of the paper needs --allow-imports"
@@ -65,8 +65,8 @@ def judge_claim(
 ) -> list[Outcome]:
     """Return the verdicts on a claim, one for each protocol (source of the settings) that was run.
 
-    If nothing was run, return one verdict "not run". The function `unprinted` adds to each comparison
-    the range of its effect over the settings that the paper does not state.
+    If nothing was run, return one verdict "not run". The function `unprinted` adds to each
+    comparison the range of its effect over the settings that the paper does not state.
 
     Raises ConfigError if the claim cannot be tested as it is written.
     """
@@ -163,9 +163,10 @@ def find_custom_claim_function(claim: Claim) -> OneOff:
 def make_claim_comparisons(
     claim: Claim, selection: Selection, protocol: str, dataset: str
 ) -> list[ClaimComparison]:
-    """Return the comparisons of methods for a claim on one data set, without tests against the bounds.
+    """Return the comparisons of methods for a claim on one data set.
 
-    All parts of the claim are included, even if they are restricted to other settings or protocols.
+    The comparisons are not yet tested against the bounds of the claim. All parts of the claim are
+    included, even if they are restricted to other settings or protocols.
     """
     parts = [part.model_copy(update={"protocols": [], "settings": {}}) for part in claim.parts]
     asked = claim.model_copy(update={"parts": parts})
@@ -242,10 +243,10 @@ def _least_favorable(
 ) -> tuple[ClaimComparison | None, float]:
     """Return the comparison that decides the verdict on a claim, and its p-value.
 
-    Return None and NaN if there are no comparisons. If comparisons are significantly outside the bounds
-    of the claim, the part of the claim with the smallest `p_outside` decides. Otherwise the part with
-    the largest `p_inside` decides. Within this part, the comparison that is farthest outside the bounds
-    is returned.
+    Return None and NaN if there are no comparisons. If comparisons are significantly outside the
+    bounds of the claim, the part of the claim with the smallest `p_outside` decides. Otherwise the
+    part with the largest `p_inside` decides. Within this part, the comparison that is farthest
+    outside the bounds is returned.
     """
     outside = [one for one in comparisons if verdicts.is_outside_bounds(one)]
     among = (
@@ -263,13 +264,13 @@ def tabulate_claim_verdicts(outcomes: Sequence[Outcome]) -> pd.DataFrame:
     """Return a table with one line for each verdict on a claim of a paper.
 
     A claim has one verdict for each protocol, the source of the settings. The columns ``metric``,
-    ``method``, ``against``, ``dataset``, ``along`` and ``x`` identify the comparison that decides the
-    verdict. ``datasets`` is the number of data sets of the claim, and ``tested`` counts the data sets
-    that have rows for all comparisons. ``reason`` explains an inconclusive verdict. ``on_stand_ins`` is
-    the verdict computed from substitute data sets only. ``low`` and ``high`` are the ends of the 90 %
-    interval of the effect. ``depends_on`` lists the settings that the paper does not state and on which
-    the verdict depends. The verdict ends with ", not varied" if it may depend on such settings but they
-    were not varied.
+    ``method``, ``against``, ``dataset``, ``along`` and ``x`` identify the comparison that decides
+    the verdict. ``datasets`` is the number of data sets of the claim, and ``tested`` counts the
+    data sets that have rows for all comparisons. ``reason`` explains an inconclusive verdict.
+    ``on_stand_ins`` is the verdict computed from substitute data sets only. ``low`` and ``high``
+    are the ends of the 90 % interval of the effect. ``depends_on`` lists the settings that the
+    paper does not state and on which the verdict depends. The verdict ends with ", not varied" if
+    it may depend on such settings but they were not varied.
     """
     return pd.DataFrame([_line(outcome) for outcome in outcomes])
 
@@ -278,8 +279,9 @@ def tabulate_claim_comparisons(outcomes: Iterable[Outcome]) -> pd.DataFrame:
     """Return a table with one line for each comparison of methods in the outcomes of claims.
 
     For each claim, the comparison that decides the verdict comes first. The columns include the
-    ``effect``, its 90 % interval (``low`` and ``high``), and the ``excess``, the distance of the effect
-    from the bound (negative inside the bounds). The column ``side`` is inside, outside or open.
+    ``effect``, its 90 % interval (``low`` and ``high``), and the ``excess``, the distance of the
+    effect from the bound (negative inside the bounds). The column ``side`` is inside, outside or
+    open.
     """
     facts = ("against", "dataset", "x", "effect", "low", "high", "excess", "trials")
     lines = [

@@ -13,12 +13,13 @@ from rfbench.analysis.paired import Quantity
 
 @dataclass(frozen=True)
 class EffectRange:
-    """Change of the difference between two methods if settings that a paper does not state are varied.
+    """Change of an effect if the settings that a paper does not state are varied.
 
-    `low` and `high` are the smallest and the largest change, compared with the difference under our
-    default settings in the same trials. If quotients are compared, the changes are changes of the
-    logarithm. `combinations` is the number of combinations of settings that were run. `varied` and
-    `fixed` are the names of the unstated settings that were varied and that were kept fixed.
+    The effect is the difference or the quotient of two methods. `low` and `high` are the smallest
+    and the largest change, compared with the effect under our default settings in the same trials.
+    For a quotient, the changes are changes of its logarithm. `combinations` is the number of
+    combinations of settings that were run. `varied` and `fixed` are the names of the unstated
+    settings that were varied and that were kept fixed.
     """
 
     low: float
@@ -30,7 +31,7 @@ class EffectRange:
 
 @dataclass(frozen=True)
 class ClaimComparison(Quantity):
-    """Comparison of two methods for a claim, with the tests whether the effect is within the bounds.
+    """Comparison of two methods for a claim, with the tests against the bounds of the claim.
 
     The effect is the mean of the paired differences, or the geometric mean of the quotients.
     """

@@ -31,8 +31,9 @@ class Coverage:
     measured : list of str
         Data sets, by the paper's name, for which we have rows on the paper's own data.
     replaced : dict
-        Data sets for which we have rows only on substitutes, which are other data sets. Each is mapped
-        to its substitutes, and each substitute to its smallest and largest number of training rows.
+        Data sets for which we have rows only on substitutes, which are other data sets. Each is
+        mapped to its substitutes, and each substitute to its smallest and largest number of
+        training rows.
     absent : list of str
         Data sets for which we have no rows.
     not_run : list of str
@@ -62,7 +63,7 @@ class Coverage:
 
 
 def compute_coverage(verification: Verification, configured: Configurations) -> list[Coverage]:
-    """Return the measured and missing data sets of each table and figure that a paper's folder lists.
+    """Return the measured and missing data sets of each table and figure in a paper's folder.
 
     Parameters
     ----------

@@ -48,8 +48,8 @@ class DataIssue:
 def compute_wall_to_cpu_ratio(rows: pd.DataFrame) -> float:
     """Return the total wall time of single-threaded rows divided by their total CPU time.
 
-    The quotient is about 1 on an idle machine, and NaN if no CPU time is known. It is below 1 if BLAS
-    uses more than one thread.
+    The quotient is about 1 on an idle machine, and NaN if no CPU time is known. It is below 1 if
+    BLAS uses more than one thread.
     """
     single = rows.loc[(rows["status"] == "ok") & (rows["threads"] == 1), list(ROW_TIMES)].sum()
     wall = single[[name for name in ROW_TIMES if name.startswith("t_")]].sum()
@@ -90,7 +90,9 @@ def find_data_issues(results: Results) -> list[DataIssue]:
 
 @dataclass(frozen=True)
 class Check:
-    """Condition on a column of the result rows, from the configuration, with the result of the check.
+    """Condition on a column of the result rows, with the result of the check.
+
+    The conditions are entries of the key ``checks`` in the configuration.
     """
 
     asked: Mapping[str, Any]  # the statement, an entry of the key ``checks`` of the configuration

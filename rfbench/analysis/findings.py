@@ -74,9 +74,10 @@ def gather_findings(verification: Verification) -> list[Finding]:
 
 
 def build_numbers_finding(verification: Verification) -> Finding | None:
-    """Return the finding on published numbers that were reproduced, or None without compared numbers.
+    """Return the finding on published numbers that were reproduced, or None if none was compared.
 
-    The numbers are counted separately for each source of the numbers and each source of our settings.
+    The numbers are counted separately for each source of the numbers and each source of our
+    settings.
     """
     bars = [
         Bar(f"{paper}, {', '.join(each.class_label)}: "
@@ -98,9 +99,9 @@ def build_numbers_finding(verification: Verification) -> Finding | None:
 def build_claims_finding(verification: Verification) -> Finding | None:
     """Return the finding on the claims that hold, or None if no claim was tested.
 
-    The entry ``holding`` of its facts is a dictionary with the names of the claims that hold. Each key
-    is a pair: the order in which a claim and the first rows that test it were committed, and the source
-    of our settings.
+    The entry ``holding`` of its facts is a dictionary with the names of the claims that hold. Each
+    key is a pair: the order in which a claim and the first rows that test it were committed, and
+    the source of our settings.
     """
     counts = [
         each
@@ -140,8 +141,8 @@ def _group(counts: Sequence[Count], place: int) -> dict[str, list[Count]]:
 def _build_gains_finding(verification: Verification) -> Finding | None:
     """Return the finding on published gains of one method over another, or None without such gains.
 
-    Only gains that were measured twice are included: with the settings that the paper prints, and with
-    settings that were tuned to match the paper's numbers.
+    Only gains that were measured twice are included: with the settings that the paper prints, and
+    with settings that were tuned to match the paper's numbers.
     """
     table = tabulate_published_gains(verification.selection)
     table = table[(table["published"] > 0) & table["low"].notna()]
@@ -197,10 +198,10 @@ def compare_errors_of_two_splits(collection: Collection) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One line per data set, method and M (`SAME`). ``difference`` is the mean error in percent with
-        whole groups or blocks held out, minus the mean error in percent with random splits. ``half`` is
-        half the width of Welch's 95 % interval of the difference. The interval is over new splits of
-        the same rows and new random features.
+        One line per data set, method and M (`SAME`). ``difference`` is the mean error in percent
+        with whole groups or blocks held out, minus the mean error in percent with random splits.
+        ``half`` is half the width of Welch's 95 % interval of the difference. The interval is over
+        new splits of the same rows and new random features.
     """
     from scipy.special import stdtrit
 
@@ -245,10 +246,11 @@ def tabulate_published_gains(selection: Selection) -> pd.DataFrame:
     DataFrame
         One line per pair of methods that a paper compares, data set and source of our settings
         (``protocol``: printed or matched), on the paper's own data. Pairs are left out if neither
-        method is better than a constant prediction. The columns are ``paper``, ``item`` (the table or
-        figure), ``dataset`` (the paper's name), ``method``, ``other`` and ``protocol``. ``published``
-        is the published gain, averaged over the sizes in the table. ``mean`` is our gain, averaged over
-        the trials that ran every size, and ``low`` and ``high`` are the ends of its 90 % interval.
+        method is better than a constant prediction. The columns are ``paper``, ``item`` (the table
+        or figure), ``dataset`` (the paper's name), ``method``, ``other`` and ``protocol``.
+        ``published`` is the published gain, averaged over the sizes in the table. ``mean`` is our
+        gain, averaged over the trials that ran every size, and ``low`` and ``high`` are the ends of
+        its 90 % interval.
     """
     lines = [
         gain
