@@ -69,7 +69,8 @@ def compare_with_authors_rows(
     of all papers are compared.
 
     Notes
-    ----- If both sides used the same rows and each fold has several of our trials, only the random
+    -----
+    If both sides used the same rows and each fold has several of our trials, only the random
     features vary. The mean of the differences over F folds then has the variance s^2 (1 + 1 / n) /
     F, where n is the number of our trials per fold and s^2 is the variance of our values within
     folds. With one trial per fold, the interval is the paired interval of the F differences. If the

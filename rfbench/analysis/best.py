@@ -1,5 +1,4 @@
-"""Best method on each data set, and the lines of a table that are best or tied with the best line.
-"""
+"""Best method on each data set, and the lines of a table that are best or tied for best."""
 
 from __future__ import annotations
 
