@@ -195,7 +195,9 @@ class Collection:
         return {str(name): int(n) for name, n in sorted(counted.items())}
 
     def drop_stale_rows(self, results: Results) -> Results:
-        """Return the results of one folder without rows that the current configurations do not contain.
+        """Return the results of one folder without stale rows.
+
+        A row is stale if the current configurations do not contain its trial.
         """
         stale = self.groups[self.groups["stale"] & (self.groups["folder"] == results.path)]
         asked = ~results.rows["setting"].isin(stale["setting"])
@@ -207,9 +209,9 @@ class Collection:
 
     @cached_property
     def trial_pair_keys(self) -> pd.DataFrame:
-        """Table of the values that paired rows share: trial, seed, data, split and number of training rows.
+        """Table with one line per pair, a combination of a trial and its data.
 
-        The table has one line per pair.
+        The columns are trial, seed, hash of the data, split and number of training rows.
         """
         return self.rows[PAIRED_BY].groupby(self.rows["pair"], sort=False).head(1)
 

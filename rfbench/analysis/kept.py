@@ -1,5 +1,4 @@
-"""Tests whether stored frequencies of features are near (1, 1) or (-1, -1), or offsets near 0 or pi.
-"""
+"""Masks of stored features: frequencies near (1, 1) or (-1, -1), and offsets near 0 or pi."""
 
 from __future__ import annotations
 

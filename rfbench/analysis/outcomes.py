@@ -89,11 +89,11 @@ class Outcome:
 
     @property
     def has_unvaried_settings(self) -> bool:
-        """True if the verdict may depend on settings that the paper does not state and that were not varied.
+        """True if the verdict may depend on unstated settings that were not varied.
 
-        If the claim holds, the result is True unless the settings were varied for every comparison.
-        If the claim fails, the result is True unless one comparison is outside its bounds under all
-        values of the unstated settings.
+        Unstated settings are settings that the paper does not state. If the claim holds, the result
+        is True unless they were varied for every comparison. If the claim fails, the result is True
+        unless one comparison is outside its bounds under all values of the unstated settings.
         """
         if self.protocol not in (PRINTED, CORRECTED):
             return False

@@ -85,7 +85,7 @@ class Trials:
         return max(columns, key=lambda values: np.isfinite(values).sum(), default=none)
 
     def tabulate_metric(self, metric: str) -> Values:
-        """Return the table of values of a metric, shape (n_pairs, n_groups), with NaN for missing trials.
+        """Return a table of a metric, shape (n_pairs, n_groups), with NaN for missing trials.
 
         ``error`` and ``accuracy`` are in percent. Times are CPU seconds, or wall seconds for a
         group whose CPU times were not measured.
@@ -149,11 +149,12 @@ class Pairing:
     def _compute_difference(
         self, columns: Sequence[int], other_columns: Sequence[int] | None
     ) -> Values:
-        """Return the paired differences of two methods, from the two columns with most trials in common.
+        """Return the paired differences of two methods for one size.
 
-        Columns of the same experiment are compared. If no experiment ran both methods, columns of
-        different experiments are compared. If `other_columns` is None, the values of `columns` are
-        returned.
+        `columns` and `other_columns` are columns of the table `trials` that belong to the two
+        methods. The two columns with the most trials in common are used. Columns of different
+        experiments are compared only if no experiment ran both methods. If `other_columns` is None,
+        the values of the first method are returned.
         """
         table, experiments = self.tabulate_metric(self.part.metric), self.trials.facts["experiment"]
         every = itertools.product(columns, [None] if other_columns is None else other_columns)
@@ -168,7 +169,7 @@ class Pairing:
         return max(candidates, key=lambda values: np.isfinite(values).sum(), default=none)
 
     def compute_steps(self, curve: Curve, other_curve: Curve | None) -> dict[int, Values]:
-        """Return the paired differences of two methods for each M or d at which they have common trials.
+        """Return the paired differences of two methods for each M or d with common trials.
 
         M is the number of features, and d is the number of columns of the data. If `other_curve` is
         None, the values of the first method are returned.
@@ -252,7 +253,7 @@ def is_time_metric(metric: str) -> bool:
 
 
 def _along(pairing: Pairing, curve: Curve, other_curve: Curve | None) -> list[Quantity]:
-    """Return the paired differences of two methods at the points of the x axis that the claim selects.
+    """Return the paired differences of two methods at selected points of the x axis.
 
     The key ``at`` of the claim selects all points, the largest, or the lower or upper half.
     """
