@@ -211,9 +211,9 @@ def is_outside_bounds(comparison: ClaimComparison) -> bool:
 
 
 def find_side_of_bounds(comparison: ClaimComparison) -> str:
-    """Return "inside", "outside" or "open" for the effect in a comparison and the bounds of the claim.
+    """Return "inside", "outside" or "open" for the effect of a comparison.
 
-    The side is open if the effect is not significantly inside or outside.
+    The effect is open if it is not significantly inside or outside the bounds of the claim.
     """
     if is_inside_bounds(comparison):
         return "inside"
