@@ -150,10 +150,10 @@ def read_if_valid(folder: Path, notes: list[str]) -> dict[str, Any]:
 
 
 def has_same_configuration(folder: Path, content: Mapping[str, Any]) -> bool:
-    """Return True if the file `manifest.json` of a folder has the configuration and data in `content`.
+    """Return True if the file `manifest.json` of a folder matches `content`.
 
-    A run without new measurements does not replace such a file, so that the file keeps the machine
-    that measured the rows.
+    The configuration and the data are compared. A run without new measurements does not replace a
+    matching file, so that the file keeps the machine that measured the rows.
     """
     manifest = read_if_valid(folder, [])
     return all(manifest.get(key) == content[key] for key in WHAT)

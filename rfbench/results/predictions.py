@@ -25,7 +25,9 @@ PREDICTIONS_KEY = "predictions"
 
 
 def encode_arrays(arrays: Mapping[str, NDArray[Any]]) -> str:
-    """Encode arrays as text, so that a result row can contain them until they are written to a file.
+    """Encode arrays as text, so that a result row can contain them.
+
+    The arrays are later written to a file.
     """
     stream = io.BytesIO()
     np.savez(stream, **arrays)  # type: ignore[arg-type]

@@ -444,11 +444,11 @@ def _split_sound(
 def _values(
     header: list[str], lines: list[bytes], *, looked_at: bool = False
 ) -> dict[str, Any] | None:
-    """Parse lines of ``trials.csv`` into typed columns, or return None if pandas might misread them.
+    """Parse lines of ``trials.csv`` into typed columns.
 
-    Missing columns are empty. pandas fills short lines, drops extra cells, joins lines within an
-    open quote, and interprets NaN. If any of these errors may have occurred, the result is None.
-    With `looked_at`, the lines were already checked by `_fault`.
+    Return None if pandas might misread the lines. pandas fills short lines, drops extra cells,
+    joins lines within an open quote, and interprets NaN. Missing columns are empty. With
+    `looked_at`, the lines were already checked by `_fault`.
     """
     text = b"\n".join(lines)
     kinds = {name: SCHEMA[name].kind if name in SCHEMA else TEXT for name in header}

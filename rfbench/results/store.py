@@ -167,7 +167,9 @@ class Store:
         return done
 
     def _with_machine(self, rows: Iterable[dict[str, str]]) -> list[dict[str, str]]:
-        """Return the rows with a value for `machine`, even if they were written without this column.
+        """Return the rows with a value for the column `machine`.
+
+        Rows of earlier versions were written without this column.
         """
         older = manifests.find_machine_of_older_rows(manifests.read_if_valid(self.folder, []))
         return [{**row, "machine": row.get("machine") or older} for row in rows]
