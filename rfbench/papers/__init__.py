@@ -143,11 +143,11 @@ def find_settings_class(name: str, protocol: str) -> str:
 
 
 def find_commit_order_of_claim(claim: Claim) -> str:
-    """Return ``before``, ``after`` or another order in which a claim and its first rows were committed.
+    """Return ``before``, ``same commit``, ``after`` or ``unknown`` for a claim and its first rows.
 
-    The first rows are the first results that test the claim. The order is read from the file
-    history.csv of the paper (see `rfbench.papers.models.Committed`). It is ``after`` if the claim
-    has the key ``bounds: after``.
+    The order is the order of two git commits: the commit of the claim, and the commit of the first
+    result rows that test the claim. It is read from the file history.csv of the paper (see
+    `rfbench.papers.models.Committed`). It is ``after`` if the claim has the key ``bounds: after``.
     """
     if claim.bounds:
         return claim.bounds

@@ -301,7 +301,9 @@ class Provenance(_PaperSection):
 
     @property
     def earlier_protocol(self) -> str:
-        """Name of the earlier protocol whose interpretation of the text the protocol `corrected` corrects.
+        """Name of the protocol whose interpretation of the text was later corrected.
+
+        The protocol `corrected` has the corrected interpretation.
         """
         return MATCHED if self.settings.get(CORRECTED) == "rematched" else PRINTED
 

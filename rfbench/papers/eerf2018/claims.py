@@ -20,7 +20,7 @@ def over_own_fit(pairing: Pairing, curve: Curve, other: Curve | None) -> list[Qu
 
 
 def at_the_last_time(pairing: Pairing, curve: Curve, other: Curve | None) -> list[Quantity]:
-    """Compare two methods at the largest training time that both methods reached."""
+    """Compare two methods at the largest mean total time that both methods reached."""
     return compare_at_equal_time(pairing, curve, other)[-1:]
 
 

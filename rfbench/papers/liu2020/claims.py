@@ -12,9 +12,10 @@ from rfbench.analysis.paired import Curve, Pairing, Quantity, Values, compute_ch
 
 
 def at_the_marked_sizes(pairing: Pairing, curve: Curve, other: Curve | None) -> list[Quantity]:
-    """Return the paired differences of two methods at the sizes that the paper marks as significant.
+    """Return the paired differences of two methods at the sizes that the paper marks.
 
-    The list is empty unless all marked sizes were measured.
+    The paper marks sizes with a significant difference. The list is empty unless all marked sizes
+    were measured.
     """
     compared = (pairing.paper, pairing.target, pairing.part.method, pairing.part.metric)
     marked = {

@@ -42,10 +42,10 @@ def slope(pairing: Pairing, curve: Curve, other: Curve | None) -> list[Quantity]
 
 
 def _over_d(pairing: Pairing, curve: Curve, other: Curve | None) -> pd.DataFrame:
-    """Return a table of a metric with a line per trial and a column per d, the dimension of the data.
+    """Return a table of a metric with a line per trial and a column per d.
 
-    Only trials that ran every d are included. Each d has its own data, so trials of different d are
-    matched without the hash of the data.
+    d is the number of columns of the data. Only trials that ran every d are included. Each d has
+    its own data, so trials of different d are matched without the hash of the data.
     """
     names = ["trial", "seed", "split", "n_train"]
     trials = pairing.trials.collection.trial_pair_keys[names].iloc[pairing.trials.pairs]
