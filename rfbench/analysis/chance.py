@@ -1,5 +1,4 @@
-"""Comparison of methods with a constant prediction: the majority class, or the mean of the target.
-"""
+"""Comparison of methods with a constant prediction: the majority class, or the mean target."""
 
 from __future__ import annotations
 

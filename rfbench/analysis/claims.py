@@ -1,4 +1,6 @@
-"""Verdicts on the claims of papers. The rules for the verdicts are in `rfbench.analysis.verdicts`.
+"""Verdicts on the claims of papers.
+
+The rules for the verdicts are in `rfbench.analysis.verdicts`.
 """
 
 from __future__ import annotations

@@ -1,5 +1,4 @@
-"""Comparison of two methods of one results folder by the paired differences in their common trials.
-"""
+"""Comparison of two methods of one results folder, paired by trial."""
 
 from __future__ import annotations
 

@@ -37,7 +37,9 @@ SAME = ["dataset", "protocol", "method", "solver", "variant", "d", "M"]
 
 @dataclass(frozen=True)
 class Bar:
-    """Number that supports a finding, with its confidence interval (NaN if there is no interval).
+    """Number that supports a finding, with its confidence interval.
+
+    The ends of the interval are NaN if there is no interval.
     """
 
     name: str
@@ -59,8 +61,7 @@ class Finding:
 
 
 def gather_findings(verification: Verification) -> list[Finding]:
-    """Return the findings that the result rows support, in the order in which the page shows them.
-    """
+    """Return the findings that the result rows support, in the order of the front page."""
     every = (
         make(verification)
         for make in (

@@ -142,7 +142,7 @@ class Outcome:
 
     @property
     def reason(self) -> str:
-        """Reason why an inconclusive claim cannot be decided. The text is empty for other verdicts.
+        """Reason why an inconclusive claim cannot be decided, or an empty text for other verdicts.
         """
         if self.verdict != CANNOT:
             return ""

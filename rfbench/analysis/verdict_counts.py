@@ -409,8 +409,7 @@ def tabulate_added_trials(collection: frame.Collection) -> list[dict[str, Any]]:
 
 
 def _collect_totals(verification: Verification) -> dict[str, Any]:
-    """Return all counts of numbers and claims as dictionaries and lists, which JSON can represent.
-    """
+    """Return all counts of numbers and claims as dictionaries and lists for JSON."""
 
     def lines(counts: Iterable[Count], names: Sequence[str]) -> list[dict[str, Any]]:
         return [

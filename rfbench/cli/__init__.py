@@ -40,8 +40,7 @@ NO_THREAD = "can't start new thread"  # start of Python's error message if no th
 
 
 class Commands(click.Group):
-    """Group of all commands of `rfbench`, which prints errors as sentences instead of tracebacks.
-    """
+    """Group of all commands of `rfbench`, which prints errors as sentences, not as tracebacks."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of all commands in alphabetical order."""

@@ -77,8 +77,7 @@ class CellRun:
 
     @property
     def problem(self) -> str:
-        """Reason why the published number cannot be measured. The text is empty if it can be measured.
-        """
+        """Reason why the published number cannot be measured, or an empty text if it can."""
         name = self.experiment.dataset[0].name
         return (
             ""

@@ -123,8 +123,8 @@ def _find_configurations(
 ) -> list[Path]:
     """Return the configuration files for the arguments of a command.
 
-    An argument is a file, a name, or the folder of a paper, which stands for all its
-    configurations. The papers of these folders are loaded.
+    An argument is a file, a name, or the folder of a paper. The folder of a paper means all
+    configurations in it. The papers of these folders are loaded.
     """
     from rfbench.papers.outside import is_paper_folder, list_configurations
 
@@ -143,7 +143,7 @@ def _find_configurations(
 
 
 def _with_data(experiments: list[Experiment], offline: bool, *, progress: bool) -> list[Experiment]:
-    """Return the experiments whose data sets are available. Print the names of the other experiments.
+    """Return the experiments whose data sets are available. Print a message for all others.
 
     Missing data sets are downloaded unless `offline` is True. Raises DataError if no experiment
     remains.
@@ -170,7 +170,7 @@ def _with_data(experiments: list[Experiment], offline: bool, *, progress: bool) 
 
 
 def _with_trials(experiments: list[Experiment], conditions: Sequence[str]) -> list[Experiment]:
-    """Return the experiments that have a trial which matches all conditions of the option ``--only``.
+    """Return the experiments with a trial that matches all conditions of the option ``--only``.
 
     Conditions on the trial number are ignored.
     """

@@ -120,7 +120,6 @@ def _forecast(done: int, total: int, seconds: float) -> str:
 
 
 def describe_trial_briefly(row: dict[str, Any]) -> str:
-    """Return a short description of a trial: data set, method, number of features and trial number.
-    """
+    """Return a short description of a trial: data set, method, size and trial number."""
     size = "" if row.get("M") is None else f", M = {row['M']}"
     return escape_line(f"{row['dataset']}, {row['label']}{size}, trial {row['trial']}")

@@ -119,8 +119,7 @@ class Published(_PaperSection):
 
     @property
     def trials(self) -> int | None:
-        """Number of trials over which the paper averaged, or None if the paper does not state it.
-        """
+        """Number of trials over which the paper averaged, or None if it is not stated."""
         match = re.search(r"(\d+) trials", self.note)
         return int(match[1]) if match else None
 
@@ -190,8 +189,7 @@ class DisplayedComparison(_PaperSection):
 
 
 class Source(_PaperSection):
-    """Data set of a paper: its entry in our catalog, its size, and data sets that can replace it.
-    """
+    """Data set of a paper: its entry in our catalog, its size, and possible substitutes."""
 
     # name of the data set in the catalog of rfbench
     dataset: str
@@ -239,8 +237,7 @@ class SizeName(_PaperSection):
 
 
 class Added(_PaperSection):
-    """Descriptions of measurements and methods that we added and that the paper does not contain.
-    """
+    """Descriptions of measurements and methods that we added to the paper's own."""
 
     items: dict[str, str] = {}
     # For methods that we added and that the paper does not contain: maps the label to a

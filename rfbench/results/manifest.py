@@ -34,7 +34,9 @@ BLAS = ("library", "version", "core")
 
 
 class _Part(BaseModel):
-    """Section of the file `manifest.json`. Files of earlier versions may have fewer or more keys.
+    """Section of the file `manifest.json`.
+
+    Files of earlier versions may have fewer or more keys.
     """
 
     model_config = ConfigDict(strict=True, extra="allow")

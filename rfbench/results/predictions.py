@@ -70,7 +70,9 @@ def read(folder: Path, trial_id: str) -> dict[str, NDArray[Any]]:
 
 
 def copy(source: Path, folder: Path, trial_id: str) -> None:
-    """Copy the stored predictions of a trial from the folder `source` to `folder`, if they exist.
+    """Copy the stored predictions of a trial from the folder `source` to `folder`.
+
+    Nothing is copied if the source has no predictions of the trial.
     """
     file = find_file(source, trial_id)
     if file.exists():

@@ -1,4 +1,6 @@
-"""Writer of the file `trials.csv` of a results folder. A single process appends rows to the file.
+"""Writer of the file `trials.csv` of a results folder.
+
+Rows are only appended, by a single process.
 """
 
 from __future__ import annotations

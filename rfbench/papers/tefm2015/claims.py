@@ -9,7 +9,9 @@ from rfbench.analysis.paired import Curve, Pairing, Quantity
 
 
 def at_half_the_columns(pairing: Pairing, curve: Curve, other: Curve | None) -> list[Quantity]:
-    """Return the paired differences of two methods if the second has twice as many feature columns.
+    """Return the paired differences of two methods with M and 2 M feature columns.
+
+    The second method has twice as many columns as the first.
     """
     halved = {x // 2: columns for x, columns in (other or {}).items() if x % 2 == 0}
     steps = pairing.compute_steps(curve, halved)
