@@ -34,8 +34,8 @@ class Point:
         Mean and standard error of the metric for each method. The standard error is NaN for a
         single trial. Both numbers of `second` are NaN if there is no second method.
     verdict : str
-        ``better`` or ``worse`` if the interval of the paired differences excludes zero, otherwise
-        ``alike``. The word refers to the first method. It is empty if the methods have fewer than
+        Verdict on the first method: ``better`` or ``worse`` if the interval of the paired
+        differences excludes zero, otherwise ``alike``. It is empty if the methods have fewer than
         two trials in common.
     """
 

@@ -49,7 +49,7 @@ def is_better_than_constant(
 
 
 def explain_chance_level(collection: Collection, groups: NDArray[np.intp], source: Source) -> str:
-    """Return the reason why the errors of some groups of trials are not informative.
+    """Return the reason why the errors of all methods on a data set are not informative.
 
     The reason is `CHANCE` (classification) or `NOTHING_LEARNED` (regression) if no method is better
     than a constant prediction. The result is an empty string if a method is better, or if the

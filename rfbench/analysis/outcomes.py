@@ -142,8 +142,7 @@ class Outcome:
 
     @property
     def reason(self) -> str:
-        """Reason why an inconclusive claim cannot be decided, or an empty text for other verdicts.
-        """
+        """Reason why an inconclusive claim cannot be decided. It is empty for other verdicts."""
         if self.verdict != CANNOT:
             return ""
         return ", ".join(dict.fromkeys(why for _, why in self.undecided))

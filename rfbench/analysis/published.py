@@ -181,7 +181,7 @@ def _judged(every: pd.DataFrame) -> tuple[NDArray[np.str_], NDArray[np.bool_]]:
 
 
 def group_by_data_set(numbers: pd.DataFrame) -> dict[tuple[str, str, str], list[list[Line]]]:
-    """Group compared numbers by paper, table or figure, and data set.
+    """Group lines with compared numbers for each paper, table or figure, and data set.
 
     `numbers` is the result of `compare_published_numbers`. Each value of the result has a list of
     lines for the paper's own data, and a list for each substitute (data set that replaces the

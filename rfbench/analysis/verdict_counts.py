@@ -279,10 +279,10 @@ def _select_counted(entries: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
 
 
 def count_published_by_source(chosen: Collection[str]) -> dict[str, dict[str, int]]:
-    """Return how often each paper in `chosen` has a number from each source.
+    """Count the published numbers for each source and paper.
 
-    The keys of the result are sources, such as printed tables. The keys of each value are papers.
-    Times are not counted.
+    Sources, such as printed tables, are the keys of the result. Papers in `chosen` are the keys of
+    each value. Times are not counted.
     """
     counted: dict[str, dict[str, int]] = {}
     for number in papers.list_published_numbers():

@@ -291,8 +291,7 @@ def _read_together(several: list[_Lines]) -> dict[Path, Results | ResultsError]:
 def _make_results(
     folder: Path, rows: pd.DataFrame, broken: Mapping[int, tuple[bytes, str]]
 ) -> Results:
-    """Return the results of a folder, given the valid rows and the invalid lines of ``trials.csv``.
-    """
+    """Build the results of a folder from the valid rows and the invalid lines of ``trials.csv``."""
     notes = describe_invalid_lines(broken)
     rows = _settle_rows(rows, notes)
     manifest = manifests.read_if_valid(folder, notes)

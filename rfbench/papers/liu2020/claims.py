@@ -28,7 +28,7 @@ def at_the_marked_sizes(pairing: Pairing, curve: Curve, other: Curve | None) -> 
 
 
 def growth(pairing: Pairing, curve: Curve, other: Curve | None) -> list[Quantity]:
-    """Return the change of the paired difference of two methods from the smallest to the largest size.
+    """Return the paired difference of two methods at the largest size, minus the one at the smallest.
     """
     return compute_change_along_axis(
         list(pairing.compute_steps(curve, other).values()), "growth over M"
