@@ -34,7 +34,7 @@ FEW_ROWS = 2
 
 
 class AuthorsRuns(NamedTuple):
-    """Authors' runs of one method on one data set, and our runs of the method in one folder."""
+    """Scores of the authors' runs of one method on one data set, compared with our runs."""
 
     paper: str
     dataset: str

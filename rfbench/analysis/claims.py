@@ -102,7 +102,7 @@ def judge_claim(
 
 @dataclass
 class _Collected:
-    """Paired values for a claim, with the data sets for which they are missing or undecided.
+    """Paired values of the methods that a claim compares, and the data sets without such values.
 
     Each entry of `quantities` is a pair: the index of a part of the claim, and the paired values.
     """

@@ -263,7 +263,7 @@ def collect_results(paths: Iterable[str | Path], today: Today | None = None) -> 
 
 
 def _count_planned_trials() -> dict[tuple[str, str], int]:
-    """Return the planned number of trials of each run to which trials were added later.
+    """Return the planned number of trials of each run that later got additional trials.
 
     The keys are pairs of a paper and a run.
     """

@@ -74,10 +74,10 @@ class Trials:
         ).tolist()
 
     def get_metric_values(self, method: str, size: float, metric: str) -> Values:
-        """Return the values of a metric for one method with `size` features, one value per line.
+        """Return the values of a metric for one method with `size` features.
 
-        The value is NaN if a trial is missing. If several columns match, the column with the most
-        values is used.
+        The array has one value per line of the table, or NaN if a trial is missing. If several
+        columns match, the column with the most values is used.
         """
         columns = [self.tabulate_metric(metric)[:, a] for a in self.find_columns(method)
                    if self.facts["M"][a] == size]  # fmt: skip
@@ -312,7 +312,7 @@ def _within(
 ) -> list[Quantity]:
     """Compare two methods of one experiment at equal mean total time.
 
-    The second method's values are interpolated between its sizes.
+    The values of the second method are interpolated between its sizes.
     """
     total = pairing.trials.tabulate_metric("t_total")
     timed = (a for a in (*columns.values(), *other_columns) if np.isfinite(total[:, a]).any())

@@ -1,8 +1,8 @@
 """Counts of compared numbers and of verdicts on claims, separately for each kind of source.
 
-The class of a number is a pair: the source of the number (a printed table, or the authors' raw
-runs) and the source of our settings (the text, the authors' code, or tuned to match the numbers).
-Numbers of different classes are never added.
+Numbers differ in their source (a printed table, or the authors' raw runs) and in the source of our
+settings (the text, the authors' code, or tuned to match the numbers). Numbers are added only if
+both sources are equal.
 """
 
 from __future__ import annotations
@@ -60,13 +60,13 @@ CLASS_LABELS = {
 class Count:
     """Number of published numbers, or of claims, for each verdict.
 
-    All of them have the same sources of the numbers and settings, their class. An entry is a
-    published number or a claim under one protocol.
+    All entries of a count have the same sources. For a published number, these are the source of
+    the number (such as a printed table) and the source of our settings (such as the authors' code).
 
     Attributes
     ----------
     of : tuple of str
-        The class: values of the columns `OF_NUMBERS` or `OF_CLAIMS`.
+        The sources: values of the columns `OF_NUMBERS` or `OF_CLAIMS`.
     protocols : tuple of str
         Protocols under which the entries were measured.
     verdicts : dict

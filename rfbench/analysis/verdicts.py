@@ -71,10 +71,10 @@ def judge_published_numbers(
 ) -> NDArray[np.str_]:
     """Return the verdict on each published number, such as "agrees" or "differs".
 
-    The verdict depends on the 90 % interval of measured minus published. The interval is inside the
-    limits if two one-sided tests at 5 % reject, and beyond a limit if one such test rejects. If the
-    true difference equals a limit, each verdict other than "undecided" is returned in at most one
-    of twenty cases.
+    The 90 % interval of measured minus published is compared with limits. The verdict is "agrees"
+    or "close" if the interval is inside the limits of this verdict. It is "differs" if the interval
+    is beyond the limits of "close", and "undecided" in all other cases. If the true difference
+    equals a limit, a verdict other than "undecided" is returned in at most one of twenty cases.
 
     Parameters
     ----------

@@ -89,10 +89,10 @@ class CellRun:
         )
 
     def join(self) -> list[Results]:
-        """Combine all result rows for the published number in one `Results`.
+        """Combine all result rows for the published number in one `Results` object.
 
-        The list contains this object, or is empty if there are no rows. Trials that were stopped at
-        the end of the time budget are left out.
+        Return a list with this object, or an empty list if there are no rows. Trials that were
+        stopped at the end of the time budget are left out.
         """
         every = [*self.before, *_read(self.folder)]
         ids, labels = {t.id for t in self.trials}, [s.label for s in self.experiment.samplers]

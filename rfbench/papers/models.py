@@ -253,8 +253,8 @@ TUNED_TO_MATCH = (MATCHED, "rematched")
 class Provenance(_PaperSection):
     """Sources of a paper's numbers and of the settings of our runs.
 
-    Numbers with different sources are counted separately. A protocol is a set of runs. Its source
-    is the weakest source of any of its settings:
+    Numbers with different sources are counted separately. A protocol, a set of runs, has one source
+    of settings: the weakest source of any of its settings. The sources are:
 
     - ``text``: the paper's text.
     - ``code``: the authors' code.

@@ -28,7 +28,9 @@ def at_the_marked_sizes(pairing: Pairing, curve: Curve, other: Curve | None) -> 
 
 
 def growth(pairing: Pairing, curve: Curve, other: Curve | None) -> list[Quantity]:
-    """Return the paired difference of two methods at the largest size, minus the one at the smallest.
+    """Return the change of the paired difference of two methods along the x axis.
+
+    The difference at the largest size is returned, minus the difference at the smallest size.
     """
     return compute_change_along_axis(
         list(pairing.compute_steps(curve, other).values()), "growth over M"

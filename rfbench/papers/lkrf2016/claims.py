@@ -81,7 +81,7 @@ def share_of_the_weight(pairing: Pairing, curve: Curve, other: Curve | None) -> 
 def plateau(pairing: Pairing, curve: Curve, other: Curve | None) -> list[Quantity]:
     """Return the change of a metric between the two largest sizes M that are large enough.
 
-    A size M is large enough if no trial with M features keeps more than M features.
+    A size M is large enough if the method selects at most M features in every trial of this size.
     """
     kept = {x: pairing.trials.tabulate_metric("kept")[:, columns] for x, columns in curve.items()}
     steps = [
