@@ -3,7 +3,7 @@
 The functions return frozen dataclasses or DataFrames. Their only input is the content of results
 folders (rows, manifests, stored features) and of `rfbench.papers`.
 
-Functions for all rows in one data frame:
+These functions collect all rows in one data frame.
 
 - `frame.collect_results(paths)`, or `frame.build_collection(results)` for loaded results: a
   `Collection` of rows, groups of trials, experiments and notes.
@@ -11,7 +11,7 @@ Functions for all rows in one data frame:
   paper and one data set.
 - `paired.Trials(collection, groups)`: a metric of several groups in one table, paired by trial.
 
-Functions that compare results with papers:
+These functions compare results with papers.
 
 - `verification.verify_results(paths, paper)`: the published numbers and the claims together.
 - `published.compare_published_numbers(selection, paper)`: each published number with the measured
@@ -26,7 +26,7 @@ Functions that compare results with papers:
 - `contents.compute_coverage(verification, configured)`: a `Coverage` per table and figure, with
   measured, substituted and missing data sets.
 
-Functions for one results folder:
+These functions analyze one results folder.
 
 - `compare.compare(results, first, second)`: two methods, paired by trial.
 - `naming`: distinct names for methods with the same label, and the order of methods.
@@ -38,7 +38,7 @@ Functions for one results folder:
   trials.
 - `data_issues.evaluate_checks(results)`: a `Check` per condition on the rows in the configuration.
 
-Functions for all results:
+These functions analyze all results.
 
 - `findings.gather_findings(verification)`: findings on papers and splits.
 - `statistics`: the paired t-test over trials, and Holm's correction.

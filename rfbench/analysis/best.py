@@ -77,7 +77,7 @@ class FirstAnswer:
 
     @property
     def has_numeric_axis(self) -> bool:
-        """True if all values on the x axis are numbers."""
+        """True if all values on the x axis are numbers, not text."""
         return all(not isinstance(point.x, str) for point in self.points)
 
     @property

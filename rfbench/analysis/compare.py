@@ -24,7 +24,10 @@ MAX_TABLE_LINES = 60  # maximum number of printed lines, the same as in pandas
 
 
 class Comparison(pd.DataFrame):
-    """Table that `compare` returns. Empty columns, ``p_holm`` and ``note`` are not printed."""
+    """Table that `compare` returns.
+
+    If the table is printed, empty columns and the columns ``p_holm`` and ``note`` are left out.
+    """
 
     @property
     def _constructor(self) -> type[Comparison]:

@@ -56,9 +56,10 @@ class ClaimComparison(Quantity):
 
     @property
     def name(self) -> str:
-        """Name of the comparison: number of the claim's part, other method, M or d, and summary.
+        """Name of the comparison: number of the claim's part, second method, M or d, and summary.
 
-        M is the number of features, and d is the number of columns of the data.
+        M is the number of features, and d is the number of columns of the data. The summary is a
+        name such as "slope over d", if the values summarize a curve.
         """
         return " ".join(map(str, filter(None, (self.part + 1, self.against, self.x, self.joint))))
 

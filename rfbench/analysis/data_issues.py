@@ -27,7 +27,7 @@ BUSY = 1.2
 class DataIssue:
     """Problem in the rows of a results folder.
 
-    The attribute `kind` is one of:
+    The attribute `kind` has one of these values.
 
     - ``busy``: wall times are much longer than CPU times.
     - ``failed``: trials failed.
@@ -58,7 +58,7 @@ def compute_wall_to_cpu_ratio(rows: pd.DataFrame) -> float:
 
 
 def find_data_issues(results: Results) -> list[DataIssue]:
-    """Return a `DataIssue` for each problem in the rows of one results folder."""
+    """Return the problems in the rows of one results folder, such as failed trials."""
     rows = results.rows
     ended_well = rows["status"] == "ok"
     ratio = compute_wall_to_cpu_ratio(rows)

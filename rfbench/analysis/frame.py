@@ -289,7 +289,11 @@ def drop_added_trials(results: Results) -> Results:
 def build_collection(
     experiments: Sequence[Results], notes: Iterable[str] = (), today: Today | None = None
 ) -> Collection:
-    """Combine the rows of loaded results into one `Collection` with groups of trials."""
+    """Combine the rows of several loaded results in one `Collection`.
+
+    The rows are divided into groups of trials with the same method and settings. The function
+    `today` is described in `collect_results`.
+    """
     rows = _tagged(experiments) if experiments else pd.DataFrame()
     read = tuple(experiments), tuple(notes)
     if rows.empty:

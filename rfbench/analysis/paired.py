@@ -1,4 +1,4 @@
-"""Differences and quotients of two methods, computed per trial."""
+"""Paired comparison of two methods: differences and quotients, computed per trial."""
 
 from __future__ import annotations
 

@@ -218,7 +218,7 @@ def _numbers(chosen: list[str]) -> pd.DataFrame:
 def _places(selection: Selection, numbers: pd.DataFrame) -> pd.DataFrame:
     """Return a table with one line per published number and protocol, the source of our settings.
 
-    The protocols that all papers have come first, then others that were run.
+    The standard protocols, such as ``printed``, precede other protocols that were run.
     """
     rows: list[int] = []
     protocols: list[str] = []

@@ -68,7 +68,8 @@ class Selection:
     def list_protocols(self, paper: str, items: Sequence[str]) -> list[str]:
         """Return the protocols (sources of settings) under which any of a paper's items was run.
 
-        An item is a table or figure. The protocols that all papers have come first.
+        An item is a table or figure. The standard protocols, such as ``printed``, are first in the
+        list.
         """
         seen = {key[3] for key in self._places if key[0] == paper and key[1] in items}
         usual = [protocol for protocol in papers.PROTOCOLS if protocol in seen]
@@ -119,7 +120,7 @@ def _targets(
 
 
 def is_row_subset(source: Source, item: str, sampled: float, n_train: float, n_test: float) -> bool:
-    """Return True if the number of rows of our data differs from the paper's data.
+    """Return True if our data do not have as many rows as the paper's data.
 
     A data set with ``[N rows]`` in its name is a subset, unless the paper itself sampled N rows.
     Otherwise the number of training or test rows must not differ by more than 2 %. NaN means that a

@@ -82,8 +82,8 @@ def find_claim_folders(
 ) -> tuple[list[Path], str | None]:
     """Return the results folders that contain the rows of a claim, and the name of its paper.
 
-    Folders at or below the paths are searched. If no paper has a claim with this name, the result
-    is all folders and `paper`.
+    `name` is the id of the claim, or ``paper/id``. Folders at or below the paths are searched. If
+    no paper has such a claim, the result is all folders and `paper`.
 
     Raises ResultsError if a path does not exist, or if several papers have a claim with this name
     and `paper` is not given.

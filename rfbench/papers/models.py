@@ -254,7 +254,7 @@ class Provenance(_PaperSection):
     """Sources of a paper's numbers and of the settings of our runs.
 
     Numbers with different sources are counted separately. A protocol, a set of runs, has one source
-    of settings: the weakest source of any of its settings. The sources are:
+    of settings: the weakest source of any of its settings. These are the sources.
 
     - ``text``: the paper's text.
     - ``code``: the authors' code.
