@@ -65,7 +65,10 @@ class ClaimComparison(Quantity):
 
     @property
     def is_fully_varied(self) -> bool:
-        """True if every setting that the paper does not state was varied in this comparison."""
+        """True if every unstated setting that can change this comparison was varied.
+
+        Unstated settings are settings that the paper does not state.
+        """
         return self.over_gaps is not None and not self.over_gaps.fixed
 
     @property

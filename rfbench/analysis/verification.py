@@ -29,7 +29,7 @@ log = logging.getLogger(__name__)
 class Verification:
     """Result of the comparison of results folders with papers.
 
-    It contains the compared numbers and the verdicts on claims.
+    The result contains the compared numbers and the verdicts on claims.
     """
 
     selection: Selection

@@ -45,10 +45,10 @@ RETRIED = ("timeout",)
 
 @dataclass
 class CellRun:
-    """Run that measures one number of a paper's table again.
+    """Run of a configuration that measures one published number again.
 
-    If the number can be measured with several protocols (sources of the settings), each has its own
-    run. The cell is the place of the number in the table.
+    A number can have several runs, one for each protocol (source of the settings). A cell is the
+    place of the number in a table of the paper.
 
     Attributes
     ----------

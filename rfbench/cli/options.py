@@ -282,9 +282,10 @@ class RunOptions:
         return self.out / "smoke" if self.smoke else self.out
 
     def make_limits(self, workers: int) -> Limits:
-        """Return the memory and time limits of one worker process.
+        """Return the memory limit and the time limit of one worker process.
 
-        `workers` is the number of local workers; it is not used for dask workers.
+        The memory is divided by `workers`, the number of local workers. The number is not used for
+        dask.
         """
         from rfbench.experiment.worker import Limits, compute_memory_share
 

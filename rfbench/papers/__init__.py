@@ -143,10 +143,10 @@ def find_settings_class(name: str, protocol: str) -> str:
 
 
 def find_commit_order_of_claim(claim: Claim) -> str:
-    """Return ``before``, ``same commit``, ``after`` or ``unknown`` for a claim and its first rows.
+    """Return the order in which a claim and its first rows were committed, such as ``before``.
 
-    The order is the order of two git commits: the commit of the claim, and the commit of the first
-    result rows that test the claim. It is read from the file history.csv of the paper (see
+    ``before`` means that the git commit of the claim precedes the commit of the first result rows
+    that test it. The order is read from the file history.csv of the paper (see
     `rfbench.papers.models.Committed`). It is ``after`` if the claim has the key ``bounds: after``.
     """
     if claim.bounds:

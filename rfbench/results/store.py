@@ -88,7 +88,7 @@ class Store:
                 files.remove(owner)
 
     def read_started(self) -> set[str]:
-        """Return the ids of trials that had started but not finished when a run was interrupted.
+        """Return the ids of trials that had started when a run was interrupted.
 
         One of these trials may have caused the interruption, for example by exhausting the memory.
         Therefore these trials are run last, one at a time. The folder has to be locked.
