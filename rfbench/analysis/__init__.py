@@ -3,7 +3,7 @@
 The functions return frozen dataclasses or DataFrames. Their only input is the content of results
 folders (rows, manifests, stored features) and of `rfbench.papers`.
 
-All rows in one data frame
+These functions collect all rows in one data frame.
 
 - `frame.collect_results(paths)`, or `frame.build_collection(results)` for loaded results: a
   `Collection` of rows, groups of trials, experiments and notes.
@@ -11,7 +11,7 @@ All rows in one data frame
   paper and one data set.
 - `paired.Trials(collection, groups)`: a metric of several groups in one table, paired by trial.
 
-The papers
+These functions compare results with papers.
 
 - `verification.verify_results(paths, paper)`: the published numbers and the claims together.
 - `published.compare_published_numbers(selection, paper)`: each published number with the measured
@@ -23,11 +23,10 @@ The papers
   another.
 - `verdicts`: the rules of the verdicts and their constants. `kept`: stored features near given
   points. `chance`: data on which no method is better than a constant prediction.
-
 - `contents.compute_coverage(verification, configured)`: a `Coverage` per table and figure, with
   measured, substituted and missing data sets.
 
-One folder
+These functions analyze one results folder.
 
 - `compare.compare(results, first, second)`: two methods, paired by trial.
 - `naming`: distinct names for methods with the same label, and the order of methods.
@@ -37,10 +36,9 @@ One folder
   `best.is_best_or_tied`: lines of a table that are best or tied with the best line.
 - `data_issues.find_data_issues(results)`: a `DataIssue` per problem of the rows, such as failed
   trials.
-- `data_issues.evaluate_checks(results)`: a `Check` per statement of the configuration about its
-  rows.
+- `data_issues.evaluate_checks(results)`: a `Check` per condition on the rows in the configuration.
 
-All results
+These functions analyze all results.
 
 - `findings.gather_findings(verification)`: findings on papers and splits.
 - `statistics`: the paired t-test over trials, and Holm's correction.

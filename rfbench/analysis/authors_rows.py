@@ -1,7 +1,8 @@
-"""Comparison of the authors' own runs with our runs, per fold if both used the same rows.
+"""Comparison of the authors' own runs with our runs of the same methods.
 
-If the rows differ, the means over the folds are compared. A point is one percentage point of an
-accuracy, or an RMSE of 0.01 standard deviations of the target.
+The values are compared per fold if both runs used the same rows. If the rows differ, the means over
+the folds are compared. A point is one percentage point of an accuracy, or an RMSE of 0.01 standard
+deviations of the target.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ FEW_ROWS = 2
 
 
 class AuthorsRuns(NamedTuple):
-    """The authors' runs of one method on one data set, and our runs in one results folder."""
+    """Scores of the authors' runs of one method on one data set, compared with our runs."""
 
     paper: str
     dataset: str
@@ -62,15 +63,19 @@ class AuthorsRuns(NamedTuple):
 def compare_with_authors_rows(
     selection: Selection, paper: str | None = None
 ) -> tuple[AuthorsRuns, ...]:
-    """Compare the authors' runs in rows.csv of a paper with our runs, per method and data set.
+    """Compare the authors' runs of a paper with our runs, per method and data set.
+
+    The values of the authors' runs are in the file rows.csv of the paper. Without `paper`, the runs
+    of all papers are compared.
 
     Notes
     -----
-    If both used the same rows and each fold has several of our trials, only the random features
-    vary. The mean of the differences over F folds then has the variance s^2 (1 + 1 / draws) / F,
-    where s^2 is the variance of our values within folds. With one trial per fold, the interval is
-    the paired interval of the F differences. If the rows differ, the interval is Welch's interval
-    over the folds, which is approximate because folds share training rows.
+    If both sides used the same rows and each fold has several of our trials, only the random
+    features vary. The mean of the differences over F folds then has the variance s^2 (1 + 1 / n) /
+    F, where n is the number of our trials per fold and s^2 is the variance of our values within
+    folds. With one trial per fold, the interval is the paired interval of the F differences. If the
+    rows differ, the interval is Welch's interval over the folds, which is approximate because folds
+    share training rows.
     """
     lines: list[AuthorsRuns] = []
     measured = selection.collection.groups
@@ -108,7 +113,10 @@ def _lines(
     same: bool = False,
     beside: str = "",
 ) -> Iterator[AuthorsRuns]:
-    """Yield an `AuthorsRuns` for the group with the most trials, or nothing if no trial was run."""
+    """Compare the authors' values with the group of trials in `groups` that has the most trials.
+
+    Yield one `AuthorsRuns`, or nothing if no trial was run.
+    """
     if not groups["trials"].any():
         return
     group = groups.iloc[int(groups["trials"].to_numpy().argmax())]

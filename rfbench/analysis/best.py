@@ -1,4 +1,4 @@
-"""Best method on each data set, and the lines of a table that are best or tied with the best."""
+"""Best method on each data set, and the lines of a table that are best or tied for best."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ class Point:
     Attributes
     ----------
     x : float or str
-        Value on the x axis, see `rfbench.analysis.summary.find_x_axis`; a string if it is not a
-        number.
+        Value on the x axis, such as the number of features. It is a string if it is not a number.
     first, second : pairs of float
-        Mean and standard error of each method. The standard error is NaN for a single trial.
-        Without a second method, `second` is NaN.
+        Mean and standard error of the metric for each method. The standard error is NaN for a
+        single trial. Both numbers of `second` are NaN if there is no second method.
     verdict : str
-        Verdict on the first method by the interval of the paired differences: ``better``, ``worse``
-        or ``alike``. It is empty if the methods have fewer than two trials in common.
+        Verdict on the first method: ``better`` or ``worse`` if the interval of the paired
+        differences excludes zero, otherwise ``alike``. It is empty if the methods have fewer than
+        two trials in common.
     """
 
     x: Any
@@ -49,9 +49,9 @@ class Point:
 class FirstAnswer:
     """Best method on a data set, compared with plain random features or the second best method.
 
-    The best method is the method that has the best mean at any value of the x axis. It is selected
-    on the test rows that are also used in the comparison, so its advantage is optimistic. If plain
-    random features are best, they are compared with the second best method.
+    The best method has the best mean at any value of the x axis. It is selected with the same test
+    rows that are used in the comparison, so its advantage is optimistic. If plain random features
+    are best, they are compared with the second best method.
     """
 
     dataset: str
@@ -63,23 +63,30 @@ class FirstAnswer:
     points: tuple[Point, ...]
 
     def _find_x_values(self, verdict: str) -> list[Point]:
-        """Return the points of the x axis at which the first method has the given verdict."""
+        """Return the points at which the first method has the given verdict, such as ``better``."""
         return [point for point in self.points if point.verdict == verdict]
 
     def find_x_ranges(self, verdict: str) -> list[tuple[Any, Any]]:
-        """Return the first and last x of each sequence of neighboring points with this verdict."""
+        """Return the intervals of the x axis in which the first method has the given verdict.
+
+        Each interval is a pair of the first and the last x of neighboring points.
+        """
         by_verdict = itertools.groupby(self.points, lambda point: point.verdict)
         runs = [[point.x for point in run] for seen, run in by_verdict if seen == verdict]
         return [(run[0], run[-1]) for run in runs]
 
     @property
     def has_numeric_axis(self) -> bool:
-        """True if all values on the x axis are numbers."""
+        """True if all values on the x axis are numbers, not text."""
         return all(not isinstance(point.x, str) for point in self.points)
 
     @property
     def point_of_largest_difference(self) -> Point:
-        """Point with the largest difference if the methods differ anywhere, else the last point."""
+        """Point at which the means of the two methods differ most.
+
+        Points with the verdict ``better`` are searched first, then points with the verdict
+        ``worse``. If there are neither, the last point is returned.
+        """
         among = (
             self._find_x_values("better") or self._find_x_values("worse") or list(self.points)[-1:]
         )
@@ -87,7 +94,10 @@ class FirstAnswer:
 
 
 def compare_best_methods(collection: Collection, results: Results) -> list[FirstAnswer]:
-    """Return a `FirstAnswer` for each data set that has a successful trial."""
+    """Compare the best method on each data set with a second method.
+
+    Return a `FirstAnswer` for each data set that has a successful trial.
+    """
     table = summarize_collection(collection, results)
     if table.empty:
         return []
@@ -128,11 +138,12 @@ def _answer(collection: Collection, part: pd.DataFrame, varied: str) -> FirstAns
 
 
 def is_best_or_tied(collection: Collection, table: pd.DataFrame) -> pd.Series[bool]:
-    """Return True for each line that is best, or tied with the best, for its data set and `x`.
+    """Return True for each line of a table that is best, or tied with the best line.
 
-    A line ties with the best line if the confidence interval of their paired differences, with
-    coverage `TIE_LEVEL`, contains zero. If a data set and `x` have a single method, or if the best
-    line has no trial in common with another line, no line is marked.
+    Lines with the same data set and the same ``x`` are compared. A line ties with the best line if
+    the confidence interval of their paired differences, with coverage `TIE_LEVEL`, contains zero.
+    If there is a single method, or if the best line has no trial in common with another line, no
+    line is marked.
 
     Parameters
     ----------

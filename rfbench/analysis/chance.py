@@ -20,8 +20,8 @@ def is_better_than_constant(
 ) -> NDArray[np.float64]:
     """Return 1 for each group of trials that beats a constant prediction, 0 if not, NaN if unknown.
 
-    A classifier has to exceed the share of the majority class, as stated in the paper's folder, by
-    more than `CHANCE_POINTS`. A regression needs an R^2 of at least `LEARNED`.
+    The accuracy of a classifier has to exceed the share of the majority class, which the paper's
+    folder states, by more than `CHANCE_POINTS`. A regression needs an R^2 of at least `LEARNED`.
 
     Parameters
     ----------
@@ -49,10 +49,11 @@ def is_better_than_constant(
 
 
 def explain_chance_level(collection: Collection, groups: NDArray[np.intp], source: Source) -> str:
-    """Return `CHANCE` or `NOTHING_LEARNED` if no method is better than a constant prediction.
+    """Return the reason why the errors of all methods on a data set are not informative.
 
-    The result is the reason why the errors are not informative. It is an empty string if a method
-    is better than a constant prediction, or if this is not known.
+    The reason is `CHANCE` (classification) or `NOTHING_LEARNED` (regression) if no method is better
+    than a constant prediction. The result is an empty string if a method is better, or if the
+    comparison is not possible.
     """
     beats = is_better_than_constant(collection, groups, itertools.repeat(source))
     if np.isnan(beats).all() or np.nanmax(beats):
@@ -64,9 +65,9 @@ def explain_chance_level(collection: Collection, groups: NDArray[np.intp], sourc
 def describe_constant_kernel(collection: Collection, groups: NDArray[np.intp]) -> str:
     r"""Return `CONSTANT` if the kernel matrix is nearly constant, else an empty string.
 
-    This is inferred from the kernel error of plain random features. If all entries off the diagonal
-    are k, the estimate of an entry has the standard deviation :math:`(1 - k^2) / \sqrt{2 M}` over
-    the draws of M paired features, which is 0 for k = 1.
+    The kernel matrix is not computed here. The kernel error of plain random features is used
+    instead. If all entries off the diagonal are k, the estimate of an entry by M paired features
+    has the standard deviation :math:`(1 - k^2) / \sqrt{2 M}`, which is 0 for k = 1.
     """
     plain = groups[collection.get_group_column("method")[groups] == "rks"]
     errors = collection.compute_means(KERNEL_ERRORS[0])[plain] * np.sqrt(

@@ -1,4 +1,4 @@
-"""Statistical tests whether the comparisons of a claim are within their bounds."""
+"""Statistical tests whether the differences in a claim of a paper are within the claimed bounds."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from rfbench.papers.models import Part
 
 
 def test_against_bounds(part: Part, part_number: int, quantity: Quantity) -> ClaimComparison:
-    """Test whether the mean of a paired quantity is within the bounds of a part of a claim.
+    """Test whether the mean of paired values of two methods is within the bounds of a claim.
 
-    If the part compares quotients, the values are logarithms, and the logarithms of the bounds are
-    used.
+    The bounds are in `part`, the part of the claim with the index `part_number`. If the part
+    compares quotients, the values are logarithms, and the logarithms of the bounds are used.
     """
     logarithmic = part.scale == "ratio"
     values, mean = quantity.values, float(quantity.values.mean())
@@ -45,7 +45,7 @@ def test_against_bounds(part: Part, part_number: int, quantity: Quantity) -> Cla
 
 
 def compute_one_sided_p_values(values: Values) -> tuple[float, float]:
-    """Return the p-values of two one-sided tests: mean above zero, and mean below zero.
+    """Return the p-values of two one-sided tests: for a mean above zero, and for a mean below zero.
 
     If all values are equal, the p-values are from a sign test. For a single value both are 1.
     """
@@ -60,10 +60,11 @@ def compute_one_sided_p_values(values: Values) -> tuple[float, float]:
 
 
 def compute_confidence_interval(values: Values, is_share: bool = False) -> tuple[float, float]:
-    """Return the 90 % interval of a mean (Student's), or of a share (Clopper and Pearson's).
+    """Return the 90 % confidence interval of the mean of `values`, or of a share of ones.
 
-    A one-sided test of a bound at an end of the interval has a p-value of 5 %. The ends of
-    Student's interval are NaN for a single value.
+    The interval of a mean is Student's, and its ends are NaN for a single value. With `is_share`,
+    the values are 0 or 1, and the interval is Clopper and Pearson's. A one-sided test of a bound at
+    an end of the interval has a p-value of 5 %.
     """
     coverage = 1 - 2 * verdicts.ALPHA
     if not is_share:
@@ -77,7 +78,11 @@ def compute_confidence_interval(values: Values, is_share: bool = False) -> tuple
 
 
 def compute_share_p_values(values: Values, bound: float) -> tuple[float, float]:
-    """Return exact p-values of two null hypotheses: the share is >= the bound, or <= the bound."""
+    """Return two exact p-values for the share of ones in `values`.
+
+    The first null hypothesis is that the true share is at least `bound`. The second null hypothesis
+    is that it is at most `bound`.
+    """
     from scipy.special import bdtr, bdtrc
 
     ones, n = int(values.sum()), len(values)

@@ -1,4 +1,7 @@
-"""Verdicts on the claims of papers. The rules are in `rfbench.analysis.verdicts`."""
+"""Verdicts on the claims of papers.
+
+The rules for the verdicts are in `rfbench.analysis.verdicts`.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,9 @@ from rfbench.papers.models import PRINTED, Claim, Part, Source
 def evaluate_claims(
     selection: Selection, paper: str | None = None, unprinted: Effect = return_comparison_unchanged
 ) -> list[Outcome]:
-    """Return the verdicts on the claims of all papers, or of one paper; see `judge_claim`.
+    """Return the verdicts on the claims of one paper, or of all papers if `paper` is None.
+
+    The argument `unprinted` is described in `judge_claim`.
 
     Raises ResultsError if the paper does not exist.
     """
@@ -37,10 +42,10 @@ def evaluate_claims(
 
 
 def _judge_safely(claim: Claim, selection: Selection, unprinted: Effect) -> list[Outcome]:
-    """Return the verdicts of `judge_claim`, or 'not judged' if the claim's own code cannot be used.
+    """Return the verdicts on a claim. The verdict is "not judged" if the claim's own code fails.
 
-    Papers that are not part of rfbench may contain Python code for a claim. If this code raises an
-    exception, or if it needs a permission that was not given, the other claims are still judged.
+    Papers that users add may contain Python code for a claim. If this code raises an exception, or
+    if it needs a permission that was not given, the other claims are still judged.
     """
     folder = papers.find_paper_files(claim.paper)
     why = "claims.py of the paper needs --allow-imports"
@@ -60,10 +65,10 @@ def _judge_safely(claim: Claim, selection: Selection, unprinted: Effect) -> list
 def judge_claim(
     claim: Claim, selection: Selection, unprinted: Effect = return_comparison_unchanged
 ) -> list[Outcome]:
-    """Return one verdict on a claim per protocol that was run, or one verdict 'not run'.
+    """Return the verdicts on a claim, one for each protocol (source of the settings) that was run.
 
-    The function `unprinted` adds to each comparison the range of its effect over the settings that
-    the paper does not state.
+    If nothing was run, return one verdict "not run". The function `unprinted` adds to each
+    comparison the range of its effect over the settings that the paper does not state.
 
     Raises ConfigError if the claim cannot be tested as it is written.
     """
@@ -97,7 +102,10 @@ def judge_claim(
 
 @dataclass
 class _Collected:
-    """Paired quantities of a claim under one protocol, each with the index of the claim's part."""
+    """Paired values of the methods that a claim compares, and the data sets without such values.
+
+    Each entry of `quantities` is a pair: the index of a part of the claim, and the paired values.
+    """
 
     quantities: list[tuple[int, Quantity]] = field(default_factory=list)
     # Maps each data set that lacks comparisons of the claim to the list of missing comparisons, in
@@ -136,7 +144,9 @@ def _collect(claim: Claim, selection: Selection, protocol: str, stand_in: bool) 
 
 
 def find_custom_claim_function(claim: Claim) -> OneOff:
-    """Return the Python function for a claim, from the dictionary CLAIMS of the paper's claims.py.
+    """Return the Python function that computes the values for a claim.
+
+    The function is an entry of the dictionary CLAIMS in the file claims.py of the paper.
 
     Raises ConfigError if the function does not exist.
     """
@@ -155,9 +165,10 @@ def find_custom_claim_function(claim: Claim) -> OneOff:
 def make_claim_comparisons(
     claim: Claim, selection: Selection, protocol: str, dataset: str
 ) -> list[ClaimComparison]:
-    """Return the comparisons of a claim on a data set, before they are tested against the bounds.
+    """Return the comparisons of methods for a claim on one data set.
 
-    All parts of the claim are included, even if they are restricted to other settings or protocols.
+    The comparisons are not yet tested against the bounds of the claim. All parts of the claim are
+    included, even if they are restricted to other settings or protocols.
     """
     parts = [part.model_copy(update={"protocols": [], "settings": {}}) for part in claim.parts]
     asked = claim.model_copy(update={"parts": parts})
@@ -191,9 +202,11 @@ def make_claim_verdict(
     missing: Mapping[str, Sequence[tuple[str, str]]] | None = None,
     unprinted: Effect = return_comparison_unchanged,
 ) -> Outcome:
-    """Return the outcome of a claim, given its paired quantities.
+    """Test the paired values of two methods against the bounds of a claim, and return the outcome.
 
-    `quantities` are pairs of the index of a part of the claim and a paired quantity.
+    Each entry of `quantities` is a pair: the index of a part of the claim, and the paired values.
+    `missing` maps data sets to comparisons without results. The function `unprinted` adds to each
+    comparison the range of its effect over the settings that the paper does not state.
     """
     tested = [
         test_against_bounds(claim.parts[number], number, quantity)
@@ -232,9 +245,10 @@ def _least_favorable(
 ) -> tuple[ClaimComparison | None, float]:
     """Return the comparison that decides the verdict on a claim, and its p-value.
 
-    If comparisons are significantly outside their bounds, the part of the claim with the smallest
-    `p_outside` decides. Otherwise the part with the largest `p_inside` decides. Within this part,
-    the comparison that is farthest outside its bounds is returned.
+    Return None and NaN if there are no comparisons. If comparisons are significantly outside the
+    bounds of the claim, the part of the claim with the smallest `p_outside` decides. Otherwise the
+    part with the largest `p_inside` decides. Within this part, the comparison that is farthest
+    outside the bounds is returned.
     """
     outside = [one for one in comparisons if verdicts.is_outside_bounds(one)]
     among = (
@@ -249,24 +263,26 @@ def _least_favorable(
 
 
 def tabulate_claim_verdicts(outcomes: Sequence[Outcome]) -> pd.DataFrame:
-    """Return a table with the verdict on each claim under each protocol, one line per verdict.
+    """Return a table with one line for each verdict on a claim of a paper.
 
-    The columns ``metric``, ``method``, ``against``, ``dataset``, ``along`` and ``x`` identify the
-    comparison that decides the verdict. ``datasets`` is the number of data sets of the claim, and
-    ``tested`` counts the data sets that have rows for all comparisons. ``reason`` explains an
-    inconclusive verdict. ``on_stand_ins`` is the verdict computed from substitute data sets only.
-    ``low`` and ``high`` are the ends of the 90 % interval of the effect. ``depends_on`` lists the
-    unstated settings on which the verdict depends. The verdict ends with ", not varied" if it may
-    depend on unstated settings that were not varied.
+    A claim has one verdict for each protocol, the source of the settings. The columns ``metric``,
+    ``method``, ``against``, ``dataset``, ``along`` and ``x`` identify the comparison that decides
+    the verdict. ``datasets`` is the number of data sets of the claim, and ``tested`` counts the
+    data sets that have rows for all comparisons. ``reason`` explains an inconclusive verdict.
+    ``on_stand_ins`` is the verdict computed from substitute data sets only. ``low`` and ``high``
+    are the ends of the 90 % interval of the effect. ``depends_on`` lists the settings that the
+    paper does not state and on which the verdict depends. The verdict ends with ", not varied" if
+    it may depend on such settings but they were not varied.
     """
     return pd.DataFrame([_line(outcome) for outcome in outcomes])
 
 
 def tabulate_claim_comparisons(outcomes: Iterable[Outcome]) -> pd.DataFrame:
-    """Return the comparisons of claims, one per line, farthest outside their bounds first.
+    """Return a table with one line for each comparison of methods in the outcomes of claims.
 
-    The columns include the ``effect``, its 90 % interval (``low`` and ``high``), the ``excess`` of
-    the effect over the bound (negative inside the bounds), and the ``side``: inside, outside or
+    For each claim, the comparison that decides the verdict comes first. The columns include the
+    ``effect``, its 90 % interval (``low`` and ``high``), and the ``excess``, the distance of the
+    effect from the bound (negative inside the bounds). The column ``side`` is inside, outside or
     open.
     """
     facts = ("against", "dataset", "x", "effect", "low", "high", "excess", "trials")

@@ -1,4 +1,7 @@
-"""Order in which claims, settings and result rows were committed, from each paper's history.csv."""
+"""Order in which claims, settings and result rows were committed to git.
+
+The order is read from the file history.csv of each paper.
+"""
 
 from __future__ import annotations
 
@@ -22,15 +25,15 @@ ORDERS = tuple(COMMIT_ORDER_LABELS)
 
 @dataclass(frozen=True)
 class Settings:
-    """Counts of a paper's settings that were committed before, with or after the first result rows.
+    """Counts of settings that were committed to git before, with or after a paper's first rows.
 
     Attributes
     ----------
     protocol : str
-        Protocol of the runs.
+        Source of the settings, such as the text of the paper.
     counts : dict
-        Number of settings for each of `ORDERS`. A setting is a pair of a run and a configuration
-        key.
+        Number of settings for each of `ORDERS`, such as ``before``. A setting is a pair of a run
+        and a configuration key.
     later : dict
         Commit and date for each configuration key that was changed after the first rows of the same
         paper, tables and data set.
@@ -42,7 +45,10 @@ class Settings:
 
 
 def list_settings_by_protocol(paper: str) -> list[Settings]:
-    """Return the counts of settings of a paper, one `Settings` for each protocol of the runs."""
+    """Count the settings of a paper that were committed before, with or after its first rows.
+
+    Return one `Settings` for each protocol, the source of the settings.
+    """
     lines = [line for line in papers.find_paper_files(paper).history if line.kind == "setting"]
     found = []
     for protocol in dict.fromkeys(_protocol(line) for line in lines):
@@ -59,7 +65,10 @@ def list_settings_by_protocol(paper: str) -> list[Settings]:
 
 
 def find_history_entry(paper: str, kind: str, name: str) -> Committed | None:
-    """Return the entry of a claim, data set or rule in the history.csv of a paper, or None."""
+    """Return the entry with the given kind and name from the file history.csv of a paper, or None.
+
+    The kind is ``claim``, ``data``, ``rule`` or ``setting``.
+    """
     lines = papers.find_paper_files(paper).history
     return next((line for line in lines if (line.kind, line.name) == (kind, name)), None)
 

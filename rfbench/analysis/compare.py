@@ -1,4 +1,4 @@
-"""Comparison of two methods of one results folder by the differences in their common trials."""
+"""Comparison of two methods of one results folder, paired by trial."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ MAX_TABLE_LINES = 60  # maximum number of printed lines, the same as in pandas
 
 
 class Comparison(pd.DataFrame):
-    """Table returned by `compare`, printed without empty columns, ``p_holm`` and ``note``."""
+    """Table that `compare` returns.
+
+    If the table is printed, empty columns and the columns ``p_holm`` and ``note`` are left out.
+    """
 
     @property
     def _constructor(self) -> type[Comparison]:

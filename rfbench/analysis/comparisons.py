@@ -1,4 +1,7 @@
-"""One comparison of a claim, and the range of its effect over settings that a paper omits."""
+"""Comparison of two methods for a claim of a paper, and the range of its effect.
+
+The range is over settings that the paper does not state.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +13,13 @@ from rfbench.analysis.paired import Quantity
 
 @dataclass(frozen=True)
 class EffectRange:
-    """Change of a comparison's effect if the settings that a paper does not state are varied.
+    """Change of an effect if the settings that a paper does not state are varied.
 
-    `low` and `high` are the smallest and the largest change, compared with the effect under our
-    default settings in the same trials. If the effect is a quotient, the changes are changes of its
-    logarithm. `combinations` is the number of combinations of settings that were run. `varied` and
-    `fixed` are the names of the unstated settings that were varied and that were kept fixed.
+    The effect is the difference or the quotient of two methods. `low` and `high` are the smallest
+    and the largest change, compared with the effect under our default settings in the same trials.
+    For a quotient, the changes are changes of its logarithm. `combinations` is the number of
+    combinations of settings that were run. `varied` and `fixed` are the names of the unstated
+    settings that were varied and that were kept fixed.
     """
 
     low: float
@@ -27,7 +31,10 @@ class EffectRange:
 
 @dataclass(frozen=True)
 class ClaimComparison(Quantity):
-    """Comparison of a claim: paired values, their mean effect, and the tests against the bounds."""
+    """Comparison of two methods for a claim, with the tests against the bounds of the claim.
+
+    The effect is the mean of the paired differences, or the geometric mean of the quotients.
+    """
 
     part: int = 0  # position of the part within the claim, from 0
     effect: float = math.nan  # mean difference, or geometric mean of the quotients
@@ -49,17 +56,24 @@ class ClaimComparison(Quantity):
 
     @property
     def name(self) -> str:
-        """Name of the comparison in an audit: number of the part, other method, M or d, summary."""
+        """Name of the comparison: number of the claim's part, second method, M or d, and summary.
+
+        M is the number of features, and d is the number of columns of the data. The summary is a
+        name such as "slope over d", if the values summarize a curve.
+        """
         return " ".join(map(str, filter(None, (self.part + 1, self.against, self.x, self.joint))))
 
     @property
     def is_fully_varied(self) -> bool:
-        """True if every unstated setting that can change this comparison was varied."""
+        """True if every unstated setting that can change this comparison was varied.
+
+        Unstated settings are settings that the paper does not state.
+        """
         return self.over_gaps is not None and not self.over_gaps.fixed
 
     @property
     def trials(self) -> int:
-        """Number of trials that both methods have in common."""
+        """Number of trials with a paired value."""
         return len(self.values)
 
     @property

@@ -1,4 +1,4 @@
-"""Data sets and numbers of a paper's tables and figures that we have measured."""
+"""Data sets and numbers of a paper's tables and figures that were measured."""
 
 from __future__ import annotations
 
@@ -31,8 +31,9 @@ class Coverage:
     measured : list of str
         Data sets, by the paper's name, for which we have rows on the paper's own data.
     replaced : dict
-        Data sets for which we have rows on substitutes only. Each is mapped to its substitutes, and
-        each substitute to its smallest and largest number of training rows.
+        Data sets for which we have rows only on substitutes, which are other data sets. Each is
+        mapped to its substitutes, and each substitute to its smallest and largest number of
+        training rows.
     absent : list of str
         Data sets for which we have no rows.
     not_run : list of str
@@ -62,7 +63,7 @@ class Coverage:
 
 
 def compute_coverage(verification: Verification, configured: Configurations) -> list[Coverage]:
-    """Return a `Coverage` for each table and figure that a paper's folder lists.
+    """Return the measured and missing data sets of each table and figure in a paper's folder.
 
     Parameters
     ----------
@@ -81,7 +82,10 @@ def compute_coverage(verification: Verification, configured: Configurations) -> 
 
 
 def count_missing_trials(results: Results) -> tuple[int, int]:
-    """Return the number of missing and the number of planned trials; (0, 0) if there is no plan."""
+    """Return the number of missing trials and the number of planned trials of a results folder.
+
+    The result is (0, 0) if the folder does not store a plan of its trials.
+    """
     planned = results.manifest.get("trials")
     if not isinstance(planned, list):
         return 0, 0

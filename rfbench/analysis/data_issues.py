@@ -1,4 +1,4 @@
-"""Problems in the rows of a results folder, and evaluation of the checks in a configuration."""
+"""Problems in the rows of a results folder, and evaluation of the ``checks`` in a configuration."""
 
 from __future__ import annotations
 
@@ -25,17 +25,16 @@ BUSY = 1.2
 
 @dataclass(frozen=True)
 class DataIssue:
-    """A problem in the rows of a results folder.
+    """Problem in the rows of a results folder.
 
-    The kinds are:
+    The attribute `kind` has one of these values.
 
     - ``busy``: wall times are much longer than CPU times.
     - ``failed``: trials failed.
     - ``not converged``: solvers stopped before they reached their tolerance.
     - ``untimed``: some rows have no times, while other rows have times.
     - ``no value``: successful trials have no finite value of the metric.
-    - ``repeated``: several rows have the same trial number and the same values in all columns with
-      settings.
+    - ``repeated``: several rows have the same trial number and the same settings.
     - ``unpaired``: methods used different data in trials with the same number.
     """
 
@@ -47,9 +46,10 @@ class DataIssue:
 
 
 def compute_wall_to_cpu_ratio(rows: pd.DataFrame) -> float:
-    """Return the wall time of single-threaded rows divided by their CPU time; NaN if unknown.
+    """Return the total wall time of single-threaded rows divided by their total CPU time.
 
-    The quotient is about 1 on an idle machine. It is below 1 if BLAS uses more than one thread.
+    The quotient is about 1 on an idle machine, and NaN if no CPU time is known. It is below 1 if
+    BLAS uses more than one thread.
     """
     single = rows.loc[(rows["status"] == "ok") & (rows["threads"] == 1), list(ROW_TIMES)].sum()
     wall = single[[name for name in ROW_TIMES if name.startswith("t_")]].sum()
@@ -58,7 +58,7 @@ def compute_wall_to_cpu_ratio(rows: pd.DataFrame) -> float:
 
 
 def find_data_issues(results: Results) -> list[DataIssue]:
-    """Return a `DataIssue` for each problem in the rows of one results folder."""
+    """Return the problems in the rows of one results folder, such as failed trials."""
     rows = results.rows
     ended_well = rows["status"] == "ok"
     ratio = compute_wall_to_cpu_ratio(rows)
@@ -90,7 +90,10 @@ def find_data_issues(results: Results) -> list[DataIssue]:
 
 @dataclass(frozen=True)
 class Check:
-    """A statement in the configuration about a column of the rows, with the result of the check."""
+    """Condition on a column of the result rows, with the result of the check.
+
+    The conditions are entries of the key ``checks`` in the configuration.
+    """
 
     asked: Mapping[str, Any]  # the statement, an entry of the key ``checks`` of the configuration
     rows: int  # number of rows with a value in the checked column
@@ -104,16 +107,16 @@ class Check:
 
     @property
     def verdict(self) -> str:
-        """Verdict on the statement: holds, fails, or not run."""
+        """Verdict on the condition: holds, fails, or not run."""
         if not self.rows:
             return verdicts.NOT_RUN
         return verdicts.FAILS if self.failing else verdicts.HOLDS
 
 
 def evaluate_checks(results: Results) -> list[Check]:
-    """Evaluate the ``checks`` of the configuration on the successful rows.
+    """Evaluate the conditions in the key ``checks`` of the configuration on the successful rows.
 
-    Raises ResultsError if ``trials.csv`` lacks a column of a check.
+    Raises ResultsError if ``trials.csv`` lacks a column that a condition names.
     """
     return [_check(results.rows, check) for check in results.config.get("checks") or []]
 

@@ -1,7 +1,7 @@
-"""Findings over all papers, each omitted if the rows do not support it.
+"""Findings over all papers. A finding that the result rows do not support is omitted.
 
-This module computes the numbers. `templates/findings.j2` contains the sentence and the axis label
-of each finding. Optional components of rfbench (slices) add further findings.
+The numbers of the findings are computed here. The template `templates/findings.j2` contains the
+sentence and the axis label of each finding. Optional components of rfbench add further findings.
 """
 
 from __future__ import annotations
@@ -37,7 +37,10 @@ SAME = ["dataset", "protocol", "method", "solver", "variant", "d", "M"]
 
 @dataclass(frozen=True)
 class Bar:
-    """A number that supports a finding, with its interval (NaN if there is no interval)."""
+    """Number that supports a finding, with its confidence interval.
+
+    The ends of the interval are NaN if there is no interval.
+    """
 
     name: str
     value: float
@@ -47,7 +50,10 @@ class Bar:
 
 @dataclass(frozen=True)
 class Finding:
-    """A finding of the front page: the values in the sentence, and the numbers in the figure."""
+    """Finding that is shown on the front page.
+
+    `facts` has the values in the sentence, and `bars` has the numbers in the figure.
+    """
 
     key: str
     facts: Mapping[str, Any]
@@ -55,7 +61,7 @@ class Finding:
 
 
 def gather_findings(verification: Verification) -> list[Finding]:
-    """Return the findings that the rows support, in the order in which the page shows them."""
+    """Return the findings that the result rows support, in the order of the front page."""
     every = (
         make(verification)
         for make in (
@@ -69,7 +75,11 @@ def gather_findings(verification: Verification) -> list[Finding]:
 
 
 def build_numbers_finding(verification: Verification) -> Finding | None:
-    """Return the finding on reproduced numbers, counted per source of the numbers and settings."""
+    """Return the finding on published numbers that were reproduced, or None if none was compared.
+
+    The numbers are counted separately for each source of the numbers and each source of our
+    settings.
+    """
     bars = [
         Bar(f"{paper}, {', '.join(each.class_label)}: "
             f"{each.n_agreeing_or_close} of {each.n_compared}",
@@ -88,11 +98,11 @@ def build_numbers_finding(verification: Verification) -> Finding | None:
 
 
 def build_claims_finding(verification: Verification) -> Finding | None:
-    """Return the finding on claims that hold; see `verdict_counts.is_counted_as_holding`.
+    """Return the finding on the claims that hold, or None if no claim was tested.
 
-    ``holding`` in its facts is a dictionary. Each key is a pair: the order in which a claim and the
-    first rows that test it were committed, and the source of our settings. Each value is a list
-    with the names of the claims that hold.
+    The entry ``holding`` of its facts is a dictionary with the names of the claims that hold. Each
+    key is a pair: the order in which a claim and the first rows that test it were committed, and
+    the source of our settings.
     """
     counts = [
         each
@@ -119,7 +129,10 @@ def build_claims_finding(verification: Verification) -> Finding | None:
 
 
 def _group(counts: Sequence[Count], place: int) -> dict[str, list[Count]]:
-    """Group counts by the entry of `Count.of` at position `place`: the source or the settings."""
+    """Group counts by one entry of `Count.of`.
+
+    The entry at position `place` is, for example, the source of the numbers or of the settings.
+    """
     return {
         kind: [each for each in counts if each.of[place] == kind]
         for kind in dict.fromkeys(each.of[place] for each in counts)
@@ -127,9 +140,10 @@ def _group(counts: Sequence[Count], place: int) -> dict[str, list[Count]]:
 
 
 def _build_gains_finding(verification: Verification) -> Finding | None:
-    """Return the finding on the gains of one method over another that the papers publish.
+    """Return the finding on published gains of one method over another, or None without such gains.
 
-    Only tables that were run under both protocols, `printed` and `matched`, are included.
+    Only gains that were measured twice are included: with the settings that the paper prints, and
+    with settings that were tuned to match the paper's numbers.
     """
     table = tabulate_published_gains(verification.selection)
     table = table[(table["published"] > 0) & table["low"].notna()]
@@ -160,8 +174,8 @@ def _build_gains_finding(verification: Verification) -> Finding | None:
 def build_splits_finding(verification: Verification) -> Finding | None:
     """Return the finding that errors are larger if whole groups or blocks of time are held out.
 
-    The errors are compared at the largest M. The finding is omitted unless the interval of every
-    difference is above zero.
+    The errors are compared with the errors of random splits, at the largest number of features. The
+    result is None unless the interval of every difference is above zero.
     """
     table = compare_errors_of_two_splits(verification.selection.collection)
     table = table[table["M"] == table["M"].max()]
@@ -178,7 +192,9 @@ def build_splits_finding(verification: Verification) -> Finding | None:
 
 
 def compare_errors_of_two_splits(collection: Collection) -> pd.DataFrame:
-    """Compare errors in pairs of results folders whose configurations differ only in the split.
+    """Compare the errors of two kinds of splits: random rows, and whole groups or blocks of time.
+
+    Pairs of results folders are compared whose configurations differ only in the split.
 
     Returns
     -------
@@ -224,17 +240,18 @@ def _rest(results: Results) -> dict[str, object]:
 
 
 def tabulate_published_gains(selection: Selection) -> pd.DataFrame:
-    """Return the gains in points of one method over another, for the pairs that papers compare.
+    """Return the published and the measured gains of one method over another, in points.
 
     Returns
     -------
     DataFrame
-        One line per pair of methods, data set and protocol (printed or matched), on the paper's own
-        data. Pairs are left out if neither method is better than a constant prediction. The columns
-        are ``paper``, ``item`` (the table or figure), ``dataset`` (the paper's name), ``method``,
-        ``other`` and ``protocol``. ``published`` is the published gain, averaged over the sizes in
-        the table. ``mean`` is our gain, averaged over the trials that ran every size, and ``low``
-        and ``high`` are the ends of its 90 % interval.
+        One line per pair of methods that a paper compares, data set and source of our settings
+        (``protocol``: printed or matched), on the paper's own data. Pairs are left out if neither
+        method is better than a constant prediction. The columns are ``paper``, ``item`` (the table
+        or figure), ``dataset`` (the paper's name), ``method``, ``other`` and ``protocol``.
+        ``published`` is the published gain, averaged over the sizes in the table. ``mean`` is our
+        gain, averaged over the trials that ran every size, and ``low`` and ``high`` are the ends of
+        its 90 % interval.
     """
     lines = [
         gain
@@ -250,7 +267,11 @@ def tabulate_published_gains(selection: Selection) -> pd.DataFrame:
 def _of_pair(
     selection: Selection, place: tuple[str, str, str], pair: tuple[str, str], source: Source
 ) -> Iterator[tuple[Any, ...]]:
-    """Yield the gain of the first method over the second on one data set, for each protocol."""
+    """Yield the published and the measured gain of the first method of `pair` over the second.
+
+    One tuple is yielded for each source of our settings (printed or matched). `place` is a paper, a
+    table or figure, and a data set.
+    """
     (paper, item, dataset), collection = place, selection.collection
     printed = {
         (n.method, n.size): n.value if n.metric == "accuracy" else -n.value

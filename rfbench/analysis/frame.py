@@ -1,4 +1,8 @@
-"""A data frame with all rows of all results folders, grouped by setting and paired by trial."""
+"""All rows of all results folders in one data frame.
+
+Rows are grouped by their settings. Rows of different methods are paired if they used the same trial
+and data.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +53,9 @@ GROUP_COLUMNS = [
 
 @dataclass(frozen=True)
 class Collection:
-    """All rows of all results folders in one data frame, and their groups of trials.
+    """All rows of all results folders in one data frame, divided into groups of trials.
+
+    A group consists of the trials of one method with the same settings on one data set.
 
     Attributes
     ----------
@@ -59,8 +65,8 @@ class Collection:
         - `experiment` (name of the run), `folder`, `paper`, `items` (tables and figures of the
           paper), `smoke` (True for a short test run, whose numbers are meaningless).
         - `metric`: metric of the configuration, or ``""``.
-        - `follows`: True if M is not fixed, but copied per trial from another method or from the
-          rows of a paper.
+        - `follows`: True if the number of features M is not fixed, but copied per trial from
+          another method or from the rows of a paper.
         - `own_settings`: True if the parameters are also copied per trial. They are then omitted.
         - Sums of times in seconds, see `SUMS`.
         - `error_percent` (misclassification in percent, or 100 times the regression error) and
@@ -73,8 +79,8 @@ class Collection:
         - `pair`: a number that rows of different methods share if trial, seed, data, split and
           number of training rows are equal.
 
-        Rows that failed before `d` was known have the `d` of the other rows of their data set.
-        `parameters` are JSON with sorted keys.
+        Rows that failed before the number of columns `d` was known have the `d` of the other rows
+        of their data set. `parameters` are JSON with sorted keys.
     groups : DataFrame
         One line per group. The rows of a group are in one folder and agree in all columns of
         `IDENTITY`. Groups are in the order of their first rows. Further columns:
@@ -104,7 +110,7 @@ class Collection:
 
     @cached_property
     def valid_rows(self) -> pd.DataFrame:
-        """Rows whose column `counts` is True, sorted by group.
+        """Rows that count in means and tests (column `counts` is True), sorted by group of trials.
 
         The kernel error is NaN if the features are not meant to estimate their kernel.
         """
@@ -132,7 +138,10 @@ class Collection:
         return {}
 
     def get_values(self, column: str) -> NDArray[np.float64]:
-        """Return a column of `valid_rows` as floats. Raises ConfigError for an unknown column."""
+        """Return a column of `valid_rows` as an array of floats.
+
+        Raises ConfigError for an unknown column.
+        """
         if column not in self.valid_rows:
             raise ConfigError(
                 f"Unknown metric {column}."
@@ -145,22 +154,26 @@ class Collection:
         return self._known["values", column]
 
     def compute_means(self, column: str) -> NDArray[np.float64]:
-        """Return the mean of a column of `valid_rows` per group; NaN for a group without values."""
+        """Return the mean of a column of `valid_rows` for each group of trials.
+
+        The mean is NaN for a group without values.
+        """
         if ("means", column) not in self._known:
             means = self.valid_rows.groupby("group")[column].mean()
             self._known["means", column] = to_floats(means.reindex(self.groups.index))
         return self._known["means", column]
 
     def get_group_column(self, column: str) -> NDArray[Any]:
-        """Return a column of `groups` as an array, one value per group."""
+        """Return a column of the table `groups` as an array, with one value per group of trials."""
         if column not in self._facts:
             self._facts[column] = self.groups[column].to_numpy()
         return self._facts[column]
 
     def mask_groups_of_methods(self, groups: NDArray[np.intp], *methods: str) -> NDArray[np.bool_]:
-        """Return a mask of the groups that belong to any of the methods, by label or by sampler.
+        """Return a mask of the groups of trials that belong to any of the methods.
 
-        Groups with the joint solver belong to the method ``joint`` only.
+        A method is named by its label or by its sampler. Groups with the joint solver belong to the
+        method ``joint`` only.
         """
         # A method matches a group by its label (column `method`) or by the name of its sampler
         # (column `alias`). The column `alias` is "" if several labels have the same sampler.
@@ -171,7 +184,10 @@ class Collection:
 
     @cached_property
     def stale_row_counts(self) -> dict[str, int]:
-        """Number of stale rows of each experiment that has stale rows."""
+        """Number of stale rows for each experiment that has such rows.
+
+        A row is stale if the current configurations do not contain its trial.
+        """
         if self.rows.empty:
             return {}
         rows = self.rows["group"].map(self.groups["stale"]).eq(True)
@@ -179,7 +195,10 @@ class Collection:
         return {str(name): int(n) for name, n in sorted(counted.items())}
 
     def drop_stale_rows(self, results: Results) -> Results:
-        """Return one of the `experiments` without its stale rows."""
+        """Return the results of one folder without stale rows.
+
+        A row is stale if the current configurations do not contain its trial.
+        """
         stale = self.groups[self.groups["stale"] & (self.groups["folder"] == results.path)]
         asked = ~results.rows["setting"].isin(stale["setting"])
         return results if asked.all() else replace(results, rows=results.rows[asked])
@@ -190,16 +209,20 @@ class Collection:
 
     @cached_property
     def trial_pair_keys(self) -> pd.DataFrame:
-        """Trial, seed, data, split and number of training rows of each pair, one line per pair."""
+        """Table with one line per pair, a combination of a trial and its data.
+
+        The columns are trial, seed, hash of the data, split and number of training rows.
+        """
         return self.rows[PAIRED_BY].groupby(self.rows["pair"], sort=False).head(1)
 
     def pivot_trials(
         self, groups: NDArray[np.intp]
     ) -> tuple[NDArray[np.intp], tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]]:
-        """Arrange the trials of several groups in a table: one line per pair, one column per group.
+        """Arrange the trials of several groups in a table, with one column per group.
 
-        Returns the pairs, shape (n_lines,), and three arrays of shape (n_rows,): a position in
-        `valid_rows`, and the line and the column of this row in the table.
+        Each line of the table is a pair, the combination of a trial and its data. Returns the
+        pairs, shape (n_lines,), and three arrays of shape (n_rows,): a position in `valid_rows`,
+        and the line and the column of this row in the table.
         """
         starts, stops = self._starts[groups], self._starts[groups + 1]
         rows = [np.arange(start, stop) for start, stop in zip(starts, stops, strict=True)]
@@ -212,11 +235,12 @@ class Collection:
 
 
 def collect_results(paths: Iterable[str | Path], today: Today | None = None) -> Collection:
-    """Read all results folders at or below the paths. Unreadable folders are skipped and noted.
+    """Read all results folders at the given paths or below them. Unreadable folders are skipped.
 
-    With the function `today`, rows are marked as stale if the current configurations do not contain
-    their trials (see `rfbench.experiment.current_settings.find_current_settings_of_each`). Without
-    `today`, no row is stale.
+    The reason for each skipped folder is added to the notes of the result. With the function
+    `today`, rows are marked as stale if the current configurations do not contain their trials (see
+    `rfbench.experiment.current_settings.find_current_settings_of_each`). Without `today`, no row is
+    stale.
 
     Raises ResultsError if a path does not exist. A path without results is not an error.
     """
@@ -239,7 +263,7 @@ def collect_results(paths: Iterable[str | Path], today: Today | None = None) -> 
 
 
 def _count_planned_trials() -> dict[tuple[str, str], int]:
-    """Return the planned number of trials of each run to which trials were added later.
+    """Return the planned number of trials of each run that later got additional trials.
 
     The keys are pairs of a paper and a run.
     """
@@ -253,7 +277,7 @@ def _count_planned_trials() -> dict[tuple[str, str], int]:
 def drop_added_trials(results: Results) -> Results:
     """Return results without the trials that were added after earlier results had been seen.
 
-    The pages do not count these trials, see `rfbench.papers.models.Provenance`. Results that do not
+    The pages do not count such trials, see `rfbench.papers.models.Provenance`. Results that do not
     belong to a paper are returned unchanged.
     """
     if (results.config.get("paper"), results.name) not in _count_planned_trials():
@@ -265,7 +289,11 @@ def drop_added_trials(results: Results) -> Results:
 def build_collection(
     experiments: Sequence[Results], notes: Iterable[str] = (), today: Today | None = None
 ) -> Collection:
-    """Combine the rows of loaded results into one `Collection` with groups of trials."""
+    """Combine the rows of several loaded results in one `Collection`.
+
+    The rows are divided into groups of trials with the same method and settings. The function
+    `today` is described in `collect_results`.
+    """
     rows = _tagged(experiments) if experiments else pd.DataFrame()
     read = tuple(experiments), tuple(notes)
     if rows.empty:
@@ -335,7 +363,10 @@ def build_collection(
 
 
 def _tagged(experiments: Sequence[Results]) -> pd.DataFrame:
-    """Return the rows of all experiments, with columns that describe the experiment of each row."""
+    """Return the result rows of all experiments in one table.
+
+    Further columns describe the experiment of each row. Rows with validation errors are dropped.
+    """
     facts = pd.DataFrame(
         {
             "experiment": result.name,
@@ -363,7 +394,10 @@ def _tagged(experiments: Sequence[Results]) -> pd.DataFrame:
 
 
 def has_trial_dependent_size(result: Results) -> bool:
-    """Return True if M is copied per trial from another method or from a paper's rows."""
+    """Return True if the number of features M may differ between the trials of one method.
+
+    This is the case if M is copied per trial from another method or from a paper's rows.
+    """
     return isinstance(result.config.get("M"), dict) or bool(result.config.get("settings_from"))
 
 
@@ -397,7 +431,10 @@ def _groups(rows: pd.DataFrame, size: pd.Series[Any], error: pd.Series[float]) -
 
 
 def _machines(rows: pd.DataFrame, groups: pd.DataFrame) -> pd.Series[str]:
-    """Return for each group the machine on which most of its timed rows were measured, or ''."""
+    """Return the machine on which most of the timed rows of each group were measured.
+
+    The machine is '' for a group without timed rows.
+    """
     timed = rows["t_train"].notna() | rows["t_features"].notna()
     # Count only rows with measured times, because the machine of a group is used to compare times.
     counted = rows.loc[rows["counts"] & timed, ["group", "machine"]]
@@ -410,9 +447,10 @@ def _machines(rows: pd.DataFrame, groups: pd.DataFrame) -> pd.Series[str]:
 
 
 def mask_times_of_other_machines(rows: pd.DataFrame, groups: pd.DataFrame) -> pd.DataFrame:
-    """Set the times of rows to NaN if most rows of their group were measured on another machine.
+    """Remove times that were not measured on the main machine of their group of trials.
 
-    Therefore no mean of times mixes machines.
+    The main machine measured most rows of the group. Times from other machines are set to NaN, so
+    that no mean of times mixes machines.
     """
     if rows["machine"].nunique() <= 1:
         return rows
@@ -424,7 +462,7 @@ def mask_times_of_other_machines(rows: pd.DataFrame, groups: pd.DataFrame) -> pd
 def _stale(
     groups: pd.DataFrame, experiments: Sequence[Results], today: Today | None
 ) -> pd.Series[bool]:
-    """Return True for each group whose settings are not in the current configurations.
+    """Return True for each group of trials whose settings are not in the current configurations.
 
     Groups of sweeps, and groups without an identifier of their settings, are never stale.
     """
@@ -448,7 +486,7 @@ def _stale(
 
 
 def _aliases(groups: pd.DataFrame) -> pd.Series[str]:
-    """Return the name of the sampler of each group, which is a second name for its label.
+    """Return the name of the sampler of each group of trials, as a second name for the method.
 
     The result is "" for a group whose sampler has several labels.
     """
@@ -466,17 +504,17 @@ def _aliases(groups: pd.DataFrame) -> pd.Series[str]:
 
 
 def to_floats(values: pd.Series[Any]) -> NDArray[np.float64]:
-    """Return a column as a float64 array, with NaN for missing values."""
+    """Return a column of a table as a float64 array, with NaN for missing values."""
     return values.to_numpy(dtype=np.float64, na_value=np.nan)
 
 
 def _map_unique(texts: pd.Series[str], function: Callable[[str], Any]) -> pd.Series[Any]:
-    """Return a column with the function's value for each text. Equal texts are evaluated once."""
+    """Apply a function to each text of a column. The function is called once for equal texts."""
     return texts.map({text: function(text) for text in texts.unique()})
 
 
 def has_kernel_estimate(parameters: str) -> bool:
-    """Return True if features estimate their kernel, given the parameters of the sampler as JSON.
+    """Return True if random features estimate their kernel, given the sampler's parameters as JSON.
 
     Features do not estimate their kernel if they are weighted by the inverse of the unbiased
     weights, or if they are scaled in order to divide the penalty.

@@ -1,4 +1,4 @@
-"""Tests of stored features: frequencies near (1, 1) or (-1, -1), and offsets near 0 or pi."""
+"""Masks of stored features: frequencies near (1, 1) or (-1, -1), and offsets near 0 or pi."""
 
 from __future__ import annotations
 
@@ -16,13 +16,19 @@ OFFSET_WIDTH = np.pi / 8
 
 
 def mask_frequencies_near_corners(kept_features: pd.DataFrame) -> Any:
-    """Return a mask of the frequencies within 0.75 of (1, 1) or (-1, -1), shape (n_kept,)."""
+    """Return a mask of the frequencies whose distance from (1, 1) or (-1, -1) is at most 0.75.
+
+    The mask has one entry per stored feature.
+    """
     w = kept_features[["w1", "w2"]].to_numpy(dtype=np.float64)
     distance = np.minimum(np.linalg.norm(w - 1, axis=1), np.linalg.norm(w + 1, axis=1))
     return distance <= CORNER_RADIUS
 
 
 def mask_offsets_near_multiples(kept_features: pd.DataFrame) -> Any:
-    """Return a mask of the offsets within pi/8 of a multiple of pi, shape (n_kept,)."""
+    """Return a mask of the offsets whose distance from a multiple of pi is at most pi / 8.
+
+    The mask has one entry per stored feature.
+    """
     b = np.mod(kept_features["b"].to_numpy(dtype=np.float64), np.pi)
     return np.minimum(b, np.pi - b) <= OFFSET_WIDTH

@@ -1,4 +1,4 @@
-"""Distinct names for methods, and names of data sets, as shown in tables and figures."""
+"""Distinct names of methods, and names of data sets, for tables and figures."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ from rfbench.results.schema import STRING
 
 
 def parse_parameters(text: str) -> dict[str, Any]:
-    """Parse parameters from JSON; return an empty dictionary if the text is not a JSON object."""
+    """Return the parameters in a JSON object as a dictionary.
+
+    The dictionary is empty if the text is not a JSON object.
+    """
     try:
         parameters = json.loads(text)
     except (ValueError, RecursionError):
@@ -23,7 +26,10 @@ def parse_parameters(text: str) -> dict[str, Any]:
 
 
 def format_sorted_json(parameters: str) -> str:
-    """Return JSON text with sorted keys, so that equal parameters have equal texts."""
+    """Sort the keys of a JSON text, so that equal parameters have equal texts.
+
+    A text that is not JSON is returned unchanged.
+    """
     try:
         return json.dumps(json.loads(parameters), sort_keys=True)
     except (ValueError, RecursionError):
@@ -31,11 +37,11 @@ def format_sorted_json(parameters: str) -> str:
 
 
 def make_method_names(table: pd.DataFrame, varied: str, settings: list[str]) -> list[str]:
-    """Return a distinct name of the method for each line of a summary.
+    """Return a distinct name of the method for each line of a results table.
 
-    The name is the label, followed by the swept settings except the setting on the x axis. If two
-    lines of a data set still share a name and a value of ``x``, the settings in which they differ
-    are added to the names. A parameter that only changes with M is therefore not added.
+    The name is the label of the method, followed by the swept settings except the setting on the x
+    axis. If two lines of a data set still share a name and a value of ``x``, the settings in which
+    they differ are added to the names.
 
     Parameters
     ----------
@@ -70,7 +76,7 @@ def make_method_names(table: pd.DataFrame, varied: str, settings: list[str]) -> 
 
 
 def _terms(variant: str, varied: str) -> str:
-    """Return the swept settings except the setting on the x axis.
+    """Remove the setting on the x axis, `varied`, from a text of swept settings, `variant`.
 
     A key ``a.b`` is shortened to ``b`` if no other key has the same last part.
     """
@@ -84,7 +90,7 @@ def _terms(variant: str, varied: str) -> str:
 
 
 def get_method_sort_key(sampler: str, method: str) -> tuple[int, str]:
-    """Return the sort key of a method: the registry position of its sampler, then its name.
+    """Return a sort key for a method: the position of its sampler in the registry, then its name.
 
     A sampler that is not in the registry comes last.
     """
@@ -100,7 +106,9 @@ def get_natural_sort_key(name: str) -> str:
 
 
 def format_dataset_name(table: pd.DataFrame) -> str:
-    """Return the name of a data set, without ``[5000 rows]`` if the data set has fewer rows.
+    """Return the name of a data set as shown in tables.
+
+    The suffix ``[5000 rows]`` is removed if the data set has fewer rows.
 
     Parameters
     ----------
@@ -116,7 +124,7 @@ def format_dataset_name(table: pd.DataFrame) -> str:
 
 
 def format_dataset_title(table: pd.DataFrame) -> str:
-    """Return the title of a data set in the catalog, or the name of a user's data set.
+    """Return the title of a data set in the catalog, or its name if it is not in the catalog.
 
     Parameters
     ----------

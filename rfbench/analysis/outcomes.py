@@ -1,4 +1,4 @@
-"""Outcome of a claim: the verdict and the comparisons on which it is based."""
+"""Outcome of a claim of a paper: the verdict, and the comparisons on which it is based."""
 
 from __future__ import annotations
 
@@ -30,13 +30,16 @@ Effect = Callable[[Claim, ClaimComparison], ClaimComparison]
 
 
 def return_comparison_unchanged(_: Claim, comparison: ClaimComparison) -> ClaimComparison:
-    """Return the comparison unchanged, because no unstated setting was varied."""
+    """Return `comparison` unchanged, because no setting that the paper leaves open was varied."""
     return comparison
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """The verdict on a claim under one protocol, with the comparisons that support the verdict."""
+    """Verdict on a claim of a paper, with the comparisons of methods that support the verdict.
+
+    An outcome is for one protocol, the source of the settings of the runs.
+    """
 
     claim: Claim
     # Name of the protocol of the judged runs, or "" if nothing was run.
@@ -71,7 +74,7 @@ class Outcome:
 
     @property
     def part(self) -> Part | None:
-        """Part of the claim to which the decisive comparison belongs."""
+        """Part of the claim to which the comparison that decides the verdict belongs."""
         return self.claim.parts[self.decisive.part] if self.decisive else None
 
     @property
@@ -88,9 +91,9 @@ class Outcome:
     def has_unvaried_settings(self) -> bool:
         """True if the verdict may depend on unstated settings that were not varied.
 
-        If the claim holds, the result is True unless the settings were varied for every comparison.
-        If the claim fails, the result is True unless one comparison is outside its bounds under all
-        values of the unstated settings.
+        Unstated settings are settings that the paper does not state. If the claim holds, the result
+        is True unless they were varied for every comparison. If the claim fails, the result is True
+        unless one comparison is outside its bounds under all values of the unstated settings.
         """
         if self.protocol not in (PRINTED, CORRECTED):
             return False
@@ -102,14 +105,16 @@ class Outcome:
 
     @property
     def label(self) -> str:
-        """Verdict, followed by ", not varied" if `has_unvaried_settings` is True."""
+        """Verdict on the claim, followed by ", not varied" if `has_unvaried_settings` is True."""
         return self.verdict + UNVARIED * self.has_unvaried_settings
 
     @property
     def sorted_comparisons(self) -> list[ClaimComparison]:
-        """All comparisons, the decisive one first, then the comparisons outside their bounds.
+        """All comparisons, sorted by their importance for the verdict.
 
-        Within each of the two groups, comparisons that are farthest outside come first.
+        The comparison that decides the verdict comes first. The comparisons outside their bounds
+        follow, then all others. Within each of these two groups, comparisons that are farthest
+        outside come first.
         """
         return sorted(
             self.comparisons,
@@ -118,7 +123,7 @@ class Outcome:
 
     @property
     def deciding_settings(self) -> tuple[str, ...]:
-        """Names of the unstated settings on which the verdict depends."""
+        """Names of the settings that the paper does not state and on which the verdict depends."""
         if self.verdict != DEPENDS:
             return ()
         decide = list(filter(is_outside_bounds, self.comparisons)) or self.comparisons
@@ -127,7 +132,7 @@ class Outcome:
 
     @property
     def effect(self) -> float:
-        """Effect of the decisive comparison, or NaN if there is no comparison."""
+        """Effect in the comparison that decides the verdict, or NaN if there is no comparison."""
         return self.decisive.effect if self.decisive else math.nan
 
     @property
@@ -137,7 +142,7 @@ class Outcome:
 
     @property
     def reason(self) -> str:
-        """Reason why an inconclusive claim cannot be decided; empty for other verdicts."""
+        """Reason why an inconclusive claim cannot be decided. It is empty for other verdicts."""
         if self.verdict != CANNOT:
             return ""
         return ", ".join(dict.fromkeys(why for _, why in self.undecided))

@@ -1,4 +1,4 @@
-"""Differences and quotients of two methods, computed per trial."""
+"""Paired comparison of two methods: differences and quotients, computed per trial."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Values = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Quantity:
-    """Values of a comparison of two methods, or of one method, with one value per trial."""
+    """Paired values of two methods, or values of one method, with one value per trial."""
 
     # Differences of two methods, or logarithms of their quotients, shape (n_trials,).
     values: Values
@@ -48,7 +48,10 @@ class Quantity:
 
 
 class Trials:
-    """Trials of several groups as a table: one line per pair, one column per group.
+    """Table of the trials of several groups, with one column per group.
+
+    A group consists of the trials of one method with the same settings. A line of the table has the
+    trials of all groups that used the same seed, data and split.
 
     Parameters
     ----------
@@ -65,15 +68,16 @@ class Trials:
         self._tables: dict[str, Values] = {}
 
     def find_columns(self, method: str) -> list[int]:
-        """Return the positions of the columns that belong to a method."""
+        """Return the positions of the table's columns that belong to a method."""
         return np.flatnonzero(
             self.collection.mask_groups_of_methods(self.facts["group"], method)
         ).tolist()
 
     def get_metric_values(self, method: str, size: float, metric: str) -> Values:
-        """Return a metric of a method at one M, with one value per pair; NaN if there is none.
+        """Return the values of a metric for one method with `size` features.
 
-        If several groups match, the group with the most values is used.
+        The array has one value per line of the table, or NaN if a trial is missing. If several
+        columns match, the column with the most values is used.
         """
         columns = [self.tabulate_metric(metric)[:, a] for a in self.find_columns(method)
                    if self.facts["M"][a] == size]  # fmt: skip
@@ -81,7 +85,7 @@ class Trials:
         return max(columns, key=lambda values: np.isfinite(values).sum(), default=none)
 
     def tabulate_metric(self, metric: str) -> Values:
-        """Return the values of a metric, shape (n_pairs, n_groups); NaN for missing trials.
+        """Return a table of a metric, shape (n_pairs, n_groups), with NaN for missing trials.
 
         ``error`` and ``accuracy`` are in percent. Times are CPU seconds, or wall seconds for a
         group whose CPU times were not measured.
@@ -105,10 +109,10 @@ class Trials:
 
 @dataclass(frozen=True)
 class Pairing:
-    """Trials to which one part of a claim applies, on one data set.
+    """Trials on one data set that test one part of a claim.
 
-    The methods return arrays with one value per pair of `trials`; NaN if the value is missing.
-    `target` is the paper's name of the data set.
+    The methods return arrays with one value per line of the table `trials`. The value is NaN if a
+    trial is missing. `target` is the paper's name of the data set.
     """
 
     part: Part
@@ -117,7 +121,11 @@ class Pairing:
     target: str
 
     def _find_curve(self, method: str) -> Curve:
-        """Return the columns of a method with the settings that the part requires, by M or d."""
+        """Return the table columns of a method for each value on the x axis, M or d.
+
+        Columns whose settings do not match the settings in the claim are left out. M is the number
+        of features, and d is the number of columns of the data.
+        """
         curve: Curve = {}
         wanted = self.part.settings.get(method, {})
         texts = self.trials.facts["parameters"]
@@ -129,7 +137,10 @@ class Pairing:
         return curve
 
     def tabulate_metric(self, metric: str) -> Values:
-        """Return a metric of all trials, as logarithms if the part compares quotients."""
+        """Return the values of a metric for all trials.
+
+        The values are logarithms if the claim compares quotients.
+        """
         table = self.trials.tabulate_metric(metric)
         if self.part.scale == "difference":
             return table
@@ -138,11 +149,12 @@ class Pairing:
     def _compute_difference(
         self, columns: Sequence[int], other_columns: Sequence[int] | None
     ) -> Values:
-        """Return paired differences of two methods, from the runs with the most trials in common.
+        """Return the paired differences of two methods for one size.
 
-        Columns of the same experiment are compared. If no experiment ran both methods, columns of
-        different experiments are compared. If `other_columns` is None, the values of `columns` are
-        returned.
+        `columns` and `other_columns` are columns of the table `trials` that belong to the two
+        methods. The two columns with the most trials in common are used. Columns of different
+        experiments are compared only if no experiment ran both methods. If `other_columns` is None,
+        the values of the first method are returned.
         """
         table, experiments = self.tabulate_metric(self.part.metric), self.trials.facts["experiment"]
         every = itertools.product(columns, [None] if other_columns is None else other_columns)
@@ -157,7 +169,11 @@ class Pairing:
         return max(candidates, key=lambda values: np.isfinite(values).sum(), default=none)
 
     def compute_steps(self, curve: Curve, other_curve: Curve | None) -> dict[int, Values]:
-        """Return the paired differences at each M or d at which both curves have common trials."""
+        """Return the paired differences of two methods for each M or d with common trials.
+
+        M is the number of features, and d is the number of columns of the data. If `other_curve` is
+        None, the values of the first method are returned.
+        """
         every = {
             x: self._compute_difference(
                 columns, None if other_curve is None else other_curve.get(x, [])
@@ -171,7 +187,10 @@ OneOff = Callable[[Pairing, Curve, Curve | None], list[Quantity]]
 
 
 def compute_change_along_axis(steps: Sequence[Values], joint: str) -> list[Quantity]:
-    """Return the last minus the first value along the axis; an empty list for a single value."""
+    """Return the change of the paired values from the first to the last point of the x axis.
+
+    The list is empty if there are fewer than two points. `joint` is the name of the change.
+    """
     if len(steps) < 2:
         return []
     return [Quantity(steps[-1] - steps[0], joint=joint, found=len(steps))]
@@ -185,7 +204,7 @@ def pair_claim_part(
     target: str,
     own: OneOff | None = None,
 ) -> list[Quantity]:
-    """Return the paired values of one part of a claim on one data set.
+    """Return the paired values of two methods that test one part of a claim on one data set.
 
     Trials are paired if seed, data, split and number of training rows agree. If several experiments
     ran both methods, the experiment with the most trials is used. Times are CPU seconds, because
@@ -229,12 +248,15 @@ def pair_claim_part(
 
 
 def is_time_metric(metric: str) -> bool:
-    """Return True if a metric is a time, by its prefix ``t_``."""
+    """Return True if a metric is a time, which means that its name starts with ``t_``."""
     return metric.startswith("t_")
 
 
 def _along(pairing: Pairing, curve: Curve, other_curve: Curve | None) -> list[Quantity]:
-    """Return the paired differences at each M or d that `Part.at` selects."""
+    """Return the paired differences of two methods at selected points of the x axis.
+
+    The key ``at`` of the claim selects all points, the largest, or the lower or upper half.
+    """
     steps = pairing.compute_steps(curve, other_curve)
     xs = list(steps)
     chosen = {
@@ -247,7 +269,7 @@ def _along(pairing: Pairing, curve: Curve, other_curve: Curve | None) -> list[Qu
 
 
 def _at_best(pairing: Pairing, own_curve: Curve, other_curve: Curve | None) -> list[Quantity]:
-    """Compare the two methods, each at the M with the smallest mean test error."""
+    """Compare two methods, each at the number of features with its smallest mean test error."""
     trials = pairing.trials
     errors = trials.collection.compute_means(PERCENT_COLUMNS["error"])[trials.facts["group"]]
 
@@ -266,10 +288,10 @@ def _at_best(pairing: Pairing, own_curve: Curve, other_curve: Curve | None) -> l
 def compare_at_equal_time(
     pairing: Pairing, own_curve: Curve, other_curve: Curve | None
 ) -> list[Quantity]:
-    """Compare a method at each of its sizes with the other method at the same mean total time.
+    """Compare two methods at equal mean total time, for each size of the first method.
 
-    In each trial, the values of the other method are interpolated linearly in the logarithm of its
-    mean time. Times outside the range of the other method are not compared. Both methods are read
+    In each trial, the values of the second method are interpolated linearly in the logarithm of its
+    mean time. Times that the second method did not reach are not compared. Both methods are read
     from the same experiment. If several experiments ran both, the experiment with the most
     comparisons is used.
     """
@@ -288,7 +310,10 @@ def compare_at_equal_time(
 def _within(
     pairing: Pairing, columns: Mapping[int, int], other_columns: Sequence[int]
 ) -> list[Quantity]:
-    """Compare two methods of one experiment at equal mean total time."""
+    """Compare two methods of one experiment at equal mean total time.
+
+    The values of the second method are interpolated between its sizes.
+    """
     total = pairing.trials.tabulate_metric("t_total")
     timed = (a for a in (*columns.values(), *other_columns) if np.isfinite(total[:, a]).any())
     spent = {a: float(np.nanmean(total[:, a])) for a in timed}

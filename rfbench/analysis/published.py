@@ -1,4 +1,4 @@
-"""Comparison of each published number with the mean of our measurements."""
+"""Comparison of each number that a paper publishes with the mean of our measurements."""
 
 from __future__ import annotations
 
@@ -30,12 +30,13 @@ Line = dict[Any, Any]
 
 
 def compare_published_numbers(selection: Selection, paper: str | None = None) -> pd.DataFrame:
-    """Compare every published number with the mean over our trials, under each protocol.
+    """Compare every published number with the mean over our trials of the same method.
 
-    If several groups of trials match a number, the group with the most trials is used; if tied, the
-    first folder by name. A published number for the size ``best`` is compared with the smallest
-    mean error over the sizes that were run. A number without a size is compared with the group
-    whose M the method itself determines, if there is one, else with the largest M.
+    If several groups of trials match a number, the group with the most trials is used. If tied, the
+    first folder by name is used. A published number for the size ``best`` is compared with the
+    smallest mean error over the sizes that were run. A number without a size is compared with the
+    group whose number of features the method itself determines, if there is one, else with the
+    largest size.
 
     Parameters
     ----------
@@ -47,8 +48,9 @@ def compare_published_numbers(selection: Selection, paper: str | None = None) ->
     Returns
     -------
     DataFrame
-        One line per number and protocol for the papers' own data, followed by one line per number,
-        protocol and measured substitute. The columns are `PUBLISHED_COLUMNS`, in which
+        One line per number and protocol (source of our settings) for the papers' own data, followed
+        by one line per number, protocol and measured substitute. The columns are
+        `PUBLISHED_COLUMNS`, in which
 
         - ``half_width`` is half the width of the interval of the difference.
         - ``decidable`` is True if the paper's own spread is small enough for a decision, see
@@ -134,10 +136,10 @@ def compare_published_numbers(selection: Selection, paper: str | None = None) ->
 
 
 def _judged(every: pd.DataFrame) -> tuple[NDArray[np.str_], NDArray[np.bool_]]:
-    """Add the columns ``difference`` and ``half_width``; return verdicts and the decidable numbers.
+    """Return the verdict on each published number, and a mask of the decidable numbers.
 
-    The decidable numbers are a mask. A number is decidable if the interval of the paper's own mean
-    is narrow enough.
+    A number is decidable if the interval of the paper's own mean is narrow enough. The columns
+    ``difference`` and ``half_width`` are added to the table `every`.
 
     Numbers without a unit are compared by the logarithm of a quotient. To first order, the standard
     error of the logarithm of a mean is the standard error of the mean divided by the mean.
@@ -180,10 +182,11 @@ def _judged(every: pd.DataFrame) -> tuple[NDArray[np.str_], NDArray[np.bool_]]:
 
 
 def group_by_data_set(numbers: pd.DataFrame) -> dict[tuple[str, str, str], list[list[Line]]]:
-    """Group lines of `compare_published_numbers` by table or figure of a paper, and data set.
+    """Group lines with compared numbers for each paper, table or figure, and data set.
 
-    Each value of the result has a list of lines for the paper's own data, and one for each
-    substitute.
+    `numbers` is the result of `compare_published_numbers`. Each value of the result has a list of
+    lines for the paper's own data, and a list for each substitute (data set that replaces the
+    paper's data).
     """
     by_table: dict[tuple[str, str, str], dict[tuple[str, str], list[Line]]] = {}
     for line in numbers.to_dict("records"):
@@ -214,7 +217,10 @@ def _numbers(chosen: list[str]) -> pd.DataFrame:
 
 
 def _places(selection: Selection, numbers: pd.DataFrame) -> pd.DataFrame:
-    """Return a line per number and protocol: the usual protocols, then others that were run."""
+    """Return a table with one line per published number and protocol, the source of our settings.
+
+    The standard protocols, such as ``printed``, precede other protocols that were run.
+    """
     rows: list[int] = []
     protocols: list[str] = []
     for key, lines in numbers.groupby(["paper", "item", "dataset"], sort=False):
@@ -234,7 +240,10 @@ def _places(selection: Selection, numbers: pd.DataFrame) -> pd.DataFrame:
 
 
 def _in_order(stand_ins: pd.DataFrame) -> pd.DataFrame:
-    """Sort the lines of substitutes by table of the paper, protocol, substitute and number."""
+    """Sort the lines that were measured on substitutes, the data sets that replace a paper's data.
+
+    The keys are the table of the paper, the protocol, the substitute and the number.
+    """
     first = stand_ins.groupby(["paper", "item", "dataset"])["number"].transform("min")
     usual = {name: index for index, name in enumerate(papers.PROTOCOLS)}
     order = stand_ins["protocol"].map(usual).fillna(len(usual))
@@ -243,7 +252,10 @@ def _in_order(stand_ins: pd.DataFrame) -> pd.DataFrame:
 
 
 def _picked(selection: Selection, numbers: pd.DataFrame) -> pd.DataFrame:
-    """Return the group of trials that is compared with each number, per protocol and substitute."""
+    """Select the group of our trials that is compared with each published number.
+
+    One group is selected per number, protocol (source of the settings) and substitute data set.
+    """
     bearing = selection.matching_groups
     # A group can match a published number twice: by its label and by the name of its sampler. Such
     # duplicates are removed.
@@ -287,7 +299,10 @@ def _picked(selection: Selection, numbers: pd.DataFrame) -> pd.DataFrame:
 
 
 def _measured(selection: Selection, picked: pd.DataFrame) -> pd.DataFrame:
-    """Add mean, standard error and number of trials of each group, and the column `at_chance`."""
+    """Add the mean, standard error and number of trials of the selected group to each number.
+
+    The column ``at_chance`` is True if no method at this size is better than a constant prediction.
+    """
     kept = ["number", "protocol", "stand_in", "group", "folder", "used", "used_rows", "used_M",
             "failed", "error_metric", "at_chance"]  # fmt: skip
     if picked.empty:

@@ -1,4 +1,4 @@
-"""Assignment of groups of trials to the tables, figures and data sets of a paper."""
+"""Search for the trials that reproduce a table, figure or data set of a paper."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ ROWS_TOLERANCE = 0.02
 
 
 class Selection:
-    """Groups of trials for each table or figure, data set and protocol of a paper.
+    """Groups of trials for each paper, table or figure, data set and protocol.
 
-    Smoke runs, sweeps, stale rows and results that do not name a paper are left out.
+    A protocol is the source of the settings. Smoke runs, sweeps, results that do not name a paper,
+    and results that the current configurations do not contain are left out.
     """
 
     def __init__(self, collection: Collection) -> None:
@@ -33,12 +34,12 @@ class Selection:
 
     @cached_property
     def matching_groups(self) -> pd.DataFrame:
-        """Table of the groups that belong to a paper: one line per group, item and data set.
+        """Table of the groups of trials that belong to a paper.
 
-        An item is a table or figure of the paper. Lines are in the order of the folders. The
-        columns are the columns of `Collection.groups`, ``group`` (position in `Collection.groups`),
-        ``item``, ``target`` (the paper's name of the data set) and ``stand_in`` (True for a subset
-        or substitute).
+        The table has one line per group, data set and item (table or figure of the paper), in the
+        order of the folders. The columns are the columns of `Collection.groups`, ``group``
+        (position in `Collection.groups`), ``item``, ``target`` (the paper's name of the data set)
+        and ``stand_in`` (True for a subset or substitute).
         """
         groups = self.collection.groups
         if groups.empty:
@@ -65,7 +66,11 @@ class Selection:
         return {key: groups[lines] for key, lines in places.items()}
 
     def list_protocols(self, paper: str, items: Sequence[str]) -> list[str]:
-        """Return the protocols under which any of the paper's items was run, in the usual order."""
+        """Return the protocols (sources of settings) under which any of a paper's items was run.
+
+        An item is a table or figure. The standard protocols, such as ``printed``, are first in the
+        list.
+        """
         seen = {key[3] for key in self._places if key[0] == paper and key[1] in items}
         usual = [protocol for protocol in papers.PROTOCOLS if protocol in seen]
         return [*usual, *sorted(seen - set(usual))]
@@ -73,9 +78,10 @@ class Selection:
     def select(
         self, paper: str, items: Sequence[str], target: str, protocol: str, stand_in: bool = False
     ) -> NDArray[np.intp]:
-        """Return the groups of trials for a data set in any of the items, each group once.
+        """Return the groups of trials that reproduce a data set of a paper, each group once.
 
-        With `stand_in`, return the groups that were run on a subset or substitute of the data set
+        `items` are tables and figures, and `target` is the paper's name of the data set. With
+        `stand_in`, return the groups that were run on a subset or substitute of the data set
         instead.
         """
         keys = [(paper, item, target, protocol, stand_in) for item in dict.fromkeys(items)]
@@ -84,7 +90,7 @@ class Selection:
 
 
 def split_item_list(items: str) -> list[str]:
-    """Split a string such as ``'table3, figure1'`` into a list of tables and figures."""
+    """Split a text such as ``'table3, figure1'`` into a list of tables and figures."""
     return re.split(r"[,;\s]+", items.strip())
 
 
@@ -96,9 +102,10 @@ def _targets(
     n_train: float,
     n_test: float,
 ) -> Iterator[tuple[str, str, bool]]:
-    """Yield each item and data set of a paper to which rows belong, and True if they are a subset.
+    """Yield each table or figure and data set of a paper that our rows reproduce.
 
-    The third value is also True for a substitute data set.
+    The first two values are the table or figure, and the paper's name of the data set. The third
+    value is True if our rows are a subset or a substitute of the data set.
     """
     for target, source_names in datasets.items():
         if source != source_names.dataset and source not in source_names.stand_ins:
@@ -113,7 +120,7 @@ def _targets(
 
 
 def is_row_subset(source: Source, item: str, sampled: float, n_train: float, n_test: float) -> bool:
-    """Return True if the data do not have the same number of rows as the paper's data.
+    """Return True if our data do not have as many rows as the paper's data.
 
     A data set with ``[N rows]`` in its name is a subset, unless the paper itself sampled N rows.
     Otherwise the number of training or test rows must not differ by more than 2 %. NaN means that a

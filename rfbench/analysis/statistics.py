@@ -1,4 +1,4 @@
-"""Tests over the trials of one data set: the paired t-test, and Holm's correction."""
+"""Statistical tests over the trials of one data set: the paired t-test, and Holm's correction."""
 
 from __future__ import annotations
 
@@ -40,7 +40,10 @@ class Test:
     error: float = math.nan
 
     def compute_confidence_interval(self, coverage: float) -> tuple[float, float]:
-        """Return Student's interval of `effect`; NaN for fewer than two trials."""
+        """Return Student's confidence interval of the mean difference, `effect`.
+
+        The ends are NaN for fewer than two trials.
+        """
         from scipy.special import stdtrit
 
         if self.n < 2:
@@ -52,13 +55,8 @@ class Test:
 def paired_t_test(a: ArrayLike, b: ArrayLike | float = 0.0) -> Test:
     """Test whether the mean of paired differences is zero, by a two-sided paired t-test.
 
-    The result generalizes to new splits of the same rows and to new draws of the features. If the
-    split is predefined, it generalizes to new draws of the features only. It does not generalize to
-    new rows. For fixed rows, trials are independent and identically distributed, so the test has
-    its nominal level if the differences are normally distributed. `tests/analysis/test_level.py`
-    simulates the level. Nadeau and Bengio's correction for overlapping training rows is meant for
-    statements about new rows. Here it would reject in less than one of a thousand cases if the
-    methods are equal.
+    The conclusion applies to new splits of the same rows and to new random features. If the split
+    is predefined, it applies to new random features only. It does not apply to new rows.
 
     Parameters
     ----------
@@ -69,6 +67,14 @@ def paired_t_test(a: ArrayLike, b: ArrayLike | float = 0.0) -> Test:
     -------
     Test
         Result of the test.
+
+    Notes
+    -----
+    For fixed rows, trials are independent and identically distributed, so the test has its nominal
+    level if the differences are normally distributed. `tests/analysis/test_level.py` simulates the
+    level. Nadeau and Bengio's correction for overlapping training rows is meant for statements
+    about new rows. Here it would reject in less than one of a thousand cases if the methods are
+    equal.
     """
     from scipy.special import stdtr
 
@@ -95,7 +101,10 @@ def paired_t_test(a: ArrayLike, b: ArrayLike | float = 0.0) -> Test:
 
 
 def holm_correction(p_values: ArrayLike) -> NDArray[np.float64]:
-    """Return p-values after Holm's correction, in the given order; NaN values stay NaN."""
+    """Return p-values after Holm's correction for multiple tests, in the given order.
+
+    NaN values stay NaN.
+    """
     values = np.asarray(p_values, dtype=np.float64)
     adjusted, order = np.full_like(values, np.nan), np.argsort(values)  # argsort puts NaN last
     order = order[: np.isfinite(values).sum()]

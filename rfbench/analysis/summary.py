@@ -1,4 +1,4 @@
-"""Means, standard errors and ranges over trials, one line per method and setting."""
+"""Means, standard errors and ranges of results over trials, one line per method and setting."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ RANGED_COLUMNS = ("n_train", "n_test", "columns", "kept", "bandwidth")
 def find_x_axis(results: Results) -> str:
     """Return the name of the setting on the x axis: ``'d'``, ``'M'``, or a swept setting.
 
-    The name is ``'variant'`` if several settings were swept, or if a value is not a number.
+    ``'d'`` is the number of columns of the data, and ``'M'`` the number of features. The name is
+    ``'variant'`` if several settings were swept, or if a swept value is not a number.
     """
     rows = results.rows
     if (rows.groupby("dataset")["d"].nunique() > 1).any():
@@ -48,7 +49,7 @@ def find_x_axis(results: Results) -> str:
 
 
 def _setting(variant: str) -> tuple[str, float | None]:
-    """Parse ``'solver.k=2'`` into ``('k', 2.0)``.
+    """Parse the text of a swept setting, such as ``'solver.k=2'``, into ``('k', 2.0)``.
 
     The second entry is None if the value is not a number.
     """
@@ -61,10 +62,10 @@ def _setting(variant: str) -> tuple[str, float | None]:
 
 
 def find_shown_metrics(results: Results, metric: str | None = None) -> dict[str, str]:
-    """Return for each data set the metric that tables and figures show.
+    """Return the metric that tables and figures show for each data set.
 
-    This is the argument `metric`, or the metric of the configuration. If neither is given, it is
-    the first of misclassification, relative squared error and kernel error that has values.
+    The metric is the argument `metric`, or the metric of the configuration. If neither is given, it
+    is the first of misclassification, relative squared error and kernel error that has values.
 
     Raises ResultsError if the metric is not known.
     """
@@ -120,7 +121,10 @@ def summarize(results: Results, metric: str | None = None) -> pd.DataFrame:
 def summarize_collection(
     collection: Collection, results: Results, metric: str | None = None
 ) -> pd.DataFrame:
-    """Return the table of `summarize` with a column ``group``: positions in `Collection.groups`."""
+    """Return the table of `summarize` for results that are already loaded in `collection`.
+
+    The additional column ``group`` has positions in `Collection.groups`.
+    """
     if results.rows.empty:
         return pd.DataFrame()
     groups = collection.groups
@@ -146,7 +150,10 @@ def summarize_collection(
 
 
 def _along_variants(table: pd.DataFrame, varied: str) -> pd.DataFrame:
-    """Add the column ``x``; a method that was not swept gets one line for each value of ``x``."""
+    """Add the column ``x`` with the value of the swept setting on the x axis.
+
+    A method that was not swept gets one line for each value of ``x``.
+    """
     values = table["variant"]
     if varied == "variant":
         table = table.assign(x=values.replace("", DASH))
@@ -160,7 +167,10 @@ def _along_variants(table: pd.DataFrame, varied: str) -> pd.DataFrame:
 
 
 def _aggregates(collection: Collection, metric_of: pd.Series[str]) -> pd.DataFrame:
-    """Return means, standard errors and ranges of each group over its successful trials."""
+    """Return means, standard errors and ranges of results over the successful trials.
+
+    The table has one line for each group of trials in `metric_of`, which maps groups to metrics.
+    """
     rows = mask_times_of_other_machines(collection.rows, collection.groups)
     order = np.flatnonzero(rows["group"].isin(metric_of.index))
     # Sort the rows by the trial number. In a different order, sums would be rounded differently,

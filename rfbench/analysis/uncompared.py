@@ -1,4 +1,4 @@
-"""Results that were not compared with a paper, and the reasons."""
+"""Results that were not compared with numbers of a paper, and the reasons."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ OTHER_DATA, NO_NUMBER = "other data", "no number"
 
 @dataclass(frozen=True)
 class UncomparedNumber:
-    """A group of results that share one reason for not being compared with a paper.
+    """Results that were not compared with a paper, all for the same reason.
 
     Attributes
     ----------
@@ -41,11 +41,11 @@ class UncomparedNumber:
 def list_uncompared_results(
     held: Verification, others: Iterable[Verification] = ()
 ) -> list[UncomparedNumber]:
-    """Return the results that were not compared with a paper, and the reasons.
+    """Return the results that were not compared with a paper, with the reasons.
 
-    Smoke runs, sweeps and the published results of rfbench are left out, as are results of papers
-    that no verification covers. `held` is the verification for the papers of rfbench, and `others`
-    are verifications of the same results for papers that are not part of rfbench.
+    `held` is the comparison with the papers of rfbench, and `others` are comparisons of the same
+    results with papers that are not part of rfbench. Smoke runs, sweeps and the published results
+    of rfbench are left out, as are results of papers that no comparison covers.
     """
     every = [held, *others]
     compared = {

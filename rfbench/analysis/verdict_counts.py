@@ -1,8 +1,8 @@
-"""Totals of compared numbers and of verdicts on claims, separately for each provenance.
+"""Counts of compared numbers and of verdicts on claims, separately for each kind of source.
 
-The class of a number states its source (a printed table, or the authors' raw runs) and the source
-of our settings (the text, the authors' code, or tuned to match the numbers). Numbers of different
-classes are never added.
+Numbers differ in their source (a printed table, or the authors' raw runs) and in the source of our
+settings (the text, the authors' code, or tuned to match the numbers). Numbers are added only if
+both sources are equal.
 """
 
 from __future__ import annotations
@@ -58,14 +58,15 @@ CLASS_LABELS = {
 
 @dataclass(frozen=True)
 class Count:
-    """Number of entries per verdict within one class, such as numbers that are printed in tables.
+    """Number of published numbers, or of claims, for each verdict.
 
-    An entry is a published number or a claim under one protocol.
+    All entries of a count have the same sources. For a published number, these are the source of
+    the number (such as a printed table) and the source of our settings (such as the authors' code).
 
     Attributes
     ----------
     of : tuple of str
-        The class: values of the columns `OF_NUMBERS` or `OF_CLAIMS`.
+        The sources: values of the columns `OF_NUMBERS` or `OF_CLAIMS`.
     protocols : tuple of str
         Protocols under which the entries were measured.
     verdicts : dict
@@ -89,32 +90,39 @@ class Count:
 
     @property
     def class_label(self) -> list[str]:
-        """Names of the class on pages, one for each value in `of`."""
+        """Names of the sources of numbers and settings on pages, one for each value in `of`."""
         return [CLASS_LABELS.get(name, name) for name in self.of]
 
     @property
     def n_compared(self) -> int:
-        """Number of published numbers with a comparison: near, undecided, or different."""
+        """Number of published numbers that were compared with ours, whatever the result."""
         return sum(self[verdict] for verdict in verdicts.COMPARED)
 
     @property
     def n_agreeing_or_close(self) -> int:
-        """Number of published numbers that agree with ours or are close to them."""
+        """Number of published numbers that agree with our numbers or are close to them."""
         return self[verdicts.AGREES] + self[verdicts.CLOSE]
 
     @property
     def decidable_count(self) -> Count:
-        """Count of verdicts that is restricted to the decidable numbers."""
+        """Counts of verdicts for the decidable numbers only.
+
+        A number is decidable if its spread in the paper is small enough for a verdict.
+        """
         return replace(self, verdicts=self.decidable)
 
     @property
     def n_tested(self) -> int:
-        """Number of claims whose verdict is one of `verdicts.JUDGED`."""
+        """Number of claims that were tested, whether they hold or not."""
         return sum(self[verdict] for verdict in verdicts.JUDGED)
 
 
 def count_by_verdict(entries: pd.DataFrame, by: Sequence[str]) -> Count:
-    """Count entries by verdict. Raises ResultsError if the entries belong to different classes."""
+    """Count the lines of a table by verdict.
+
+    The columns `by` contain the sources of the numbers and settings. Raises ResultsError if two
+    lines have different sources.
+    """
     classes = entries[list(by)].drop_duplicates()
     if len(classes) != 1:
         named = "; ".join(map(", ".join, classes.to_numpy().tolist())) or "none"
@@ -131,16 +139,16 @@ def count_by_verdict(entries: pd.DataFrame, by: Sequence[str]) -> Count:
 
 
 def _seen(entries: pd.DataFrame) -> dict[str, int]:
-    """Return a dictionary that maps each verdict to the number of entries with this verdict."""
+    """Return the number of lines in the table for each verdict."""
     return dict(Counter(map(str, entries["verdict"])))
 
 
 def list_published_numbers(verification: Verification) -> pd.DataFrame:
-    """Return the published numbers on the papers' own data as a table, without times.
+    """Return a table of the published numbers that are counted, without times.
 
-    The table has one line per number and protocol. A number that a paper prints twice is included
-    once. Entries with the settings `ours` are excluded, because these settings do not repeat the
-    paper's experiment.
+    The table has one line per number and protocol (source of our settings), for the papers' own
+    data. A number that a paper prints twice is included once. Lines with the settings `ours` are
+    excluded, because these settings do not repeat the paper's experiment.
     """
     own = verification.numbers_on_own_data
     return own[
@@ -149,12 +157,19 @@ def list_published_numbers(verification: Verification) -> pd.DataFrame:
 
 
 def count_published_numbers(verification: Verification) -> list[Count]:
-    """Return a `Count` for each class that contains a measured number."""
+    """Count the published numbers by verdict.
+
+    Return one `Count` for each combination of the sources of numbers and settings that was
+    measured.
+    """
     return _counts(list_published_numbers(verification), OF_NUMBERS)
 
 
 def count_by_paper(entries: pd.DataFrame, by: Sequence[str]) -> list[tuple[str, Count]]:
-    """Return pairs of a paper and a `Count`, for each combination of values of the columns `by`."""
+    """Count the lines of a table by verdict, separately for each paper.
+
+    Return a pair of a paper and a `Count` for each combination of values in the columns `by`.
+    """
     pairs = [
         (str(paper), each)
         for paper, here in entries.groupby("paper", sort=False)
@@ -166,7 +181,9 @@ def count_by_paper(entries: pd.DataFrame, by: Sequence[str]) -> list[tuple[str, 
 
 @dataclass(frozen=True)
 class RemovedPart:
-    """Numbers of one class that a rule removed from a total after results had been seen.
+    """Published numbers that a rule excluded from the counts after results had been seen.
+
+    All of them have the same sources of the numbers and settings.
 
     Attributes
     ----------
@@ -177,7 +194,7 @@ class RemovedPart:
     places : tuple of str
         Names of the papers, or of a paper and a data set, that the rule concerns.
     count : Count
-        Number of entries for each verdict that the interval alone would give.
+        Number of published numbers for each verdict that the interval alone would give.
     """
 
     group: str
@@ -187,7 +204,11 @@ class RemovedPart:
 
 
 def list_left_out_numbers(verification: Verification) -> list[RemovedPart]:
-    """Return a `RemovedPart` for each rule and each class of numbers that the rule removed."""
+    """Return the published numbers that rules excluded from the counts after results had been seen.
+
+    The list has one `RemovedPart` for each rule and each combination of sources of numbers and
+    settings.
+    """
     return [
         RemovedPart(
             group,
@@ -201,9 +222,9 @@ def list_left_out_numbers(verification: Verification) -> list[RemovedPart]:
 
 
 def count_numbers_including_removed(verification: Verification) -> dict[tuple[str, ...], Count]:
-    """Return the counts of published numbers as if no rule had removed any.
+    """Count the published numbers by verdict as if no rule had excluded any number.
 
-    The keys are the classes of numbers, see `OF_NUMBERS`.
+    The keys are the sources of the numbers and settings (columns `OF_NUMBERS`).
     """
     gone = [entries for group, _, entries in _groups(verification) if group != MOVED]
     every = pd.concat([list_published_numbers(verification), *gone], ignore_index=True)
@@ -211,9 +232,10 @@ def count_numbers_including_removed(verification: Verification) -> dict[tuple[st
 
 
 def _groups(verification: Verification) -> Iterator[tuple[str, str, pd.DataFrame]]:
-    """Yield each rule that removed entries from a total: its name, its commit and these entries.
+    """Yield the rules that excluded published numbers from the counts.
 
-    The verdict of each entry is the verdict that its interval alone would give.
+    Each rule is a tuple: its name, its commit, and a table of the excluded numbers. The verdict of
+    each number is the verdict that its interval alone would give.
     """
     every = verification.numbers
     every = every[(every["unit"] != SECONDS) & (every["same_as"] == "") & (every["trials"] > 0)]
@@ -236,7 +258,10 @@ def _groups(verification: Verification) -> Iterator[tuple[str, str, pd.DataFrame
 
 
 def _counts(entries: pd.DataFrame, by: Sequence[str]) -> list[Count]:
-    """Return a `Count` for each class with at least one verdict that is not `NOT_RUN`."""
+    """Return a `Count` of verdicts for each combination of values in the columns `by`.
+
+    Combinations for which nothing was run are left out.
+    """
     # Skip classes in which nothing was run. Computing a `Count` needs milliseconds, and most
     # classes of a small results folder are empty.
     classes = pd.MultiIndex.from_frame(entries[list(by)])
@@ -248,15 +273,16 @@ def _counts(entries: pd.DataFrame, by: Sequence[str]) -> list[Count]:
 
 
 def _select_counted(entries: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
-    """Return only the columns that `count_by_verdict` reads, because copying all is slow."""
+    """Select the columns of a table that `count_by_verdict` reads, because copying all is slow."""
     read = {*by, "protocol", "verdict", "decidable", "published_error"}
     return entries[[name for name in entries.columns if name in read]]
 
 
 def count_published_by_source(chosen: Collection[str]) -> dict[str, dict[str, int]]:
-    """Return the number of published numbers by source and paper, for the papers in `chosen`.
+    """Count the published numbers for each source and paper.
 
-    Times are not counted.
+    Sources, such as printed tables, are the keys of the result. Papers in `chosen` are the keys of
+    each value. Times are not counted.
     """
     counted: dict[str, dict[str, int]] = {}
     for number in papers.list_published_numbers():
@@ -268,7 +294,10 @@ def count_published_by_source(chosen: Collection[str]) -> dict[str, dict[str, in
 
 
 def list_judged_claims(outcomes: Iterable[Outcome]) -> pd.DataFrame:
-    """Return the verdicts on claims as a table, one line per claim and protocol that was run."""
+    """Return a table of the verdicts on claims, one line per claim and protocol that was run.
+
+    A protocol is the source of the settings.
+    """
     lines = [
         (*outcome.claim.key, outcome.protocol, outcome.claim.whose,
          papers.find_commit_order_of_claim(outcome.claim),
@@ -281,17 +310,20 @@ def list_judged_claims(outcomes: Iterable[Outcome]) -> pd.DataFrame:
 
 
 def count_claims(outcomes: Iterable[Outcome]) -> list[Count]:
-    """Return a `Count` of verdicts for each class of judged claims."""
+    """Count the claims by verdict.
+
+    Return one `Count` for each combination of the author of a claim, the order in which claim and
+    rows were committed, and the source of the settings.
+    """
     return _counts(list_judged_claims(outcomes), OF_CLAIMS)
 
 
 def is_counted_as_holding(outcome: Outcome) -> bool:
-    """Return True if a claim of a paper is counted as a claim that holds.
+    """Return True if the outcome is counted as a claim of a paper that holds.
 
-    It has to be a claim of the paper, not a claim of ours. It has to hold under settings that were
-    not tuned to match the numbers, and under all settings that the paper leaves open
-    (`Outcome.has_unvaried_settings`). None of the published numbers that the claim compares may
-    differ from our numbers (`Outcome.differing`).
+    The claim has to be the paper's, not ours. It has to hold under settings that were not tuned to
+    match the numbers, and under all settings that the paper leaves open. None of the published
+    numbers that the claim compares may differ from our numbers.
     """
     claim, settings = (
         outcome.claim,
@@ -305,10 +337,9 @@ def is_counted_as_holding(outcome: Outcome) -> bool:
 
 
 def list_holding_claims(outcomes: Iterable[Outcome]) -> dict[str, list[Outcome]]:
-    """Return the claims that hold, grouped by whether they were committed before their first rows.
+    """Return the claims that hold, grouped by the order in which claim and rows were committed.
 
-    The keys of the result are in the order of `committed.ORDERS`: claims that were committed before
-    their rows come first.
+    Claims that were committed before the first rows that test them come first.
     """
     found = [outcome for outcome in outcomes if is_counted_as_holding(outcome)]
     orders = {
@@ -355,9 +386,9 @@ def count_verdicts_by_table(verification: Verification) -> pd.DataFrame:
 
 
 def tabulate_added_trials(collection: frame.Collection) -> list[dict[str, Any]]:
-    """Return the mean error over added trials and over counted trials, per paper, method and size.
+    """Return the mean errors of trials that were added after results had been seen.
 
-    Added trials were run for a few sizes after their results had been seen. The result has one
+    The mean error of the trials that count is returned for comparison. The result has one
     dictionary per paper, run, method and size. ``counted`` and ``added`` are numbers of trials.
     ``mean`` and ``mean_added`` are mean errors in percent, or mean spectral kernel errors if the
     run has no test error.
@@ -378,7 +409,7 @@ def tabulate_added_trials(collection: frame.Collection) -> list[dict[str, Any]]:
 
 
 def _collect_totals(verification: Verification) -> dict[str, Any]:
-    """Return all totals as dictionaries and lists that can be written as JSON."""
+    """Return all counts of numbers and claims as dictionaries and lists for JSON."""
 
     def lines(counts: Iterable[Count], names: Sequence[str]) -> list[dict[str, Any]]:
         return [
@@ -413,5 +444,5 @@ def _collect_totals(verification: Verification) -> dict[str, Any]:
 
 
 def render_totals_as_json(verification: Verification) -> str:
-    """Return the totals of `_collect_totals` as JSON text."""
+    """Return all counts of numbers and claims as JSON text."""
     return json.dumps(to_json_value(_collect_totals(verification)), indent=1) + "\n"

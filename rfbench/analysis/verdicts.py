@@ -1,4 +1,4 @@
-"""Rules for the verdicts on published numbers and claims, and the constants of the rules."""
+"""Rules for the verdicts on published numbers and on claims of papers, with their constants."""
 
 from __future__ import annotations
 
@@ -69,12 +69,12 @@ JUDGED = (
 def judge_published_numbers(
     distance: ArrayLike, half_width: ArrayLike, relative: ArrayLike = False
 ) -> NDArray[np.str_]:
-    """Return the verdict on each published number, from the interval of measured minus published.
+    """Return the verdict on each published number, such as "agrees" or "differs".
 
-    The 90 % interval is inside the limits if two one-sided tests at 5 % reject. It is beyond a
-    limit if one such test rejects. If the true difference equals a limit, each verdict other than
-    "undecided" is returned in at most one of twenty cases. More trials with the same mean never
-    revoke such a verdict.
+    The 90 % interval of measured minus published is compared with limits. The verdict is "agrees"
+    or "close" if the interval is inside the limits of this verdict. It is "differs" if the interval
+    is beyond the limits of "close", and "undecided" in all other cases. If the true difference
+    equals a limit, a verdict other than "undecided" is returned in at most one of twenty cases.
 
     Parameters
     ----------
@@ -110,14 +110,10 @@ def compute_interval_half_widths(
     trials: ArrayLike,
     half_digit: ArrayLike = HALF_A_DIGIT,
 ) -> NDArray[np.float64]:
-    """Return half the width of the 90 % interval of the difference of two means, for each number.
+    """Return half the width of the 90 % interval of our mean minus the published mean.
 
-    The half width is in the unit of the means. The degrees of freedom are Welch's. If the paper
-    does not state its number of trials, they are n - 1 for our n trials. A published number without
-    a spread is treated as one trial with our spread. Half a unit of the last printed digit is
-    added. The result is NaN for fewer than two of our trials. If the standard errors and half a
-    digit are divided by their means, the result is, to first order, the half width for the
-    logarithm of the quotient.
+    The half width is in the unit of the means. Half a unit of the last printed digit is added. The
+    result is NaN for fewer than two of our trials.
 
     Parameters
     ----------
@@ -133,6 +129,13 @@ def compute_interval_half_widths(
     -------
     array of float
         Half width of each interval.
+
+    Notes
+    -----
+    The degrees of freedom are Welch's. If the paper does not state its number of trials, they are n
+    - 1 for our n trials. A published number without a spread is treated as one trial with our
+    spread. If the standard errors and half a digit are divided by their means, the result is, to
+    first order, the half width for the logarithm of the quotient.
     """
     import numpy as np
     from scipy.special import stdtrit
@@ -160,10 +163,10 @@ def is_too_noisy_to_compare(
 ) -> NDArray[np.bool_]:
     """Return True for each published number whose spread is too large for the verdict "agrees".
 
-    If we had infinitely many trials, the width of the interval would depend on the paper's spread
-    only. A number is too noisy if this interval would be inside the limits of agreement with a
-    probability below `POWER`, assuming that both true means are equal. The measured difference is
-    not used.
+    If we had infinitely many trials, the width of the interval of the difference would depend on
+    the paper's spread only. A number is too noisy if this interval would be inside the limits of
+    agreement with a probability below `POWER`, assuming that both true means are equal. The
+    measured difference is not used.
 
     Parameters
     ----------
@@ -190,35 +193,42 @@ def is_too_noisy_to_compare(
 
 
 def is_inside_bounds(comparison: ClaimComparison) -> bool:
-    """Return True if a comparison is significantly within its bounds, without a correction.
+    """Return True if the effect in a comparison is significantly inside the bounds of the claim.
 
-    The comparisons of a claim together are an intersection-union test, which needs no correction.
-    If the true value of one comparison is on a bound, the probability that all tests reject is at
-    most `ALPHA`.
+    The p-value is not corrected for several comparisons, because a claim holds only if all its
+    comparisons are inside. If the true effect of one comparison is on a bound, the probability that
+    all tests reject is at most `ALPHA`.
     """
     return comparison.trials >= MIN_TRIALS and comparison.p_inside <= ALPHA
 
 
 def is_outside_bounds(comparison: ClaimComparison) -> bool:
-    """Return True if a comparison is significantly outside the bounds, after Holm's correction."""
+    """Return True if the effect in a comparison is significantly outside the bounds of the claim.
+
+    The p-value includes Holm's correction for several comparisons.
+    """
     return comparison.trials >= MIN_TRIALS and comparison.p_outside <= ALPHA
 
 
 def find_side_of_bounds(comparison: ClaimComparison) -> str:
-    """Return the side of the bounds on which a comparison is: inside, outside or open."""
+    """Return "inside", "outside" or "open" for the effect of a comparison.
+
+    The effect is open if it is not significantly inside or outside the bounds of the claim.
+    """
     if is_inside_bounds(comparison):
         return "inside"
     return "outside" if is_outside_bounds(comparison) else "open"
 
 
 def judge_claim(comparisons: Sequence[ClaimComparison], tested: int, wanted: int) -> str:
-    """Return the verdict on a claim, given its comparisons.
+    """Return the verdict on a claim, such as "holds" or "fails", given its comparisons.
 
     `tested` is the number of data sets with all comparisons, and `wanted` is the number of data
     sets of the claim. A claim holds if all comparisons are inside their bounds. It fails if more
-    than half of the comparisons are outside, and it fails in part if fewer are outside. A
-    comparison that an unstated setting moves across a bound does not count as outside. If it is the
-    reason that the claim does not fail or hold, the claim depends on this setting.
+    than half of the comparisons are outside, and it fails in part if fewer are outside. Some
+    comparisons cross a bound if a setting is varied that the paper does not state. Such a
+    comparison does not count as outside. If it is the reason that the claim does not fail or hold,
+    the claim depends on this setting.
     """
     if not comparisons:
         return CANNOT

@@ -27,7 +27,10 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Verification:
-    """Result of `verify_results`: compared numbers, and verdicts on claims."""
+    """Result of the comparison of results folders with papers.
+
+    The result contains the compared numbers and the verdicts on claims.
+    """
 
     selection: Selection
     numbers: pd.DataFrame
@@ -41,17 +44,17 @@ class Verification:
 
     @property
     def numbers_on_own_data(self) -> pd.DataFrame:
-        """Lines of `numbers` on the papers' own data, without substitutes."""
+        """Lines of `numbers` that were measured on the papers' own data, not on other data sets."""
         return self.numbers[~self.numbers["stand_in"]]
 
     @property
     def papers_of_results(self) -> list[str]:
-        """Names of the known papers to which any of the results belong."""
+        """Names of the papers to which any of the results belong. Unknown papers are left out."""
         named = {each.config.get("paper") for each in self.selection.collection.experiments}
         return [name for name in papers.read_known_papers() if name in named]
 
     def select_papers(self, *names: str) -> Verification:
-        """Return a verification with only the numbers and the claims of the named papers."""
+        """Return a copy with only the compared numbers and the claims of the named papers."""
         return replace(
             self,
             numbers=self.numbers[self.numbers["paper"].isin(names)],
@@ -60,7 +63,9 @@ class Verification:
         )
 
     def find_claim_outcomes(self, name: str) -> list[Outcome]:
-        """Return the outcomes of a claim, one per protocol, given its id or ``paper/id``.
+        """Return the verdicts on the claim with the id `name`, or ``paper/id``.
+
+        The list has one outcome for each protocol, the source of the settings.
 
         Raises ResultsError if the claim does not exist.
         """
@@ -77,8 +82,8 @@ def find_claim_folders(
 ) -> tuple[list[Path], str | None]:
     """Return the results folders that contain the rows of a claim, and the name of its paper.
 
-    Folders at or below the paths are searched. If no paper has a claim with this name, the result
-    is all folders and `paper`.
+    `name` is the id of the claim, or ``paper/id``. Folders at or below the paths are searched. If
+    no paper has such a claim, the result is all folders and `paper`.
 
     Raises ResultsError if a path does not exist, or if several papers have a claim with this name
     and `paper` is not given.
@@ -114,7 +119,8 @@ def verify_results(
 ) -> Verification:
     """Compare results in folders with the numbers and claims of one paper, or of all papers.
 
-    Stale rows are ignored, see `rfbench.analysis.frame.collect_results`.
+    Rows that the current configurations do not contain are ignored if the function `today` is
+    given, see `rfbench.analysis.frame.collect_results`.
 
     Raises ResultsError if a path or the paper does not exist, or, with `needed`, if no results can
     be read.
@@ -134,10 +140,10 @@ def verify_results(
 
 
 def verify_external_papers(held: Verification) -> dict[str, Verification]:
-    """Return a `Verification` for each paper of the results that is not part of rfbench.
+    """Compare the results with their papers that are not part of rfbench.
 
-    The keys of the result are the names of the papers. If the files of a paper cannot be analyzed,
-    the paper is skipped with a warning.
+    The result has one `Verification` for each name of a paper. If the files of a paper cannot be
+    analyzed, the paper is skipped with a warning.
     """
     found = {}
     for name in held.papers_of_results:
@@ -153,7 +159,11 @@ def verify_external_papers(held: Verification) -> dict[str, Verification]:
 def build_verification(
     selection: Selection, paper: str | None = None, unprinted: Effect = return_comparison_unchanged
 ) -> Verification:
-    """Compare loaded results with the published numbers and the claims."""
+    """Compare loaded results with the published numbers and the claims of one or all papers.
+
+    The function `unprinted` adds to each comparison the range of its effect over the settings that
+    the paper does not state.
+    """
     numbers = compare_published_numbers(selection, paper)
     outcomes = claims.evaluate_claims(selection, paper, unprinted)
     differences = _differences(numbers)
@@ -167,10 +177,10 @@ def build_verification(
 
 
 def _differences(numbers: pd.DataFrame) -> dict[Any, float]:
-    """Return the largest absolute difference of the numbers with the verdict "differs".
+    """Return the largest absolute difference between measured and published numbers that differ.
 
-    The largest difference over sizes is returned for each paper, protocol, data set, item, method
-    and unit.
+    Only numbers with the verdict "differs" are used. The largest difference over sizes is returned
+    for each paper, protocol, data set, item (table or figure), method and unit.
     """
     differ = numbers[numbers["verdict"] == verdicts.DIFFERS]
     plain, size = differ["unit"] == PLAIN, differ["difference"].abs()
@@ -183,7 +193,10 @@ def _differences(numbers: pd.DataFrame) -> dict[Any, float]:
 def _differing(
     differences: Mapping[Any, float], outcome: Outcome
 ) -> tuple[tuple[str, float, Unit], ...]:
-    """Return `Outcome.differing` for an outcome: the data sets with differing published numbers."""
+    """Return the data sets of a claim on which our numbers differ from the published numbers.
+
+    Each data set is a tuple with its largest difference and the unit of the difference.
+    """
     largest: dict[tuple[str, Unit], float] = {}
     units: tuple[Unit, ...] = ("points", "%")
     for comparison in outcome.comparisons:

@@ -40,20 +40,23 @@ NO_THREAD = "can't start new thread"  # start of Python's error message if no th
 
 
 class Commands(click.Group):
-    """Group of all commands, which prints errors as sentences instead of tracebacks."""
+    """Group of all commands of `rfbench`, which prints errors as sentences, not as tracebacks."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names of all commands, sorted."""
+        """Return the names of all commands in alphabetical order."""
         return sorted({*self.commands, *_of_slices()})
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return a command by name; commands of optional components are imported on first use."""
+        """Return the command with the given name, or None.
+
+        Commands of optional components are imported on first use.
+        """
         if cmd_name not in self.commands and cmd_name in (places := _of_slices()):
             self.add_command(pkgutil.resolve_name(places[cmd_name]))
         return super().get_command(ctx, cmd_name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the commands under their headings, one line per command."""
+        """Write the list of commands in the help text, one line per command, under headings."""
         for title, names in COMMAND_GROUPS.items():
             commands = ((name, self.get_command(ctx, name)) for name in names)
             lines = [(name, each.get_short_help_str(62)) for name, each in commands if each]
@@ -62,14 +65,17 @@ class Commands(click.Group):
                     formatter.write_dl(lines)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Raise UsageError for arguments that are not UTF-8 or contain a null character."""
+        """Parse the arguments of the command line.
+
+        Raise UsageError if an argument is not UTF-8 or contains a null character.
+        """
         for word in args:
             if re.search("[\0\ud800-\udfff]", word):
                 raise click.UsageError(f"The argument {word!a} is not UTF-8 text.", ctx)
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; print an RfbenchError and exit with its exit code, usually 2."""
+        """Run the command. Print errors and exit with the exit code of the error."""
         ctx.color = False if os.environ.get("NO_COLOR") else None
         if isinstance(sys.stdout, io.TextIOWrapper):
             # File names in the output may contain bytes that are not valid text. They are printed
@@ -109,8 +115,8 @@ def _of_slices() -> dict[str, str]:
 def _lacks_a_thread(error: BaseException | None) -> bool:
     """Return True if an exception was raised because a thread could not be started.
 
-    The exceptions in the context are also examined, because joblib raises a different exception
-    while it stops the threads that it has already started.
+    The exceptions that led to the exception are also examined, because joblib raises a different
+    exception while it stops the threads that it has already started.
     """
     while error and str(error) != NO_THREAD:
         error = error.__context__

@@ -1,4 +1,7 @@
-"""`rfbench verify --cell`: measure one published number again, and compare the two values."""
+"""Command `rfbench verify --cell`, which measures one published number again.
+
+The measured value is compared with the published number.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +45,10 @@ RETRIED = ("timeout",)
 
 @dataclass
 class CellRun:
-    """The run of a configuration that measures one number of a paper's table under one protocol.
+    """Run of a configuration that measures one published number again.
+
+    A number can have several runs, one for each protocol (source of the settings). A cell is the
+    place of the number in a table of the paper.
 
     Attributes
     ----------
@@ -66,12 +72,12 @@ class CellRun:
 
     @property
     def protocol(self) -> str:
-        """Name of the protocol of the run."""
+        """Name of the protocol of the run, which is the source of its settings."""
         return self.experiment.protocol
 
     @property
     def problem(self) -> str:
-        """Reason why the cell cannot be measured. The text is empty if the cell can be measured."""
+        """Reason why the published number cannot be measured, or an empty text if it can."""
         name = self.experiment.dataset[0].name
         return (
             ""
@@ -83,9 +89,10 @@ class CellRun:
         )
 
     def join(self) -> list[Results]:
-        """Return a list with one `Results` that has all rows of the cell, or an empty list.
+        """Combine all result rows for the published number in one `Results` object.
 
-        Rows of trials that were stopped at the end of the budget are left out.
+        Return a list with this object, or an empty list if there are no rows. Trials that were
+        stopped at the end of the time budget are left out.
         """
         every = [*self.before, *_read(self.folder)]
         ids, labels = {t.id for t in self.trials}, [s.label for s in self.experiment.samplers]
@@ -100,12 +107,12 @@ class CellRun:
         return [replace(every[0], rows=rows)] if len(rows) else []
 
     def find_missing_trials(self) -> list[Trial]:
-        """Return the trials of the cell that have no result row."""
+        """Return the planned trials for the published number that have no result row."""
         done = {trial_id for each in self.join() for trial_id in each.rows["trial_id"]}
         return [trial for trial in self.trials if trial.id not in done]
 
     def repeat(self) -> str:
-        """Return the shell command that measures the rows of the cell again."""
+        """Return a shell command that measures the published number again."""
         of, run = self.experiment, config.shorten_run_name(Path(self.config), self.experiment.name)
         words = ["rfbench", "run", self.config, *["--run", run] * (run != Path(self.config).stem)]
         only = [f"dataset={of.dataset[0].name}", *(f"label={spec.label}" for spec in of.samplers)]
@@ -117,12 +124,13 @@ class CellRun:
 def verify_cell(
     text: str, out: Path, trials: int | None, budget: float, *, allow_imports: bool
 ) -> None:
-    """Run the missing trials for a published number, and compare their mean with the number.
+    """Measure one published number again, and print the comparison of the two values.
 
-    The `budget` is in seconds. The command exits with code 1 if the run was interrupted or a trial
-    failed.
+    `text` names the number: paper, table, data set, method and size. Only missing trials are run,
+    for at most `budget` seconds. The command exits with code 1 if the run was interrupted or a
+    trial failed.
 
-    Raises ConfigError if the paper has no such cell, or if no configuration measures it.
+    Raises ConfigError if the paper has no such number, or if no configuration measures it.
     """
     numbers = find_published_cell(text, papers.read_known_papers())
     runs = list(_find_runs(numbers, out, trials, allow_imports))
@@ -158,7 +166,10 @@ def verify_cell(
 def _find_runs(
     numbers: Sequence[Published], out: Path, trials: int | None, allow_imports: bool
 ) -> Iterator[CellRun]:
-    """Yield the first run of each protocol that measures the cell of `numbers`."""
+    """Yield the runs that measure the published numbers in one cell of a paper's table.
+
+    The first matching run of each protocol (source of the settings) is used.
+    """
     number, folder = numbers[0], papers.find_paper_files(numbers[0].paper)
     source, seen = folder.paper.datasets[number.dataset].dataset, set[str]()
     paths = list_configurations(folder.folder) if folder.folder else shipped.list_configurations()
@@ -204,7 +215,7 @@ def _read(*folders: Path) -> list[Results]:
 
 
 def _measure(run: CellRun, wanted: list[Trial], deadline: float, seconds: float) -> runner.Summary:
-    """Run trials until the deadline.
+    """Run the trials in `wanted` until the deadline, and return a summary.
 
     `deadline` is a value of `time.monotonic`. `seconds` is the expected time of one trial, or 0 if
     it is not known.
@@ -229,7 +240,10 @@ def _measure(run: CellRun, wanted: list[Trial], deadline: float, seconds: float)
 
 
 def _compare(run: CellRun, numbers: Sequence[Published]) -> list[dict[Any, Any]]:
-    """Return a row of `compare_published_numbers`, a dictionary, for each measured number."""
+    """Compare each published number in `numbers` with the trials of the run.
+
+    Return a row of `compare_published_numbers`, as a dictionary, for each number that was measured.
+    """
     collection = frame.build_collection(
         run.join(), today=current_settings.find_current_settings_of_each
     )

@@ -1,4 +1,4 @@
-"""Commands `rfbench run` and `rfbench sweep`."""
+"""Commands `rfbench run` and `rfbench sweep`, which measure trials."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def run(
 
 
 def _start_worker(options: RunOptions, configs: Sequence[Path]) -> AbstractContextManager[None]:
-    """Start the first worker process before the run is planned, because its imports need 2 s.
+    """Start the first worker process early, while the run is planned, because its imports need 2 s.
 
     No worker is started if there is only one core. If results exist, no worker is started either,
     because then all trials may already have a row.
@@ -121,9 +121,10 @@ def _run(
 def _find_configurations(
     paths: Sequence[Path], paper_folders: Sequence[Path], options: RunOptions
 ) -> list[Path]:
-    """Return the configurations that are given as files, as names or as folders of papers.
+    """Return the configuration files for the arguments of a command.
 
-    The papers to whose folders the configurations belong are loaded.
+    An argument is a file, a name, or the folder of a paper. The folder of a paper means all
+    configurations in it. The papers of these folders are loaded.
     """
     from rfbench.papers.outside import is_paper_folder, list_configurations
 
@@ -142,7 +143,7 @@ def _find_configurations(
 
 
 def _with_data(experiments: list[Experiment], offline: bool, *, progress: bool) -> list[Experiment]:
-    """Return the experiments whose data sets are available, and print the skipped experiments.
+    """Return the experiments whose data sets are available. Print a message for all others.
 
     Missing data sets are downloaded unless `offline` is True. Raises DataError if no experiment
     remains.
@@ -169,7 +170,10 @@ def _with_data(experiments: list[Experiment], offline: bool, *, progress: bool) 
 
 
 def _with_trials(experiments: list[Experiment], conditions: Sequence[str]) -> list[Experiment]:
-    """Return the experiments with at least one trial that matches all ``--only`` conditions."""
+    """Return the experiments with a trial that matches all conditions of the option ``--only``.
+
+    Conditions on the trial number are ignored.
+    """
     from rfbench.experiment.run_plan import filter_trials, list_trials_without_data
 
     of_all = [text for text in conditions if not text.startswith("trial=")]

@@ -1,4 +1,4 @@
-"""Command `rfbench list`, which lists methods, data sets and papers, or details of one entry."""
+"""Command `rfbench list`, which lists methods, data sets, papers and other entries."""
 
 from __future__ import annotations
 
@@ -97,10 +97,11 @@ def list_(
 
 
 def _things(what: str) -> Things:
-    """Return the entries of a list, as a dictionary from names to cells and functions.
+    """Return the entries of a list, such as all samplers or all papers.
 
-    The cells are printed after the name. The function returns the details of the entry as text. The
-    runs of a configuration file have no cells, because the list has one line per file.
+    The keys are the names of the entries. Each value is a pair: the cells that are printed after
+    the name, and a function that returns the details of the entry as text. The runs of a
+    configuration file have no cells, because the list has one line per file.
     """
     if what in ("samplers", "kernels"):
         registry = SAMPLERS if what == "samplers" else KERNELS
@@ -146,7 +147,10 @@ def _things(what: str) -> Things:
 
 
 def _configurations() -> Things:
-    """Return the entries for the shipped configurations and their runs, which are not validated."""
+    """Return the list entries for the configurations of rfbench and their runs.
+
+    The configurations are not validated.
+    """
     from rfbench import config, shipped, yamlfile
 
     files: Things = {}
@@ -165,7 +169,7 @@ def _configurations() -> Things:
 
 
 def _check_code() -> None:
-    """Import the claims.py of each paper outside of rfbench, and print errors."""
+    """Import the file claims.py of each paper that a user added, and print errors."""
     from rfbench import papers
     from rfbench.analysis.claims import find_custom_claim_function
 
@@ -179,7 +183,7 @@ def _check_code() -> None:
 
 
 def _facts(entry: Entry) -> str:
-    """Return the fields of a data set's catalog entry as text, one per line."""
+    """Return the catalog entry of a data set as text, with one line per field."""
     facts = entry.model_dump(
         exclude_defaults=True, exclude={"reader", "options", "downloads", "files"}
     )
@@ -189,7 +193,7 @@ def _facts(entry: Entry) -> str:
 
 
 def _of_classes(registry: Registry, name: str) -> str:
-    """Return the parameters and the docstring of each class of a method, as text."""
+    """Return the parameters and the docstring of each class that implements a method, as text."""
     from rfbench.parameters import describe_parameters
 
     texts, found = [], registry[name]
@@ -202,7 +206,10 @@ def _of_classes(registry: Registry, name: str) -> str:
 
 
 def _of_label(name: str) -> str:
-    """Return the sampler that has this label or published name, or the name itself."""
+    """Return the name of the sampler with the given label or published name.
+
+    If there is no such sampler, the name is returned unchanged.
+    """
     name = SAMPLERS.find_published_name(name)
     return next((own for own, cls in SAMPLERS.items() if name in cls.declaration.labels), name)
 
@@ -217,7 +224,7 @@ def _yaml(content: Any) -> str:
 
 @functools.cache
 def _parse_classes(file: Path) -> dict[str, str]:
-    """Return the docstring of each class in a file, without importing the file."""
+    """Return the docstring of each class in a Python file, without importing the file."""
     nodes = ast.parse(file.read_bytes()).body
     return {
         node.name: ast.get_docstring(node) or "" for node in nodes if type(node) is ast.ClassDef
@@ -225,10 +232,10 @@ def _parse_classes(file: Path) -> dict[str, str]:
 
 
 def _read_first_line(registry: Registry, place: str) -> str:
-    """Return the first paragraph of the docstring of a class as one line, for a list.
+    """Return the first paragraph of the docstring of a class as one line.
 
-    A formula after a colon is removed. The docstring is read from the file of the class without an
-    import, because importing scikit-learn takes a second.
+    `place` is the module and the name of the class. A formula after a colon is removed. The file of
+    the class is not imported, because importing scikit-learn takes a second.
     """
     module, _, name = place.partition(":")
     parts = f"{registry.package}.{module}".split(".")[1:]

@@ -1,4 +1,4 @@
-"""Commands `rfbench merge` and `rfbench replay`, which use existing result rows."""
+"""Commands `rfbench merge` and `rfbench replay`, which combine or check existing result rows."""
 
 from __future__ import annotations
 
@@ -88,9 +88,9 @@ def replay(results: Path, row: str, allow_imports: bool) -> None:
 
 
 def replay_rows(folders: Sequence[Path], count: int, seed: int, allow_imports: bool) -> None:
-    """Measure random rows again, and print a line for each row.
+    """Measure randomly chosen result rows again, and print a line for each row.
 
-    The command exits with code 1 unless all rows agree.
+    At most `count` rows are measured. The command exits with code 1 unless all rows agree.
     """
     from rfbench.experiment.replay import SkippedRow, replay_random_rows
     from rfbench.results import find_results_folders

@@ -1,4 +1,4 @@
-"""Command `rfbench new`, which writes a configuration for your own data, or a paper's folder."""
+"""Command `rfbench new`, which writes a configuration for a data file, or a folder for a paper."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _write_example(context: click.Context, parameter: click.Parameter, value: bo
 
 
 def write_paper_template(folder: Path) -> None:
-    """Write a folder with template files for a paper, and print the paths of the files.
+    """Write a folder with template files for a new paper, and print the paths of the files.
 
     Raises ConfigError if the folder exists, or if its name cannot be the name of a paper.
     """

@@ -1,4 +1,4 @@
-"""Options that several commands share."""
+"""Command line options that several commands share."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ RUN_HELP = "One run of the file, such as eeg.printed (see `rfbench list configs`
 
 
 def parse_column(text: str) -> str | int:
-    """Convert the text of an option to a column: a name, or a position as an integer."""
+    """Convert the text of an option to the name of a column, or to its position as an integer."""
     return int(text) if re.fullmatch(r"-?[0-9]+", text) else text
 
 
 def split_commas(text: str | tuple[str, ...]) -> tuple[str, ...]:
-    """Return the names in a comma-separated list as a tuple."""
+    """Split a comma-separated list of names into a tuple."""
     if isinstance(text, tuple):
         return text
     return tuple(filter(None, (name.strip() for name in text.split(","))))
@@ -42,13 +42,13 @@ def split_commas(text: str | tuple[str, ...]) -> tuple[str, ...]:
 def make_setting_option(
     name: str, description: str, help: str, option: str = "--set", type: Any = None
 ) -> Callable[..., Any]:
-    """Return a click option ``KEY=...`` that may be repeated."""
+    """Return a click option such as ``--set KEY=VALUE`` that may be repeated."""
     help = f"{help}; may be repeated."
     return click.option(option, name, multiple=True, type=type, metavar=description, help=help)
 
 
 def parse_parameter(text: str) -> tuple[str, Any]:
-    """Parse ``NAME=VALUE`` into the name and the value of a parameter."""
+    """Split a text such as ``NAME=VALUE`` into the name and the value of a parameter."""
     from rfbench import yamlfile
 
     name, sign, value = text.partition("=")
@@ -108,11 +108,12 @@ PAPERS = click.option(
 def include_papers(
     paths: Sequence[Path], paper_folders: Sequence[Path], *, allow_imports: bool = False
 ) -> tuple[tuple[Path, ...], list[str]]:
-    """Load papers outside of rfbench until the command ends; print the papers that are skipped.
+    """Load papers that are not part of rfbench until the command ends.
 
-    Returns the results folders among `paths`, and the names of the papers whose folders are among
-    `paths`. If the folder of a paper contains results, it is included in the results folders. If
-    there are no results folders at all, the user's default results folder is returned.
+    Papers that cannot be read are skipped with a message. Returns the results folders among
+    `paths`, and the names of the papers whose folders are among `paths`. If the folder of a paper
+    contains results, it is included in the results folders. If there are papers but no results
+    folders, the user's default results folder is returned.
 
     Raises ResultsError if a path in `paper_folders` contains no paper. Raises ConfigError if none
     of the papers among `paths` can be read.
@@ -157,7 +158,7 @@ AS_JSON = click.option(
 
 
 def find_results_folder() -> Path:
-    """Return the default results folder: the variable RFBENCH_OUT, or ``results``."""
+    """Return the default results folder: the value of the variable RFBENCH_OUT, or ``results``."""
     return Path(os.environ.get("RFBENCH_OUT") or RESULTS)
 
 
@@ -198,7 +199,7 @@ def _option(*names: str, **kwargs: Any) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class RunOptions:
-    """Options that commands such as `rfbench run` share: trials, limits and output folder.
+    """Options of commands such as `rfbench run`: trials, limits, output folder and others.
 
     Each field is one option of the command line.
     """
@@ -272,7 +273,7 @@ class RunOptions:
 
     @property
     def overrides(self) -> list[str]:
-        """Settings that replace values of the configuration, such as ``trials=10``."""
+        """Settings in options that replace settings of the configuration, such as ``trials=10``."""
         return [] if self.trials is None else [f"trials={self.trials}"]
 
     @property
@@ -281,9 +282,10 @@ class RunOptions:
         return self.out / "smoke" if self.smoke else self.out
 
     def make_limits(self, workers: int) -> Limits:
-        """Return the memory and time limits of one worker process.
+        """Return the memory limit and the time limit of one worker process.
 
-        `workers` is the number of local workers; it is not used for dask workers.
+        The memory is divided by `workers`, the number of local workers. The number is not used for
+        dask.
         """
         from rfbench.experiment.worker import Limits, compute_memory_share
 
@@ -294,7 +296,7 @@ class RunOptions:
 
 
 def add_reading_options(command: Command) -> Command:
-    """Add the options for reading a file to a command.
+    """Add the options for reading a data file, such as ``--separator``, to a command.
 
     Only options that the user specifies are passed to the command.
     """
@@ -311,7 +313,10 @@ def add_reading_options(command: Command) -> Command:
 
 
 def add_run_options(command: Command) -> Command:
-    """Add the options of `RunOptions` to a command, which gets them as the argument `options`."""
+    """Add the options of `RunOptions`, such as ``--trials``, to a command.
+
+    The command receives them as the argument `options`.
+    """
 
     @functools.wraps(command)
     def with_options(**kwargs: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Display of the progress of a run: a bar on a terminal, else plain lines."""
+"""Display of the progress of a run: a bar on a terminal, or plain lines in other outputs."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def show_progress(
 
 
 def _forecast(done: int, total: int, seconds: float) -> str:
-    """Return the number of trials per second and the remaining time, as text for the progress bar.
+    """Return a text for the progress bar: trials per second, and remaining time.
 
     The text is empty until `MIN_FINISHED` trials have ended, because the first trials wait for
     workers to start and for loops to be compiled.
@@ -120,6 +120,6 @@ def _forecast(done: int, total: int, seconds: float) -> str:
 
 
 def describe_trial_briefly(row: dict[str, Any]) -> str:
-    """Return a short description of a trial: data set, method, M and number of the trial."""
+    """Return a short description of a trial: data set, method, size and trial number."""
     size = "" if row.get("M") is None else f", M = {row['M']}"
     return escape_line(f"{row['dataset']}, {row['label']}{size}, trial {row['trial']}")

@@ -1,4 +1,4 @@
-"""Command `rfbench report`, which writes the pages of results."""
+"""Command `rfbench report`, which writes pages with the results."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _modes() -> dict[str, tuple[str, str]]:
 
 
 class _Report(click.Command):
-    """The command `rfbench report`, with a flag for each set of pages of an optional component."""
+    """Command `rfbench report`. Optional components of rfbench add flags for their own pages."""
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         *own, last = super().get_params(ctx)  # click adds --help as the last parameter

@@ -1,4 +1,4 @@
-"""Running of plans from the command line, with messages before, during and after a run."""
+"""Functions that run experiments for commands, with messages before, during and after a run."""
 
 from __future__ import annotations
 
@@ -29,7 +29,10 @@ from rfbench.results.store import Store
 
 
 class RunRequest(NamedTuple):
-    """Experiments that write to the same results folder, and the name of each variant."""
+    """Experiments that write to the same results folder.
+
+    In a sweep, `variants` has the swept settings of each experiment as text.
+    """
 
     folder: str
     experiments: list[Experiment]
@@ -37,7 +40,7 @@ class RunRequest(NamedTuple):
 
 
 def run_experiments(requests: Sequence[RunRequest], options: RunOptions) -> None:
-    """Run the experiments of several results folders in order.
+    """Run the experiments of each results folder in turn.
 
     The command exits with code 1 if a trial failed or the run was interrupted. With ``--dry-run``,
     the numbers of trials are printed instead.
@@ -63,11 +66,11 @@ def run_experiments(requests: Sequence[RunRequest], options: RunOptions) -> None
 
 
 def _parts(several: Sequence[RunRequest], options: RunOptions) -> Iterator[tuple[RunPlan, bool]]:
-    """Yield the plans to run, and True for each plan that covers a whole results folder.
+    """Yield the plans to run, each with True if it covers all trials of a results folder.
 
-    A table is printed after a plan for a whole folder. With ``--trial-by-trial``, the first trials
-    of all folders are run before all second trials, and so on. If such a run is interrupted, all
-    methods and data sets can still be compared, with fewer trials.
+    With ``--trial-by-trial``, the first trials of all folders are run before all second trials, and
+    so on. If such a run is interrupted, all methods and data sets can still be compared, with fewer
+    trials.
     """
     progress = not options.quiet
     if options.trials_first:
@@ -93,7 +96,10 @@ def _errors_only() -> Iterator[None]:
 
 
 def plan_and_report(work: RunRequest, options: RunOptions, *, progress: bool = False) -> RunPlan:
-    """Return the plan with the requested trials, after downloading missing data sets."""
+    """Plan the trials of a results folder that the options select.
+
+    Missing data sets are downloaded.
+    """
     folder, smoke = options.base / work.folder, options.smoke
     plan = plan_run(
         work.experiments, folder, variants=work.variants, smoke=smoke, progress=progress
@@ -102,7 +108,10 @@ def plan_and_report(work: RunRequest, options: RunOptions, *, progress: bool = F
 
 
 def print_dry_run(work: RunRequest, options: RunOptions) -> None:
-    """Print the number of measured, failed and missing trials, for ``--dry-run``."""
+    """Print the numbers of measured, failed and missing trials, for the option ``--dry-run``.
+
+    Nothing is run or downloaded.
+    """
     options.make_limits(
         options.jobs or usable.count_usable_cores()
     )  # an invalid --memory raises an error here
@@ -125,7 +134,7 @@ def print_dry_run(work: RunRequest, options: RunOptions) -> None:
 
 
 def _own_data(plan: RunPlan) -> Iterator[str]:
-    """Yield the notes on the user's own data sets.
+    """Yield notes on the data sets in a plan that are the user's own files.
 
     If the content of a data set changed since the last run, a further line states this.
     """
@@ -139,7 +148,7 @@ def _own_data(plan: RunPlan) -> Iterator[str]:
 
 
 def run_missing_trials(plan: RunPlan, options: RunOptions) -> runner.Summary:
-    """Run the missing trials of a plan with a progress bar, and return a summary.
+    """Run the planned trials that have no result row, with a progress bar, and return a summary.
 
     Ctrl-C stops the run after the trials that are running.
     """
@@ -174,9 +183,9 @@ def run_missing_trials(plan: RunPlan, options: RunOptions) -> runner.Summary:
 
 
 def _report(summary: runner.Summary) -> None:
-    """Print the table of a finished run and the paths of its files.
+    """Print the results table of a finished run and the paths of its files.
 
-    If a figure fails, the error is printed after the table.
+    If a figure cannot be drawn, the error is printed after the table.
     """
     for text in list(dict.fromkeys(summary.messages))[:5]:
         echo(text, err=True, mark="failed: ")

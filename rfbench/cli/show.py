@@ -1,4 +1,4 @@
-"""Commands `rfbench plot` and `rfbench table`, which show existing results."""
+"""Commands `rfbench plot` and `rfbench table`, which draw or print existing results."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ INCH = {"in": 1.0, "cm": 2.54, "mm": 25.4, "pt": 72.27}
 
 
 def _formats(text: str) -> list[str]:
-    """Return the figure formats in an argument such as ``png,pdf``."""
+    """Parse a comma-separated list of figure formats, such as ``png,pdf``."""
     given = [word.strip() for word in text.split(",")]
     for word in given:
         if word not in FIGURE_FORMATS:
@@ -48,7 +48,7 @@ def _formats(text: str) -> list[str]:
 
 
 def _parse_inches(text: str | float) -> float:
-    """Parse a length such as 3.3in, 84mm, 8.4cm or 240pt into inches."""
+    """Convert a length with a unit, such as 3.3in, 84mm, 8.4cm or 240pt, to inches."""
     match = re.fullmatch(r"([0-9]*\.?[0-9]+) *(|in|cm|mm|pt)", str(text))
     length = float(match[1]) / INCH[match[2] or "in"] if match else 0
     if not 1 <= length <= 40:
@@ -159,9 +159,10 @@ def plot(
 
 
 def _place(folder: Path, named: Sequence[Path], out: Path | None) -> Path:
-    """Return the folder to which the figures of a results folder are written.
+    """Return the folder to which the figures of one results folder are written.
 
-    Raises ResultsError if a link leads outside of the folder for all figures.
+    `named` are the paths in the command, and `out` is the option for the output folder. Raises
+    ResultsError if a link leads outside of the output folder.
     """
     from rfbench import files
     from rfbench.results.reader import TRIALS

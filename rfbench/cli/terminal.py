@@ -27,7 +27,7 @@ def echo(
     mark: str = "",
     color: str | None = "red",
 ) -> None:
-    """Print a text, in which control characters are escaped.
+    """Print a text on the terminal. Control characters in the text are escaped.
 
     `mark` is printed before the text, in color on a terminal.
     """
@@ -36,15 +36,15 @@ def echo(
 
 
 class Printable(logging.Formatter):
-    """Formatter of log messages that escapes control characters."""
+    """Formatter of log messages that escapes control characters in the messages."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return the formatted text of a log record."""
+        """Return the text of a log record, with escaped control characters."""
         return escape_controls(super().format(record))
 
 
 def echo_json(value: Any, indent: int | None = 1) -> None:
-    """Print a value as JSON; NaN and infinity become null."""
+    """Print a value as JSON. NaN and infinity become null."""
     text = json.dumps(to_json_value(value), indent=indent, ensure_ascii=False, allow_nan=False)
     click.echo("".join(c if c == "\n" or c.isprintable() else json.dumps(c)[1:-1] for c in text))
 
@@ -52,7 +52,10 @@ def echo_json(value: Any, indent: int | None = 1) -> None:
 def print_table(
     rows: Sequence[Sequence[str]], head: Sequence[str] = (), numbers: Collection[int] = ()
 ) -> None:
-    """Print a table that fits into the terminal; columns in `numbers` are not wrapped."""
+    """Print a table that fits into the width of the terminal.
+
+    Long cells are wrapped, except in the columns whose positions are in `numbers`.
+    """
     from rich.console import Console
 
     # Control characters in cells are not escaped here, because `format_table` escapes them.
@@ -62,7 +65,10 @@ def print_table(
 def format_table(
     rows: Sequence[Sequence[str]], head: Sequence[str], numbers: Collection[int], console: Console
 ) -> str:
-    """Return a table that is as wide as the console; columns in `numbers` are not wrapped."""
+    """Return the text of a table that fits into the width of the console.
+
+    Long cells are wrapped, except in the columns whose positions are in `numbers`.
+    """
     from rich.table import Table
     from rich.text import Text
 

@@ -1,4 +1,4 @@
-"""Command `rfbench verify`, which compares published numbers and claims with results."""
+"""Command `rfbench verify`, which compares numbers and claims of papers with measurements."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ Examples:
 
 
 def render_rules() -> str:
-    """Return the text with the rules of the verdicts, including the constants of the rules."""
+    """Return a text that explains the rules for the verdicts on numbers and claims."""
     file = resources.files("rfbench.pages").joinpath("templates", "rules.txt")
     return file.read_text(encoding="utf-8").format_map(vars(verdicts))
 
@@ -195,7 +195,11 @@ def verify(
 
 
 def _render_csv(every: Sequence[Verification], claims_only: bool, claim: str | None) -> str:
-    """Return published numbers, claims, or the comparisons of one claim as CSV text."""
+    """Return results of the comparison with papers as CSV text.
+
+    The lines are the comparisons of one claim if `claim` is given, the claims if `claims_only` is
+    True, and the published numbers otherwise.
+    """
     import pandas as pd
 
     from rfbench.analysis import claims
@@ -214,10 +218,11 @@ def _render_csv(every: Sequence[Verification], claims_only: bool, claim: str | N
 
 
 def _find_own(paths: Sequence[Path]) -> tuple[Sequence[Path], list[Path]]:
-    """Return the user's own results folders at or below the paths, and the published folder.
+    """Separate the user's own results folders from the folder of results that rfbench publishes.
 
-    The published folder is returned in a list. If there are only published rows, or if a path is
-    inside the published folder, the paths are returned unchanged, and the second list is empty.
+    Return the user's folders at or below the paths, and a list with the published folder. If there
+    are only published rows, or if a path is inside the published folder, the paths are returned
+    unchanged, and the list is empty.
     """
     published = shipped.find_published_folder()
     if published is None or not all(path.exists() for path in paths):

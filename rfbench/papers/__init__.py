@@ -1,7 +1,7 @@
-"""The papers, one folder each: published numbers, claims, and settings that are not stated.
+"""Papers that rfbench checks: published numbers, claims, and settings that a paper does not state.
 
-Each folder next to this file that contains a paper.yaml is a paper. README.md explains how to add a
-paper. `include_external_papers` adds papers from other folders.
+Each paper has a folder next to this file, which contains a paper.yaml. README.md explains how to
+add a paper. `include_external_papers` adds papers from other folders.
 """
 
 from __future__ import annotations
@@ -42,7 +42,10 @@ def _read_shipped() -> Mapping[str, Folder]:
 
 
 def read_known_papers() -> Mapping[str, Folder]:
-    """Return all papers by short name: papers of rfbench, newest first, then added papers."""
+    """Return all papers by short name: first the papers of rfbench, then papers that users added.
+
+    The newest papers of rfbench come first.
+    """
     return {**_read_shipped(), **_OUTSIDE.get()}
 
 
@@ -50,7 +53,7 @@ def read_known_papers() -> Mapping[str, Folder]:
 def include_external_papers(
     paths: Iterable[Path], *, allow_imports: bool = False
 ) -> Iterator[list[str]]:
-    """Make papers outside of rfbench available within a ``with`` statement.
+    """Make papers that are not part of rfbench available within a ``with`` statement.
 
     Parameters
     ----------
@@ -91,7 +94,7 @@ def list_external_papers() -> list[str]:
 
 
 def check_paper_name(name: str) -> str:
-    """Return the name unchanged, or raise ResultsError if no paper has this name."""
+    """Return the name unchanged. Raise ResultsError if no paper has this name."""
     if name not in read_known_papers():
         todo = "Name the folder of your own paper with --papers."
         raise make_unknown_error("paper", name, read_known_papers(), ResultsError, todo)
@@ -99,12 +102,18 @@ def check_paper_name(name: str) -> str:
 
 
 def find_paper_files(name: str) -> Folder:
-    """Return the content of all files of a paper; raise ResultsError if the paper is unknown."""
+    """Return the content of all files in the folder of a paper.
+
+    Raise ResultsError if the paper is unknown.
+    """
     return read_known_papers()[check_paper_name(name)]
 
 
 def find_paper(name: str) -> Paper:
-    """Return the content of a paper's paper.yaml; raise ResultsError if the paper is unknown."""
+    """Return the content of the file paper.yaml of a paper.
+
+    Raise ResultsError if the paper is unknown.
+    """
     return find_paper_files(name).paper
 
 
@@ -116,7 +125,7 @@ def list_published_numbers() -> tuple[Published, ...]:
 
 
 def list_claims() -> tuple[Claim, ...]:
-    """Return the claims of all papers, sorted by the id of the claim."""
+    """Return the claims of all papers, sorted by their ids."""
     every = [
         claim for paper_folder in read_known_papers().values() for claim in paper_folder.claims
     ]
@@ -124,18 +133,20 @@ def list_claims() -> tuple[Claim, ...]:
 
 
 def find_settings_class(name: str, protocol: str) -> str:
-    """Return the class of a protocol's settings, such as ``text`` or ``code``.
+    """Return the source of the settings under a protocol, such as ``text`` or ``code``.
 
-    `rfbench.papers.models.Provenance` describes the classes. For a protocol that the paper's folder
-    does not list, the name of the protocol is returned.
+    A protocol is a name in the configuration of a run. `rfbench.papers.models.Provenance` describes
+    the sources. For a protocol that the paper's folder does not list, the name of the protocol is
+    returned.
     """
     return str(find_paper(name).provenance.settings.get(protocol, protocol))
 
 
 def find_commit_order_of_claim(claim: Claim) -> str:
-    """Return the order in which a claim and the first rows that test it were committed.
+    """Return the order in which a claim and its first rows were committed, such as ``before``.
 
-    The order is read from the file history.csv of the paper (see
+    ``before`` means that the git commit of the claim precedes the commit of the first result rows
+    that test it. The order is read from the file history.csv of the paper (see
     `rfbench.papers.models.Committed`). It is ``after`` if the claim has the key ``bounds: after``.
     """
     if claim.bounds:
@@ -145,7 +156,11 @@ def find_commit_order_of_claim(claim: Claim) -> str:
 
 
 def format_claim_name(claim: Claim) -> str:
-    """Return the id of a claim, after the name of its paper if two papers have the same id."""
+    """Return the displayed name of a claim.
+
+    The name is the id of the claim, after the name of the paper if a different paper has the same
+    id.
+    """
     # Compare the id only with the claims of papers in rfbench. Then the name of such a claim does
     # not change if the user adds a paper.
     shipped = {*list_papers(), claim.paper}
@@ -160,7 +175,7 @@ def _natural(name: str) -> tuple[str, int]:
 
 
 def read_authors_settings(name: str, dataset: str, label: str) -> tuple[dict[str, Any], ...]:
-    """Return the settings of the authors' own runs, one dictionary per fold.
+    """Return the settings of the authors' own runs of a method, one dictionary per fold.
 
     Parameters
     ----------
@@ -186,16 +201,18 @@ def read_authors_settings(name: str, dataset: str, label: str) -> tuple[dict[str
 
 
 def list_data_sets_of_papers() -> dict[str, dict[str, Source]]:
-    """Return the data sets of each paper; the keys are the names that the paper uses."""
+    """Return the data sets of each paper.
+
+    The keys of each value are the names that the paper uses for the data sets.
+    """
     return {name: paper_folder.paper.datasets for name, paper_folder in read_known_papers().items()}
 
 
 def list_unstated_settings(paper: str, apart: bool = False) -> tuple[str, ...]:
     """Return the names of the settings that the text of a paper does not state.
 
-    The open choices of a paper are these settings, and settings of ours that contradict the text.
-    The latter are not returned. With `apart`, the result contains only the settings
-    that are varied by ``rfbench audit --gaps`` and by no other audit.
+    Settings of ours that contradict the text are not returned. With `apart`, return only the
+    unstated settings that are varied by ``rfbench audit --gaps`` alone.
     """
     paper_folder = find_paper_files(paper)
     names = paper_folder.apart if apart else (*paper_folder.gaps, *paper_folder.apart)
@@ -203,10 +220,11 @@ def list_unstated_settings(paper: str, apart: bool = False) -> tuple[str, ...]:
 
 
 def list_open_choices(paper: str, items: Sequence[str], dataset: str) -> Choices:
-    """Return the open choices of a paper for a data set and the tables or figures in `items`.
+    """Return the alternative values of settings that a paper leaves open.
 
-    `dataset` is the paper's name of the data set. If open_choices.yaml has several entries for a
-    choice, the most specific entry is used.
+    Values are returned for one data set and for the tables or figures in `items`. `dataset` is the
+    paper's name of the data set. If open_choices.yaml has several entries for a setting, the most
+    specific entry is used.
     """
     left_open: Choices = {}
     entries = find_paper_files(paper).open_choices

@@ -1,4 +1,4 @@
-"""Search for one published number by the printed names of table, data set, method and size."""
+"""Search for a number in a paper by the printed names of its table, data set, method and size."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ NOT_STATED = "not stated"  # text for a number of features that the paper does n
 
 
 def find_published_cell(text: str, library: Mapping[str, Folder]) -> list[Published]:
-    """Return the published numbers of one cell of a paper's table, one per metric.
+    """Return the published numbers in one cell of a paper's table, one number per metric.
 
     Parameters
     ----------
     text : str
-        The five names as printed in the paper, separated by commas (see `CELL_GRAMMAR`). Case and
-        spaces do not matter. The size may be omitted if the paper states no size.
+        The names of paper, table, data set, method and size as printed in the paper, separated by
+        commas (see `CELL_GRAMMAR`). Case and spaces do not matter. The size may be omitted if the
+        paper states no size.
     library : mapping
         The papers by their short names.
 
@@ -60,9 +61,10 @@ def format_item(item: str) -> str:
 
 
 def _name_parts(number: Published, folder: Folder) -> tuple[tuple[str, ...], ...]:
-    """Return the accepted names of a number's paper, table, data set, method and size.
+    """Return the names by which users can search for a published number.
 
-    Each of these five parts has a tuple of names. The first name of a tuple is displayed.
+    The result has five tuples: names of the paper, table, data set, method and size. The first name
+    of a tuple is displayed.
     """
     methods = (find_displayed_name(number.method), folder.paper.methods.get(number.method))
     return (

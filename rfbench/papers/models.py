@@ -1,4 +1,4 @@
-"""Pydantic models of the files in a paper's folder, which check their content."""
+"""Pydantic models that check the content of the files in a paper's folder."""
 
 from __future__ import annotations
 
@@ -27,7 +27,10 @@ Choices = dict[str, list[Any] | dict[str, dict[str, Any]]]
 
 
 def _of_paper(name: str, info: ValidationInfo) -> str:
-    """Return the name of the paper that is being read. The files of the paper may omit the name."""
+    """Return the name of the paper that is being read.
+
+    The files of the paper may omit the name. Raise ValueError if `name` is a different name.
+    """
     paper = str((info.context or {}).get("paper", name))
     if name not in ("", paper):
         raise ValueError(f"the key paper is {name}, but must be {paper}. Remove the key")
@@ -42,13 +45,13 @@ class _PaperSection(BaseModel):
 
 
 class Published(_PaperSection):
-    """One published number of a paper, a line of published.csv.
+    """One published number of a paper, a line of the file published.csv.
 
     `item` is the table or figure. `M` is a number of features, ``'best'`` (the best test value over
     all sizes) or empty if the size is not stated. `spread` is a standard deviation (``'sd'``) or a
     standard error (``'se'``) over the paper's trials. `mark` is ``'significant'`` if the paper
     marks the number as significant. `same_as` is a different table or figure that also prints this
-    number; the number is judged and counted there.
+    number. The number is judged and counted there.
 
     `unit` is one of:
 
@@ -107,7 +110,7 @@ class Published(_PaperSection):
 
     @property
     def half_digit(self) -> float:
-        """Half a unit of the last printed digit, or 0.005 for the units '%' and 's'."""
+        """Half a unit of the last printed digit. It is 0.005 for percentages and seconds."""
         if self.unit != PLAIN:
             return 0.005
         printed = [text for text in _numerals(self.cell) if float(text) == self.value]
@@ -116,20 +119,20 @@ class Published(_PaperSection):
 
     @property
     def trials(self) -> int | None:
-        """Number of trials in the paper, or None if the paper does not state a number."""
+        """Number of trials over which the paper averaged, or None if it is not stated."""
         match = re.search(r"(\d+) trials", self.note)
         return int(match[1]) if match else None
 
     @property
     def standard_error(self) -> float | None:
-        """Standard error of the published mean, or None if the standard error is not known."""
+        """Standard error of the published mean, or None if it is not known."""
         if self.spread is None or self.spread_kind == "se":
             return self.spread
         return self.spread / self.trials**0.5 if self.trials else None
 
 
 def parse_numbers(cell: str) -> list[float]:
-    """Return the numbers in the text of a printed cell, from left to right."""
+    """Return the numbers in the printed text of a table cell, from left to right."""
     return [float(text) for text in _numerals(cell)]
 
 
@@ -138,11 +141,11 @@ def _numerals(cell: str) -> list[str]:
 
 
 class AuthorsRow(_PaperSection):
-    """One score of the authors' own runs, a line of rows.csv.
+    """One score of the authors' own runs, a line of the file rows.csv.
 
     A score belongs to one fold of the authors' cross-validation. A configuration with the key
-    ``settings_from`` measures the same fold with the M, the `alpha` and the parameters of this
-    line. Columns that are not fields of this class are parameters of the sampler.
+    ``settings_from`` measures the same fold with the same number of features `M`, penalty `alpha`
+    and parameters. Columns that are not fields of this class are parameters of the sampler.
     """
 
     dataset: str  # name of the data set, as in paper.yaml
@@ -164,13 +167,19 @@ class AuthorsRow(_PaperSection):
 
     @property
     def settings(self) -> dict[str, Any]:
-        """Known settings with which the fold is measured: M, alpha and the other parameters."""
+        """Settings of the authors' run on this fold: M, the penalty alpha, and other parameters.
+
+        Unknown settings are left out.
+        """
         given = {"M": self.M, "alpha": self.alpha, **self.parameters}
         return {key: value for key, value in given.items() if value is not None}
 
 
 class DisplayedComparison(_PaperSection):
-    """Rows of rows.csv that are shown next to results of another protocol, without a verdict."""
+    """Authors' scores that are shown next to our results with different settings.
+
+    The comparison has no verdict. The scores are in the file rows.csv.
+    """
 
     rows: str  # name of the method in the file rows.csv
     # names of the folders with our results
@@ -180,7 +189,7 @@ class DisplayedComparison(_PaperSection):
 
 
 class Source(_PaperSection):
-    """A data set of a paper: entry in our catalog, size, and substitutes."""
+    """Data set of a paper: its entry in our catalog, its size, and possible substitutes."""
 
     # name of the data set in the catalog of rfbench
     dataset: str
@@ -204,7 +213,7 @@ class Source(_PaperSection):
 
 
 class Content(_PaperSection):
-    """A table or figure of the paper, with the data sets of the table or figure."""
+    """Table or figure of a paper, with the data sets that it contains."""
 
     item: str
     of: str = ""  # table or figure whose runs are used, if `item` has no own runs
@@ -214,21 +223,21 @@ class Content(_PaperSection):
 
 
 class Inconsistency(_PaperSection):
-    """An inconsistency between published numbers, described in a text."""
+    """Contradiction between published numbers of a paper, described in a text."""
 
     item: str
     text: str
 
 
 class SizeName(_PaperSection):
-    """The paper's name for the number of features, and the unit of this number in the paper."""
+    """Name and unit that a paper uses for the number of features."""
 
     title: str = ""  # title of the horizontal axis in figures; empty for the default
     over_d: bool = False  # True if the paper states sizes as multiples of the number of columns
 
 
 class Added(_PaperSection):
-    """Descriptions of our additional measurements for a paper."""
+    """Descriptions of measurements and methods that we added to the paper's own."""
 
     items: dict[str, str] = {}
     # For methods that we added and that the paper does not contain: maps the label to a
@@ -242,9 +251,10 @@ TUNED_TO_MATCH = (MATCHED, "rematched")
 
 
 class Provenance(_PaperSection):
-    """Sources of a paper's numbers and of our settings, which define the classes for totals.
+    """Sources of a paper's numbers and of the settings of our runs.
 
-    Each protocol has a class, which is the weakest source of any of its settings:
+    Numbers with different sources are counted separately. A protocol, a set of runs, has one source
+    of settings: the weakest source of any of its settings. These are the sources.
 
     - ``text``: the paper's text.
     - ``code``: the authors' code.
@@ -288,7 +298,10 @@ class Provenance(_PaperSection):
 
     @property
     def earlier_protocol(self) -> str:
-        """Protocol with the earlier interpretation of the text, which `corrected` corrects."""
+        """Name of the protocol whose interpretation of the text was later corrected.
+
+        The protocol `corrected` has the corrected interpretation.
+        """
         return MATCHED if self.settings.get(CORRECTED) == "rematched" else PRINTED
 
     @field_validator("settings")
@@ -303,7 +316,10 @@ class Provenance(_PaperSection):
 
 
 class SourceOfRows(_PaperSection):
-    """Source of the authors' own runs in `rows.csv`, or of numbers in `published.csv`."""
+    """Repository that contains the authors' own scores, or the numbers of a figure.
+
+    The authors' scores are in the file `rows.csv`, and the numbers in `published.csv`.
+    """
 
     repository: str  # repository on GitHub, in the form owner/name
     commit: str = Field(pattern="^[0-9a-f]{40}$")
@@ -316,7 +332,7 @@ class SourceOfRows(_PaperSection):
 
 
 class Paper(_PaperSection):
-    """Content of the file paper.yaml."""
+    """Content of the file paper.yaml, which describes a paper."""
 
     name: PaperName = ""  # name of the paper's folder
     title: str
@@ -375,11 +391,11 @@ class Paper(_PaperSection):
 
 
 class Part(_PaperSection):
-    """Part of a claim: a paired quantity, and the bounds that contain it if the claim holds.
+    """Part of a claim of a paper: a comparison of methods, and the bounds of its effect.
 
-    The quantity is the `metric` of `method` minus the metric of each method in `against`, per
-    trial. With the scale ``'ratio'``, it is the quotient of the two. If `against` is empty, it is
-    the metric of `method`.
+    The effect is the `metric` of `method` minus the metric of each method in `against`, per trial.
+    With the scale ``'ratio'``, it is the quotient of the two. If `against` is empty, it is the
+    metric of `method`. The claim holds if the effect is inside the bounds `low` and `high`.
 
     Two methods are compared at equal values of `along`, which is the number of features as the
     paper counts it (``M``), the number of feature columns (``columns``), or the number of columns
@@ -415,19 +431,19 @@ class Part(_PaperSection):
 
     @property
     def compares_times(self) -> bool:
-        """True if times are compared, or errors at equal times."""
+        """True if the comparison uses times, or errors at equal times."""
         return self.metric.startswith("t_") or self.at == "equal-time"
 
 
 class Claim(_PaperSection):
-    """A claim of a paper in our words, with the comparisons that test it.
+    """Claim of a paper in our words, with the comparisons of methods that test it.
 
-    A claim of the kind ``shown`` has no verdict, because no test could decide it. Its effects are
-    on the page, without bounds. A claim on times is also only shown, because times depend on the
-    software and the machine. `whose` states who makes the claim, ``paper`` or ``we``. `bounds` is
-    ``after`` if the bounds were set after results had been seen that are not in git. `note` is a
-    remark for readers of the verdict. `strongest_answer` is the best reply, in one sentence, that
-    the paper's authors could give if our rows contradict the claim.
+    A claim of the `kind` ``shown`` has no verdict, because no test could decide it. Its effects are
+    shown without bounds. A claim on times is also only shown, because times depend on the software
+    and the machine. `whose` states who makes the claim, ``paper`` or ``we``. `bounds` is ``after``
+    if the bounds were set after results had been seen that are not in git. `note` is a remark for
+    readers of the verdict. `strongest_answer` is the best reply, in one sentence, that the paper's
+    authors could give if our results contradict the claim.
     """
 
     id: str
@@ -454,7 +470,7 @@ class Claim(_PaperSection):
 
     @property
     def key(self) -> tuple[str, str]:
-        """Name of the paper and id of the claim. An id is unique within the claims of a paper."""
+        """Pair of the name of the paper and the id of the claim. Ids are unique within a paper."""
         return self.paper, self.id
 
     @property
@@ -464,26 +480,26 @@ class Claim(_PaperSection):
 
     @property
     def is_judged(self) -> bool:
-        """True if the claim gets a verdict under at least one protocol."""
+        """True if the claim gets a verdict, such as "holds" or "fails", in any run."""
         return self.kind == "judged" and not self.compares_times
 
     def is_judged_under(self, protocol: str) -> bool:
-        """Return True if the claim gets a verdict under a protocol.
+        """Return True if the claim gets a verdict in runs of the given protocol.
 
-        Under the protocol `TUNED`, whose settings are not the paper's settings, only claims that
-        list this protocol get a verdict.
+        A protocol is the source of the settings. The settings of the protocol `TUNED` are not the
+        paper's settings, so only claims that list this protocol get a verdict there.
         """
         named = any(TUNED in part.protocols for part in self.parts)
         return self.is_judged and (protocol != TUNED or named)
 
 
 class Committed(_PaperSection):
-    """Commits of a claim, data set, rule or setting, and of the first rows that depend on it.
+    """Git commits of a claim, data set, rule or setting, and of the first result rows that use it.
 
-    Each object is a line of history.csv, which `python -m scripts.history` writes from git. The
-    form of a claim consists of everything that determines its result (metric, methods, settings,
-    data, sizes, scale and bounds), without the wording. A form that was committed before the first
-    rows may still have been written by someone who had seen rows.
+    Each object is a line of history.csv, which `python -m scripts.history` writes from git. `form`
+    is the commit of the current form of a claim: metric, methods, settings, data, sizes, scale and
+    bounds, without the wording. A form that was committed before the first rows may still have been
+    written by someone who had seen rows.
     """
 
     kind: Literal["claim", "data", "rule", "setting"]
@@ -500,14 +516,14 @@ class Committed(_PaperSection):
 
 
 class Recorded(_PaperSection):
-    """A file that contains a verdict, at a commit of this repository."""
+    """File that contains a verdict, at a commit of this repository."""
 
     commit: str
     file: str
 
 
 class Change(_PaperSection):
-    """An entry of changes.yaml: a claim whose first form or first verdict was different.
+    """Record of a claim whose first form or first verdict was different, an entry of changes.yaml.
 
     `why` lists the kinds of changes: the ``definition`` of the claim (comparison, data, bounds), a
     ``rule`` of the verdicts, a statistical ``test``, or ``rows`` that were added or measured again.
@@ -525,7 +541,7 @@ class Change(_PaperSection):
 
 
 class Folder(_PaperSection):
-    """Content of all files in the folder of a paper. Only paper.yaml is required."""
+    """Content of all files in the folder of a paper. Only the file paper.yaml is required."""
 
     paper: Paper
     published: tuple[Published, ...]  # published numbers in the order of the paper's tables
@@ -550,5 +566,5 @@ class Folder(_PaperSection):
 
     @property
     def is_external(self) -> bool:
-        """True if the paper is not part of rfbench."""
+        """True if the paper is not part of rfbench, but was added by the user."""
         return self.folder is not None

@@ -1,4 +1,4 @@
-"""Papers outside of rfbench, found by a path or by an entry point of an installed package."""
+"""Papers that are not part of rfbench, found by a path or by an entry point of a package."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ PAPER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 
 
 def is_paper_folder(path: Path) -> bool:
-    """Return True if the path is the folder of a paper."""
+    """Return True if the path is a folder with the file paper.yaml, which describes a paper."""
     return path.joinpath(PAPER).is_file()
 
 
 def find_paper_folders(path: Path) -> list[Path]:
-    """Return the folders of papers at a path or directly below it, sorted by name.
+    """Return the folders of papers: the path itself, or the folders directly in it, sorted by name.
 
     Raises ResultsError if there is no paper.
     """
@@ -38,7 +38,7 @@ def find_paper_folders(path: Path) -> list[Path]:
 
 
 def list_installed_papers() -> Iterator[Path]:
-    """Yield the folders of papers that installed packages name in entry points.
+    """Yield the folders of papers that installed packages register as entry points.
 
     An entry point has the form `package.folder`. No package is imported.
     """
@@ -63,9 +63,10 @@ def list_configurations(folder: Path) -> list[Path]:
 def read_external_papers(
     folders: Iterable[Path], shipped: Mapping[str, Folder], allow_imports: bool
 ) -> tuple[dict[str, Folder], list[str]]:
-    """Read folders of papers; return the papers by name, and a message for each invalid folder.
+    """Read papers that are not part of rfbench from their folders.
 
-    Without `allow_imports`, the claims.py of the papers are not used.
+    Return the papers by name, and a message for each invalid folder. The names of the papers in
+    `shipped` cannot be used. Without `allow_imports`, the claims.py of the papers are not used.
     """
     papers: dict[str, Folder] = {}
     problems = []
@@ -88,7 +89,11 @@ def read_external_papers(
 
 
 def check_external_name(name: str, taken: Collection[str]) -> None:
-    """Raise ConfigError if `name` cannot be the name of a paper outside of rfbench."""
+    """Raise ConfigError if `name` cannot be the name of a paper that a user adds.
+
+    A name is invalid if it is in `taken` or contains other characters than letters, digits, _ and
+    -.
+    """
     if name in taken:
         raise ConfigError(
             f"There is already a paper with the name {name}.", "", "Rename this folder."

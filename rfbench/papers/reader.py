@@ -1,4 +1,4 @@
-"""Reader of the folder of a paper; errors name the file and the line."""
+"""Reader of the files in a paper's folder. Errors name the file and the line."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ OPEN_CHOICES, CHANGES = "open_choices.yaml", "changes.yaml"
 
 
 def read_papers(root: Traversable) -> dict[str, Folder]:
-    """Read all papers whose folders are in `root`, and return them by name, the newest first.
+    """Read all papers whose folders are in `root`. Return them by name, the newest first.
 
     Raises ConfigError if a file of a paper is invalid, or if the files of a paper contradict each
     other.
@@ -37,7 +37,10 @@ def read_papers(root: Traversable) -> dict[str, Folder]:
 
 
 def read_paper_folder(folder: Traversable) -> Folder:
-    """Read the folder of one paper; raise ConfigError if a file is invalid."""
+    """Read all files in the folder of one paper.
+
+    Raise ConfigError if a file is invalid, or if the files contradict each other.
+    """
     content_of_paper, listed, left_open, changed = (
         _yaml(folder, each) for each in (PAPER, CLAIMS, OPEN_CHOICES, CHANGES)
     )
@@ -89,7 +92,10 @@ def read_paper_folder(folder: Traversable) -> Folder:
 
 
 def _lines(folder: Traversable, name: str) -> tuple[list[dict[str, str]], list[int]]:
-    """Return the rows of a CSV file and the line number of each row; empty without a file."""
+    """Return the rows of a CSV file and the line number of each row.
+
+    Both lists are empty if the file does not exist.
+    """
     file = folder.joinpath(name)
     try:
         text = file.read_bytes().decode("utf-8-sig") if file.is_file() else ""
@@ -114,7 +120,10 @@ def _place(number: Published) -> tuple[str, str, str, str]:
 
 
 def _misfits(folder: Folder) -> Iterator[tuple[str, str]]:
-    """Yield the contradictions between the files of a paper, as pairs of a file and a message."""
+    """Yield the contradictions between the files of a paper.
+
+    Each contradiction is a pair of a file name and a message.
+    """
     paper, numbers = folder.paper, folder.published
     for number in numbers:
         if number.dataset not in paper.datasets:

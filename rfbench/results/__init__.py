@@ -1,4 +1,4 @@
-"""Access to results folders: writing and reading `trials.csv`, `manifest.json` and `kept.csv`.
+"""Reading and writing of results folders: `trials.csv`, `manifest.json` and `kept.csv`.
 
 Other parts of the package do not open these files.
 """

@@ -1,7 +1,7 @@
 """Reader and writer of `cells.csv`: mean kernel errors, published by authors and measured by us.
 
-A cell is one configuration: data set, scaling, kernel, map, number of features and norm. The `id`
-of a cell is a hash of its configuration.
+A cell is one configuration: data set, scaling, kernel, feature map, number of features and norm.
+The `id` of a cell is a hash of its configuration.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from rfbench.errors import DataError
 
 
 class Cell(NamedTuple):
-    """A configuration whose relative kernel error is measured.
+    """Configuration whose relative kernel error is measured.
 
     Attributes
     ----------
@@ -35,10 +35,12 @@ class Cell(NamedTuple):
     full_cov, tree, expanded, least_degree : int
         Options of the samplers; `expanded` is 0 if the sketch is not reduced.
     D : int
+        Number of features.
     norm : {'real', 'modulus'}
         With 'modulus', imaginary parts of kernel values count as errors.
     n_seeds : int
-        Number of random seeds of the authors. The size of their pool of rows depends on it.
+        Number of random seeds of the authors. The number of rows from which the authors drew their
+        sample depends on it.
     """
 
     dataset: str
@@ -59,7 +61,7 @@ class Cell(NamedTuple):
 
     @property
     def id(self) -> str:
-        """Return the hash of the configuration, twelve hexadecimal digits."""
+        """Return the hash of the configuration as twelve hexadecimal digits."""
         return hashlib.sha256(repr(tuple(self)).encode()).hexdigest()[:12]
 
 
@@ -72,12 +74,15 @@ COLUMNS_OF_CELLS = ["id", *Cell._fields, *COLUMNS_OF_ERRORS]
 
 
 def list_cells(table: pd.DataFrame) -> list[Cell]:
-    """Return the cell of each line of a table. A cell may occur several times."""
+    """Return the configuration in each line of a table of kernel errors, as a `Cell`.
+
+    A configuration may occur several times.
+    """
     return [Cell(*row) for row in table[list(Cell._fields)].itertuples(index=False, name=None)]
 
 
 def read_cells(path: Path) -> pd.DataFrame:
-    """Read a file of cells.
+    """Read a file `cells.csv` with mean kernel errors, one line per configuration.
 
     Parameters
     ----------
@@ -92,7 +97,7 @@ def read_cells(path: Path) -> pd.DataFrame:
     Raises
     ------
     DataError
-        If a line does not have the hash of its configuration.
+        If the id in a line is not the hash of the configuration in this line.
     """
     text = BytesIO(files.read(path))
     table = pd.read_csv(
@@ -111,7 +116,7 @@ def read_cells(path: Path) -> pd.DataFrame:
 
 
 def write_cells(path: Path, table: pd.DataFrame) -> None:
-    """Write a file of cells. An existing file is replaced.
+    """Write a file `cells.csv` with mean kernel errors. An existing file is replaced.
 
     Parameters
     ----------

@@ -1,8 +1,9 @@
-"""The file `kept.csv` of a results folder: the features that a sampler has selected.
+"""Reader and writer of `kept.csv`, the file with the features that a sampler has selected.
 
 The file has one line per feature, for runs with ``kept_features: true`` in their configuration. The
-lines of a trial are written to disk before its row, so that every finished trial has its lines. If
-a run stops between the lines and the row, the lines are replaced when the trial is measured again.
+lines of a trial are written to disk before the row of the trial is written to `trials.csv`, so that
+every finished trial has its lines. If a run stops in between, the lines are replaced when the trial
+is measured again.
 """
 
 from __future__ import annotations
@@ -36,9 +37,10 @@ LAST = ("b", "weight")
 
 
 def read(folder: Path) -> list[dict[str, str]]:
-    """Return the lines of `kept.csv` as strings, or an empty list without the file.
+    """Return the lines of the file `kept.csv` of a results folder as strings.
 
-    Raise ResultsError if the file cannot be read, was not written by rfbench, or was changed.
+    The list is empty if the file does not exist. Raise ResultsError if the file cannot be read, was
+    not written by rfbench, or was changed.
     """
     file = folder / KEPT_FEATURES_FILE
     if not file.exists():
@@ -73,10 +75,10 @@ def read(folder: Path) -> list[dict[str, str]]:
 
 
 def read_frame(folder: Path, notes: list[str]) -> pd.DataFrame:
-    """Return the lines of `kept.csv` as a table with numeric columns.
+    """Return the lines of the file `kept.csv` of a results folder as a table with numeric columns.
 
-    The table is empty if the file is missing or damaged. In this case a message is appended to
-    `notes`, unless the file is missing.
+    The table is empty if the file is missing or damaged. If the file is damaged, a message is
+    appended to `notes`.
     """
     try:
         lines = pd.DataFrame(read(folder))
@@ -96,7 +98,10 @@ def _number(cell: str) -> float:
 
 
 def read_by_trial(folder: Path) -> dict[str, list[dict[str, str]]]:
-    """Return the lines of `kept.csv` by trial_id. See `read`."""
+    """Return the lines of the file `kept.csv` of a results folder, grouped by trial id.
+
+    Raise ResultsError if the file cannot be read, was not written by rfbench, or was changed.
+    """
     by_trial: dict[str, list[dict[str, str]]] = {}
     for line in read(folder):
         by_trial.setdefault(line["trial_id"], []).append(line)
@@ -104,9 +109,10 @@ def read_by_trial(folder: Path) -> dict[str, list[dict[str, str]]]:
 
 
 def write(folder: Path, trial_id: str, lines: Iterable[Mapping[str, Any]]) -> None:
-    """Replace the lines of a trial in `kept.csv`. The file is replaced as a whole.
+    """Replace the lines of one trial in the file `kept.csv` of a results folder.
 
-    Raise WriteError if the folder cannot be written. The old file is then unchanged.
+    The file is replaced as a whole. Raise WriteError if the folder cannot be written. The old file
+    is then unchanged.
     """
     every: list[Mapping[str, Any]] = [
         entry for entry in read(folder) if entry["trial_id"] != trial_id

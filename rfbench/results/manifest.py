@@ -1,4 +1,8 @@
-"""The file `manifest.json` of a results folder: configuration, trials, data, machine, versions."""
+"""Reader and writer of `manifest.json`, the file that describes the run of a results folder.
+
+The file contains the configuration, the planned trials, hashes of the data, the machines and the
+versions of packages.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +34,10 @@ BLAS = ("library", "version", "core")
 
 
 class _Part(BaseModel):
-    """A part of a manifest. Manifests of earlier versions may have fewer or more keys."""
+    """Section of the file `manifest.json`.
+
+    Files of earlier versions may have fewer or more keys.
+    """
 
     model_config = ConfigDict(strict=True, extra="allow")
 
@@ -52,7 +59,7 @@ class _Check(_Part):
 
 
 class _Config(_Part):
-    """The keys of a configuration that are used when results are read.
+    """Keys of a configuration that are used when results are read.
 
     `rfbench.config` checks all keys before a configuration is run.
     """
@@ -103,9 +110,9 @@ class _Manifest(_Part):
 
 
 def write(folder: Path, content: Mapping[str, Any]) -> None:
-    """Write the manifest of a results folder.
+    """Write the file `manifest.json` of a results folder.
 
-    The old manifest is kept until the new one is complete.
+    The old file is kept until the new file is complete.
     """
     plain = json.loads(json.dumps(content, default=str))
     text = json.dumps(add_checksum(plain), indent=1, ensure_ascii=False) + "\n"
@@ -113,9 +120,9 @@ def write(folder: Path, content: Mapping[str, Any]) -> None:
 
 
 def read(folder: Path) -> dict[str, Any]:
-    """Return the manifest of a results folder.
+    """Return the content of the file `manifest.json` of a results folder.
 
-    Raise ResultsError if the manifest is missing, cannot be read, or has missing or invalid keys.
+    Raise ResultsError if the file is missing, cannot be read, or has missing or invalid keys.
     """
     notes: list[str] = []
     content = read_if_valid(folder, notes)
@@ -129,7 +136,10 @@ def read(folder: Path) -> dict[str, Any]:
 
 
 def read_if_valid(folder: Path, notes: list[str]) -> dict[str, Any]:
-    """Return the manifest of a results folder, or an empty dict and a note with the reason."""
+    """Return the content of the file `manifest.json` of a results folder.
+
+    If the file is missing or invalid, return an empty dictionary and append the reason to `notes`.
+    """
     unknown = "the configuration and the machine are unknown."
     try:
         return _load(folder)
@@ -142,21 +152,21 @@ def read_if_valid(folder: Path, notes: list[str]) -> dict[str, Any]:
 
 
 def has_same_configuration(folder: Path, content: Mapping[str, Any]) -> bool:
-    """Return True if the manifest of a folder has this configuration and these data.
+    """Return True if the file `manifest.json` of a folder matches `content`.
 
-    A run without new measurements does not replace such a manifest, so that the manifest keeps the
-    machine that measured the rows.
+    The configuration and the data are compared. A run without new measurements does not replace a
+    matching file, so that the file keeps the machine that measured the rows.
     """
     manifest = read_if_valid(folder, [])
     return all(manifest.get(key) == content[key] for key in WHAT)
 
 
 def hash_machine(facts: Mapping[str, Any]) -> str:
-    """Return the identity of a machine: a hash of processor, cores, memory, system and BLAS.
+    """Return a hash that identifies a machine: processor, cores, memory, system and BLAS.
 
-    Machines for which these facts are equal have the same identity. The name of the machine, the
-    order of the libraries, and values that vary between runs (free memory, number of threads) have
-    no effect.
+    Machines for which these facts are equal have the same hash. The name of the machine, the order
+    of the libraries, and values that vary between runs (free memory, number of threads) have no
+    effect.
     """
     libraries = {
         " ".join(str(library.get(key)) for key in BLAS)
@@ -169,9 +179,10 @@ def hash_machine(facts: Mapping[str, Any]) -> str:
 
 
 def list_machines(content: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return the facts about each machine of a manifest, by the identity of the machine.
+    """Return facts about each machine in the content of `manifest.json`.
 
-    Manifests of earlier versions have a single machine, whose identity is computed here.
+    The keys of the result are the hashes of the machines. Files of earlier versions have a single
+    machine, whose hash is computed here.
     """
     only = content.get(MACHINE)
     if isinstance(only, dict) and only:
@@ -180,15 +191,15 @@ def list_machines(content: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def find_machine_of_older_rows(content: Mapping[str, Any]) -> str:
-    """Return the identity of the first machine of a manifest, or "" if it has no machine.
+    """Return the hash of the first machine in the content of `manifest.json`, or "" if it has none.
 
-    This machine has measured all rows that do not name a machine.
+    The first machine has measured all rows that do not name a machine.
     """
     return next(iter(list_machines(content)), "")
 
 
 def add_machines(folder: Path, more: Mapping[str, dict[str, Any]]) -> None:
-    """Add machines to the manifest of a folder, unless the manifest already has them."""
+    """Add machines to the file `manifest.json` of a folder, unless the file already has them."""
     content = read_if_valid(folder, [])
     if content and not more.keys() <= list_machines(content).keys():
         every = list_machines(content) | dict(more)
@@ -196,7 +207,10 @@ def add_machines(folder: Path, more: Mapping[str, dict[str, Any]]) -> None:
 
 
 def make_data_key(name: str, parameters: Mapping[str, Any]) -> str:
-    """Return the key of a data set in ``manifest["data"]``: its name, and its parameters if any."""
+    """Return the key of a data set in ``manifest["data"]``.
+
+    The key is the name of the data set, followed by its parameters if there are any.
+    """
     return f"{name} {json.dumps(parameters, sort_keys=True)}" if parameters else name
 
 

@@ -1,4 +1,4 @@
-"""Merging existing results folders."""
+"""Merging the rows of several results folders into one folder."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ from rfbench.results.store import Store, check_columns
 
 
 def read_valid_rows(folder: Path) -> list[dict[str, str]]:
-    """Return the valid rows of a results folder as strings. For each trial, the last row is used.
+    """Return the valid rows of a results folder as strings, one row per trial.
 
-    Raise ResultsError if there are no valid rows, or if the file has unknown columns.
+    If several rows belong to a trial, the last row is used. Raise ResultsError if there are no
+    valid rows, or if the file has unknown columns.
     """
     rows = Store(folder).read_rows()
     if not rows:
@@ -34,7 +35,7 @@ def read_valid_rows(folder: Path) -> list[dict[str, str]]:
 
 @dataclass
 class Merged:
-    """Counts and messages that describe the result of a merge."""
+    """Numbers of rows that were added, compared or refused when results folders were merged."""
 
     added: int = 0
     both: int = 0  # number of trials that succeeded in both folders
@@ -47,11 +48,11 @@ class Merged:
 
 
 def merge(target: Path, others: Sequence[Path]) -> Merged:
-    """Add rows of other folders, with their kept features, to a folder that lacks these rows.
+    """Add rows of other results folders, with their stored features, to the folder `target`.
 
-    Each of the other folders is a results folder or contains results folders. If it contains
-    several experiments, only the experiments of the target are used. A target without a manifest
-    gets the manifest with the most trials.
+    Only rows that the target lacks are added. Each of the other folders is a results folder or
+    contains results folders. If it contains several experiments, only the experiments of the target
+    are used. A target without a manifest gets the manifest with the most trials.
 
     Raise ResultsError if another folder has data with a different hash, a different configuration,
     or different versions. Single rows with such a difference are counted in `Merged.refused`.
@@ -74,7 +75,10 @@ def merge(target: Path, others: Sequence[Path]) -> Merged:
 
 
 def _parts_of(folder: Path, target: Path) -> list[Path]:
-    """Return all results folders at or below `folder`. Raise ResultsError if there are none."""
+    """Return all results folders in `folder` or below it.
+
+    Raise ResultsError if there are none, or if `folder` is the target of the merge.
+    """
     if folder.resolve() == target.resolve():
         raise ResultsError(
             f"{folder} cannot be merged with itself.",
@@ -88,10 +92,11 @@ def _parts_of(folder: Path, target: Path) -> list[Path]:
 
 
 def _manifest_of(target: Path, parts: Sequence[Path]) -> dict[str, Any]:
-    """Return the manifest that the target has after the merge, and write it if it is new.
+    """Return the content of the manifest that the target has after the merge.
 
-    It is the manifest with the most trials, among the target and the folders that have a setting in
-    common with it. Raise ResultsError if there is no manifest.
+    The manifest with the most trials is used, among the target and the folders `parts` that have a
+    setting in common with it. It is written if it is new. Raise ResultsError if there is no
+    manifest.
     """
     if (target / manifests.MANIFEST).exists() or not parts:
         own = manifests.read(target)
@@ -118,7 +123,11 @@ def _add(
     rows: dict[str, dict[str, str]],
     result: Merged,
 ) -> None:
-    """Add the rows of one folder to `rows` of the target. Compare rows that both folders have."""
+    """Add the rows of one folder to the target of a merge.
+
+    Rows that both folders have are compared. The dictionary `rows` and the counts in `result` are
+    updated.
+    """
     lines = kept_features.read_by_trial(folder)
     planned, data = {*own["trials"], *other["trials"]}, set(own.get("data", {}).values())
     version = own.get("versions", {}).get("rfbench")
@@ -153,7 +162,7 @@ def _add(
 def find_differences(
     then: Mapping[str, Any], now: Mapping[str, Any]
 ) -> dict[str, tuple[float, float]]:
-    """Return the metrics that differ between two rows of a trial, with both values.
+    """Return the metrics that differ between two rows of the same trial, with both values.
 
     A metric that the first row does not have was added in a later version, and is not compared.
     """

@@ -1,9 +1,9 @@
-"""The files `predictions/TRIAL_ID.npz` of a results folder: the test predictions of each trial.
+"""Reader and writer of `predictions/TRIAL_ID.npz`, the files with the test predictions of a trial.
 
-The files are written for runs with ``predictions: true`` in their configuration. The arrays have a
-row per test sample: ``rows`` (indices in the data set), ``truth`` (numbers, or class codes),
+The files are written for runs with ``predictions: true`` in their configuration. The arrays have
+one row per test sample: ``rows`` (indices in the data set), ``truth`` (numbers, or class codes),
 ``predictions`` of shape (n, k) and, for classes, ``probabilities`` of shape (n, K). External
-estimators may add further arrays. The file of a trial is on disk before its row is written.
+estimators may add further arrays. The file of a trial is written before its row in `trials.csv`.
 """
 
 from __future__ import annotations
@@ -25,22 +25,25 @@ PREDICTIONS_KEY = "predictions"
 
 
 def encode_arrays(arrays: Mapping[str, NDArray[Any]]) -> str:
-    """Encode arrays as text, so that a row can contain them until they are written to a file."""
+    """Encode arrays as text, so that a result row can contain them.
+
+    The arrays are later written to a file.
+    """
     stream = io.BytesIO()
     np.savez(stream, **arrays)  # type: ignore[arg-type]
     return base64.b64encode(stream.getvalue()).decode()
 
 
 def find_file(folder: Path, trial_id: str) -> Path:
-    """Return the path of the file with the arrays of a trial."""
+    """Return the path of the file with the stored predictions of a trial."""
     return folder / PREDICTIONS_KEY / f"{trial_id}.npz"
 
 
 def write(folder: Path, trial_id: str, text: str) -> None:
-    """Write the encoded arrays of a trial to its file. An existing file is replaced.
+    """Write the predictions of a trial, encoded as text, to the file of the trial.
 
-    Raise WriteError if the folder cannot be written, and ResultsError if the text is not a result
-    of `encode_arrays`.
+    An existing file is replaced. Raise WriteError if the folder cannot be written, and ResultsError
+    if the text is not a result of `encode_arrays`.
     """
     try:
         content = base64.b64decode(text, validate=True)
@@ -50,7 +53,7 @@ def write(folder: Path, trial_id: str, text: str) -> None:
 
 
 def read(folder: Path, trial_id: str) -> dict[str, NDArray[Any]]:
-    """Return a dictionary of the stored arrays of a trial.
+    """Return the stored predictions of a trial as a dictionary of arrays.
 
     Raise ResultsError if the file is missing or damaged. Nothing is unpickled.
     """
@@ -67,7 +70,10 @@ def read(folder: Path, trial_id: str) -> dict[str, NDArray[Any]]:
 
 
 def copy(source: Path, folder: Path, trial_id: str) -> None:
-    """Copy the arrays of a trial from another folder, if that folder has them."""
+    """Copy the stored predictions of a trial from the folder `source` to `folder`.
+
+    Nothing is copied if the source has no predictions of the trial.
+    """
     file = find_file(source, trial_id)
     if file.exists():
         files.replace(find_file(folder, trial_id), files.read(file, source), folder)

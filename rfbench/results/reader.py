@@ -1,4 +1,4 @@
-"""Search for results folders and reading of their rows: the only parser of ``trials.csv``."""
+"""Search for results folders, and reading of their rows from the files ``trials.csv``."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ CHECKSUM_DIFFERS = "The row does not match its checksum, so it was changed after
 
 @dataclass(frozen=True)
 class Results:
-    """The rows and the manifest of one results folder.
+    """Rows and manifest of one results folder.
 
     Parameters
     ----------
@@ -71,22 +71,25 @@ class Results:
 
     @property
     def path(self) -> str:
-        """The path of the folder as text. Undecodable bytes are escaped."""
+        """Path of the results folder as text, in which invalid bytes are escaped."""
         return _text(str(self.folder))
 
     @property
     def config(self) -> dict[str, Any]:
-        """The configuration with all defaults, or an empty dictionary."""
+        """Configuration of the run with all defaults, or an empty dictionary without a manifest."""
         return dict(self.manifest.get("config", {}))
 
     @property
     def machines(self) -> dict[str, dict[str, Any]]:
-        """The facts about each machine in the manifest, by its value in the column ``machine``."""
+        """Facts about each machine that is in the manifest.
+
+        The keys are the values in the column ``machine`` of the rows.
+        """
         return manifests.list_machines(self.manifest)
 
     @property
     def machine(self) -> dict[str, Any]:
-        """The facts about the machine that measured most rows, or an empty dictionary."""
+        """Facts about the machine that measured most rows, or an empty dictionary."""
         older = manifests.find_machine_of_older_rows(self.manifest)
         of_most = self.rows["machine"].replace("", older).mode()
         return self.machines.get(older if of_most.empty else of_most[0], {})
@@ -102,18 +105,18 @@ class Results:
 
     @property
     def changed_settings(self) -> tuple[str, ...]:
-        """The settings that the option `--set` changed, as ``key = value``."""
+        """Settings that the option `--set` of the run changed, as ``key = value``."""
         return tuple(self.manifest.get("changed", ()))
 
     @property
     def is_smoke_run(self) -> bool:
-        """True if the results are from a smoke run, whose numbers are meaningless."""
+        """True if the results are from a smoke run, a short test whose numbers are meaningless."""
         return bool(self.manifest.get("smoke"))
 
 
 @dataclass(frozen=True)
 class TrialRows:
-    """The rows of one ``trials.csv``, either all rows or a part of the rows."""
+    """Rows of one file ``trials.csv``, either all rows or some of them."""
 
     header: list[str]
     lines: list[bytes]  # valid rows of the file as bytes
@@ -122,12 +125,15 @@ class TrialRows:
     broken: dict[int, tuple[bytes, str]]
 
     def iterate_named(self) -> Iterator[dict[str, str]]:
-        """Yield the rows as dicts by column name."""
+        """Yield each row as a dictionary whose keys are column names."""
         return (dict(zip(self.header, parse_cells(line), strict=True)) for line in self.lines)
 
 
 def describe_invalid_lines(broken: Mapping[int, tuple[bytes, str]]) -> list[str]:
-    """Return descriptions of the invalid lines that were omitted, with reasons."""
+    """Return messages about the invalid lines of ``trials.csv`` that were omitted, with reasons.
+
+    `broken` maps line numbers to the content and the error of each line.
+    """
     lines = [f"{TRIALS}, line {n}: {why} The row is left out." for n, (_, why) in broken.items()]
     more = len(lines) - NAMED_LINES
     return lines[:NAMED_LINES] + (
@@ -174,11 +180,12 @@ def find_results_folders(paths: Iterable[str | Path]) -> list[Path]:
 
 
 def read_results_folder(folder: str | Path) -> Results:
-    """Read one results folder. Only rows of the configuration in its manifest are returned.
+    """Read one results folder, and return its rows and its manifest.
 
-    A row is left out with a note if it is truncated, does not match its checksum or has a cell of
-    the wrong type. If several rows have the same ``trial_id``, the last row is used. Raise
-    ResultsError if the folder or ``trials.csv`` is missing or empty, or has an invalid header.
+    Only rows that belong to the configuration in the manifest are returned. A row is left out with
+    a note if it is truncated, does not match its checksum or has a cell of the wrong type. If
+    several rows have the same ``trial_id``, the last row is used. Raise ResultsError if the folder
+    or ``trials.csv`` is missing or empty, or has an invalid header.
     """
     folder = Path(folder)
     broken: dict[int, tuple[bytes, str]] = {}
@@ -190,7 +197,7 @@ def read_results_folder(folder: str | Path) -> Results:
 
 
 def read_each_folder(folders: Iterable[Path]) -> Iterator[Results | ResultsError]:
-    """Yield for each folder the result of `read_results_folder` or its error, in the given order.
+    """Read several results folders, and yield the results or the error of each folder in order.
 
     Small files with the same columns are parsed together, because parsing a file needs a call of
     pandas for each of 80 columns.
@@ -215,7 +222,10 @@ def read_each_folder(folders: Iterable[Path]) -> Iterator[Results | ResultsError
 
 
 def read_results_folders(folders: Iterable[Path]) -> list[Results]:
-    """Return the results of `read_results_folder` for all folders. Raise the first ResultsError."""
+    """Read several results folders, and return their results in order.
+
+    Raise ResultsError for the first folder that cannot be read.
+    """
     results = []
     for each in read_each_folder(folders):
         if isinstance(each, ResultsError):
@@ -226,7 +236,7 @@ def read_results_folders(folders: Iterable[Path]) -> list[Results]:
 
 @dataclass(frozen=True)
 class _Lines:
-    """The lines of a file that is parsed together with other files."""
+    """Lines of a small file ``trials.csv`` that is parsed together with other files."""
 
     folder: Path
     header: list[str]
@@ -236,7 +246,7 @@ class _Lines:
 
 
 def _read_small(file: Path) -> _Lines | None:
-    """Return the lines of a file, or None if the file is larger than `PIECE`."""
+    """Return the lines of a file ``trials.csv``, or None if the file is larger than `PIECE`."""
     sound: dict[int, bytes] = {}
     broken: dict[int, tuple[bytes, str]] = {}
     header: list[str] = []
@@ -252,7 +262,10 @@ def _read_small(file: Path) -> _Lines | None:
 
 
 def _read_together(several: list[_Lines]) -> dict[Path, Results | ResultsError]:
-    """Return the results of several files with the same columns."""
+    """Parse several files ``trials.csv`` with the same columns at once.
+
+    Return the results, or the error, for each folder.
+    """
     lines = [line for each in several for line in each.sound.values()]
     values = _values(several[0].header, lines) if lines else None
     read_ones: dict[Path, Results | ResultsError] = {}
@@ -278,7 +291,7 @@ def _read_together(several: list[_Lines]) -> dict[Path, Results | ResultsError]:
 def _make_results(
     folder: Path, rows: pd.DataFrame, broken: Mapping[int, tuple[bytes, str]]
 ) -> Results:
-    """Return the results of a folder from all valid rows of its file and the invalid lines."""
+    """Build the results of a folder from the valid rows and the invalid lines of ``trials.csv``."""
     notes = describe_invalid_lines(broken)
     rows = _settle_rows(rows, notes)
     manifest = manifests.read_if_valid(folder, notes)
@@ -297,12 +310,16 @@ def _make_results(
 
 
 def _text(name: str) -> str:
-    """Return a file name as valid text. Bytes that are not valid text are escaped."""
+    """Return a file name as valid text, in which invalid bytes are escaped."""
     return name.encode(errors="backslashreplace").decode()
 
 
 def _settle_rows(rows: pd.DataFrame, notes: list[str]) -> pd.DataFrame:
-    """Return the last row of each trial, with a label and without settings of other samplers."""
+    """Select the last row of each trial, and complete its label.
+
+    Settings of other samplers are removed from the column ``variant``. Problems are appended to
+    `notes`.
+    """
     unknown = [str(name) for name in rows if name not in SCHEMA]
     if unknown:
         notes.append(f"{TRIALS} has columns that this version does not have: {', '.join(unknown)}.")
@@ -324,7 +341,10 @@ def _settle_rows(rows: pd.DataFrame, notes: list[str]) -> pd.DataFrame:
 
 
 def parse_trials_csv(file: Path) -> TrialRows:
-    """Return all rows of a ``trials.csv`` as bytes, and the values of the columns `KEPT`."""
+    """Return all rows of a file ``trials.csv`` as bytes.
+
+    Values are parsed only for the columns `KEPT`.
+    """
     header: list[str] = []
     lines: list[bytes] = []
     values: dict[str, list[str]] = {name: [] for name in KEPT}
@@ -339,7 +359,7 @@ def parse_trials_csv(file: Path) -> TrialRows:
 
 
 def iterate_valid_rows_in_pieces(file: Path) -> Iterator[TrialRows]:
-    """Yield the rows of a ``trials.csv`` in pieces, with invalid rows separately.
+    """Yield the rows of a file ``trials.csv`` in pieces, with valid and invalid rows separated.
 
     A row is one line that ends with a line feed. Bytes after the last line feed are a truncated
     row. Raise ResultsError if the file cannot be read, is empty, or has an invalid header.
@@ -352,7 +372,11 @@ def iterate_valid_rows_in_pieces(file: Path) -> Iterator[TrialRows]:
 
 
 def _lines(file: Path) -> Iterator[tuple[list[str], list[bytes], bool]]:
-    """Yield the header, lines without line ends, and True if all of these lines are complete."""
+    """Yield the lines of a file ``trials.csv`` in pieces.
+
+    Each piece is a tuple: the header, lines without line ends, and True if all of these lines are
+    complete.
+    """
     try:
         with files.open_checked(file) as stream:
             header = _header(file, stream.readline(LONGEST_LINE))
@@ -378,9 +402,9 @@ def _lines(file: Path) -> Iterator[tuple[list[str], list[bytes], bool]]:
 
 
 def _checked(header: list[str], lines: list[bytes], first: int, complete: bool) -> TrialRows:
-    """Parse CSV lines, the first of which has the line number `first`.
+    """Parse lines of ``trials.csv`` and separate the valid rows from the invalid rows.
 
-    The last line may be truncated.
+    The first line has the line number `first`. The last line is truncated if `complete` is False.
     """
     sound, broken = _split_sound(lines, first, complete)
     values = _values(header, list(sound.values()))
@@ -397,7 +421,10 @@ def _checked(header: list[str], lines: list[bytes], first: int, complete: bool) 
 def _split_sound(
     lines: list[bytes], first: int, complete: bool
 ) -> tuple[dict[int, bytes], dict[int, tuple[bytes, str]]]:
-    """Return the lines that match their checksums, and the other lines by line number."""
+    """Separate the lines with a correct checksum from the other lines.
+
+    Return two dictionaries whose keys are line numbers.
+    """
     sound: dict[int, bytes] = {}
     broken: dict[int, tuple[bytes, str]] = {}
     for number, line in enumerate(lines, first):
@@ -416,11 +443,11 @@ def _split_sound(
 def _values(
     header: list[str], lines: list[bytes], *, looked_at: bool = False
 ) -> dict[str, Any] | None:
-    """Return the columns with their types, or None if pandas might misread the lines.
+    """Parse lines of ``trials.csv`` into typed columns.
 
-    Missing columns are empty. pandas fills short lines, drops extra cells, joins lines within an
-    open quote, and interprets NaN. If any of this may have happened, the result is None. Lines that
-    `_fault` has already checked (`looked_at`) are an exception.
+    Return None if pandas might misread the lines. pandas fills short lines, drops extra cells,
+    joins lines within an open quote, and interprets NaN. Missing columns are empty. With
+    `looked_at`, the lines were already checked by `_fault`.
     """
     text = b"\n".join(lines)
     kinds = {name: SCHEMA[name].kind if name in SCHEMA else TEXT for name in header}
@@ -491,7 +518,7 @@ def _header(file: Path, line: bytes) -> list[str]:
 
 
 def _fault(header: list[str], cells: list[str]) -> str:
-    """Return a description of the first error in a row, or "" if the row is valid."""
+    """Return a description of the first error in a row of ``trials.csv``, or "" if it is valid."""
     if len(cells) != len(header):
         return f"The row has {len(cells)} cells, but the header has {len(header)}."
     if any("\0" in cell for cell in cells):
@@ -504,7 +531,10 @@ def _fault(header: list[str], cells: list[str]) -> str:
 
 
 def _own(variant: str, *names: str) -> str:
-    """Return a variant without settings of other samplers (``samplers.eerf.pool_size`` for rks)."""
+    """Remove the settings of other samplers from a text of swept settings, `variant`.
+
+    An example is ``samplers.eerf.pool_size`` in a row of the sampler rks.
+    """
     terms = [term.strip() for term in variant.split(",")]
     return ", ".join(t for t in terms if t[:9] != "samplers." or t.split(".")[1] in names)
 
@@ -512,7 +542,7 @@ def _own(variant: str, *names: str) -> str:
 def _of_the_last_configuration(
     rows: pd.DataFrame, manifest: dict[str, Any], notes: list[str]
 ) -> pd.DataFrame:
-    """Return the rows that belong to the configuration in the manifest.
+    """Select the rows that were measured with the configuration in the manifest.
 
     All returned rows get the protocol of this configuration, because the name of the protocol does
     not affect the identity of a trial.

@@ -1,4 +1,4 @@
-"""The columns of `trials.csv`. Each column is declared once, in this module.
+"""Columns of the file `trials.csv`. Each column is declared once, in this module.
 
 The writer, the reader, the types and the documentation use these declarations. A new column needs a
 line here and the code that fills it. Older files without the column are read with empty cells.
@@ -29,7 +29,7 @@ DECIMAL_NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?"
 
 @dataclass(frozen=True)
 class Column:
-    """A column of `trials.csv`: its name, the type of its values, and its meaning."""
+    """Column of the file `trials.csv`: its name, the type of its values, and its meaning."""
 
     name: str
     # Type of the values: ``text``, ``integer``, ``number`` (finite) or ``boolean`` (``true`` or
@@ -47,11 +47,11 @@ class Column:
 
     @property
     def form(self) -> str:
-        """Expected form of a cell, for an error message."""
+        """Expected form of a value in this column, for an error message."""
         return "name of 16 hexadecimal digits" if self.pattern else self.kind
 
     def make_missing(self, n: int) -> Any:
-        """Return n missing values as an array of the column's type."""
+        """Return an array of n missing values that has the type of this column."""
         texts = self.kind in (TEXT, BOOLEAN)
         values = pd.array([""] * n, dtype=STRING) if texts else np.full(n, np.nan)
         return values if self.kind == TEXT else self.convert(values)
@@ -84,10 +84,10 @@ class Column:
         return pd.arrays.IntegerArray(filled.astype(np.int64), missing)
 
     def is_valid(self, cell: str) -> bool:
-        """Return True if a cell has the type of the column.
+        """Return True if the string `cell` is a valid value of this column.
 
-        The cell is checked as a string. `convert` is not used, because every row is checked twice,
-        and an array per cell would need more time than the rest of a small trial.
+        `convert` is not used, because every row is checked twice, and an array per cell would need
+        more time than the rest of a small trial.
         """
         if self.pattern:
             return bool(self.pattern.fullmatch(cell))
@@ -232,9 +232,10 @@ REPLAY_TOLERANCE = {"float64": 1e-9, "float32": 1e-4}
 
 
 def is_metric_reproduced(stored_value: float, new_value: float, dtype: str) -> bool:
-    """Return True if a metric was reproduced, up to the rounding error of the features.
+    """Return True if two values of a metric are equal up to the rounding error of the features.
 
-    A metric that is NaN in the new measurement was not reproduced.
+    The rounding error depends on the `dtype` of the features. The result is False if the new value
+    is NaN.
     """
     return abs(stored_value - new_value) <= REPLAY_TOLERANCE.get(dtype, 1e-9) * max(
         1.0, abs(stored_value)

@@ -1,4 +1,7 @@
-"""Writing to `trials.csv` of a results folder. Rows are only appended, by a single process."""
+"""Writer of the file `trials.csv` of a results folder.
+
+Rows are only appended, by a single process.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,7 @@ log = logging.getLogger(__name__)
 
 
 def append_to_log(folder: Path, event: str) -> None:
-    """Append an event to the log of a folder. Errors of writing are ignored."""
+    """Append an event to the log file of a results folder. Errors of writing are ignored."""
     now = datetime.datetime.now().astimezone().isoformat(" ", timespec="seconds")
     line = f"{now} {' '.join(event.split())}\n"
     with suppress(OSError, ResultsError):
@@ -43,7 +46,7 @@ def append_to_log(folder: Path, event: str) -> None:
 
 
 class Store:
-    """The results folder of a configuration, created when the first row is written."""
+    """Results folder of a configuration, which is created when the first row is written."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -51,9 +54,10 @@ class Store:
 
     @contextmanager
     def lock(self) -> Iterator[None]:
-        """Lock the folder for one run. The lock ends with the process, even after a crash.
+        """Lock the results folder, so that only one run writes to it.
 
-        Raise ResultsError if a different run holds the lock.
+        The lock ends with the process, even after a crash. Raise ResultsError if a different run
+        holds the lock.
         """
         lock, owner = self.folder / ".lock", self.folder / ".owner"
         for file in (self.csv, self.folder / TORN, lock, owner):
@@ -84,7 +88,7 @@ class Store:
                 files.remove(owner)
 
     def read_started(self) -> set[str]:
-        """Return the identities of trials that had started when a run was interrupted.
+        """Return the ids of trials that had started when a run was interrupted.
 
         One of these trials may have caused the interruption, for example by exhausting the memory.
         Therefore these trials are run last, one at a time. The folder has to be locked.
@@ -93,14 +97,14 @@ class Store:
         return set(files.read(self._begun).decode(errors="replace").split()) if there else set()
 
     def mark_started(self, trial_id: str) -> None:
-        """Record the start of a trial.
+        """Record in a file that a trial was started.
 
         The record is not forced to disk, but it survives a crash of the process.
         """
         files.append(self._begun, f"{trial_id}\n".encode(), force=False)
 
     def finish_run(self, left: Collection[str]) -> None:
-        """End the run. Only the trials in `left` stay recorded as started."""
+        """Remove the record of the trials that were started, except the trials in `left`."""
         if left:
             files.replace(self._begun, "".join(f"{trial_id}\n" for trial_id in left).encode())
         else:
@@ -112,7 +116,7 @@ class Store:
         files.replace(target, text.encode(errors="backslashreplace"), self.folder)
 
     def repair(self) -> dict[str, str]:
-        """Move invalid rows to `trials.csv.torn`, and add missing columns to an older file.
+        """Move invalid rows to `trials.csv.torn`, and add missing columns to an older `trials.csv`.
 
         Return the status of each trial, as `read_statuses` does. The trials of the invalid rows
         have no status, so that they are measured again. The folder has to be locked. Raise
@@ -146,27 +150,34 @@ class Store:
         files.append(self.folder / TORN, torn)
 
     def read_rows(self) -> list[dict[str, str]]:
-        """Return the last valid row of each trial as strings. Invalid rows are skipped.
+        """Return the last valid row of each trial in `trials.csv` as strings.
 
-        Raise ResultsError if the header of the file is not valid.
+        Invalid rows are skipped. Raise ResultsError if the header of the file is not valid.
         """
         rows = parse_trials_csv(self.csv).iterate_named() if self._has_header() else ()
         return self._with_machine({row["trial_id"]: row for row in rows}.values())
 
     def read_statuses(self) -> dict[str, str]:
-        """Return the status of each trial that has a row, by trial_id. See `read_rows`."""
+        """Return the status of each trial that has a valid row in `trials.csv`.
+
+        The keys of the result are trial ids. Raise ResultsError if the header of the file is not
+        valid.
+        """
         done: dict[str, str] = {}
         for piece in iterate_valid_rows_in_pieces(self.csv) if self._has_header() else ():
             done |= zip(piece.values["trial_id"], piece.values["status"], strict=True)
         return done
 
     def _with_machine(self, rows: Iterable[dict[str, str]]) -> list[dict[str, str]]:
-        """Return the rows. Rows that were written without the column `machine` get the machine."""
+        """Return the rows with a value for the column `machine`.
+
+        Rows of earlier versions were written without this column.
+        """
         older = manifests.find_machine_of_older_rows(manifests.read_if_valid(self.folder, []))
         return [{**row, "machine": row.get("machine") or older} for row in rows]
 
     def append(self, row: Mapping[str, Any]) -> None:
-        """Write one row to `trials.csv`, and force the row to disk."""
+        """Append one row to `trials.csv`, and force it to disk."""
         with raise_as_write_error(
             f"A row could not be written to {self.csv}",
             "The earlier rows are on disk.",
@@ -177,7 +188,10 @@ class Store:
 
 
 def check_columns(file: Path, names: Iterable[str]) -> None:
-    """Raise ResultsError if a file has columns of a different version of rfbench."""
+    """Raise ResultsError if any of the column names is unknown in this version of rfbench.
+
+    `file` is named in the message.
+    """
     for name in names:
         if name not in SCHEMA:
             raise ResultsError(
@@ -188,7 +202,7 @@ def check_columns(file: Path, names: Iterable[str]) -> None:
 
 
 def encode_row(row: Mapping[str, Any]) -> bytes:
-    """Return a row as a line of the file, with its checksum and without the line end.
+    """Encode a result row as one line of `trials.csv`, with its checksum and without the line end.
 
     A value with a wrong type or without a column is left out, and the trial is recorded as failed.
     """
@@ -206,7 +220,10 @@ def encode_row(row: Mapping[str, Any]) -> bytes:
 
 
 def _cell(value: Any) -> str:
-    """Return a value as a cell: numbers with all digits, text on one line, None and NaN as ""."""
+    """Return a value as a string for `trials.csv`.
+
+    Numbers have all digits, text is on one line, and None and NaN are empty.
+    """
     if value is None or value != value:
         return ""
     if isinstance(value, bool):

@@ -1,4 +1,7 @@
-"""Functions for claims of the paper that cannot be expressed by a value of the key ``at``."""
+"""Functions that compute the values for claims of the paper.
+
+The claims in this file cannot be expressed by a value of the key ``at`` in claims.yaml.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from rfbench.analysis.paired import Curve, Pairing, Quantity, compare_at_equal_t
 
 
 def over_own_fit(pairing: Pairing, curve: Curve, other: Curve | None) -> list[Quantity]:
-    """Return a time divided by the fitting time of the same method, at the largest size."""
+    """Return a time of a method divided by its fitting time, at the largest number of features."""
     size = max(curve)
     values = pairing.tabulate_metric(pairing.part.metric) - pairing.tabulate_metric("t_fit")
     quotients = [values[:, column] for column in curve[size]]
@@ -17,7 +20,7 @@ def over_own_fit(pairing: Pairing, curve: Curve, other: Curve | None) -> list[Qu
 
 
 def at_the_last_time(pairing: Pairing, curve: Curve, other: Curve | None) -> list[Quantity]:
-    """Return the comparison of two methods at the largest time that both methods reached."""
+    """Compare two methods at the largest mean total time that both methods reached."""
     return compare_at_equal_time(pairing, curve, other)[-1:]
 
 

@@ -1,4 +1,7 @@
-"""Functions for claims of the paper that cannot be expressed by a value of the key ``at``."""
+"""Functions that compute the values for claims of Liu et al. (2020).
+
+The claims in this file cannot be expressed by a value of the key ``at`` in claims.yaml.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,11 @@ from rfbench.analysis.paired import Curve, Pairing, Quantity, Values, compute_ch
 
 
 def at_the_marked_sizes(pairing: Pairing, curve: Curve, other: Curve | None) -> list[Quantity]:
-    """Return the differences at the sizes that the paper marks, if all these sizes are measured."""
+    """Return the paired differences of two methods at the sizes that the paper marks.
+
+    The paper marks sizes with a significant difference. The list is empty unless all marked sizes
+    were measured.
+    """
     compared = (pairing.paper, pairing.target, pairing.part.method, pairing.part.metric)
     marked = {
         number.size
@@ -21,14 +28,17 @@ def at_the_marked_sizes(pairing: Pairing, curve: Curve, other: Curve | None) -> 
 
 
 def growth(pairing: Pairing, curve: Curve, other: Curve | None) -> list[Quantity]:
-    """Return the difference at the largest size minus the difference at the smallest size."""
+    """Return the change of the paired difference of two methods along the x axis.
+
+    The difference at the largest size is returned, minus the difference at the smallest size.
+    """
     return compute_change_along_axis(
         list(pairing.compute_steps(curve, other).values()), "growth over M"
     )
 
 
 def mean_over_sizes(pairing: Pairing, curve: Curve, other: Curve | None) -> list[Quantity]:
-    """Return the mean over all sizes of the paired differences."""
+    """Return the paired difference of two methods, averaged over all sizes."""
     steps = pairing.compute_steps(curve, other)
     values: Values = np.mean(list(steps.values()), axis=0) if steps else np.array([])
     return [Quantity(values, joint="mean over M", found=len(steps))]

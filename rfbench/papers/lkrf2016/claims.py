@@ -1,4 +1,7 @@
-"""Functions for claims of the paper that cannot be expressed by a value of the key ``at``."""
+"""Functions that compute the values for claims of Sinha and Duchi (2016).
+
+The claims in this file cannot be expressed by a value of the key ``at`` in claims.yaml.
+"""
 
 from __future__ import annotations
 
@@ -17,14 +20,20 @@ KEPT = 250
 
 
 def reached(pairing: Pairing, curve: Curve, other: Curve | None) -> list[Quantity]:
-    """Return 1 for each trial that keeps 250 features or more for at least one d, else 0."""
+    """Return 1 for each trial that keeps 250 features or more for at least one d, else 0.
+
+    d is the number of columns of the data.
+    """
     by_trial = _over_d(pairing, curve, other)
     values = np.asarray((by_trial >= KEPT).any(axis=1), dtype=np.float64)
     return [Quantity(values, joint=f"draws with {KEPT} or more", share=True, found=len(curve))]
 
 
 def slope(pairing: Pairing, curve: Curve, other: Curve | None) -> list[Quantity]:
-    """Return the slope of the values as a function of d, one per trial."""
+    """Return the slope of a metric as a function of d, one value per trial.
+
+    d is the number of columns of the data.
+    """
     by_trial = _over_d(pairing, curve, other)
     if by_trial.shape[1] < 2 or by_trial.empty:
         return []
@@ -33,9 +42,10 @@ def slope(pairing: Pairing, curve: Curve, other: Curve | None) -> list[Quantity]
 
 
 def _over_d(pairing: Pairing, curve: Curve, other: Curve | None) -> pd.DataFrame:
-    """Return a table with a line per trial and a column per d, for trials that ran every d.
+    """Return a table of a metric with a line per trial and a column per d.
 
-    Each d has its own data, so trials of different d are matched without the hash of the data.
+    d is the number of columns of the data. Only trials that ran every d are included. Each d has
+    its own data, so trials of different d are matched without the hash of the data.
     """
     names = ["trial", "seed", "split", "n_train"]
     trials = pairing.trials.collection.trial_pair_keys[names].iloc[pairing.trials.pairs]
@@ -46,7 +56,11 @@ def _over_d(pairing: Pairing, curve: Curve, other: Curve | None) -> pd.DataFrame
 
 
 def share_of_the_weight(pairing: Pairing, curve: Curve, other: Curve | None) -> list[Quantity]:
-    """Return the share of the features' weight near the locations in Figure 1a, for d = 2."""
+    """Return the share of the features' total weight that is near the locations in Figure 1a.
+
+    The figure shows frequencies near (1, 1) and (-1, -1), and offsets near 0 and pi, for data with
+    two columns.
+    """
     near = {
         "kept_near_corners": mask_frequencies_near_corners,
         "kept_near_offsets": mask_offsets_near_multiples,
@@ -65,9 +79,9 @@ def share_of_the_weight(pairing: Pairing, curve: Curve, other: Curve | None) -> 
 
 
 def plateau(pairing: Pairing, curve: Curve, other: Curve | None) -> list[Quantity]:
-    """Return the change of a metric between the two largest M that reach the kept number.
+    """Return the change of a metric between the two largest sizes M that are large enough.
 
-    A size M reaches the kept number if no trial at this size keeps more than M features.
+    A size M is large enough if the method selects at most M features in every trial of this size.
     """
     kept = {x: pairing.trials.tabulate_metric("kept")[:, columns] for x, columns in curve.items()}
     steps = [

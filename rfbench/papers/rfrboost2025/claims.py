@@ -1,4 +1,4 @@
-"""Functions for claims of the paper that compare means over the trials of each fold."""
+"""Function that computes the values for claims on means over the trials of each fold."""
 
 from __future__ import annotations
 
