@@ -198,7 +198,7 @@ def solve_ridge(equations: NormalEquations, alphas: npt.ArrayLike, *, intercept:
     if intercept:
         moment = moment - np.outer(equations.column_sums / equations.n, equations.target_sums)
 
-    def load(work: Array) -> None:
+    def copy_matrix(work: Array) -> None:
         gram = equations.gram
         np.copyto(work, gram if gram.flags.f_contiguous else gram.T)
         if intercept and work.size:
@@ -206,7 +206,7 @@ def solve_ridge(equations: NormalEquations, alphas: npt.ArrayLike, *, intercept:
 
     largest = float(np.diag(equations.gram).max(initial=0.0))
     coef, notes = solve_shifted_systems(
-        load, moment, penalties, estimate_gram_rounding_error(equations), largest
+        copy_matrix, moment, penalties, estimate_gram_rounding_error(equations), largest
     )
     offset = equations.compute_intercepts(coef) if intercept else np.zeros((penalties.size, t))
     return RidgePath(coef, offset, notes)
@@ -224,7 +224,7 @@ def check_finite_equations(equations: NormalEquations) -> None:
 
 
 def solve_shifted_systems(
-    load: Callable[[Array], None], rhs: Array, penalties: Array, noise: float, largest: float
+    copy_matrix: Callable[[Array], None], rhs: Array, penalties: Array, noise: float, largest: float
 ) -> tuple[Array, list[list[str]]]:
     """Solve (K + alpha I) A = rhs for every alpha, by Cholesky or by one decomposition.
 
@@ -238,7 +238,7 @@ def solve_shifted_systems(
 
     Parameters
     ----------
-    load : callable
+    copy_matrix : callable
         Function that writes K into an array of shape (p, p) in Fortran order. Only the lower
         triangle is used.
     rhs : ndarray, shape (p, t)
@@ -266,7 +266,7 @@ def solve_shifted_systems(
         left.size >= FEWEST_TOGETHER
         and p >= (TRIDIAGONAL_PER_SIDE if small else COLUMNS_PER_SIDE) * t
     ):
-        load(work)
+        copy_matrix(work)
         # Select the penalties that are larger than the rounding error of K. For these penalties,
         # the matrix K + alpha * I is positive definite in spite of rounding errors.
         sure = np.flatnonzero(penalties > 4 * noise * (largest + penalties))
@@ -287,7 +287,7 @@ def solve_shifted_systems(
     for i in np.flatnonzero(left):
         alpha = penalties[i]
         if alpha > failed:
-            load(work)
+            copy_matrix(work)
             work.reshape(-1, order="A")[:: p + 1] += alpha
             factor, info = lapack.dpotrf(work, lower=1, clean=0, overwrite_a=1)
             # A squared pivot is the part of a diagonal entry of K that is not explained by earlier
@@ -299,7 +299,7 @@ def solve_shifted_systems(
                 continue
             failed = alpha
         if spectrum is None:
-            load(work)
+            copy_matrix(work)
             spectrum = linalg.eigh(work, overwrite_a=True, check_finite=False, driver="evd")
             work = np.empty((p, p), order="F")
         values, vectors = spectrum

@@ -107,9 +107,9 @@ def normalize_text_columns(
             column = replace_missing_markers(column, missing)
             table.isetitem(at, column.array)
         if pd.api.types.is_timedelta64_dtype(dtype):
-            notes.add("Time differences are converted to seconds: {}.", name)
+            notes.add_note("Time differences are converted to seconds: {}.", name)
         if units and name in units and is_numeric_column(column):
-            notes.add(
+            notes.add_note(
                 "Numbers without a unit are assumed to have the unit of the training set: {}.", name
             )
         if not is_string_dtype(column.dtype) or has_nested_values(column):
@@ -130,7 +130,7 @@ class _Notes:
     def __init__(self) -> None:
         self._columns: dict[str, list[str]] = {}
 
-    def add(self, sentence: str, column: str) -> None:
+    def add_note(self, sentence: str, column: str) -> None:
         self._columns.setdefault(sentence, []).append(column)
 
     def sentences(self) -> list[str]:
@@ -162,7 +162,7 @@ def _plain(
         return text.where(~np.isfinite(numbers), plain), ""
     if units is None and len(several := list_units(text[there])) > 1:
         what = "are left out" if infer_column_kind(name, text) == SEVERAL_UNITS else "stay text"
-        notes.add(f"Numbers with several units ({format_names(several)}) {what}: {{}}.", name)
+        notes.add_note(f"Numbers with several units ({format_names(several)}) {what}: {{}}.", name)
     return text, ""
 
 
@@ -170,9 +170,9 @@ def _note_unit(
     name: str, text: pd.Series[Any], numbers: Any, unit: str, known: bool, notes: _Notes
 ) -> None:
     if set(unit.split(", ")) <= set(FACTORS):
-        notes.add(f"In these columns {unit} are factors of the numbers: {{}}.", name)
+        notes.add_note(f"In these columns {unit} are factors of the numbers: {{}}.", name)
     elif not known:
-        notes.add("Units were removed from numbers: {}.", f"{name} ({unit})")
+        notes.add_note("Units were removed from numbers: {}.", f"{name} ({unit})")
     odd = text[text.notna() & ~np.isfinite(numbers)]
     if not len(odd):
         return
@@ -184,13 +184,13 @@ def _note_unit(
             .value_counts()
         )
         counted = format_names([f"{other} ({n:,})" for other, n in others.items()])
-        notes.add(
+        notes.add_note(
             f"In the training set the unit was {unit}. Values with a different unit count as "
             "missing: {}.",
             f"{name}: {counted}",
         )
     else:
-        notes.add("Values that are not numbers count as missing: {}.", f"{name} ({len(odd)})")
+        notes.add_note("Values that are not numbers count as missing: {}.", f"{name} ({len(odd)})")
 
 
 def to_target_strings(

@@ -654,7 +654,7 @@ def _read_blocks(
                     texts.append(part)
                     continue
                 filled = filled or _NumberColumns(part, lines, target)
-                if not filled.add(part, b"-0" in block):
+                if not filled.append_rows(part, b"-0" in block):
                     return None
     except MemoryError:
         raise
@@ -691,7 +691,7 @@ class _NumberColumns:
         ]
         self._apart = None if any(whole) else apart
 
-    def add(self, part: pd.DataFrame, has_minus_zero: bool) -> bool:
+    def append_rows(self, part: pd.DataFrame, has_minus_zero: bool) -> bool:
         """Add a block of rows.
 
         Return False if columns are not numeric, or differ from earlier blocks.

@@ -49,7 +49,7 @@ def test_trials_of_one_job_use_their_own_training_rows(experiment_of):
     assert len({row["bandwidth"] for row in mixed}) == 2
 
 
-def test_first_of_two_row_samples_equals_the_single_sample(experiment_of):
+def test_first_drawn_sample_does_not_depend_on_the_number_of_samples(experiment_of):
     two = plan_trials(experiment_of(f"{SMALL}\nkernel_error_rows: 20\nkernel_error_draws: 2\n"))[0]
     context = Context()
     rows, exact = context.compute_exact_kernel(two, Gaussian(1.0), 20)

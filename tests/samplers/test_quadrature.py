@@ -88,7 +88,7 @@ def test_ssr_uses_antipodal_frequencies_for_arc_cosine_features(order: int, d: i
             assert_allclose((features**2).sum(axis=1), (rows**2).sum(axis=1), rtol=1e-12)
 
 
-def test_ssr_with_its_constant_is_exact_up_to_degree_3() -> None:
+def test_ssr_integrates_polynomials_up_to_degree_3_exactly() -> None:
     """The weighted second moments of whole blocks, and the value at 0 in the paired map."""
     sampler = SSR(12, bandwidth=2.0, feature_map="paired", random_state=0).fit(CHECK_ROWS)
     W, weights = sampler.feature_map_.frequencies, sampler.feature_map_.weights
