@@ -26,9 +26,9 @@ def render_verification(
     """Return the output of `rfbench verify`: totals, numbers and claims, as text for a terminal.
 
     The text starts with the results that were not compared, and the reasons. If `claims_only` is
-    True, tables of numbers are omitted. `outside` has the comparisons for papers that users added
-    to rfbench. Their totals are separate, at the end of the text. By default, `width` is the width
-    of the terminal.
+    True, the tables of compared numbers are omitted. `outside` has the comparisons for papers that
+    users added to rfbench. Their totals are separate, at the end of the text. By default, `width`
+    is the width of the terminal.
     """
     width = width or shutil.get_terminal_size().columns
     every = [verification.select_papers(*verification.papers_of_results), *outside]
