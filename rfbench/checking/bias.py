@@ -288,7 +288,7 @@ class Measurement:
 
     @property
     def relative_error_at_distant_pair(self) -> float:
-        """RMSE at a pair of rows far from the origin, divided by the RMSE at a pair near the origin.
+        """RMSE at a pair of rows far from the origin, divided by the RMSE at a near pair.
 
         The rows of both pairs have the same difference. The quotient is NaN if the kernel depends
         on more than the difference.

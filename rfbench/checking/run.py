@@ -134,8 +134,10 @@ def check_map(feature_map: Any, *args: Any, **kwargs: Any) -> None:
     ----------
     feature_map : type or callable
         A sampler, a transformer with scikit-learn's interface, or a function ``f(X, M, seed)``.
-    *args, **kwargs
-        Further arguments of `check_feature_map`, such as the kernel.
+    *args
+        Further positional arguments of `check_feature_map`.
+    **kwargs
+        Further keyword arguments of `check_feature_map`.
 
     Raises
     ------

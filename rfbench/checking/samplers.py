@@ -111,7 +111,7 @@ class FeatureMapUnderTest:
 
     @cached_property
     def method(self) -> Method:
-        """The map as a `Method`, the class with which `rfbench run` and `rfbench rank` call maps."""
+        """The map as a `Method`, the class with which `rfbench run` calls feature maps."""
         return Method(self.thing, getattr(self.thing, "__name__", repr(self.thing)), self.options)
 
     def _find_bandwidth_options(
