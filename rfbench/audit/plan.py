@@ -284,7 +284,7 @@ def _open(asked: AuditRequest, vary: Choices, samplers: Sequence[str], target: T
     `vary` has the settings that the user wants to vary. A setting is omitted if the user has fixed
     its value, or if the setting affects none of the `samplers`.
 
-    Raises ConfigError if this applies to a setting in `vary`.
+    Raises ConfigError if a setting in `vary` would be omitted.
     """
     # Do not vary settings that the user has fixed with the argument ``--set``.
     fixed = {aliases.resolve_path(text.partition("=")[0].strip()) for text in asked.overrides}

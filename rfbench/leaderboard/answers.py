@@ -81,7 +81,10 @@ class AnswerComparison:
 
     @property
     def verdict(self) -> str:
-        """`LOWER` or `HIGHER` if the first method's error is significantly so, else `OPEN`."""
+        """Verdict on the error of the first method: `LOWER`, `HIGHER` or `OPEN`.
+
+        The verdict is `OPEN` if the error of the second method does not differ significantly.
+        """
         if not self.p <= ALPHA:
             return OPEN
         return LOWER if self.ratio.mean < 1 else HIGHER
@@ -256,9 +259,9 @@ def _compare_kernel_errors(collection: Collection) -> Ratio | None:
 
 
 def render_answers_files(collection: Collection) -> dict[str, Any]:
-    """Return the content of the page of answers and of its figure, by file name.
+    """Return the content of the page about the questions and of its figure, by file name.
 
-    Both values are None if no question can be answered from the results in `collection`.
+    Both values are None if `collection` has no results for any question.
     """
     found = gather_answers(collection)
     if not found:
@@ -274,9 +277,9 @@ def render_answers_files(collection: Collection) -> dict[str, Any]:
 
 
 def render_answers_page(answers: Mapping[str, Answer]) -> str:
-    """Return the page of answers as Markdown.
+    """Return a Markdown page with the answer to each question.
 
-    `answers` maps the name of a question to its answer.
+    The argument maps the name of a question to its answer.
     """
     facts: dict[str, Any] = {"M": LARGEST_M, "alpha": ALPHA, "fewest": MIN_RATIOS}
     return render_template("leaderboard/answers.md.j2", found=answers, figure=FIGURE, **facts)

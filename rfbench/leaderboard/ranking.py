@@ -280,9 +280,10 @@ class Pace:
         self._count, self._spent, self._ended = 0, 0.0, 0.0
 
     def forecast_cpu_time(self, share: float) -> str:
-        """Return a sentence that forecasts the CPU time of all trials from published times.
+        """Return a sentence that forecasts the CPU time of the missing trials.
 
-        `share` is the number of missing trials, divided by the number of all trials.
+        The forecast is computed from published times of methods. `share` is the number of missing
+        trials, divided by the number of trials of one method.
         """
         spent = share * self._methods
         dearest = str(spent.idxmax())

@@ -1,4 +1,4 @@
-"""Functions that select the results for the leaderboard, and divide errors by the baseline's."""
+"""Functions that select results for the leaderboard, and compute ratios of errors."""
 
 from __future__ import annotations
 

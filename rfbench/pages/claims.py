@@ -154,7 +154,7 @@ def make_claims_grid(outcomes: Sequence[Outcome]) -> Grid:
 
 
 def _judge(claim: Claim, every: Sequence[Outcome], protocol: str) -> str:
-    """Return the verdict on a claim for the runs of one `protocol`, the source of their settings.
+    """Return the verdict on a claim as text, for one source of our settings, the `protocol`.
 
     The text includes the numbers of comparisons whose effects are inside and outside the bounds of
     the claim.

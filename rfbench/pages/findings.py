@@ -51,7 +51,7 @@ def sort_findings(of_slices: Sequence[Statement], of_core: Sequence[Statement]) 
     """Return all findings in the order of the front page.
 
     `of_core` are the findings of rfbench itself. `of_slices` are the findings of optional
-    components. Each of these is placed after the finding that its attribute `follows` names.
+    components, which are placed after the finding that their attribute `follows` names.
     """
     placed = {each.key for each in of_core}
     ordered = [each for each in of_slices if each.follows not in placed]

@@ -31,7 +31,7 @@ def format_number(value: Any, decimals: int | None = None) -> str:
 
 
 def is_missing(value: Any) -> bool:
-    """Return True if a value is missing: None, NaN or pandas.NA."""
+    """Return True if a value is None, NaN or pandas.NA."""
     import pandas as pd
 
     return bool(pd.isna(value))

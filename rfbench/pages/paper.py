@@ -212,7 +212,7 @@ def _write_others(each: verdict_counts.Count) -> str:
 
 
 def _list_without(outcomes: Sequence[Outcome]) -> list[str]:
-    """Return the names of the data sets for which no claim of a paper has a comparison."""
+    """Return the names of the data sets on which we cannot test any claim of a paper."""
     judged = [each for each in outcomes if each.claim.is_judged and each.protocol]
     missing = dict.fromkeys(name for each in judged for name in each.missing)
     compared = {one.target for each in judged for one in each.comparisons}

@@ -358,8 +358,7 @@ def _dash(style: Style) -> dict[str, Any]:
 def _name_marks(numbers: pd.DataFrame, more: dict[str, Any]) -> tuple[list[Any], list[str]]:
     """Return the handles and the names of a legend.
 
-    The legend starts with the entries in `more`. It continues with the marker of each source of our
-    settings.
+    The legend has the entries in `more`, followed by the marker of each source of our settings.
     """
     from matplotlib.lines import Line2D
 

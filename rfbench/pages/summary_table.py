@@ -67,7 +67,7 @@ def render_summary_tables(
     methods : sequence of str
         Names of the methods to include; by default all methods.
     brief : bool
-        If True, the description above a table has at most three lines. Only for ``'text'``.
+        If True, the description above a table in the format ``'text'`` has at most three lines.
 
     Returns
     -------
