@@ -4,8 +4,7 @@ The bias at a pair of rows is the mean of the estimates over seeds, minus the ke
 compared with the standard deviation of an estimate over seeds. The number of seeds is fixed before
 the test. A bias of a tenth of the standard deviation is detected with the probability `POWER`. An
 unbiased map is rejected with a probability of at most `LEVEL` (t tests, Bonferroni over the pairs).
-An interim test with fewer seeds can only reject a map, if the bias exceeds `CERTAIN_Z` standard
-errors.
+An interim test with fewer seeds rejects a map only if the bias exceeds `CERTAIN_Z` standard errors.
 
 Two kinds of maps are not tested for a bias. Maps with the same features for every seed have only
 one estimate, which cannot show a bias. Maps such as Nystroem features always estimate the kernel

@@ -87,7 +87,7 @@ def check_feature_map(
         any other map, the default is the Gaussian kernel.
     bandwidth : float, optional
         Bandwidth of the kernel. By default, the bandwidth is derived from `parameters`. If they do
-        not contain a bandwidth, the default is 3.
+        not contain a bandwidth, the default is 3, or 1 for a map without a bandwidth parameter.
     parameters : mapping, optional
         Parameters of the map, except the number of features and the seed.
     seconds : float
