@@ -1,1 +1,1 @@
-"""Audits: trials with other values of the settings that a paper does not state."""
+"""Optional component `audit`: runs with several values of settings that a paper leaves open."""

@@ -1,4 +1,4 @@
-"""Open choices: settings that a paper does not state, with the values to try."""
+"""Settings that a paper leaves open, with the values that `rfbench audit` tries for them."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from rfbench.errors import ConfigError
 
 
 def list_choice_options(target: Target, gaps: bool = False) -> Choices:
-    """Return the options of each open choice of a target, by the name of the choice.
+    """Return the settings that a paper leaves open, each with the values that an audit can try.
 
-    The choices are read by `papers.list_open_choices`. A choice without options is left out. With
-    `gaps`, choices whose options contradict the paper's text are left out. Without `gaps`, choices
-    are left out that only ``rfbench audit --gaps`` varies.
+    An audit runs a configuration with different values of such settings. The result maps the name
+    of a setting to its values. `target` has the published numbers of the audit. If `gaps` is True,
+    settings whose values would contradict the text of the paper are omitted. If `gaps` is False,
+    settings that only ``rfbench audit --gaps`` varies are omitted.
     """
     choices = papers.list_open_choices(target.paper, target.items, target.dataset)
     names = set(papers.list_unstated_settings(target.paper) if gaps else choices)
@@ -25,10 +26,12 @@ def list_choice_options(target: Target, gaps: bool = False) -> Choices:
 
 
 def parse_choice(text: str, named: Choices) -> tuple[str, Options]:
-    """Parse ``KEY=VALUES`` into the name of a choice and its options.
+    """Parse a string ``KEY=VALUES`` into the name of a setting and the values to try.
 
-    If the key is one of the `named` choices and all values are names of its options, these options
-    are returned. Raises ConfigError if the key or the values are missing.
+    `named` maps a known setting to its named values. If the string contains a known setting and
+    only names of its values, these values are returned.
+
+    Raises ConfigError if the key or the values are missing.
     """
     key, sign, values = text.partition("=")
     key = aliases.resolve_path(key.strip())
@@ -52,15 +55,15 @@ def _options(name: str, options: Any) -> Options:
 
 
 def _format_value(value: Any) -> str:
-    """Return a value as text, in the form in which a configuration contains it."""
+    """Return a value as it is written in a configuration, such as ``true`` for True."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def drop_options_of_other_samplers(options: Options, samplers: Sequence[str]) -> Options:
-    """Return the options without settings of samplers that are not measured.
+    """Remove the settings of samplers that are not in `samplers` from each option.
 
-    Options without remaining settings are dropped. If several options become equal, the first is
-    kept.
+    An option is a set of settings to try. Options without remaining settings are dropped. If
+    several options become equal, only the first is kept.
     """
     left: Options = {}
     for name, settings in options.items():

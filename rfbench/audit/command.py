@@ -1,4 +1,4 @@
-"""Command `rfbench audit`: vary open choices, and compare the results with published numbers."""
+"""Command `rfbench audit`: vary the settings that a paper leaves open."""
 
 from __future__ import annotations
 
@@ -115,9 +115,10 @@ def audit(
 
 
 def _audit(audit: Audit, planned: RunRequest, options: RunOptions) -> None:
-    """Run and rank the combinations of an audit.
+    """Run all combinations of settings of an audit, and print their ranking.
 
-    The command exits with code 1 if the audit was interrupted or if a trial failed.
+    The ranking compares the results of a combination with published numbers. The command exits with
+    code 1 if the runs were interrupted or if a trial failed.
     """
     from rfbench import results
     from rfbench.audit import page

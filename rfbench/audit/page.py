@@ -1,4 +1,4 @@
-"""Result of an audit: the table audit.csv, and the page that is rendered from the table."""
+"""Files that `rfbench audit` writes: the table ``audit.csv``, and a page with this table."""
 
 from __future__ import annotations
 
@@ -44,7 +44,9 @@ RANGE_HEAD = ["", "published", "our reading", "lowest", "±", "highest", "±", "
 
 
 def _find_command(folder: Path) -> str:
-    """Return the `rfbench audit` command that is stated on the page in an audit's folder.
+    """Return the `rfbench audit` command that produced the results in `folder`.
+
+    The command is read from the page ``audit.md`` in this folder.
 
     Raises ResultsError if the page is missing or contains no command.
     """
@@ -60,9 +62,12 @@ def _find_command(folder: Path) -> str:
 
 
 def render_audit_page(folder: Path, command: str) -> str:
-    """Return the text of an audit's page, from the table in its folder.
+    """Return a Markdown page with the results of `rfbench audit`.
 
-    Rows and data sets are not read. Raises ResultsError if there is no table.
+    The results are read from the table ``audit.csv`` in `folder`. `command` is the command that
+    produced the results, which the page shows.
+
+    Raises ResultsError if the table is missing.
     """
     tables = read_audit_tables([folder])
     if not tables:
@@ -96,7 +101,11 @@ def render_audit_page(folder: Path, command: str) -> str:
 
 
 def _effects(claim: Claim, kept: AuditTable) -> list[list[str]]:
-    """Return a row per comparison of a claim: the bounds, our value, and the range of our value."""
+    """Return the rows of a table with one row per comparison of a claim.
+
+    A row has the bounds of the claim, our value, and the range of our value over the settings that
+    the paper does not state.
+    """
     here, rows = kept.gaps, []
     own = here[here["as_configured"]]
     for column in (str(name) for name in here if str(name).startswith(PAIRED) and len(own)):
@@ -127,9 +136,10 @@ def _best(table: pd.DataFrame, varied: Sequence[str]) -> list[list[str]]:
 
 
 def _ranges(own: pd.Series[Any], found: Mapping[int, NumberRange]) -> list[list[str]]:
-    """Return a row per published number: its value, our value, and the range of our value.
+    """Return the rows of a table with one row per published number.
 
-    The range is over the settings that the paper does not state.
+    A row has the published value, our value, and the range of our value over the settings that the
+    paper does not state.
     """
     numbers = papers.list_published_numbers()
     return [
@@ -152,10 +162,12 @@ def _ranges(own: pd.Series[Any], found: Mapping[int, NumberRange]) -> list[list[
 
 
 def save_audit(audit: Audit, table: pd.DataFrame, folder: Path) -> list[Path]:
-    """Write ``audit.csv`` and ``audit.md`` into a folder, and return their paths.
+    """Write the results of `rfbench audit` to ``audit.csv`` and ``audit.md`` in a folder.
 
-    Raises ResultsError if no combination has a value for every published number. Raises WriteError
-    if the disk is full or writing is not permitted.
+    `table` has one row per combination of settings. The paths of the two files are returned.
+
+    Raises ResultsError if `table` is empty, because no combination has a value for every published
+    number. Raises WriteError if the disk is full or writing is not permitted.
     """
     if table.empty:
         raise ResultsError(
@@ -170,16 +182,22 @@ def save_audit(audit: Audit, table: pd.DataFrame, folder: Path) -> list[Path]:
 
 
 def write_audit_page(folder: Path, command: str) -> Path:
-    """Write ``audit.md``, rendered from ``audit.csv`` in the same folder.
+    """Write the page ``audit.md`` from the table ``audit.csv`` in the same folder.
 
-    Raises ResultsError if the table is missing, WriteError if the page cannot be written.
+    `command` is the `rfbench audit` command that produced the table. The path of the page is
+    returned.
+
+    Raises ResultsError if the table is missing. Raises WriteError if the page cannot be written.
     """
     files.replace(folder / PAGE, render_audit_page(folder, command).encode())
     return folder / PAGE
 
 
 def regenerate_audit_pages(paths: Sequence[Path]) -> list[Path]:
-    """Write the page of each audit in the folders `paths` again, from the table of the audit.
+    """Write all pages ``audit.md`` in the folders `paths` and their subfolders again.
+
+    A page is written from the table ``audit.csv`` in its folder. The paths of the pages are
+    returned.
 
     Raises ResultsError if a folder does not exist, or if a page contains no command.
     """

@@ -1,4 +1,4 @@
-"""Plan of an audit: one experiment per combination of the open choices of a target."""
+"""Plan of an audit: an experiment for each combination of the settings that a paper leaves open."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class AuditRequest:
 
     @property
     def command(self) -> str:
-        """Shell command that repeats this audit. The path of the configuration is shortened."""
+        """Shell command that repeats this audit, with a short path of the configuration file."""
         inside = self.config.resolve().parent.name == CONFIGS
         arguments = [
             "rfbench",
@@ -69,7 +69,7 @@ class AuditRequest:
 
 @dataclass(frozen=True)
 class Audit:
-    """Experiments of an audit, and the open choices whose combinations they measure."""
+    """Experiments of `rfbench audit`, one per combination of the settings that are varied."""
 
     asked: AuditRequest
     # published numbers or claim of the audit, restricted to the methods and sizes that are measured
@@ -93,19 +93,19 @@ class Audit:
 
     @property
     def variants(self) -> list[str]:
-        """Options of each combination as text, such as ``scaling=none, split=cv5``."""
+        """Settings of each combination as text, such as ``scaling=none, split=cv5``."""
         lines = self.grid.to_dict("records")
         return [", ".join(f"{c}={o}" for c, o in line.items()) or "as configured" for line in lines]
 
 
 def plan_audit(request: AuditRequest) -> Audit:
-    """Plan the experiments of an audit.
+    """Return the experiments of `rfbench audit`, one per combination of the varied settings.
 
-    Samplers and sizes for which the target has no published numbers are dropped.
+    Samplers and numbers of features without published numbers are omitted.
 
-    Raises ConfigError if the configuration is invalid or does not measure the target, if a choice
-    is both varied and fixed, if a varied choice concerns no sampler of the target, or if no
-    combination can be run.
+    Raises ConfigError if the configuration is invalid or does not measure the published numbers in
+    `request`. The error is also raised if a setting is both varied and fixed, if a varied setting
+    affects no sampler, or if no combination can be run.
     """
     # Read the options of the argument --vary, which replace known options in `_open`. A key that
     # the configuration does not have raises an error below, when its options are tried.
@@ -196,7 +196,10 @@ def plan_audit(request: AuditRequest) -> Audit:
 
 
 def _find_needed_samplers(experiment: Experiment, target: Target) -> list[SamplerSpec]:
-    """Return the samplers with published numbers in the target, matched by label, then by name."""
+    """Return the samplers of an experiment whose methods have published numbers in `target`.
+
+    A method is compared with the label of a sampler first, and then with its name.
+    """
     # With the joint solver, the method of the paper is the solver. The samplers only provide
     # features.
     if experiment.solver.name == JOINT:
@@ -212,15 +215,17 @@ def _find_needed_samplers(experiment: Experiment, target: Target) -> list[Sample
 
 
 def _list_sampler_names(specs: list[SamplerSpec]) -> list[str]:
-    """Return the labels and the names of samplers in one list."""
+    """Return a list with the labels and the names of the given samplers."""
     return [word for spec in specs for word in (spec.label, spec.name)]
 
 
 def _restrict_experiment(experiment: Experiment, target: Target) -> Experiment:
-    """Return the experiment without samplers, sizes and measurements that the target does not use.
+    """Return a copy of an experiment that measures only the published numbers in `target`.
 
-    Raises ConfigError if the experiment uses a different data set, or if none of its sizes was
-    published.
+    Samplers and numbers of features without published numbers are removed.
+
+    Raises ConfigError if the experiment uses a different data set, or if the paper has no number
+    for any of the experiment's numbers of features.
     """
     for spec in experiment.dataset:
         target.check_data_set(spec.name)
@@ -253,7 +258,10 @@ def _restrict_experiment(experiment: Experiment, target: Target) -> Experiment:
 
 
 def _check(experiment: Experiment, specs: Sequence[SamplerSpec], target: Target) -> None:
-    """Raise ConfigError unless the configuration measures the paper and a method of the target."""
+    """Raise ConfigError if an experiment does not measure the paper and a method of `target`.
+
+    `specs` are the samplers of the experiment that have published numbers.
+    """
     if experiment.paper != target.paper:
         raise ConfigError(
             f"{experiment.name} is not a configuration of {target.paper}.",
@@ -271,7 +279,13 @@ def _check(experiment: Experiment, specs: Sequence[SamplerSpec], target: Target)
 
 
 def _open(asked: AuditRequest, vary: Choices, samplers: Sequence[str], target: Target) -> Choices:
-    """Return the choices that ``--set`` does not fix and that affect a measured sampler."""
+    """Return the settings that an audit varies, each with its values.
+
+    `vary` has the settings that the user wants to vary. A setting is omitted if the user has fixed
+    its value, or if the setting affects none of the `samplers`.
+
+    Raises ConfigError if a setting in `vary` would be omitted.
+    """
     # Do not vary settings that the user has fixed with the argument ``--set``.
     fixed = {aliases.resolve_path(text.partition("=")[0].strip()) for text in asked.overrides}
     choices: Choices = {}

@@ -1,4 +1,4 @@
-"""Ranking of an audit's combinations by their distance to the published numbers."""
+"""Ranking of combinations of settings by the distance of their results to published numbers."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ from rfbench.results.merging import read_valid_rows
 
 
 def rank_combinations(audit: Audit, results: Results) -> pd.DataFrame:
-    """Return a table that compares every combination of an audit with the target.
+    """Return a table that compares every combination of settings with published numbers.
 
-    `tabulate_combinations` describes the table for published numbers, and `_tabulate_effects` the
-    table for a claim. A combination with missing numbers has no line.
+    An audit of a claim has a table with the effects that the claim compares. A combination without
+    complete results is omitted. `tabulate_combinations` describes the columns.
     """
     if audit.target.claim:
         return _tabulate_effects(audit, audit.target.claim, results)
@@ -46,29 +46,33 @@ def rank_combinations(audit: Audit, results: Results) -> pd.DataFrame:
 
 
 def tabulate_combinations(audit: Audit, cells: pd.DataFrame, in_folder: int = 0) -> pd.DataFrame:
-    """Return a table with a line per complete combination, sorted by distance to the target.
+    """Return a table of combinations of settings, sorted by the distance to published numbers.
 
-    `in_folder` is the number of combinations with trials in the results folder, including trials of
-    earlier audits. Combinations that differ only in the metric share their trials, so `in_folder`
-    may be smaller than the number of combinations of this audit.
+    Only combinations with results for all published numbers are included. `cells` has our results,
+    from `tabulate_measured_numbers`. `in_folder` is the number of combinations with trials in the
+    results folder, including earlier audits.
 
     The index is the number of the combination. The columns are:
 
-    - ``place``: rank from 1. Ties share a place.
-    - One column per choice: the name of the option.
-    - ``rms_choosing`` and ``rms_confirming``: root mean square difference to the published numbers,
-      over the half of the numbers that ranks the combinations and over the other half. It is in
-      points, or in percent for numbers without a unit. NaN if the half is empty.
+    - ``place``: rank, starting at 1. Equal distances have the same rank.
+    - One column per varied setting, with the name of its value.
+    - ``rms_choosing``: root mean square difference between our results and half of the published
+      numbers. The rank is computed from this column. The difference is in points, or in percent for
+      numbers without a unit.
+    - ``rms_confirming``: the same for the other half of the numbers; NaN if this half is empty.
     - ``largest_difference``: largest absolute difference over all numbers.
-    - ``cells``: number of published numbers. ``trials``: smallest number of trials over all
-      published numbers.
-    - ``tried``: number of combinations that were tried. ``stand_in``: True for a substitute data
-      set.
+    - ``cells``: number of published numbers.
+    - ``trials``: smallest number of trials over all published numbers.
+    - ``tried``: number of combinations that were tried.
+    - ``stand_in``: True if the paper's data set is replaced by different data.
     - ``as_configured``: True if the combination is the unchanged configuration.
-    - ``measured METHOD SIZE METRIC``, ``paired METHOD SIZE METRIC`` and ``half METHOD SIZE METRIC``
-      for each number, see `_add_paired_differences`.
-    - ``protocol``: protocol named in the configuration.
+    - ``measured METHOD SIZE METRIC``: our mean for a published number.
+    - ``paired METHOD SIZE METRIC`` and ``half METHOD SIZE METRIC``: difference from the unchanged
+      configuration, and half the width of its interval.
+    - ``protocol``: source of the settings, as named in the configuration.
     """
+    # Combinations that differ only in the metric share their trials. Therefore `in_folder` may be
+    # smaller than the number of combinations of this audit.
     numbers = audit.target.numbers
 
     def wide(column: str) -> pd.DataFrame:
@@ -106,11 +110,11 @@ def tabulate_combinations(audit: Audit, cells: pd.DataFrame, in_folder: int = 0)
 
 
 def tabulate_measured_numbers(audit: Audit, results: Results) -> pd.DataFrame:
-    """Return a table with our measured value for each combination and published number.
+    """Return a table with our mean for each combination of settings and each published number.
 
-    `combination` is a position in the audit's grid, and `number` a position in the target's
-    numbers. `compare_published_numbers` describes the remaining columns. In the analysis, each
-    combination is a separate protocol, so one trial may belong to several combinations.
+    The column ``combination`` is a row of `audit.grid`, and ``number`` is a position in
+    `audit.target.numbers`. The columns ``paired`` and ``half`` have the difference from the
+    unchanged configuration. `compare_published_numbers` describes the remaining columns.
     """
     target, collection = audit.target, _by_combination(audit, results)
     cells = compare_published_numbers(Selection(collection), target.paper)
@@ -128,7 +132,11 @@ def tabulate_measured_numbers(audit: Audit, results: Results) -> pd.DataFrame:
 
 
 def _by_combination(audit: Audit, results: Results) -> Collection:
-    """Return the rows of all combinations, with the combination's number as their protocol."""
+    """Return the result rows of all combinations of settings in an audit.
+
+    The column ``protocol`` of the rows is the number of the combination.
+    """
+    # A trial may belong to several combinations. Its row is repeated for each combination.
     by_id = results.rows.set_index("trial_id", drop=False)
     each = []
     for i, experiment in enumerate(audit.experiments):
@@ -143,14 +151,13 @@ def _by_combination(audit: Audit, results: Results) -> Collection:
 
 
 def _tabulate_effects(audit: Audit, claim: Claim, results: Results) -> pd.DataFrame:
-    """Return one line per combination in which the comparisons of a claim were measured.
+    """Return a table with the effects that a claim compares, one row per combination of settings.
 
-    The columns are as in `tabulate_combinations`, with comparisons of the claim instead of
-    published numbers. ``measured NAME`` is the effect of a comparison, or its logarithm if the
-    effect is a ratio. ``paired NAME`` is the effect minus the effect with the unchanged
-    configuration. ``half NAME`` is half the width of the 90 % interval of this difference over the
-    trials. It is NaN if the combination and the unchanged configuration have different numbers of
-    trials.
+    Only combinations with results for the claim are included. Three columns describe a comparison
+    NAME of the claim. ``measured NAME`` is the effect, or its logarithm if the effect is a ratio.
+    ``paired NAME`` is the effect minus the effect with the unchanged configuration. ``half NAME``
+    is half the width of the 90 % interval of this difference. ``half NAME`` is NaN if the numbers
+    of trials differ. `tabulate_combinations` describes the remaining columns.
     """
     selection, lines = Selection(_by_combination(audit, results)), {}
     every = [
@@ -185,12 +192,12 @@ def _tabulate_effects(audit: Audit, claim: Claim, results: Results) -> pd.DataFr
 def _add_paired_differences(
     cells: pd.DataFrame, collection: Collection, reading: int | None
 ) -> pd.DataFrame:
-    """Add the columns ``paired`` and ``half``: differences from the combination `reading`.
+    """Add the columns ``paired`` and ``half``: differences from the unchanged configuration.
 
-    `reading` is the position of the unchanged configuration among the combinations, or None.
-    ``paired`` is the mean difference over trials with the same split and the same random numbers,
-    in the unit of the published number. It is NaN if there are no such trials. ``half`` is half the
-    width of the 90 % interval of this mean. It is NaN for a single trial.
+    `reading` is the number of the combination with the unchanged configuration, or None. ``paired``
+    is the mean difference over trials with the same split and the same random numbers. ``paired``
+    is NaN if there are no such trials. ``half`` is half the width of the 90 % interval of this
+    mean, or NaN for a single trial.
     """
     own = cells[cells["combination"] == reading].set_index("number")["group"]
     lines = []
@@ -209,12 +216,10 @@ def _add_paired_differences(
 
 
 def _count_tried(folder: Path) -> int:
-    """Return the number of combinations with trials in a results folder; 0 without rows.
-
-    Combinations of one audit differ in the column `variant`. Combinations of two audits may have
-    the same variant, but different fixed settings. Therefore the number of distinct settings is
-    counted for each variant.
-    """
+    """Return the number of combinations of settings that have trials in a results folder."""
+    # Combinations of one audit differ in the column `variant`. Combinations of two audits may have
+    # the same variant, but different fixed settings. Therefore the number of distinct settings is
+    # counted for each variant.
     try:
         # Read the raw rows. In the rows of `read_results_folder`, the column `variant` contains
         # only the settings of the row's own sampler.

@@ -1,4 +1,4 @@
-"""Functions that rfbench calls in the `audit` component, described in `rfbench.slices`."""
+"""Functions through which rfbench calls its optional component `audit`."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ if TYPE_CHECKING:
 
 
 def list_commands() -> dict[str, str]:
-    """Return the name and the import path of the command of this slice."""
+    """Return a dictionary with the name and the import path of the command `rfbench audit`."""
     return {"audit": "rfbench.audit.command:audit"}
 
 
 def find_unprinted_effects(paths: Iterable[str | Path]) -> Effect:
-    """Return a function that adds to a comparison its range over unstated settings.
+    """Return a function that adds a range to a comparison of a claim.
 
-    The ranges are read from the audits in the folders `paths` or next to these folders.
+    The range contains the effects for all values of the settings that the paper does not state. The
+    ranges are read from results of `rfbench audit` in the folders `paths` or next to them.
     """
     from rfbench.audit.unprinted import read_ranges_from_audits
 
@@ -29,21 +30,28 @@ def find_unprinted_effects(paths: Iterable[str | Path]) -> Effect:
 
 
 def make_numbers_column(verification: Verification) -> AddedColumn:
-    """Return the column with ranges over unstated settings, for tables of published numbers."""
+    """Return a column that rfbench adds to its tables of published numbers.
+
+    The column shows how much our number changes if settings that the paper does not state are
+    varied.
+    """
     from rfbench.audit.unprinted import make_ranges_column
 
     return make_ranges_column(verification)
 
 
 def render_report_files(verification: Verification, out: Path) -> Addition:
-    """Return the finding for the front page; no page of an audit is written."""
+    """Return the finding on unstated settings that is added to the front page of a report."""
     from rfbench.pages.additions import Addition
 
     return Addition(findings=list_statements(verification))
 
 
 def list_statements(verification: Verification) -> list[Statement]:
-    """Return the statement on ranges over unstated settings, or an empty list without audits."""
+    """Return a sentence about the effect of settings that papers do not state.
+
+    The list is empty if there are no results of `rfbench audit`.
+    """
     from rfbench.audit.unprinted import build_ranges_finding
     from rfbench.pages.findings import render_statements
 
@@ -54,7 +62,11 @@ def list_statements(verification: Verification) -> list[Statement]:
 
 
 def describe_papers(verification: Verification, out: Path) -> dict[str, str]:
-    """Return for each paper a text on unstated settings and on the results of its audits."""
+    """Return a Markdown text for the page of each paper with results of `rfbench audit`.
+
+    The text describes the effect of settings that the paper does not state. Links in the text are
+    relative to the folder `out`.
+    """
     from rfbench.audit.unprinted import collect_ranges, make_audits_grid, make_effects_grid
     from rfbench.pages.templates import render_template
 
@@ -70,6 +82,6 @@ def describe_papers(verification: Verification, out: Path) -> dict[str, str]:
 
 
 def list_report_modes() -> dict[str, tuple[str, str]]:
-    """Return the option of `rfbench report` that writes the pages of audits again."""
+    """Return the option ``--audits`` of `rfbench report`, with its help text and its function."""
     text = "Write only the pages of the audits below RESULTS, from their tables."
     return {"audits": (text, "rfbench.audit.page:regenerate_audit_pages")}

@@ -1,4 +1,7 @@
-"""Reader of the tables of audits: nearest combinations, and ranges over unstated settings."""
+"""Functions that read the tables of `rfbench audit`, and compute ranges from these tables.
+
+A range contains our results for all values of the settings that a paper does not state.
+"""
 
 from __future__ import annotations
 
@@ -33,11 +36,11 @@ PROTOCOL_COLUMN = "protocol"  # column with the protocol that the configuration 
 
 
 class NumberRange(NamedTuple):
-    """Range of our value of a published number over the settings that the paper does not state.
+    """Range of our results for a published number if unstated settings are varied.
 
-    The range is given as differences from the value with our settings, in the unit of the paper.
-    The differences are computed in trials with the same splits and the same random numbers. The
-    range includes 0, the difference for our settings.
+    Unstated settings are settings that the paper does not state. The range consists of differences
+    from the result with our settings, in the unit of the published number. The differences are
+    computed in trials with the same splits and the same random numbers.
     """
 
     number: int  # position of the number in `rfbench.papers.list_published_numbers`
@@ -53,21 +56,22 @@ class NumberRange(NamedTuple):
 
 @dataclass(frozen=True)
 class AuditTable:
-    """A table that `rfbench audit` wrote. The name of the folder contains the audited target."""
+    """A table that `rfbench audit` wrote, with one row per combination of settings."""
 
     file: Path
     table: pd.DataFrame
 
     @property
     def kind(self) -> str:
-        """Kind of the audit: ``gaps`` if only unstated settings were varied, else ``audit``."""
+        """``gaps`` if only settings that the paper does not state were varied, else ``audit``."""
         return self.file.parent.name.partition("_")[0]
 
     @cached_property
     def place(self) -> tuple[str, str, str, str]:
-        """Paper, tables (joined by ``+``), data set, and the methods if not all were measured.
+        """Paper, published tables (joined by ``+``), data set and methods of the audit.
 
-        If a claim was audited, the four values are paper, id of the claim, data set, and run.
+        The methods are empty if all methods were measured. For an audit of a claim, the four values
+        are the paper, the identifier of the claim, the data set, and the run.
         """
         _, paper, items, dataset, methods = [*self.file.parent.name.split("_", 4), ""][:5]
         return paper, items, dataset, methods
@@ -79,20 +83,20 @@ class AuditTable:
 
     @property
     def page(self) -> Path:
-        """Path of the audit's Markdown page, in the folder of the table."""
+        """Path of the Markdown page ``audit.md`` in the folder of the table."""
         return self.file.with_name("audit.md")
 
     @cached_property
     def nearest_combinations(self) -> pd.DataFrame:
-        """Lines of the combinations that share the first place."""
+        """Rows of the combinations whose results are nearest to the published numbers."""
         return pd.DataFrame(self.table[self.table["place"] == self.table["place"].iloc[0]])
 
     @cached_property
     def gaps(self) -> pd.DataFrame:
-        """Lines that differ from our settings only in settings that the text does not state.
+        """Rows in which all settings that the paper states have our values.
 
-        Our settings are the unchanged configuration under the protocol `printed`. The table is
-        empty if the configuration has a different protocol, or was not measured.
+        All other settings were varied. The table is empty if the unchanged configuration was not
+        measured, or if its settings are not from the text of the paper.
         """
         own, paper = self.table[self.table["as_configured"]], self.place[0]
         of_reading = PROTOCOL_COLUMN in self.table and (own[PROTOCOL_COLUMN] == PRINTED).all()
@@ -104,7 +108,7 @@ class AuditTable:
 
     @property
     def choices(self) -> list[str]:
-        """Names of the columns that contain the options of a choice."""
+        """Names of the settings that have a column in the table."""
         names = map(str, self.table)
         return [
             c for c in names if c not in (*PLACE_COLUMNS, PROTOCOL_COLUMN) and not _of_a_number(c)
@@ -121,7 +125,7 @@ def add_audit_folders(paths: Iterable[str | Path]) -> list[Path]:
 def read_audit_tables(paths: Iterable[str | Path]) -> list[AuditTable]:
     """Return the tables of all files ``audit.csv`` in the folders `paths` and their subfolders.
 
-    Files that are not tables of an audit, and tables in renamed folders, are skipped.
+    Files that `rfbench audit` did not write, and tables in renamed folders, are skipped.
     """
     found = {file.resolve(): file for path in paths for file in Path(path).rglob(AUDIT_FILE)}
     named = (file for file in sorted(found.values()) if file.parent.name.count("_") >= 3)
@@ -148,23 +152,22 @@ def _of_a_number(column: str) -> bool:
 
 
 def get_number_column_name(number: Published) -> str:
-    """Return the part of a column name that names a published number, as ``rks 100 error``."""
+    """Return the name of a published number in column names, such as ``rks 100 error``."""
     return " ".join(filter(None, (number.method, number.M, number.metric)))
 
 
 def compute_ranks(distances: pd.Series[float]) -> pd.Series[int]:
-    """Return the place of each distance, starting at 1. Equal distances share a place."""
+    """Return the rank of each distance, starting at 1. Equal distances have the same rank."""
     rounded = distances.map(lambda distance: float(DISTANCE % distance))
     return rounded.rank(method="min").astype(int)
 
 
 def compute_number_ranges(audits: Iterable[AuditTable]) -> dict[int, NumberRange]:
-    """Return the range of each audited number, by its position in `papers.list_published_numbers`.
+    """Return the range of our results for each published number if unstated settings are varied.
 
-    Audits of our default settings (protocol `printed`) are used. The range includes each
-    combination that differs from these settings only in settings that the text does not state
-    (`rfbench.papers.list_unstated_settings`) and that has trials on the same splits. If a number
-    has several audits, the audit with the most combinations is used.
+    The result maps a position in `papers.list_published_numbers` to the range. Unstated settings
+    are settings that the text of the paper does not state. All other settings have the values from
+    the text. If a number has several audits, the audit with the most combinations is used.
     """
     found: dict[int, NumberRange] = {}
     for audit in audits:
@@ -187,24 +190,29 @@ def compute_number_ranges(audits: Iterable[AuditTable]) -> dict[int, NumberRange
 
 
 def compute_distance_to_range(published: float, low: float, high: float) -> float:
-    """Return the distance between a published number and the range; 0 if it is inside the range."""
+    """Return the distance of a published number from the range between `low` and `high`.
+
+    The distance is 0 if the number is inside the range.
+    """
     return max(low - published, published - high, 0.0)
 
 
 def list_varied_choices(audit: AuditTable, lines: pd.DataFrame) -> list[str]:
-    """Return the names of the choices that have several options in the given lines of an audit."""
+    """Return the names of the settings that have several values in the given rows of a table."""
     return [name for name in audit.choices if lines[name].nunique() > 1]
 
 
 def compute_effect_range(
     audits: Sequence[AuditTable], claim: Claim, comparison: ClaimComparison
 ) -> EffectRange | None:
-    """Return the range of the effect of a claim's comparison; None if the effect was not audited.
+    """Return the range of an effect if settings that the paper does not state are varied.
 
-    Audits of the claim are used, and audits of published numbers that include both methods of the
-    comparison at its size. If there are several audits, the audit with the fewest fixed settings is
-    used, and among these the audit with the most combinations.
+    The effect is the result of one comparison of a claim. The result is None if no audit measured
+    this effect. If several audits measured the effect, the audit with the fewest fixed settings is
+    used. Among these audits, the audit with the most combinations is used.
     """
+    # Audits of the claim are used, and audits of published numbers that include both methods of the
+    # comparison at its size.
     own = [
         audit for audit in audits if audit.place[:3] == (claim.paper, claim.id, comparison.target)
     ]
@@ -240,10 +248,11 @@ def compute_effect_range(
 
 
 def _changes(audit: AuditTable, names: list[str], ratio: bool = False) -> EffectRange | None:
-    """Return the range, over combinations, of a column minus its value for our settings.
+    """Return the range of a column of an audit's table, minus its value for our settings.
 
-    `names` has one column or two columns of the audit's table. For two names, the difference of the
-    two columns is used. With `ratio`, the logarithms of the columns are used.
+    `names` has the names of one or two columns. For two columns, the range of their difference is
+    returned. If `ratio` is True, the logarithms of the columns are used. The result is None if a
+    column is missing or no setting was varied.
     """
     here = audit.gaps
     if not set(names) <= set(here):

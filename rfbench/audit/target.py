@@ -1,4 +1,4 @@
-"""Target of an audit: the published numbers of a method on a data set, or a claim."""
+"""Target of an audit: published numbers on a data set, or a claim about this data set."""
 
 from __future__ import annotations
 
@@ -16,10 +16,9 @@ TARGET_GRAMMAR = (
 
 @dataclass(frozen=True)
 class Target:
-    """Published numbers on one data set, or one claim on this data set, that an audit examines.
+    """Published numbers on a data set, or a claim, that `rfbench audit` compares with our results.
 
-    `dataset` is the paper's name of the data set. Each number has a method and a size. Times are
-    not included.
+    Run times are not included. The attribute `dataset` is the name of the data set in the paper.
     """
 
     paper: str
@@ -34,7 +33,7 @@ class Target:
 
     @property
     def methods(self) -> list[str]:
-        """Methods that have published numbers in the target, or that the claim compares."""
+        """Methods that have published numbers, or methods that the claim compares."""
         if self.claim:
             here = [part for part in self.claim.parts if self.dataset in part.datasets]
             return list(dict.fromkeys(m for part in here for m in (part.method, *part.against)))
@@ -43,18 +42,21 @@ class Target:
     def make_folder_name(self, measured: Sequence[str], start: str = "audit", run: str = "") -> str:
         """Return the name of the results folder of an audit.
 
-        If not all methods of the target are measured, the name includes the measured methods,
-        because a different configuration may measure the other methods in a separate audit. For a
-        claim, the name includes the run, because two runs may each measure some of the claim's
-        tables.
+        The name starts with `start`. If not all methods are measured, the name includes the
+        `measured` methods. For a claim, the name includes the name of the `run`.
         """
+        # A different configuration may measure the remaining methods in a separate audit. Two runs
+        # may each measure some of a claim's tables.
         if self.claim:
             return f"{start}_{self.paper}_{self.claim.id}_{self.dataset}_{run}"
         name = f"{start}_{self.paper}_{'+'.join(self.items)}_{self.dataset}"
         return name if set(measured) >= set(self.methods) else f"{name}_{'+'.join(measured)}"
 
     def check_data_set(self, dataset: str) -> None:
-        """Raise ConfigError if `dataset` is neither the target's data set nor a substitute."""
+        """Raise ConfigError if `dataset` is not the data set of the published numbers.
+
+        Data that rfbench uses as a replacement for this data set are also accepted.
+        """
         source = papers.list_data_sets_of_papers()[self.paper][self.dataset]
         if dataset != source.dataset and dataset not in source.stand_ins:
             raise ConfigError(
@@ -64,7 +66,11 @@ class Target:
             )
 
     def restrict(self, methods: Sequence[str], sizes: Sequence[int] | None = None) -> Target:
-        """Return the target restricted to `methods` and `sizes`. `sizes=None` means all sizes."""
+        """Return a target with only the numbers of the given methods and numbers of features.
+
+        `sizes` are the numbers of features, or None for all of them. The target of a claim is
+        returned unchanged.
+        """
         if self.claim:
             return self
         fits = [
@@ -76,10 +82,11 @@ class Target:
         return replace(self, numbers=tuple(fits))
 
     def split_numbers_into_halves(self) -> tuple[list[int], list[int]]:
-        """Return the positions of the numbers for the ranking and of the numbers that confirm it.
+        """Split the published numbers into two halves, and return the positions of both halves.
 
-        The two halves alternate over methods and sizes like the squares of a chessboard, so that
-        each method and each size is in both halves. A single number is in the first half.
+        The first half ranks combinations of settings, and the second half confirms the ranking.
+        Numbers are assigned like the colors of a chessboard, with methods as rows and sizes as
+        columns. A single number is in the first half.
         """
         sizes = list(dict.fromkeys((n.M, n.metric) for n in self.numbers))
         parity = [
@@ -91,9 +98,11 @@ class Target:
 
 
 def parse_target(text: str) -> Target:
-    """Parse ``PAPER/ITEM/DATASET`` or ``PAPER/CLAIM/DATASET`` into a target.
+    """Parse a string ``PAPER/ITEM/DATASET`` or ``PAPER/CLAIM/DATASET`` into a `Target`.
 
-    Raises ConfigError if the paper, the item (table or figure) or the data set does not exist.
+    ITEM is the name of a published table or figure.
+
+    Raises ConfigError if the string has a different form or contains an unknown name.
     """
     parts = text.split("/")
     if len(parts) != 3 or not all(parts):

@@ -1,4 +1,8 @@
-"""Ranges over unstated settings, added to the published numbers and claims of papers."""
+"""Effect of settings that papers do not state on our results.
+
+The results of `rfbench audit` give a range of our results over the values of these settings. The
+ranges are added to tables of published numbers and of claims.
+"""
 
 from __future__ import annotations
 
@@ -43,17 +47,18 @@ RANGE = "over unstated settings, less our reading"
 
 
 class Unprinted:
-    """Ranges of published numbers and claims over the settings that papers do not state.
+    """Ranges of our results over the values of settings that papers do not state.
 
     Parameters
     ----------
     every : sequence of AuditTable
-        Tables of audits.
+        Tables that `rfbench audit` wrote.
 
     Notes
     -----
-    The object is called with a claim and one of its comparisons. It returns the comparison with two
-    additions: the range of the effect, and the settings that change the result.
+    The object is callable. The arguments are a claim and one of its comparisons. The result is the
+    comparison with two additions: the range of the effect, and the settings that change the
+    verdict.
     """
 
     def __init__(self, every: Sequence[AuditTable]) -> None:
@@ -61,13 +66,13 @@ class Unprinted:
 
     @cached_property
     def ranges(self) -> dict[int, NumberRange]:
-        """Range of each audited number, by its position in `papers.list_published_numbers`."""
+        """Dictionary from a position in `papers.list_published_numbers` to a range."""
         return compute_number_ranges(self.every)
 
     def __call__(self, claim: Claim, comparison: ClaimComparison) -> ClaimComparison:
-        """Return the comparison of a claim with the range of its effect over unstated settings.
+        """Return a comparison of a claim, with the range of its effect over unstated settings.
 
-        The comparison is returned unchanged if the range is not known.
+        The comparison is returned unchanged if no audit has measured the range.
         """
         return add_effect_range(
             claim, comparison, compute_effect_range(self.every, claim, comparison)
@@ -77,9 +82,10 @@ class Unprinted:
 def add_effect_range(
     claim: Claim, comparison: ClaimComparison, span: EffectRange | None
 ) -> ClaimComparison:
-    """Return a comparison with the range of its effect and the settings that can change it.
+    """Return a copy of a comparison that contains the range `span` of its effect.
 
-    The result depends on the varied settings if a bound of the claim is inside the range.
+    If a bound of the claim is inside the range, the names of the varied settings are added, because
+    they can change the verdict. If `span` is None, the comparison is returned unchanged.
     """
     if span is None:
         return comparison
@@ -96,18 +102,27 @@ def add_effect_range(
 
 
 def read_ranges_from_audits(paths: Iterable[str | Path]) -> Unprinted:
-    """Return the ranges from audits in the folders `paths` or next to the folders `paths`."""
+    """Return the ranges from results of `rfbench audit`.
+
+    The results are read from the folders `paths` and from folders ``audits`` next to them.
+    """
     return Unprinted(read_audit_tables(add_audit_folders(paths)))
 
 
 def collect_ranges(verification: Verification) -> Unprinted:
-    """Return the ranges that a verification used, or empty ranges if no audit was used."""
+    """Return the ranges over unstated settings that a verification used.
+
+    The result has no ranges if there were no results of `rfbench audit`.
+    """
     known = verification.unprinted
     return known if isinstance(known, Unprinted) else Unprinted(())
 
 
 def build_ranges_finding(verification: Verification) -> Finding | None:
-    """Return the finding on the ranges of numbers over unstated settings, or None if none exist."""
+    """Return the finding about the ranges of our numbers over unstated settings.
+
+    Only percentages are used. The result is None if no range is known.
+    """
     own = verification.numbers_on_own_data
     own = own[(own["trials"] > 0) & (own["unit"] == PERCENT) & (own["protocol"] == PRINTED)]
     ranges = list(collect_ranges(verification).ranges.values())
@@ -135,14 +150,18 @@ def build_ranges_finding(verification: Verification) -> Finding | None:
 
 
 class Varied(NamedTuple):
-    """Range over unstated settings for a table of a paper, and the settings that stayed fixed."""
+    """Range of our results for a published table, and the unstated settings that stayed fixed."""
 
     range: NumberRange | None
     fixed: list[str]
 
 
 def make_ranges_column(verification: Verification) -> AddedColumn:
-    """Return the column with ranges over unstated settings, for tables of published numbers."""
+    """Return a column that is added to tables of published numbers.
+
+    The column has the range of our number over the values of settings that the paper does not
+    state.
+    """
     over = collect_ranges(verification).ranges
 
     def cells(lines: Sequence[Line]) -> dict[int, str]:
@@ -176,7 +195,11 @@ def _varied(line: Line, ranges: Sequence[NumberRange]) -> Varied:
 
 
 def _format_range(found: NumberRange, reading: Line) -> str:
-    """Return a range as text, followed by the distance from the range to the published number."""
+    """Return the range of our number as text.
+
+    If the published number is outside the range, its distance from the range is added. `reading`
+    has the published number and our number.
+    """
     low = f"{format_signed(found.low)} ± {format_number(found.half_low, 2)}"
     high = f"{format_signed(found.high)} ± {format_number(found.half_high, 2)}"
     ends = reading["measured"] + found.low, reading["measured"] + found.high
@@ -185,11 +208,11 @@ def _format_range(found: NumberRange, reading: Line) -> str:
 
 
 def make_effects_grid(verification: Verification, paper: str, out: Path) -> Grid:
-    """Return the table of the effects of unstated settings for a paper, one line per audit.
+    """Return a table of the effects of settings that a paper does not state, one row per audit.
 
-    Each line has a link to the page of the audit. For published numbers, a line has the smallest
-    and the largest mean change of our numbers, and the count of published numbers that are inside
-    the ranges of our numbers. For a claim, the changes are in the CSV file of its comparisons.
+    A row for published numbers has the smallest and the largest change of our numbers. The row also
+    has the count of published numbers that are inside the ranges of our numbers. A row for a claim
+    has only the settings. Links are relative to the folder `out`.
     """
     known = collect_ranges(verification)
     printed = verification.numbers_on_own_data[
@@ -230,7 +253,7 @@ def make_effects_grid(verification: Verification, paper: str, out: Path) -> Grid
 
 
 def _list_fixed(verification: Verification, claim: Claim, dataset: str) -> list[str]:
-    """Return the unstated settings that concern a claim but are not varied in its audits."""
+    """Return the unstated settings that could affect a claim but were not varied."""
     ranges = [
         comparison.over_gaps
         for outcome in verification.outcomes
@@ -247,7 +270,11 @@ def _lies_within(found: NumberRange, reading: Line) -> bool:
 
 
 def make_audits_grid(audits: Sequence[AuditTable], paper: str, out: Path) -> Grid:
-    """Return the table of the nearest combination in each audit of a paper, one line per audit."""
+    """Return a table with one row per audit: the settings nearest to the published numbers.
+
+    A row shows the distance of their results from the published numbers. Links are relative to the
+    folder `out`.
+    """
     head = ("audit", "combinations", "difference: tuned half", "other half", "numbers", "trials")
     rows = []
     for audit in audits:

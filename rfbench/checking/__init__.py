@@ -1,4 +1,4 @@
-"""Tests of feature maps: does a map have the kernel that it claims, and does it keep its promises?
+"""Tests of feature maps: a test of the kernel that a map approximates, and tests of promises.
 
 A promise is a property such as equal features for equal seeds.
 
@@ -10,9 +10,8 @@ A promise is a property such as equal features for equal seeds.
 - `check_map` raises `CheckFailedError` if a test fails. `check_feature_map` returns all
   findings. Both functions accept a sampler, a transformer with scikit-learn's interface, or a
   function ``f(X, M, seed)``.
-- `rfbench test` prints the findings. `results/maps.md` lists the biased public feature maps.
-
-The module `rfbench.checking.run` is imported on first use.
+- The command `rfbench test` prints the findings. The page `results/maps.md` lists public feature
+  maps whose kernel estimates are biased.
 """
 
 import importlib

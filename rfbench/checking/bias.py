@@ -1,15 +1,14 @@
 """Bias and error of the kernel estimates of a feature map, measured over many seeds.
 
-The bias is divided by the error of one draw, which is the standard deviation over seeds. The number
-of seeds is fixed beforehand. With this number, a bias of a tenth of that error at one pair of rows
-is detected with probability `POWER`, and an unbiased map is rejected with probability `LEVEL` at
-most (t tests, Bonferroni over the pairs). An interim test with fewer seeds can only reject a map,
-and only if the bias exceeds `CERTAIN_Z` standard errors. It increases the probability of a wrong
-rejection by less than 1e-10.
+The bias at a pair of rows is the mean of the estimates over seeds, minus the kernel. The bias is
+compared with the standard deviation of an estimate over seeds. The number of seeds is fixed before
+the test. A bias of a tenth of the standard deviation is detected with the probability `POWER`. An
+unbiased map is rejected with a probability of at most `LEVEL` (t tests, Bonferroni over the pairs).
+An interim test with fewer seeds rejects a map only if the bias exceeds `CERTAIN_Z` standard errors.
 
 Two kinds of maps are not tested for a bias. Maps with the same features for every seed have only
-one draw, which cannot show a bias. Maps such as Nystroem features always estimate the kernel from
-below: the kernel minus the estimate is itself a kernel.
+one estimate, which cannot show a bias. Maps such as Nystroem features always estimate the kernel
+from below: the kernel minus the estimate is itself a kernel.
 """
 
 from __future__ import annotations
@@ -36,11 +35,14 @@ It may also return features and a constant that is added to the products of feat
 
 
 class CheckFailedError(AssertionError):
-    """Exception for a map that fails a check; the message describes the actual result."""
+    """Error that is raised if a feature map fails a check. The message has the actual result."""
 
 
 class KernelClaim(NamedTuple):
-    """A feature map, the kernel that the map claims, and two numbers of features to measure at."""
+    """A feature map, the kernel that the map claims to approximate, and two numbers of features.
+
+    Kernel estimates are measured with both numbers of features, `sizes`.
+    """
 
     name: str
     draw: Draw
@@ -105,10 +107,11 @@ TESTED = slice(0, TESTS)
 
 
 class Pairs(NamedTuple):
-    """Rows on which a map is fitted, and the pairs of rows at which its kernel is estimated.
+    """Pairs of rows at which the kernel estimates of a feature map are measured.
 
-    `left` and `right` have the shape (n_pairs, d). `rows` contains rows of real data, followed by
-    `left` and `right`.
+    The map is fitted to `rows`, which contains rows of real data, followed by `left` and `right`.
+    The rows of a pair are in `left` and `right`, with the shape (n_pairs, d). `names` describes
+    each pair.
     """
 
     names: Sequence[str]
@@ -117,17 +120,18 @@ class Pairs(NamedTuple):
     rows: Array
 
     def compute_kernel(self, kernel: Kernel) -> Array:
-        """Return the kernel value k(x, y) of each pair, shape (n_pairs,)."""
+        """Return the kernel value k(x, y) of each pair of rows x and y, shape (n_pairs,)."""
         return np.diag(kernel(self.left, self.right)).copy()
 
 
 def choose_row_pairs(bandwidth: float) -> Pairs:
-    """Return the pairs of rows at which the kernel estimates of every map are measured.
+    """Return the pairs of rows at which the kernel estimates of a feature map are measured.
 
-    The pairs are centered at a point that is 0.3 bandwidths from the origin in the all-ones
-    direction. A fault that depends on x + y, such as a missing offset, would not be visible around
-    the origin. The last pair has distance 1 and is one bandwidth further from the origin.
+    Distances between rows are multiples of `bandwidth`. Most pairs are centered at a point near the
+    origin. The last pair is farther from the origin by one bandwidth.
     """
+    # The center is 0.3 bandwidths from the origin in the all-ones direction. A fault that depends
+    # on x + y, such as a missing offset, would not be visible around the origin.
     generator = np.random.default_rng(17)
     real = np.asarray(load_wine().data[:, :N_INPUTS])
     real = (real - real.mean(axis=0)) / real.std(axis=0)
@@ -161,14 +165,16 @@ def choose_row_pairs(bandwidth: float) -> Pairs:
 
 @dataclass
 class Measurement:
-    """Kernel estimates of one map over many seeds, and their statistics.
+    """Kernel estimates of a feature map over many seeds, and statistics of the estimates.
 
     Attributes
     ----------
     kernel : Kernel
-        Kernel that the map claims.
+        Kernel that the map claims to approximate.
     M : int
-        Requested number of features. The map returned `columns` columns.
+        Number of features that was requested.
+    columns : int
+        Number of columns that the map returned.
     pairs : Pairs
         Pairs of rows at which the kernel was estimated.
     estimates : array of shape (seeds, pairs)
@@ -176,26 +182,35 @@ class Measurement:
     rate : float
         Exponent p in an error proportional to M^p; NaN if it was not measured.
     seconds : float
-        CPU time.
+        CPU time of the measurement.
     below : bool
         True if the kernel minus z(x)'z(y) is positive semidefinite for every seed, as for Nystroem
-        features.
+        features. Here z(x) are the features of a row x.
     share_at_large : float
         `relative_error` at the larger M; NaN if it was not measured.
-    exact, bias, spread, error, z, squared : arrays of shape (pairs,)
-        For each pair: the exact kernel value, the mean estimate minus this value, the standard
-        deviation of an estimate over seeds, the standard error of the bias, the bias divided by its
-        standard error, and the mean squared error.
+    exact : array of shape (pairs,)
+        Exact kernel value of each pair.
+    bias : array of shape (pairs,)
+        Mean estimate minus the exact kernel value.
+    spread : array of shape (pairs,)
+        Standard deviation of an estimate over seeds.
+    error : array of shape (pairs,)
+        Standard error of the bias.
+    z : array of shape (pairs,)
+        Bias divided by its standard error.
+    squared : array of shape (pairs,)
+        Mean squared error of an estimate.
     limit : float
-        Largest absolute value of `z` for an unbiased map.
-    largest_z, biased : float, bool
-        The value of `z` with the largest absolute value. `biased` is True if this value is beyond
-        the limit, so that the mean estimate is not the kernel.
+        Largest absolute value of `z` with which a map counts as unbiased.
+    largest_z : float
+        The value of `z` with the largest absolute value.
+    biased : bool
+        True if `largest_z` is beyond the limit, so that the mean estimate is not the kernel.
     varies : bool
-        False if the features are the same for every seed, so that one draw is measured.
+        False if the features are the same for every seed.
     shown : int
-        Index of the pair with the largest bias. If pairs have a `z` above `CERTAIN_Z`, only these
-        pairs are considered.
+        Index of the pair with the largest bias. If `z` is beyond `CERTAIN_Z` for some pairs, only
+        these pairs are considered.
     """
 
     kernel: Kernel
@@ -209,7 +224,7 @@ class Measurement:
     share_at_large: float = math.nan
 
     def __post_init__(self) -> None:
-        """Compute the statistics of the estimates."""
+        """Compute the statistics of the kernel estimates."""
         self.seeds = len(self.estimates)
         self.exact = self.pairs.compute_kernel(self.kernel)
         self.bias: Array = self.estimates.mean(axis=0) - self.exact
@@ -231,17 +246,17 @@ class Measurement:
 
     @property
     def is_error_decreasing(self) -> bool:
-        """True if the error decreases with M, at least about half as fast as 1 / sqrt(M)."""
+        """True if the error falls with M, at least like M^-0.25, or if the rate is unknown."""
         return not self.rate > -0.25
 
     @property
     def wrong(self) -> bool:
-        """True if the draws show that the map does not have the kernel that it claims.
+        """True if the measurement shows that the map does not have the kernel that it claims.
 
-        A map with the same features for every seed is wrong if its error is much larger than the
-        error of independent draws. If the error of independent draws is not known, the map is wrong
-        if its error does not decrease with M. A smaller bias of such a map cannot be detected,
-        because one draw of a correct map has an error of the same size.
+        The map is wrong if its estimates are biased, or if its error does not decrease with M. If
+        the features are the same for every seed, a bias cannot be tested. Such a map is wrong only
+        if its error is much larger than the error of independent features. If the latter error is
+        not known, such a map is wrong if its error does not decrease with M.
         """
         if self.varies or self.below:
             return self.biased or not self.is_error_decreasing
@@ -252,15 +267,19 @@ class Measurement:
 
     @property
     def detectable_bias(self) -> float:
-        """Smallest bias, in standard deviations of a draw, detected with probability `POWER`."""
+        """Smallest bias that the test detects with the probability `POWER`.
+
+        The unit is the standard deviation of an estimate over seeds.
+        """
         return (self.limit + float(stats.norm.ppf(POWER))) / math.sqrt(self.seeds)
 
     @cached_property
     def relative_error(self) -> float:
-        """Mean squared error divided by the mean squared error of independently drawn features.
+        """Mean squared error divided by the mean squared error of independent features.
 
-        The independent features have the same form, such as pairs of cosine and sine. The quotient
-        is NaN if the error of the independent features is not known, or if both errors are 0.
+        Independent features have the same form, such as pairs of cosine and sine, but frequencies
+        that are drawn independently. The quotient is NaN if the error of independent features is
+        not known, or if both errors are 0.
         """
         return float(
             self.squared[TESTED].sum() / compute_error_of_independent_draws(self)[TESTED].sum()
@@ -268,10 +287,10 @@ class Measurement:
 
     @property
     def relative_error_at_distant_pair(self) -> float:
-        """RMSE at a pair that is farther from the origin, divided by the RMSE at a near pair.
+        """RMSE at a pair of rows far from the origin, divided by the RMSE at a near pair.
 
-        Both pairs have distance 1 in the same direction. The quotient is NaN if the kernel depends
-        on the location of the rows.
+        The rows of both pairs have the same difference. The quotient is NaN if the kernel depends
+        on more than the difference.
         """
         if self.kernel.feature != "wave" or isinstance(self.kernel, Softmax):
             return math.nan
@@ -281,11 +300,12 @@ class Measurement:
 
 
 def compute_error_of_independent_draws(measurement: Measurement) -> Array:
-    """Return the mean squared error of independently drawn features at each pair; NaN if unknown.
+    """Return the mean squared error of features with independent frequencies, for each row pair.
 
-    The independent features are positive features for the softmax kernel. For kernels with Fourier
-    features, they are pairs of cosine and sine if z(x)'z(x) of the measured map is k(x, x), and
-    cosines with an offset otherwise.
+    The features are positive features for the softmax kernel. For kernels with Fourier features,
+    the form of the measured features is used. The form is pairs of cosine and sine if the squared
+    norm of the features of x is k(x, x), and cosines with an offset otherwise. The result is NaN
+    for all other kernels.
     """
     kernel, pairs = measurement.kernel, measurement.pairs
     generator, d = np.random.default_rng(5), pairs.rows.shape[1]
@@ -309,17 +329,27 @@ def compute_error_of_independent_draws(measurement: Measurement) -> Array:
 def measure_bias(
     claim: KernelClaim, *, most: int | None = None, seconds: float = MAX_SECONDS
 ) -> Measurement:
-    """Measure the bias and the error of a map with respect to the kernel that it claims.
+    """Measure the bias and the error of the kernel estimates of a feature map.
 
     Parameters
     ----------
     claim : KernelClaim
-        The map, the kernel that it claims, and two values of M.
+        The map, the kernel that it claims to approximate, and two numbers of features.
     most : int, optional
-        Largest number of seeds, by default `N_SEEDS`. With fewer seeds, the probability of a wrong
-        rejection is unchanged, and the power is lower.
+        Largest number of seeds, by default `N_SEEDS`. With fewer seeds, a small bias is detected
+        less often, but a wrong rejection is not more likely.
     seconds : float
-        CPU time after which no further seed is drawn.
+        CPU time in seconds after which no further seed is measured.
+
+    Returns
+    -------
+    Measurement
+        Kernel estimates over the seeds, and their statistics.
+
+    Raises
+    ------
+    CheckFailedError
+        If the features are not a finite matrix with one line per row.
     """
     start = time.process_time()
     _, draw, kernel, sizes = claim

@@ -1,7 +1,7 @@
-"""Search for the cause of a bias among usual faults of feature maps.
+"""Search for the cause of a biased kernel estimate among usual faults of feature maps.
 
-The signature of a fault is the expected kernel estimate of a map with this fault, at the measured
-pairs and M. The fault whose signature fits the measured bias best is reported. The signature has a
+The signature of a fault is the expected kernel estimate of a map with this fault, at each measured
+pair of rows. The fault whose signature fits the measured bias best is reported. The signature has a
 closed form if only the length of the frequencies is wrong. If the distribution of the frequencies
 is wrong, the signature is simulated.
 """
@@ -31,9 +31,10 @@ SIMULATED = 12_000
 
 
 class Cause(NamedTuple):
-    """A fault, the advice for its correction, and the kernel estimates that it causes.
+    """A fault of a feature map, advice for its correction, and the kernel estimates that it causes.
 
-    `mean` is the expected kernel estimate at each pair of rows, shape (pairs,).
+    `what` describes the fault, and `mend` is the advice. `mean` is the expected kernel estimate at
+    each pair of rows, shape (pairs,).
     """
 
     what: str
@@ -48,9 +49,9 @@ CONSTANT_SEED = (
 
 
 def _draw_on_wrong_axis(generator: np.random.Generator, d: int, m: int, times: int) -> Array:
-    """Draw orthogonal frequencies whose random lengths scale coordinates instead of frequencies.
+    """Draw orthogonal frequencies with a fault: random lengths scale coordinates, not frequencies.
 
-    The shape is (times, m, d).
+    The result has the shape (times, m, d), for m frequencies with d coordinates.
     """
     Q = _directions(generator, d, m, times)
     lengths = np.sqrt(generator.chisquare(d, size=(times, Q.shape[1], 1, d)))
@@ -58,13 +59,19 @@ def _draw_on_wrong_axis(generator: np.random.Generator, d: int, m: int, times: i
 
 
 def _draw_unsigned(generator: np.random.Generator, d: int, m: int, times: int) -> Array:
-    """Draw orthogonal frequencies from a QR decomposition without a correction of the signs."""
+    """Draw orthogonal frequencies with a fault: the signs of the QR decomposition are not random.
+
+    The result has the shape (times, m, d), for m frequencies with d coordinates.
+    """
     Q = _directions(generator, d, m, times, signs=False).reshape(times, -1, d)[:, :m]
     return np.asarray(Q * np.sqrt(generator.chisquare(d, size=(times, m, 1))))
 
 
 def _draw_transposed(generator: np.random.Generator, d: int, m: int, times: int) -> Array:
-    """Draw d quasi-random points of m coordinates, and return m points of d coordinates."""
+    """Draw quasi-random frequencies with a fault: the matrix of the points is transposed.
+
+    The result has the shape (times, m, d), for m frequencies with d coordinates.
+    """
     points = 1 << (d - 1).bit_length()  # Sobol points are balanced in powers of 2
     engines = (stats.qmc.Sobol(m, scramble=True, rng=generator) for _ in range(times))
     draws = [engine.random(points)[:d].T for engine in engines]
@@ -72,7 +79,11 @@ def _draw_transposed(generator: np.random.Generator, d: int, m: int, times: int)
 
 
 def _draw_whitened(generator: np.random.Generator, d: int, m: int, times: int) -> Array:
-    """Draw frequencies that are shifted and whitened to exactly mean 0 and covariance I."""
+    """Draw frequencies with a fault: they are shifted and whitened.
+
+    The m frequencies of a draw have exactly the mean 0 and the identity as covariance. The result
+    has the shape (times, m, d).
+    """
     W = generator.standard_normal((times, m, d))
     W -= W.mean(axis=1, keepdims=True)
     values, vectors = np.linalg.eigh(W.transpose(0, 2, 1) @ W / m)
@@ -109,11 +120,13 @@ LAWS: dict[Callable[..., Array], tuple[str, str]] = {
 
 
 def find_cause_of_bias(measurement: Measurement) -> Cause | None:
-    """Return the fault whose signature explains the bias of a map best; None if no signature fits.
+    """Return the fault that explains the measured bias of a feature map best.
 
-    A signature is the expected kernel estimate with a fault. It fits if the unexplained share of
-    the bias is small, or if the noise of the seeds can explain the remaining bias.
+    A fault explains the bias if the kernel estimates that it causes are close to the measured
+    estimates. The result is None if the map is not biased, or if no known fault explains the bias.
     """
+    # A small remaining bias is accepted, and a larger remaining bias if the noise of the seeds can
+    # explain it.
     if not measurement.varies and measurement.wrong:
         return Cause(*CONSTANT_SEED, measurement.estimates.mean(axis=0))
     if not measurement.biased:
@@ -132,12 +145,15 @@ def find_cause_of_bias(measurement: Measurement) -> Cause | None:
 
 
 def _sizes(found: Measurement) -> list[int]:
-    """Return the possible numbers of frequencies of a map, in decreasing order."""
+    """Return the possible numbers of frequencies of a measured map, in decreasing order."""
     return sorted({found.M, found.columns, found.columns // 2} - {0}, reverse=True)
 
 
 def _closed_forms(found: Measurement) -> Iterator[Cause]:
-    """Yield the faults that scale the kernel or change its bandwidth."""
+    """Yield possible faults that scale the kernel or change its bandwidth.
+
+    The kernel estimates that these faults cause have closed forms.
+    """
     kernel, pairs, exact, sizes = found.kernel, found.pairs, found.exact, _sizes(found)
     s, d = kernel.bandwidth, pairs.rows.shape[1]
     factor = float(((exact + found.bias) @ exact) / (exact @ exact))
@@ -181,7 +197,10 @@ def _closed_forms(found: Measurement) -> Iterator[Cause]:
 
 
 def _simulated(found: Measurement) -> Iterator[Cause]:
-    """Yield the faults in the distribution of the frequencies, with simulated signatures."""
+    """Yield possible faults in the distribution of the frequencies.
+
+    The kernel estimates that these faults cause are simulated.
+    """
     kernel, pairs, sizes = found.kernel, found.pairs, _sizes(found)
     softmax, d = kernel.name == "softmax", pairs.rows.shape[1]
     if not softmax and (not isinstance(kernel, GaussianMeasure) or isinstance(kernel, ArcCosine)):

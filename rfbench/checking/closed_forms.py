@@ -1,4 +1,4 @@
-"""Kernels that feature maps of other packages have, and that rfbench's samplers do not support."""
+"""Kernels for tests of feature maps in other packages. The samplers of rfbench do not have them."""
 
 from __future__ import annotations
 
@@ -13,37 +13,43 @@ from rfbench.registry import KERNELS
 
 
 class Matern32(Matern):
-    """Matern kernel of order 3/2: (1 + r) exp(-r), r = sqrt(3) |x - y| / s."""
+    """Matern kernel of order 3/2: (1 + r) exp(-r).
+
+    r is sqrt(3) |x - y| / s for rows x and y and the bandwidth s.
+    """
 
     name = "matern32"
     nu = 1.5
 
 
 class Matern52(Matern):
-    """Matern kernel of order 5/2: (1 + r + r^2 / 3) exp(-r), r = sqrt(5) |x - y| / s."""
+    """Matern kernel of order 5/2: (1 + r + r^2 / 3) exp(-r).
+
+    r is sqrt(5) |x - y| / s for rows x and y and the bandwidth s.
+    """
 
     name = "matern52"
     nu = 2.5
 
 
 class SoftmaxRegularized(Softmax):
-    """Softmax kernel with frequencies of length sqrt(d), called SMREG in Performers.
+    """Regularized softmax kernel of Performers, whose frequencies have the length sqrt(d).
 
-    The kernel is exp(-(|x|^2 + |y|^2) / 2) E exp(w'(x + y)). Here w is uniform on the sphere of
-    radius sqrt(d), and x and y are rows divided by the bandwidth. The mean of exp(w'(x + y)) is
-    0F1(d / 2; d |x + y|^2 / 4).
+    The kernel is exp(-(|x|^2 + |y|^2) / 2) times the mean of exp(w'(x + y)). Here x and y are rows
+    with d columns, divided by the bandwidth. The frequency w is uniform on the sphere of radius
+    sqrt(d). The mean is the hypergeometric function 0F1(d / 2; d |x + y|^2 / 4).
     """
 
     name = "softmax-regularised"
 
     def __call__(self, X: Rows, Y: Rows) -> NDArray[np.float64]:
-        """Return the kernel matrix."""
+        """Return the kernel matrix of the rows of X and the rows of Y."""
         return self.compute_with_shorter_frequencies(X, Y, 1.0)
 
     def compute_with_shorter_frequencies(
         self, X: Rows, Y: Rows, factor: float
     ) -> NDArray[np.float64]:
-        """Return the kernel matrix that results if all frequencies are divided by `factor`."""
+        """Return the kernel matrix of X and Y if all frequencies are divided by `factor`."""
         from scipy.special import hyp0f1
 
         left, right = to_float64(X) / self.bandwidth, to_float64(Y) / self.bandwidth
@@ -52,7 +58,7 @@ class SoftmaxRegularized(Softmax):
         return np.asarray(np.exp(-squares / 2) * hyp0f1(d / 2, d * sums / (2 * factor) ** 2))
 
     def frequencies(self, generator: np.random.Generator, d: int, m: int) -> NDArray[np.float64]:
-        """Draw m frequencies of positive features, shape (m, d)."""
+        """Draw m random frequencies with d coordinates, for positive features; shape (m, d)."""
         W = generator.standard_normal((m, d))
         lengths = np.linalg.norm(W, axis=1, keepdims=True)
         return np.asarray(np.sqrt(d) * W / lengths / self.bandwidth)
@@ -65,10 +71,10 @@ OTHERS: dict[str, type[Kernel]] = {kernel.name: kernel for kernel in _ALL}
 def find_kernel_by_name(
     name: str, bandwidth: float, gamma: float = 1.0, degree: int = 2, coef0: float = 0.0
 ) -> Kernel:
-    """Return a kernel of rfbench or of this module.
+    """Return the kernel with the given name and bandwidth.
 
     `gamma`, `degree` and `coef0` are used only for the polynomial kernel (gamma x'y +
-    coef0)^degree. Their names and defaults follow scikit-learn.
+    coef0)^degree of rows x and y, as in scikit-learn.
     """
     name = KERNELS.find_published_name(name)
     if name == "polynomial":

@@ -1,7 +1,8 @@
 """Estimates of the number of features that is needed for a given kernel error.
 
-`rfbench test --within` measures the error over seeds, with the exact kernel. If the kernel is not
-known, the bootstrap estimates the error of one draw from its features Z:
+The kernel error is the difference between a kernel matrix and its estimate. `rfbench test --within`
+measures the error over seeds, with the exact kernel. If the kernel is not known, the bootstrap
+estimates the error from a matrix Z of features:
 
     from rfbench.checking.enough import count_enough_features, estimate_kernel_error
 
@@ -37,22 +38,26 @@ REAL_ROWS = 60
 
 
 def compute_resampled_errors(Z: Array, frequency: Index, seed: int = 0) -> dict[str, Array]:
-    """Return the kernel errors of resampled frequencies in two norms.
+    """Return bootstrap estimates of the kernel error, in two norms.
+
+    The frequencies of the features Z are resampled. An error is the difference between the kernel
+    estimate of resampled features and the estimate Z Z'.
 
     Parameters
     ----------
     Z : array of shape (n, columns)
         Features. Z Z' estimates the kernel.
     frequency : array of int, shape (columns,)
-        Index of the frequency that each column belongs to, from 0. The cosine and the sine of a
-        pair have the same index. All frequencies need the same number of columns.
+        Index of the frequency of each column, starting at 0. The cosine and the sine of a frequency
+        have the same index. All frequencies must have the same number of columns.
     seed : int
         Seed of the resampling.
 
     Returns
     -------
     dict
-        Errors of shape (N_ERRORS,) in the Frobenius norm and of the largest entry.
+        The keys are "frobenius" (Frobenius norm of the error) and "largest" (largest absolute entry
+        of the error). Each value is an array of shape (N_ERRORS,).
 
     Raises
     ------
@@ -78,14 +83,19 @@ def compute_resampled_errors(Z: Array, frequency: Index, seed: int = 0) -> dict[
 
 
 def find_quantile(errors: Array) -> float:
-    """Return the value that a further error does not exceed with the probability `PROBABILITY`."""
+    """Return an estimate of the 90 % quantile of the distribution of `errors`.
+
+    A further error does not exceed this value with the probability `PROBABILITY` (0.9).
+    """
     return float(np.quantile(errors, PROBABILITY, method="weibull"))
 
 
 def estimate_kernel_error(Z: Array, frequency: Index | None = None, seed: int = 0) -> float:
-    """Return the relative kernel error (Frobenius) that is not exceeded with probability 0.9.
+    """Return a bootstrap estimate of the relative kernel error of a matrix Z of features.
 
-    By default each column has its own frequency (see `compute_resampled_errors`).
+    The error is the Frobenius norm of the error of Z Z', divided by the norm of Z Z'. The true
+    error does not exceed the estimate with the probability 0.9. `frequency` has the index of the
+    frequency of each column. By default, each column has its own frequency.
     """
     frequency = np.arange(Z.shape[1]) if frequency is None else frequency
     errors = compute_resampled_errors(Z, frequency, seed)["frobenius"]
@@ -93,9 +103,11 @@ def estimate_kernel_error(Z: Array, frequency: Index | None = None, seed: int = 
 
 
 def count_enough_features(error: float, M: int, within: float) -> int:
-    """Return the smallest number of features with an error of at most `within`.
+    """Return the smallest number of features with a kernel error of at most `within`.
 
-    `error` is the error of M features. By assumption it is proportional to M^-0.5.
+    `error` is the kernel error of M features. The error is assumed to be proportional to M^-0.5.
+
+    Raises MethodError if more than `MOST_FEATURES` features would be needed.
     """
     needed = M * (error / within) ** 2 if within > 0 else math.inf
     if needed > MOST_FEATURES:
@@ -110,7 +122,12 @@ def count_enough_features(error: float, M: int, within: float) -> int:
 
 
 def measure_kernel_errors(claim: KernelClaim, seconds: float = MAX_SECONDS) -> Array:
-    """Return the relative kernel errors (Frobenius) of up to N_ERRORS seeds, on 60 rows of data."""
+    """Return the relative kernel errors of a feature map, one for each of up to N_ERRORS seeds.
+
+    An error is the Frobenius norm of the estimated kernel matrix minus the exact matrix, divided by
+    the norm of the exact matrix. The matrices have 60 rows of real data. `seconds` limits the CPU
+    time.
+    """
     start = time.process_time()
     rows = choose_row_pairs(claim.kernel.bandwidth).rows
     K = claim.kernel(rows[:REAL_ROWS], rows[:REAL_ROWS])
@@ -124,14 +141,20 @@ def measure_kernel_errors(claim: KernelClaim, seconds: float = MAX_SECONDS) -> A
 
 
 def find_quantile_interval(errors: Array) -> tuple[float, float]:
-    """Return the 95 % confidence interval of the quantile. Both of its ends are observed errors."""
+    """Return a 95 % confidence interval of the 90 % quantile of `errors`.
+
+    Both ends of the interval are observed errors.
+    """
     ordered = np.sort(errors)
     low, high = (int(stats.binom.ppf(p, len(ordered), PROBABILITY)) for p in (0.025, 0.975))
     return float(ordered[max(low - 1, 0)]), float(ordered[min(high, len(ordered) - 1)])
 
 
 def describe_enough(claim: KernelClaim, found: Measurement, within: float) -> list[str]:
-    """Return sentences: the number of features that is enough, or the reason why it is unknown."""
+    """Return sentences about the number of features that is needed for a kernel error `within`.
+
+    If the number cannot be estimated, the text contains the reason.
+    """
     unknown = "enough features: not estimated, because "
     if not found.varies:
         return [f"{unknown}the features are the same for every seed"]

@@ -1,4 +1,4 @@
-"""Published measurements of feature maps: the CSV files, and the page maps.md."""
+"""Published measurements of feature maps: the CSV files, and the page ``maps.md``."""
 
 from __future__ import annotations
 
@@ -74,9 +74,10 @@ WORDS_OF_CELL = 30
 def make_map_row(
     claim: KernelClaim, facts: Mapping[str, Any], most: int | None = None
 ) -> dict[str, Any]:
-    """Measure the bias of a map and return its row of the table.
+    """Measure the bias of a feature map, and return the row of the map for a table.
 
-    `facts` contains the columns that need no measurement. `most` is the largest number of seeds.
+    `facts` contains values that are added to the row without a measurement. `most` is the largest
+    number of seeds.
     """
     found = measure_bias(claim, most=most, seconds=600.0)
     i, cause = found.shown, find_cause_of_bias(found)
@@ -96,7 +97,12 @@ def make_map_row(
 
 
 def find_verdict_on_map(measurement: Measurement) -> str:
-    """Return the verdict on a map: biased, not biased, or one of the other verdicts."""
+    """Return the verdict on a feature map as text.
+
+    The verdict is "biased" or "no bias" if the bias could be tested. Maps whose features are the
+    same for every seed, or that estimate the kernel from below, have separate verdicts. The verdict
+    is "no gain from M" if the error does not decrease with the number of features M.
+    """
     if measurement.below:
         return BELOW
     if not measurement.varies:
@@ -105,7 +111,7 @@ def find_verdict_on_map(measurement: Measurement) -> str:
 
 
 def read_map_rows(file: Path) -> pd.DataFrame:
-    """Read the published rows of a CSV file; missing texts become empty strings."""
+    """Read a CSV file with measurements of feature maps. Missing texts become empty strings."""
     table = pd.read_csv(file, dtype=dict.fromkeys((*TEXTS, "version"), str), **EXACT)
     table = table.reindex(columns=list(MAP_COLUMNS)).astype(dict.fromkeys(TEXTS, STRING))
     filled: pd.DataFrame = table.fillna(dict.fromkeys(TEXTS, ""))
@@ -113,14 +119,18 @@ def read_map_rows(file: Path) -> pd.DataFrame:
 
 
 def _list_unbiased_claims(others: pd.DataFrame) -> pd.DataFrame:
-    """Return the measured maps that claim to be unbiased."""
+    """Return the rows of the measured feature maps that should be unbiased.
+
+    Maps without a measurement are left out. Maps whose bias does not count as a fault are also left
+    out.
+    """
     return others[(others["verdict"] != "") & (others["apart"] == "")]
 
 
 def number_faults_of_biased_maps(others: pd.DataFrame) -> pd.DataFrame:
-    """Return the biased maps in the order of their faults, with the number of the fault.
+    """Return the rows of the biased feature maps, with a column for the number of the fault.
 
-    Two maps have the same number if the same mistake was made, also in different packages.
+    Maps with the same mistake have the same number, even if they are in different packages.
     """
     biased = _list_unbiased_claims(others)[_list_unbiased_claims(others)["verdict"] == BIASED]
     biased = biased.sort_values(["fault", "code", "option"], kind="stable")
@@ -128,7 +138,10 @@ def number_faults_of_biased_maps(others: pd.DataFrame) -> pd.DataFrame:
 
 
 def annotate_published_rows(file: Path, sources: Mapping[str, Any]) -> None:
-    """Copy the texts of `sources` into the published rows of a CSV file. No map is measured."""
+    """Copy the remarks in `sources` into a CSV file with measurements of feature maps.
+
+    No map is measured again.
+    """
     table = read_map_rows(file)
     for name, source in sources.items():
         for each in source["maps"]:
@@ -144,7 +157,10 @@ def annotate_published_rows(file: Path, sources: Mapping[str, Any]) -> None:
 
 
 def write_map_rows(file: Path, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Write rows to a CSV file. Existing rows with the same value of `code` are replaced."""
+    """Write measurements of feature maps to a CSV file.
+
+    Existing rows with the same value in the column ``code`` are replaced.
+    """
     table = pd.DataFrame(rows, columns=list(MAP_COLUMNS))
     if file.is_file():
         old = read_map_rows(file)
@@ -156,7 +172,10 @@ def write_map_rows(file: Path, rows: Sequence[Mapping[str, Any]]) -> None:
 
 
 def find_folder_of_maps(paths: Iterable[str | Path]) -> Path | None:
-    """Return the folder of map measurements in or next to one of `paths`, or None."""
+    """Return the folder with measurements of feature maps, in or next to one of `paths`.
+
+    The result is None if there is no such folder.
+    """
     for path in map(Path, paths):
         for folder in (path / NAME, path / "published" / NAME, path.parent / NAME):
             if (folder / "others.csv").is_file():
@@ -165,7 +184,10 @@ def find_folder_of_maps(paths: Iterable[str | Path]) -> Path | None:
 
 
 def render_maps_page(folder: Path, out: Path) -> str:
-    """Return the text of maps.md for the rows in a folder; links are relative to `out`."""
+    """Return the page ``maps.md``, which lists the measured feature maps and the biased ones.
+
+    The measurements are read from the CSV files in `folder`. Links are relative to `out`.
+    """
     others, own = (read_map_rows(folder / f"{name}.csv") for name in ("others", "own"))
     claiming, biased = _list_unbiased_claims(others), number_faults_of_biased_maps(others)
     slow, right = (claiming[claiming["verdict"] == verdict] for verdict in (SLOW, RIGHT))
@@ -212,7 +234,11 @@ def render_maps_page(folder: Path, out: Path) -> str:
 
 
 def count_planted_faults(folder: Path) -> dict[str, Any]:
-    """Return the numbers of planted faults and of correct maps, and how many were rejected."""
+    """Return the numbers of faults that the test for bias has found and missed.
+
+    The faults were added to correct feature maps on purpose. The result also has the number of
+    correct maps, and the number of correct maps that were rejected.
+    """
     faults, right = (pd.read_csv(folder / f"{name}.csv") for name in TABLES[-2:])
     large, small = faults[faults["bias"] > SEEN], faults[faults["bias"] <= SEEN]
     rejected = int(right["found"].sum())
@@ -228,7 +254,10 @@ def count_planted_faults(folder: Path) -> dict[str, Any]:
 
 
 def read_power(file: Path) -> Grid:
-    """Return the table of detection rates for each bias, with 95 % intervals."""
+    """Return a table with the share of biased feature maps that the test has detected.
+
+    The table has a row for each size of the bias, with a 95 % interval of the share.
+    """
     limit = stats.t.isf(LEVEL / 2 / TESTS, N_SEEDS - 1)
     lines = []
     for bias, maps, found in (
@@ -242,7 +271,7 @@ def read_power(file: Path) -> Grid:
 
 
 def count_tried_packages(folder: Path) -> dict[str, Any]:
-    """Return the number of packages that were tried, and the number of packages per result."""
+    """Return the number of packages whose feature maps were examined, and the number per result."""
     tried = pd.read_csv(folder / "candidates.csv")
     counts = tried["result"].str.partition(":")[0].value_counts()
     return {"tried": len(tried), "counts": counts.to_dict(), "meanings": RESULTS_OF_PACKAGES}
@@ -253,7 +282,10 @@ def _name(row: Mapping[Any, Any]) -> str:
 
 
 def _bias_cells(row: Mapping[Any, Any]) -> list[str]:
-    """Return the bias in percent of the kernel, and the pair of rows with the largest bias."""
+    """Return two cells of a table: the bias in percent of the kernel, and a pair of rows.
+
+    The pair of rows has the largest bias.
+    """
     percent = 100 * row["bias"] / row["exact"] if abs(row["exact"]) > 1e-9 else 0.0
     exact, mean = row["exact"], row["exact"] + row["bias"]
     becomes = f"{format_number(mean, 2)} instead of {format_number(exact, 2)}"
@@ -270,13 +302,13 @@ def _reason(row: Mapping[Any, Any]) -> str:
 
 
 def _fits(rows: pd.DataFrame) -> pd.Series:
-    """Return True for each row whose complete reason fits into a cell of the table."""
+    """Return a boolean for each row: True if the explanation of the bias fits into a table cell."""
     words = [len(_reason(row).split()) for row in rows.to_dict("records")]
     return pd.Series([n <= WORDS_OF_CELL for n in words], rows.index, dtype=bool)
 
 
 def _biased_grid(rows: pd.DataFrame) -> Grid:
-    """Return the table of biased maps: the fault, the bias, the cause and the correction."""
+    """Return the table of biased feature maps: the fault, the bias, the cause and the fix."""
     lines = [
         [
             _name(row),
@@ -294,7 +326,7 @@ def _biased_grid(rows: pd.DataFrame) -> Grid:
 
 
 def _apart_grid(rows: pd.DataFrame) -> Grid:
-    """Return the table of maps whose bias is not counted as a fault, with the reason."""
+    """Return the table of feature maps whose bias does not count as a fault, with the reasons."""
     lines = [
         [_name(row), row["kernel"], *_bias_cells(row), row["said"] or row["apart"]]
         for row in rows.to_dict("records")
@@ -305,7 +337,10 @@ def _apart_grid(rows: pd.DataFrame) -> Grid:
 
 
 def _own_tests_grid(file: Path) -> Grid:
-    """Return the table of patched packages, with test results before and after the patch."""
+    """Return the table of packages whose feature maps we patched.
+
+    A row has the results of the package's tests and of our tests, before and after the patch.
+    """
     lines = []
     types: Any = {"version": str, "note": STRING}
     for row in pd.read_csv(file, dtype=types).to_dict("records"):
@@ -326,14 +361,14 @@ def _own_tests_grid(file: Path) -> Grid:
 
 
 def _place_grid(rows: pd.DataFrame) -> Grid:
-    """Return the table with the source file of each map."""
+    """Return the table with the source file of each feature map."""
     ordered = rows.sort_index().to_dict("records")
     lines = [[_name(row), row["version"], row["file"]] for row in ordered]
     return Grid(["feature map", "version", "file"], lines)
 
 
 def _right_grid(rows: pd.DataFrame) -> Grid:
-    """Return the table of maps without a bias, one line per package."""
+    """Return the table of feature maps without a bias, with one row per package."""
     lines = [
         [*map(str, package), "; ".join(dict.fromkeys(here["option"]))]
         for package, here in rows.groupby(["code", "version", "how"], sort=False)
@@ -342,9 +377,9 @@ def _right_grid(rows: pd.DataFrame) -> Grid:
 
 
 def _size_grid(rows: pd.DataFrame) -> Grid:
-    """Return the table of biases, with one column per number of features.
+    """Return the table of biases of feature maps, with one column per number of features.
 
-    The unit of a bias is the standard deviation of the estimate of one draw.
+    The unit of a bias is the standard deviation of a kernel estimate over seeds.
     """
     sizes = sorted({int(M) for M in rows["M"]})
     lines = []

@@ -1,4 +1,7 @@
-"""Checks of the kernel and the promises of a feature map, and sentences about the result."""
+"""Functions that check the kernel and the promises of a feature map, and describe the result.
+
+A promise is a property such as equal features for equal seeds.
+"""
 
 from __future__ import annotations
 
@@ -31,19 +34,19 @@ FEATURES = "Return one line of finite numbers for each of about 100 rows, for M 
 
 @dataclass
 class Report:
-    """Findings about a feature map.
+    """Findings of `check_feature_map` about a feature map.
 
     Attributes
     ----------
     promises : list of PromiseCheck
-        All checked promises (such as the same features for the same seed), kept and broken.
+        Results of the checks of all promises, such as the same features for the same seed.
     measured : list of (KernelClaim, Measurement)
-        Each kernel that the map claims, with its measurement. Kernels that the map does not have
-        come first.
+        Each kernel that the map claims to approximate, with the measured bias and error. Kernels
+        that the map does not approximate are first.
     why_not : str
-        Reason why no kernel was measured, else an empty string.
+        Reason why no kernel was measured; an empty string if a kernel was measured.
     reading : str
-        Sentence on how the bandwidth is derived from a parameter of the map.
+        Sentence that describes how the bandwidth is derived from a parameter of the map.
     """
 
     promises: list[PromiseCheck]
@@ -53,12 +56,12 @@ class Report:
 
     @property
     def broken_promises(self) -> list[PromiseCheck]:
-        """Promises that the map does not keep."""
+        """Results of the failed checks."""
         return [promise for promise in self.promises if promise.fault]
 
     @property
     def wrong_kernels(self) -> list[tuple[KernelClaim, Measurement]]:
-        """Kernels that the map claims but does not have, with their measurements."""
+        """Kernels that the map claims but does not approximate, with their measurements."""
         return [each for each in self.measured if each[1].wrong]
 
 
@@ -70,7 +73,9 @@ def check_feature_map(
     *,
     seconds: float = MAX_SECONDS,
 ) -> Report:
-    """Check the kernel and the promises of a feature map.
+    """Check if a feature map has the kernel that it claims, and if it keeps all promises.
+
+    A promise is a property such as equal features for equal seeds.
 
     Parameters
     ----------
@@ -78,12 +83,13 @@ def check_feature_map(
         A sampler, a transformer with scikit-learn's interface, or a function ``f(X, M, seed)`` that
         returns the features of rows.
     kernel : str, optional
-        Kernel to check. The default is each kernel that a sampler supports, else the Gaussian
-        kernel.
+        Name of the kernel to check. By default, each kernel that a sampler supports is checked. For
+        any other map, the default is the Gaussian kernel.
     bandwidth : float, optional
-        Bandwidth of the kernel. The default is derived from `parameters`, else 3.
+        Bandwidth of the kernel. By default, the bandwidth is derived from `parameters`. If they do
+        not contain a bandwidth, the default is 3, or 1 for a map without a bandwidth parameter.
     parameters : mapping, optional
-        Parameters other than the number of features and the seed.
+        Parameters of the map, except the number of features and the seed.
     seconds : float
         Limit of the CPU time per kernel, in seconds.
 
@@ -95,7 +101,7 @@ def check_feature_map(
     Raises
     ------
     MethodError
-        If `feature_map` is not a map.
+        If `feature_map` is not a feature map.
     """
     subject = make_map_under_test(feature_map, parameters, kernel)
     with warnings.catch_warnings():
@@ -122,13 +128,22 @@ def check_feature_map(
 def check_map(feature_map: Any, *args: Any, **kwargs: Any) -> None:
     """Check a feature map, and raise CheckFailedError if a check fails.
 
-    This function is for your own tests. The arguments are as in `check_feature_map`.
+    The function can be called in the tests of a package that has a feature map.
+
+    Parameters
+    ----------
+    feature_map : type or callable
+        A sampler, a transformer with scikit-learn's interface, or a function ``f(X, M, seed)``.
+    *args
+        Further positional arguments of `check_feature_map`.
+    **kwargs
+        Further keyword arguments of `check_feature_map`.
 
     Raises
     ------
     CheckFailedError
-        If the map does not have the kernel that it claims, or does not keep a promise. The message
-        contains the actual result and the correction.
+        If the map does not have the kernel that it claims, or if a property such as equal features
+        for equal seeds does not hold. The message contains the actual result and the correction.
     """
     report = check_feature_map(feature_map, *args, **kwargs)
     failed = [str(promise) for promise in report.broken_promises]
@@ -141,7 +156,7 @@ def check_map(feature_map: Any, *args: Any, **kwargs: Any) -> None:
 
 
 def describe_kernel_result(claim: KernelClaim, measurement: Measurement) -> str:
-    """Return a sentence with the result for one kernel of a map."""
+    """Return a sentence that states if a feature map has the kernel that it claims."""
     i, name = (
         measurement.shown,
         measurement.kernel.name + (f", {claim.name} map" if claim.name else ""),
@@ -165,7 +180,10 @@ def describe_kernel_result(claim: KernelClaim, measurement: Measurement) -> str:
 
 
 def list_causes_of_bias(measurement: Measurement) -> list[str]:
-    """Return the likely cause of a bias and its correction; empty without a bias."""
+    """Return lines with the likely cause of a biased kernel estimate and its correction.
+
+    The list is empty if the measured map is not biased.
+    """
     if not measurement.biased and (measurement.varies or not measurement.wrong):
         return []
     cause = find_cause_of_bias(measurement)
@@ -174,7 +192,10 @@ def list_causes_of_bias(measurement: Measurement) -> list[str]:
 
 
 def describe_measurement(measurement: Measurement) -> list[str]:
-    """Return the results other than the bias, one sentence per line."""
+    """Return sentences with the results of a measurement, except the bias.
+
+    The sentences describe the number of seeds, the time and the error of the kernel estimates.
+    """
     lines = {
         f"{measurement.seeds} seeds, {measurement.columns} columns, "
         f"{measurement.seconds:.0f} s of CPU": 0.0,
@@ -192,7 +213,10 @@ def describe_measurement(measurement: Measurement) -> list[str]:
 
 
 def tabulate_row_pairs(measurement: Measurement) -> list[list[str]]:
-    """Return a line of text cells for each pair of rows, with the columns of `PAIRS_HEAD`."""
+    """Return a table with the measured kernel estimates, with a row for each pair of data rows.
+
+    `PAIRS_HEAD` has the headings of the columns.
+    """
     columns = (measurement.exact, measurement.bias, measurement.spread, measurement.z)
     return [
         [name, f"{k:.4f}", f"{bias:+.4f}", f"{spread:.2g}", f"{z:+.1f}"]

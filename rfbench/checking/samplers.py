@@ -1,9 +1,9 @@
-"""Promises that every feature map has to keep, and the checks of these promises.
+"""Checks of promises, which are properties that every feature map must have.
 
-A promise is a property such as equal features for equal seeds. A check is a function whose argument
-is a map with its options. A map is a sampler, a transformer, or a function f(X, M, seed). A check
-raises `CheckFailedError` if the promise is not kept. The name of a check is a short form of the
-promise. The docstring explains the promise and is printed as advice if the promise is not kept.
+An example of a promise is equal features for equal seeds. A feature map is a sampler, a
+transformer, or a function f(X, M, seed). A check is a function of a map that raises
+`CheckFailedError` if the map does not keep a promise. The name of a check is a short form of the
+promise. The docstring of a check is printed as advice if the check fails.
 """
 
 from __future__ import annotations
@@ -47,16 +47,23 @@ POLYNOMIAL = ("gamma", "degree", "coef0")
 
 @dataclass(frozen=True)
 class FeatureMapUnderTest:
-    """A feature map with its options and its declared properties.
+    """A feature map that is checked, with its parameters and its declared properties.
 
     Attributes
     ----------
-    thing : a sampler, a transformer, or a function f(X, M, seed)
-    options : parameters other than the number of features and the seed
-    kernels_served : names of the kernels that the map claims; a sampler has to reject all others
-    float32_tolerance : absolute tolerance for features of float32 rows
-    kernel_sizes : two numbers of components for the measurement of kernel estimates
-    unbiased : False if the estimates are biased with these options
+    thing : type or callable
+        A sampler, a transformer, or a function ``f(X, M, seed)``.
+    options : mapping
+        Parameters of the map, except the number of features and the seed.
+    kernels_served : sequence of str
+        Names of the kernels that the map claims to approximate. A sampler must reject all other
+        kernels.
+    float32_tolerance : float
+        Absolute tolerance for features of rows in float32.
+    kernel_sizes : tuple of int
+        Two numbers of features with which the kernel estimates are measured.
+    unbiased : bool
+        False if the map declares that its kernel estimates are biased with these parameters.
     """
 
     thing: Any
@@ -86,7 +93,7 @@ class FeatureMapUnderTest:
 
     @property
     def _takes_seed(self) -> bool:
-        """True if the map gets a seed and does not declare that it is deterministic."""
+        """True if the map accepts a seed and does not declare that it is deterministic."""
         seeded = self.method.is_feature_function or any(
             name in SEED_NAMES for name in self.method.parameter_names
         )
@@ -104,19 +111,20 @@ class FeatureMapUnderTest:
 
     @cached_property
     def method(self) -> Method:
-        """The map as a `Method`, which `rfbench run` and `rfbench rank` use."""
+        """The map as a `Method`, the class with which `rfbench run` calls feature maps."""
         return Method(self.thing, getattr(self.thing, "__name__", repr(self.thing)), self.options)
 
     def _find_bandwidth_options(
         self, kernel: str, bandwidth: float | None = None
     ) -> tuple[dict[str, Any], float]:
-        """Return the keyword argument that sets the bandwidth, and the bandwidth.
+        """Return the parameter of the map that sets the bandwidth, and the bandwidth.
 
-        The argument is the parameter that the user declared, as in a configuration. Otherwise it is
-        the map's parameter in `WIDTHS`, with its measured exponent. The dictionary is empty if the
-        user has set this parameter. It is also empty if the map has no such parameter. The
-        bandwidth is then 1, unless it is given.
+        The parameter is returned as a dictionary of keyword arguments. The user can declare its
+        name. By default, the parameter has a usual name such as ``gamma``, and its relation to the
+        bandwidth is measured. The dictionary is empty if the user has set this parameter, or if the
+        map has no such parameter.
         """
+        # Without a parameter, the bandwidth is 1, unless it is given.
         method = self.method
         if not self.is_sampler and method.formula is not None:
             s = bandwidth or BANDWIDTH
@@ -132,7 +140,10 @@ class FeatureMapUnderTest:
 
     @cached_property
     def _width_name(self) -> str | None:
-        """Name of the map's bandwidth parameter (one of `WIDTHS`), or None if the map has none."""
+        """Name of the parameter that sets the bandwidth, such as ``gamma``; None if there is none.
+
+        Raises MethodError if several parameters could set the bandwidth.
+        """
         names = [
             n for n in WIDTHS[: 1 if self.is_sampler else None] if n in self.method.parameter_names
         ]
@@ -145,10 +156,10 @@ class FeatureMapUnderTest:
         return names[0] if names else None
 
     def _reading(self, name: str, kernel: str) -> tuple[float, float]:
-        """Return f and p in the relation f * s^p between a parameter and the bandwidth s.
+        """Return f and p in the formula f * s^p for the value of a parameter with bandwidth s.
 
-        The factor f is as in scikit-learn. The exponent p is measured, or derived from the
-        parameter's name if it cannot be measured.
+        `name` is the name of the parameter. The factor f is as in scikit-learn. The exponent p is
+        measured, or derived from the name if a measurement is not possible.
         """
         usual = (-2.0 if "gaussian" in kernel else -1.0) if name == "gamma" else 1.0
         power = self._power or usual
@@ -156,7 +167,10 @@ class FeatureMapUnderTest:
 
     @cached_property
     def _power(self) -> float | None:
-        """Measured exponent p of the bandwidth in a parameter; None if it cannot be measured."""
+        """Measured exponent p of a bandwidth parameter, which is proportional to s^p.
+
+        Here s is the bandwidth of the kernel. The exponent is None if it cannot be measured.
+        """
         name = self._width_name
         # The bandwidth parameter of a sampler is the bandwidth of the kernel, so the exponent is
         # not measured.
@@ -173,7 +187,10 @@ class FeatureMapUnderTest:
 
     @property
     def bandwidth_note(self) -> str:
-        """Sentence on how the bandwidth is derived; empty if the exponent was not measured."""
+        """Sentence that describes how the bandwidth is derived from a parameter of the map.
+
+        The sentence is empty if the relation between parameter and bandwidth was not measured.
+        """
         kernel = self.kernels_served[0]
         if kernel == "polynomial" or self.method.formula is not None or not self._power:
             return ""
@@ -184,7 +201,10 @@ class FeatureMapUnderTest:
         )
 
     def make(self, M: int = 8, seed: Any = 0, **options: Any) -> Any:
-        """Build an object with fit and transform; pass M and the seed if it has such parameters."""
+        """Return an object with the methods ``fit`` and ``transform`` that computes the features.
+
+        `M` is the number of features. `M` and `seed` are passed only to maps with such parameters.
+        """
         options = {**self._find_bandwidth_options(self.kernels_served[0])[0], **options}
         if not self.is_sampler:
             return self.method.make(M, seed, **options)
@@ -195,7 +215,10 @@ class FeatureMapUnderTest:
         return self.thing(**{**usual, **self.options, **options})
 
     def fit(self, made: Any, X: Any = CHECK_ROWS, y: Any = CHECK_TARGET) -> Any:
-        """Fit an object; pass the target only if the object declares that it uses the target."""
+        """Fit the object `made` to rows X; return the fitted object.
+
+        The target y is passed only if the object declares that it uses the target.
+        """
         return made.fit(X, *((y,) if uses_target(made) else ()))
 
     def compute_features(
@@ -207,9 +230,10 @@ class FeatureMapUnderTest:
     def list_kernel_claims(
         self, kernel: str | None = None, bandwidth: float | None = None
     ) -> list[KernelClaim]:
-        """Return the claims of the map: one kernel if it is given, else all kernels of the map.
+        """Return the kernels that the map claims to approximate, as a list of `KernelClaim`.
 
-        A sampler with frequencies has two claims per kernel, for the offset and the paired map.
+        If `kernel` is given, only this kernel is returned. For a sampler with frequencies, the list
+        has two entries per kernel: for cosines with an offset, and for pairs of cosine and sine.
         """
         return [
             self._claim(name, each, bandwidth)
@@ -249,7 +273,24 @@ def make_map_under_test(
     kernel: str | None = None,
     **differs: Any,
 ) -> FeatureMapUnderTest:
-    """Wrap a map for the checks; a sampler's kernels and options are from its declaration.
+    """Return an object with a feature map and its properties, to which checks can be applied.
+
+    Parameters
+    ----------
+    feature_map : type or callable
+        A sampler, a transformer, or a function ``f(X, M, seed)``.
+    parameters : mapping, optional
+        Parameters of the map, except the number of features and the seed.
+    kernel : str, optional
+        Kernel that the map claims to approximate. By default, all kernels of a sampler, and the
+        Gaussian kernel for any other map.
+    **differs
+        Further attributes of the returned object, which replace the declaration of a sampler.
+
+    Returns
+    -------
+    FeatureMapUnderTest
+        The map and its properties.
 
     Raises
     ------
@@ -279,9 +320,10 @@ def make_map_under_test(
 
 
 class PromiseCheck(NamedTuple):
-    """A checked promise: its name, the advice if it is broken, and the fault.
+    """Result of the check of a promise, a property that every feature map must have.
 
-    The fault is an empty string if the promise is kept.
+    `name` is the name of the promise, and `help` is advice for a map that does not keep it. `fault`
+    describes the failure. `fault` is an empty string if the check passed.
     """
 
     name: str
@@ -293,11 +335,12 @@ class PromiseCheck(NamedTuple):
 
 
 def run_checks(tested_map: Any, checks: Sequence[Check]) -> list[PromiseCheck]:
-    """Run the checks on a map and return the result for each promise.
+    """Run the given checks on a feature map, and return the result of each check.
 
-    The first check uses the map in the simplest way. If it fails, the remaining checks are not run,
-    because they would fail with the same exception.
+    If the first check fails, the remaining checks are not run.
     """
+    # The first check uses the map in the simplest way. If it fails, all other checks would fail
+    # with the same exception.
     promises: list[PromiseCheck] = []
     for check in checks:
         fault = catch_error_message(partial(check, tested_map))
@@ -309,7 +352,10 @@ def run_checks(tested_map: Any, checks: Sequence[Check]) -> list[PromiseCheck]:
 
 
 def catch_error_message(function: Callable[[], Any]) -> str:
-    """Return the message of the exception that a call raises, or an empty string without one."""
+    """Call a function, and return the message of the exception that the function raises.
+
+    The result is an empty string if no exception is raised.
+    """
     try:
         function()
     except CheckFailedError as error:
@@ -328,7 +374,10 @@ def expect_true(condition: Any, message: str) -> None:
 
 
 def expect_equal(actual: Any, expected: Any, what: str, tolerance: float = 0.0) -> None:
-    """Raise CheckFailedError unless two arrays are equal within an absolute tolerance."""
+    """Raise CheckFailedError unless two arrays are equal within an absolute tolerance.
+
+    `what` names the compared arrays in the error message.
+    """
     actual, expected = np.asarray(actual), np.asarray(expected)
     same = partial(assert_allclose, atol=tolerance) if tolerance else assert_array_equal
     try:
@@ -340,7 +389,10 @@ def expect_equal(actual: Any, expected: Any, what: str, tolerance: float = 0.0) 
 
 
 def expect_finite_columns(features: Any) -> None:
-    """Raise CheckFailedError with the indices of the columns that contain NaN or infinity."""
+    """Raise CheckFailedError if a column of `features` contains NaN or infinity.
+
+    The message has the indices of these columns.
+    """
     bad = np.flatnonzero(~np.isfinite(features).all(axis=0)).tolist()
     expect_true(
         not bad,

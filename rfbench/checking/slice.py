@@ -1,4 +1,4 @@
-"""Functions that rfbench calls in the `checking` component, described in `rfbench.slices`."""
+"""Functions through which rfbench calls its optional component `checking`."""
 
 from __future__ import annotations
 
@@ -12,12 +12,16 @@ if TYPE_CHECKING:
 
 
 def list_commands() -> dict[str, str]:
-    """Return the name and the import path of the command of this slice."""
+    """Return a dictionary with the name and the import path of the command `rfbench test`."""
     return {"test": "rfbench.checking.command:test"}
 
 
 def describe_check(thing: Any, parameters: Mapping[str, Any]) -> str:
-    """Return one line with the test result of a map: its Gaussian kernel and broken promises."""
+    """Return one line of text with the results of the tests of a feature map.
+
+    The line states if the map `thing` has the Gaussian kernel, and lists the failed checks, such as
+    different features for equal seeds.
+    """
     from rfbench.checking.run import check_feature_map as found_of
     from rfbench.checking.run import describe_kernel_result
     from rfbench.errors import MethodError
@@ -34,7 +38,10 @@ def describe_check(thing: Any, parameters: Mapping[str, Any]) -> str:
 
 
 def render_report_files(verification: Verification, out: Path) -> Addition:
-    """Return the page maps.md if the results contain measurements of maps, else an empty page."""
+    """Return the page ``maps.md`` about biased feature maps, for a report in the folder `out`.
+
+    The page is removed if the results contain no measurements of feature maps.
+    """
     from rfbench.checking import page
     from rfbench.pages.additions import Addition
     from rfbench.pages.formatting import link

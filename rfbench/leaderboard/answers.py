@@ -1,4 +1,7 @@
-"""Answers to questions from public discussions, computed from result rows."""
+"""Answers to questions about random features from public discussions, computed from our results.
+
+A question compares the errors of pairs of methods, such as orthogonal and independent frequencies.
+"""
 
 from __future__ import annotations
 
@@ -40,16 +43,17 @@ LOWER, HIGHER, OPEN = "lower", "higher", "not shown"
 
 @dataclass(frozen=True)
 class Arm:
-    """One side of a comparison: method, number of features, and scaling of the rows."""
+    """One side of a comparison of errors: a method, its number of features M, and a scaling."""
 
     method: str
     M: int = LARGEST_M
     scaling: str = STANDARD
 
     def _get_errors(self, rows: pd.DataFrame) -> pd.Series[float]:
-        """Return the errors per trial, indexed by data set, table and trial.
+        """Return the errors of the method in `rows`, one per trial.
 
-        The errors of a reference model do not depend on M.
+        The index consists of the data set, its name in the results, and the trial. A reference
+        model has no random features, so all of its rows are used for every M.
         """
         here = (rows["method"] == self.method) & (rows["scaling"] == self.scaling)
         here &= (rows["M"] == self.M) | rows["reference"]
@@ -68,7 +72,7 @@ Pair = tuple[Arm, Arm]
 
 @dataclass(frozen=True)
 class AnswerComparison:
-    """Comparison of two sides over data sets: the ratio of their errors, and a p-value."""
+    """Comparison of two methods over data sets: the ratio of their errors, and a p-value."""
 
     ratio: Ratio
     # p-value of Wilcoxon's signed-rank test, adjusted for all comparisons on the page. The value is
@@ -77,7 +81,10 @@ class AnswerComparison:
 
     @property
     def verdict(self) -> str:
-        """`LOWER` or `HIGHER` if the error of the first side differs significantly, else `OPEN`."""
+        """Verdict on the error of the first method: `LOWER`, `HIGHER` or `OPEN`.
+
+        The verdict is `OPEN` if the error of the second method does not differ significantly.
+        """
         if not self.p <= ALPHA:
             return OPEN
         return LOWER if self.ratio.mean < 1 else HIGHER
@@ -85,30 +92,41 @@ class AnswerComparison:
 
 @dataclass(frozen=True)
 class Answer:
-    """Answer to a question: a comparison for each option in the question."""
+    """Answer to a question: the comparisons of two methods that belong to the question.
+
+    The attribute `compared` maps the name of a comparison to the comparison.
+    """
 
     compared: Mapping[str, AnswerComparison]
 
     @property
     def verdict(self) -> str:
-        """`LOWER` if an option is `LOWER`, `HIGHER` if every option is `HIGHER`, else `OPEN`."""
+        """Verdict of all comparisons: `LOWER`, `HIGHER` or `OPEN`.
+
+        The verdict is `LOWER` if at least one comparison has this verdict. The verdict is `HIGHER`
+        if all comparisons have this verdict.
+        """
         every = {one.verdict for one in self.compared.values()}
         return LOWER if LOWER in every else HIGHER if every == {HIGHER} else OPEN
 
     @property
     def name(self) -> str:
-        """Option with the smallest median ratio, among the options with the answer's verdict."""
+        """Name of the comparison that the answer reports.
+
+        The comparison has the verdict of the answer. If several comparisons have this verdict, the
+        comparison with the smallest median ratio of errors is reported.
+        """
         among = {n: one for n, one in self.compared.items() if one.verdict == self.verdict}
         return min(among, key=lambda name: among[name].ratio.median)
 
     @property
     def best(self) -> AnswerComparison:
-        """Comparison of the option `name`, which the answer reports."""
+        """Comparison that the answer reports."""
         return self.compared[self.name]
 
 
 def _pair_with_baseline(baseline: str, *methods: str) -> list[Pair]:
-    """Return a pair of sides for each method: the method, and the baseline."""
+    """Return pairs of two sides of a comparison: each of `methods`, and the method `baseline`."""
     return [(Arm(name), Arm(baseline)) for name in methods]
 
 
@@ -156,11 +174,11 @@ ASKED = {
 
 
 def gather_answers(collection: Collection) -> dict[str, Answer]:
-    """Return the answer to each question for which there are rows.
+    """Return the answer to each question whose methods have been measured.
 
-    Each comparison divides the error of the first side by the error of the second side. All
-    comparisons of a question use the same data sets. The p-values are adjusted by
-    `adjust_p_values`.
+    The result maps the name of a question to its answer. A comparison divides the error of the
+    first method by the error of the second method. All comparisons of a question use the same data
+    sets. The p-values are adjusted for multiple comparisons.
     """
     rows, _ = select_leaderboard_rows(collection, OWN)
     if rows.empty:
@@ -193,10 +211,10 @@ def adjust_p_values(
 ) -> dict[str, dict[str, AnswerComparison]]:
     """Adjust all p-values so that the probability of any wrong verdict is at most `ALPHA`.
 
-    Holm's method is applied twice: to the options within each question, and then to the smallest
-    p-values of all questions. The second step multiplies each question's p-value by a factor. The
-    p-values of the other options are multiplied by the same factor, and are at least the p-value of
-    their question.
+    `answers` maps a question to its comparisons. Holm's method is applied twice: to the comparisons
+    of each question, and then to the smallest p-values of all questions. The second step multiplies
+    the smallest p-value of a question by a factor. All p-values of this question are multiplied by
+    the same factor, and are at least as large as the adjusted smallest p-value.
     """
     within = {
         key: holm_correction([one.p for one in compared.values()])
@@ -218,11 +236,11 @@ def adjust_p_values(
 
 
 def _compare_kernel_errors(collection: Collection) -> Ratio | None:
-    """Return the ratio of the kernel errors of orthogonal frequencies and independent frequencies.
+    """Return the ratio of the kernel errors of orthogonal and independent frequencies.
 
-    The errors are in the Frobenius norm. Only runs without a solver are used, in which both methods
-    have the same rows. If a data set has several runs, with different rows or bandwidths, they are
-    averaged. The result is None if there are no rows.
+    A kernel error is the Frobenius norm of the difference between a kernel matrix and its estimate.
+    Only runs without a solver are used. If a data set has several runs, their logarithmic ratios
+    are averaged. The result is None if there are no such runs.
     """
     rows = collection.valid_rows
     if rows.empty:
@@ -241,9 +259,9 @@ def _compare_kernel_errors(collection: Collection) -> Ratio | None:
 
 
 def render_answers_files(collection: Collection) -> dict[str, Any]:
-    """Return a dictionary from file names to the content of the page and of the figure.
+    """Return the content of the page about the questions and of its figure, by file name.
 
-    The values are None if there are no rows for any comparison.
+    Both values are None if `collection` has no results for any question.
     """
     found = gather_answers(collection)
     if not found:
@@ -259,6 +277,9 @@ def render_answers_files(collection: Collection) -> dict[str, Any]:
 
 
 def render_answers_page(answers: Mapping[str, Answer]) -> str:
-    """Return the page as Markdown, given the answer to each question."""
+    """Return a Markdown page with the answer to each question.
+
+    The argument maps the name of a question to its answer.
+    """
     facts: dict[str, Any] = {"M": LARGEST_M, "alpha": ALPHA, "fewest": MIN_RATIOS}
     return render_template("leaderboard/answers.md.j2", found=answers, figure=FIGURE, **facts)

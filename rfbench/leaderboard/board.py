@@ -31,12 +31,12 @@ MIN_SHARE_OF_METHODS = 0.9
 
 
 def compute_leaderboard(collection: Collection) -> Leaderboard | None:
-    """Compute the leaderboard at all sizes; None if no method can be compared with the baseline.
+    """Compute the leaderboard: the errors of all methods at each number of features M.
 
-    `rfbench.leaderboard.rows.select_leaderboard_rows` selects the rows. The configuration states
-    the role of each method. All errors are divided by the errors of the method with the role
-    ``baseline``. A method with the role ``model`` has no random features, and its errors are the
-    same at every M.
+    The configuration assigns a role to each method. All errors are divided by the errors of the
+    method with the role ``baseline``. A method with the role ``model`` has no random features, so
+    its errors are the same at every M. The result is None if no method can be compared with the
+    baseline.
     """
     rows, unlearnt = select_leaderboard_rows(collection)
     standard = rows[rows["scaling"] == STANDARD]
@@ -57,10 +57,11 @@ def compute_leaderboard(collection: Collection) -> Leaderboard | None:
 
 
 def compare_methods_at_size(rows: pd.DataFrame, M: int) -> SizeResult | None:
-    """Compare the methods at M features; None if no method can be compared with the baseline.
+    """Compare the errors of all methods at M features.
 
-    First, methods that lack a value on one in ten data sets or more are dropped. Then data sets on
-    which one of the remaining methods has no value are dropped.
+    `rows` has one row per trial. Methods without an error on at least a tenth of the data sets are
+    dropped. Then data sets on which a remaining method has no error are dropped. The result is None
+    if no method can be compared with the baseline.
     """
     baseline, every = find_baseline(rows), compute_log_ratios(rows, M)
     logs = every.loc[:, every.notna().mean() > MIN_SHARE_OF_METHODS].dropna()
@@ -94,9 +95,10 @@ def compare_methods_at_size(rows: pd.DataFrame, M: int) -> SizeResult | None:
 
 
 def _compare_held_out(collection: Collection, best: str) -> Ratio | None:
-    """Return the `Ratio` of the method `best` on the held-out tables; None without such rows.
+    """Return the ratio of errors of the method `best` and the baseline on held-out data sets.
 
-    The errors are compared at the largest M.
+    The errors are compared at the largest number of features. The result is None if held-out data
+    sets were not measured.
     """
     every = collection.experiments
     apart = {
@@ -112,7 +114,10 @@ def _compare_held_out(collection: Collection, best: str) -> Ratio | None:
 
 
 def list_findings(board: Leaderboard | None) -> list[Finding]:
-    """Return a list with the finding on the best method; empty if there are too few data sets."""
+    """Return a list with one finding, which names the best method of the leaderboard.
+
+    The list is empty if there are too few data sets.
+    """
     if board is None or not board.largest.has_enough_datasets:
         return []
     size = board.largest

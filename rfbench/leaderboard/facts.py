@@ -22,14 +22,17 @@ class Ratio:
 
     Attributes
     ----------
-    median, low, high : float
-        Median over data sets, and the ends of its 90 % interval, see
-        `rfbench.leaderboard.rule.compute_median_interval`. The ends are NaN if there are too few
-        data sets.
-    better, datasets : int
-        Number of data sets on which the ratio is below 1, and number of all data sets.
+    median : float
+        Median of the ratio over data sets.
+    low, high : float
+        Ends of the 90 % confidence interval of the median; NaN if there are too few data sets.
+    better : int
+        Number of data sets on which the ratio is below 1.
+    datasets : int
+        Number of all data sets.
     mean : float
-        Geometric mean over data sets. It is dominated by a few data sets with nearly no error.
+        Geometric mean of the ratio over data sets. A few data sets with very small errors have a
+        large influence on this mean.
     trimmed : float
         Geometric mean without the three data sets whose ratios are farthest from 1; NaN if there
         are too few data sets.
@@ -53,13 +56,13 @@ class MethodResult:
     method : str
         Name of the method.
     role : str
-        ``method``, ``baseline``, or ``model`` (a model without random features, which is the same
-        at every M).
+        ``method``, ``baseline``, or ``model``. A model has no random features, so its errors are
+        the same at every M.
     ratio : Ratio
         Errors of the method divided by the errors of the baseline.
     search : float
-        CPU time of the search and the fit, divided by the time of the baseline in the same trials.
-        It is the geometric mean over the data sets on which all methods were timed, or NaN.
+        CPU time of the hyperparameter search and the fit, divided by the time of the baseline in
+        the same trials. The value is the geometric mean over data sets, or NaN if it is not known.
     """
 
     method: str
@@ -70,7 +73,7 @@ class MethodResult:
 
 @dataclass(frozen=True)
 class SizeResult:
-    """The leaderboard at one number of features.
+    """Errors and costs of all methods at one number of features.
 
     Attributes
     ----------
@@ -79,7 +82,8 @@ class SizeResult:
     datasets : int
         Number of data sets.
     timed : int
-        Number of data sets on which every method was timed. Costs are means over these data sets.
+        Number of data sets on which every method was timed. Mean times are computed over these data
+        sets.
     lines : tuple of MethodResult
         Results of the methods, sorted by the median ratio of errors, the smallest first.
     apart : tuple of pairs of str
@@ -97,7 +101,7 @@ class SizeResult:
 
     @property
     def has_enough_datasets(self) -> bool:
-        """True if there are enough data sets to name a best method."""
+        """True if there are at least `MIN_DATASETS` data sets, enough to name a best method."""
         return self.datasets >= MIN_DATASETS
 
     @property
@@ -112,17 +116,20 @@ class SizeResult:
 
     @property
     def leader(self) -> str:
-        """Name of the best method if it is significantly better than all other methods, else "".
+        """Name of the method that is significantly better than all other methods.
 
-        Only methods with random features are compared. The name is also empty if there are too few
-        data sets.
+        Only methods with random features are compared. The name is an empty string if there is no
+        such method, or if there are too few data sets.
         """
         others = [line.method for line in self.methods[1:]]
         sole = others and all(self.find_verdict(self.best, name) == "better" for name in others)
         return self.best if sole and self.has_enough_datasets else ""
 
     def find_verdict(self, method: str, other: str) -> str:
-        """Return the verdict on `method` compared with `other`: better, worse or open."""
+        """Return ``better`` or ``worse`` if `method` differs significantly from `other`.
+
+        The verdict is ``open`` if the difference is not significant.
+        """
         signs = {(method, other): "better", (other, method): "worse"}
         return next((signs[pair] for pair in signs if pair in self.apart), "open")
 
@@ -139,18 +146,18 @@ class Leaderboard:
     Attributes
     ----------
     baseline : str
-        Method whose role is ``baseline``: all errors are divided by its errors.
+        Name of the baseline. The errors of all methods are divided by the errors of this method.
     folders : tuple of str
-        Results folders from which the rows were read.
+        Results folders from which the errors were read.
     trials : tuple of int
-        Smallest and largest number of trials on a data set, over all methods with features.
+        Smallest and largest number of trials of a method with random features on a data set.
     unlearnt : tuple of str
         Data sets on which no method is better than chance.
     sizes : tuple of SizeResult
         Results at each number of features, in increasing order.
     held_out : Ratio or None
-        Errors of the best method on the held-out tables, divided by the baseline's errors, at the
-        largest M.
+        Errors of the best method on held-out data sets, divided by the errors of the baseline, at
+        the largest number of features.
     """
 
     baseline: str
@@ -162,14 +169,14 @@ class Leaderboard:
 
     @property
     def largest(self) -> SizeResult:
-        """Results at the largest number of features, at which the page names a best method."""
+        """Results at the largest number of features."""
         return self.sizes[-1]
 
 
 def collect_leaderboard_facts(board: Leaderboard) -> dict[str, Any]:
-    """Return the leaderboard as a dictionary for JSON, with None for NaN and infinity.
+    """Return the leaderboard as a dictionary that can be written as JSON.
 
-    Numbers are rounded to `DIGITS` significant digits.
+    Numbers are rounded to `DIGITS` significant digits. NaN and infinity are replaced by None.
     """
     sizes = [asdict(size) | {"best": size.best, "leader": size.leader} for size in board.sizes]
     text = json.dumps(to_json_value({**asdict(board), "sizes": sizes}))

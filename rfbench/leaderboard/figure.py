@@ -1,4 +1,4 @@
-"""Figures of the leaderboard: errors against costs, and error ratios for public questions."""
+"""Figures of the leaderboard: errors against times, and ratios of the errors of two methods."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ ONE_PANEL, EACH_PANEL, LEGEND_HEIGHT = 4.4, 2.7, 1.3
 
 
 def _find_family(line: MethodResult) -> str:
-    """Return the family of a method, a key of `FAMILIES`; an empty string for the baseline."""
+    """Return the family of a method, such as "landmarks"; an empty string for the baseline."""
     if line.role in (BASELINE, MODEL):
         return REFERENCES if line.role == MODEL else ""
     return next(
@@ -96,7 +96,10 @@ def _find_family(line: MethodResult) -> str:
 
 
 def _assign_looks(sizes: Sequence[SizeResult], own: str) -> dict[str, tuple[str, Style]]:
-    """Return the family and the style (color and marker) of each method."""
+    """Return a dictionary from each method to its family and its style (color and marker).
+
+    The method `own` has a star as its marker.
+    """
     looks: dict[str, tuple[str, Style]] = {}
     lines = {line.method: line for size in sizes for line in size.lines}
     for name in sorted(lines):
@@ -109,14 +112,13 @@ def _assign_looks(sizes: Sequence[SizeResult], own: str) -> dict[str, tuple[str,
 
 
 def draw_errors_against_costs(sizes: Sequence[SizeResult], own: str = "") -> Figure:
-    """Draw the error of each method against its search time, relative to the baseline.
+    """Draw the error of each method against its time, both divided by the values of the baseline.
 
-    The smallest and the largest number of features have a panel each, one below the other, with the
-    same times. Errors are medians over data sets, and bars are intervals of the medians. Times are
-    geometric means. A line
-    joins the methods for which no other method is better in both error and time. These methods are
-    named first, and the other methods if there is space. Reference models have open markers. The
-    method `own` is a star, or a horizontal line if its time is not known.
+    There is a panel for the smallest and for the largest number of features. Errors are medians
+    over data sets, and bars are confidence intervals of the medians. Times are geometric means over
+    data sets. A line joins the methods for which no other method is better in both error and time.
+    Models without random features have open markers. The method `own` is a star, or a horizontal
+    line if its time is not known.
     """
     sizes = [sizes[0], sizes[-1]] if len(sizes) > 1 else sizes
     alone = len(sizes) == 1
@@ -142,14 +144,18 @@ def draw_errors_against_costs(sizes: Sequence[SizeResult], own: str = "") -> Fig
 
 
 def _list_timed(size: SizeResult) -> list[MethodResult]:
-    """Return the methods whose search time is known."""
+    """Return the results of the methods whose time is known."""
     return [line for line in size.lines if line.search > 0]
 
 
 def _draw_marks(
     panel: Axes, size: SizeResult, looks: Mapping[str, tuple[str, Style]], own: str
 ) -> None:
-    """Draw the marker and the interval of each method, and the Pareto frontier as a line."""
+    """Draw the marker and the interval of each method in a panel, and the Pareto frontier.
+
+    The Pareto frontier is a line that joins the methods for which no other method is better in both
+    error and time.
+    """
     timed = _list_timed(size)
     for line in size.lines:
         style = looks[line.method][1]
@@ -180,9 +186,10 @@ def _draw_marks(
 
 
 def _limit(panels: Sequence[Axes], timed: Sequence[Sequence[MethodResult]]) -> None:
-    """Set the limits of the axes. Methods with larger errors than the limit are listed as text.
+    """Set the limits of the axes of all panels.
 
-    If the limits included them, methods that differ by a few percent would overlap.
+    A method whose error is much larger than all other errors is outside the limits and is listed as
+    text. Otherwise the markers of methods that differ by a few percent would overlap.
     """
     beyond: list[list[MethodResult]] = []
     for panel, lines in zip(panels, timed, strict=True):
@@ -219,11 +226,11 @@ def _limit(panels: Sequence[Axes], timed: Sequence[Sequence[MethodResult]]) -> N
 
 
 def _name_marks(panel: Axes, lines: Sequence[MethodResult]) -> None:
-    """Write the names of methods next to their markers, if there is space.
+    """Write the names of methods next to their markers, if there is enough space.
 
-    Methods on the frontier are named first. A name covers no marker and no other name, and its
-    place is chosen such that it crosses few lines. The layout of the figure has to be computed
-    before.
+    Methods on the Pareto frontier are named first. A name never covers a marker or a different
+    name. The positions are chosen so that names cross few lines. The layout of the figure must have
+    been computed before the call.
     """
     from matplotlib.path import Path
     from matplotlib.transforms import Bbox
@@ -280,14 +287,21 @@ def _name_marks(panel: Axes, lines: Sequence[MethodResult]) -> None:
 
 
 def _is_nearest(box: Bbox, at: NDArray[np.float64], i: int, near: float) -> bool:
-    """Return True if all other points are farther from a box than point i, or than `near`."""
+    """Return True if point i is the nearest point to a box, so that a name refers to this point.
+
+    `at` are the positions of all points. The result is also True if all other points are farther
+    from the box than the distance `near`.
+    """
     gaps = np.hypot(*(at - np.clip(at, box.min, box.max)).T)
     own, gaps[i] = gaps[i], math.inf
     return bool(gaps.min() > min(own, near))
 
 
 def _add_legend(figure: Figure, looks: Mapping[str, tuple[str, Style]], columns: int) -> None:
-    """Add a legend of the methods; each family has a column of its own if there is enough space."""
+    """Add a legend that lists the methods of each family.
+
+    If `columns` is larger than 2, each family has its own column.
+    """
     from matplotlib.lines import Line2D
 
     found = {label: handle for panel in figure.axes
@@ -319,9 +333,9 @@ def _add_legend(figure: Figure, looks: Mapping[str, tuple[str, Style]], columns:
 def render_errors_against_costs(
     sizes: Sequence[SizeResult], own: str = "", form: str = "png"
 ) -> bytes:
-    """Return the figure of errors against costs as PNG or PDF.
+    """Return the figure of errors against times as the content of a PNG or PDF file.
 
-    The same input gives the same bytes.
+    The same input always gives the same bytes.
     """
     with apply_style(article=len(sizes) == 1):
         return render_figure(draw_errors_against_costs(sizes, own), form, small=True)
@@ -330,10 +344,11 @@ def render_errors_against_costs(
 def draw_error_ratios(
     questions: Mapping[str, Mapping[str, Ratio]], separate_panels: Sequence[str] = ()
 ) -> Figure:
-    """Draw the median ratio of errors and its interval for each comparison of each question.
+    """Draw ratios of the errors of two methods: the median over data sets, and its interval.
 
-    The questions in `separate_panels` are drawn in a separate panel. A ratio is gray if its
-    interval contains 1, and its marker is hollow if it has no interval.
+    `questions` maps a question to its ratios. The questions in `separate_panels` are drawn in a
+    separate panel. A ratio is gray if its interval contains 1. The marker of a ratio is hollow if
+    the ratio has no interval.
     """
     panels = [
         {name: bars for name, bars in questions.items() if (name in separate_panels) == other}
@@ -384,6 +399,9 @@ def _draw_questions(panel: Axes, questions: Mapping[str, Mapping[str, Ratio]]) -
 def render_error_ratios(
     questions: Mapping[str, Mapping[str, Ratio]], separate_panels: Sequence[str] = ()
 ) -> bytes:
-    """Return the figure of ratios of errors as PNG; the same input gives the same bytes."""
+    """Return the figure of `draw_error_ratios` as the content of a PNG file.
+
+    The same input always gives the same bytes.
+    """
     with apply_style():
         return render_figure(draw_error_ratios(questions, separate_panels), "png", small=True)

@@ -33,7 +33,10 @@ VERDICT_MARKS = {"better": " +", "worse": " \N{MINUS SIGN}", "open": ""}
 
 
 def render_page(board: Leaderboard | None, out: Path) -> str:
-    """Return the content of which_method.md in the folder `out`, given the leaderboard or None."""
+    """Return the leaderboard as a Markdown page for the folder `out`.
+
+    If `board` is None, the page contains no results.
+    """
     facts: dict[str, Any] = {"alpha": ALPHA, "power": POWER, "signs": SIGNS, "needed": MIN_DATASETS,
                              "fewest": MIN_RATIOS}  # fmt: skip
     if board is not None:
@@ -55,15 +58,18 @@ def render_page(board: Leaderboard | None, out: Path) -> str:
 
 
 def _by_mean(size: SizeResult) -> MethodResult | None:
-    """Return the method with the smallest geometric mean. None if its median is the best, too."""
+    """Return the method whose errors have the smallest geometric mean over data sets.
+
+    The result is None if the errors of this method also have the smallest median.
+    """
     by_mean = min(size.methods, key=lambda line: line.ratio.mean)
     return by_mean if by_mean.method != size.best else None
 
 
 def render_files(board: Leaderboard | None, out: Path) -> dict[str, Any]:
-    """Return a dictionary from file names to the page, the JSON file and the figure.
+    """Return the content of the leaderboard's page, JSON file and figure, by file name.
 
-    The value is None for a file that has no content.
+    The content is None for a file that cannot be computed from the results.
     """
     written: dict[str, Any] = {PAGE: render_page(board, out), FACTS: None, COSTS: None}
     if board is not None:
@@ -76,7 +82,10 @@ def render_files(board: Leaderboard | None, out: Path) -> dict[str, Any]:
 
 
 def _winners(sizes: Sequence[SizeResult]) -> Grid:
-    """Return the table of the best method at each number of features, with the verdict."""
+    """Return a table with the best method at each number of features.
+
+    A row also states if the method is significantly better than all other methods.
+    """
     rows = []
     for size in (size for size in sizes if size.has_enough_datasets):
         best, models = size.methods[0], {line.method for line in size.lines if line.role == MODEL}
@@ -103,14 +112,15 @@ def _join(methods: Sequence[str]) -> str:
 
 
 def _list_methods(sizes: Sequence[SizeResult]) -> list[str]:
-    """Return the names of the methods in the order in which the table of errors lists them."""
+    """Return the names of all methods, sorted by error at the largest number of features."""
     return list(dict.fromkeys(line.method for size in reversed(sizes) for line in size.lines))
 
 
 def _errors(sizes: Sequence[SizeResult], baseline: str) -> Grid:
-    """Return the table of errors: one line per method, one column per number of features.
+    """Return a table of errors, with a row per method and a column per number of features.
 
-    The last columns have further summaries and the tuning time at the largest number of features.
+    Errors are divided by the errors of the method `baseline`. Further columns have means and the
+    tuning time at the largest number of features.
     """
     cells = {
         (size.M, line.method): format_ratio_with_interval(line.ratio)
@@ -142,7 +152,7 @@ def _errors(sizes: Sequence[SizeResult], baseline: str) -> Grid:
 
 
 def format_ratio_with_interval(ratio: Ratio) -> str:
-    """Return the median of a ratio as text, followed by the confidence interval if it is known."""
+    """Return the median of a ratio as text, with its confidence interval if it is known."""
     known = (
         ""
         if is_missing(ratio.low)

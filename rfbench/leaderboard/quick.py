@@ -1,4 +1,4 @@
-"""Ten tables that represent all tables of the leaderboard, and the agreement of their means."""
+"""Ten data sets that represent all data sets of the leaderboard, for `rfbench rank`."""
 
 # Ten tables that represent all tables of the leaderboard. They were selected from the half of the
 # tables on which rks with M = 400 is fastest. The selection minimizes, over all methods, the sum of

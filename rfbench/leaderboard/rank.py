@@ -1,4 +1,4 @@
-"""Comparison of one method with the published rows of the leaderboard."""
+"""Comparison of a method with the published results of all methods of the leaderboard."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ SOLVER_KEYS = (
 
 @dataclass(frozen=True)
 class RankTarget:
-    """The method that is to be ranked.
+    """The method that `rfbench rank` compares with the methods of the leaderboard.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class RankTarget:
     parameters : mapping
         Parameters of the method.
     label : str
-        Label of the method in result rows.
+        Name of the method in results and tables.
     """
 
     path: Any
@@ -85,11 +85,12 @@ class RankTarget:
 
     @cached_property
     def bandwidth(self) -> str:
-        """Treatment of the bandwidth: `SEARCHED`, `NO_BANDWIDTH` or `NOT_SEARCHED`.
+        """Status of the bandwidth: `SEARCHED`, `NO_BANDWIDTH` or `NOT_SEARCHED`.
 
-        A feature map has no bandwidth if the products of its features do not change when the rows
-        are divided by 4.
+        The bandwidth is searched if cross-validation can select its value. A method has no
+        bandwidth if its features do not depend on the scale of the rows.
         """
+        # The scale is tested by dividing the rows by 4 and comparing the products of features.
         if self.kind == "kernel":
             return SEARCHED if self.thing.has_bandwidth else NO_BANDWIDTH
         if self.kind == "solver":
@@ -109,14 +110,19 @@ class RankTarget:
         return SEARCHED if searched else NOT_SEARCHED
 
     def _supports_task(self, document: Mapping[str, Any]) -> bool:
-        """Return True if the method supports the task of a configuration."""
+        """Return True if the method supports the task of a configuration.
+
+        The task is classification or regression. `document` is the content of the configuration.
+        """
         other = ClassifierMixin if "metric" in document else RegressorMixin
         return self.kind != "solver" or not issubclass(self.thing, other)
 
     def _list_changes(self, document: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the configuration keys that replace the leaderboard's methods by this method.
+        """Return the keys of a configuration that are changed to measure only this method.
 
-        Raises ConfigError if a kernel has parameters.
+        `document` is the content of a configuration of the leaderboard.
+
+        Raises ConfigError if the method is a kernel and has parameters.
         """
         by_class = not isinstance(self.path, str) or is_path(self.path)
         named = {"class" if by_class else "name": self.path}
@@ -149,7 +155,10 @@ class RankTarget:
 
 
 def _heeds_rows(method: Method) -> bool:
-    """Return True if features depend on the scale of the rows, or if the method raises an error."""
+    """Return True if the features of a method depend on the scale of the rows.
+
+    The result is also True if the method raises an error.
+    """
     try:
         return has_scale_dependent_features(method)
     except Exception:  # ignore the error here, because the trials report it
@@ -157,10 +166,12 @@ def _heeds_rows(method: Method) -> bool:
 
 
 def read_published_rows(folder: Path) -> tuple[pd.DataFrame, int]:
-    """Read the published rows of the leaderboard with standardized inputs.
+    """Read the published results of the leaderboard, with one row per trial.
 
-    Returns the rows, and the number of rows that were skipped because their configuration has
-    changed. Raises ResultsError if there are no rows of the baseline.
+    Only results with standardized inputs are used. Results whose configuration has changed are
+    skipped. The second returned value is the number of skipped rows.
+
+    Raises ResultsError if `folder` has no results of the baseline.
     """
     named = {
         path: manifest.read_if_valid(path, []).get("config", {})
@@ -195,10 +206,12 @@ def make_experiments(
     times: bool = False,
     allow_imports: bool = False,
 ) -> list[Experiment]:
-    """Return the leaderboard's configurations with one method, one M and the given tables.
+    """Return experiments that measure a method like the methods of the leaderboard.
 
-    With `times`, the baseline is measured as well. Raises ConfigError if nothing can be measured,
-    and the errors of `rfbench.read_config`.
+    The experiments use M features and the data sets `tables`. If `times` is True, the baseline is
+    also measured.
+
+    Raises ConfigError if nothing can be measured. Also raises the errors of `rfbench.read_config`.
     """
     made = []
     for name, document in config.read_run_documents(shipped.locate_configuration(NAME)).items():
@@ -228,28 +241,30 @@ def make_experiments(
 
 @dataclass(frozen=True)
 class RankResult:
-    """Place of a method on the leaderboard, and its comparison with the published methods.
+    """Rank of a method on the leaderboard, and its comparison with the published methods.
 
     Attributes
     ----------
     size : SizeResult
-        Comparison of all methods on the tables in common. The cost of the ranked method is NaN
-        unless the baseline was measured in the same run.
+        Comparison of all methods on the data sets that they have in common. The time of the ranked
+        method is NaN unless the baseline was measured in the same run.
     own : MethodResult
         Result of the ranked method, one of the lines of `size`.
     place : int
-        Place by the median ratio of errors, among the methods with features.
-    plain, best : Ratio
-        Errors of the method divided by the errors of the baseline, and by the errors of `rival`.
+        Rank among the methods with random features, by the median ratio of errors.
+    plain : Ratio
+        Errors of the method divided by the errors of the baseline.
+    best : Ratio
+        Errors of the method divided by the errors of the method `rival`.
     rival : str
-        Name of the best other method with features.
+        Name of the best published method with random features.
     tables : tuple of pairs
         Pairs of a data set and the error divided by the error of the baseline, the smallest first.
     left_out : int
-        Number of trials that failed, or that used different data than the published rows.
+        Number of trials that failed, or that used different data than the published trials.
     bandwidth : str
-        Treatment of the bandwidth, see `RankTarget.bandwidth`. If it was not searched, there is no
-        verdict.
+        Status of the bandwidth, see `RankTarget.bandwidth`. A method whose bandwidth was not
+        searched gets no rank.
     unknown_scales : tuple of str
         Messages of the trials in which the length scale of the features could not be measured.
     """
@@ -266,18 +281,19 @@ class RankResult:
     unknown_scales: tuple[str, ...] = ()
 
     def list_methods(self, verdict: str) -> list[str]:
-        """Return the methods that the ranked method is better or worse than, or not different from.
+        """Return the methods for which the ranked method has the given verdict.
 
-        `verdict` is ``better``, ``worse`` or ``open`` (no significant difference).
+        With the verdict ``better``, the ranked method is significantly better than the returned
+        methods. Further verdicts are ``worse`` and ``open`` (no significant difference).
         """
         others = [line.method for line in self.size.lines if line is not self.own]
         return [name for name in others if self.size.find_verdict(self.own.method, name) == verdict]
 
 
 def find_scale_notes(messages: pd.Series[str]) -> pd.Series[str]:
-    """Return the notes on an unknown length scale that are contained in messages of trials.
+    """Return the parts of trial messages that report an unknown length scale of the features.
 
-    Notes in the wording of an earlier version of rfbench are also found.
+    Messages of earlier versions of rfbench are also found.
     """
     pattern = rf"(?:^|; )((?:{UNKNOWN_SCALE}|{EARLIER_UNKNOWN_SCALE}).*)"
     return messages.str.extract(pattern)[0].dropna()
@@ -286,7 +302,10 @@ def find_scale_notes(messages: pd.Series[str]) -> pd.Series[str]:
 def compare_with_published_rows(
     others: pd.DataFrame, own: Results, label: str, M: int
 ) -> RankResult:
-    """Compare the rows of a method with the published rows of the same trials.
+    """Compare the results of a method with the published results of the same trials.
+
+    `others` are the published results, and `own` are the results of the method `label` at M
+    features.
 
     Raises ResultsError if no successful trial has a published counterpart.
     """

@@ -52,15 +52,16 @@ Watch = Callable[[str, int, int], AbstractContextManager[OnRow]]
 
 @dataclass(frozen=True)
 class Ranking:
-    """Result of `rank`; ``print`` shows its text.
+    """Result of the function `rank`, which compares a method with published methods.
 
     Attributes
     ----------
     standing : RankResult or None
-        Place of the method and its comparison; None if the run was interrupted.
+        Rank of the method and its comparison with published methods; None if the run was
+        interrupted.
     folder : Path
-        Folder with the rows of the method, and with `rank.png`, `rank.pdf` and `rank.tex` if the
-        method has a place.
+        Folder with the results of the method. If the method has a rank, the folder also has the
+        files `rank.png`, `rank.pdf` and `rank.tex`.
     text : str
         Text that ``print`` shows.
     messages : tuple of str
@@ -77,7 +78,7 @@ class Ranking:
 
 
 def _report_failures(messages: tuple[str, ...], say: Callable[[str], None]) -> None:
-    """Report the first three messages of failed trials."""
+    """Pass the first three messages of failed trials to the function `say`."""
     for text in messages[:3]:
         say(f"failed: {text}")
 
@@ -111,14 +112,14 @@ def rank(
     parameters : mapping, optional
         Parameters of the target.
     label : str, optional
-        Label of the method in rows and tables; by default its name.
+        Name of the method in results and tables; by default the name of the target.
     times : bool
         Whether the baseline is also measured on this machine, to compare times.
     n_jobs : int, optional
         Number of worker processes; by default the number of cores.
     out : path
-        Folder for the results. Rows are written to ``OUT/rank-LABEL``; after an interruption, the
-        same call resumes.
+        Folder for the results, which are written to ``OUT/rank-LABEL``. After an interruption, the
+        same call resumes the run.
     allow_imports : bool
         Whether any class may be imported, which runs its code.
     say : callable
@@ -127,13 +128,14 @@ def rank(
         Function that is called with the `RankTarget` object before it is measured.
     watch : callable, optional
         Function with three arguments: the name of the folder, the number of missing trials, and the
-        number of trials that have a row. It returns a context manager. The value of this context
-        manager is a function that is called with each new row.
+        number of finished trials. The function returns a context manager. Its value is a function
+        that is called with the result row of each finished trial.
 
     Returns
     -------
     Ranking
-        Place of the method and its comparison with each published method; ``print`` shows them.
+        Rank of the method and its comparison with each published method. ``print`` shows the
+        result.
 
     Raises
     ------
@@ -200,7 +202,7 @@ def rank(
 
 
 def _list_missing(plan: RunPlan) -> list[Trial]:
-    """Return the trials of a plan that have no result row."""
+    """Return the trials of a run that have no result yet."""
     done = Store(plan.folder).read_statuses()
     return [trial for trial in plan.trials if trial.id not in done]
 
@@ -208,7 +210,9 @@ def _list_missing(plan: RunPlan) -> list[Trial]:
 def find_method_to_rank(
     target: Any, parameters: dict[str, Any], label: str | None, allow_imports: bool
 ) -> RankTarget:
-    """Return the method to rank, given its name, import path or object.
+    """Return the method to rank as a `RankTarget`.
+
+    `target` is the name of a sampler or a kernel, an import path, or a Python object.
 
     Raises MethodError if the method does not exist, or if it may not be imported.
     """
@@ -234,7 +238,10 @@ def find_method_to_rank(
 
 
 def _variants() -> dict[str, dict[str, Any]]:
-    """Return the name and the parameters of each leaderboard method that has its own label."""
+    """Return the methods of the leaderboard that have a label, such as ``rks-pair``.
+
+    The result maps a label to the name of the sampler and its parameters.
+    """
     found = {}
     for document in config.read_run_documents(shipped.locate_configuration(NAME)).values():
         for entry in document.value["samplers"]:
@@ -247,7 +254,7 @@ def _variants() -> dict[str, dict[str, Any]]:
 
 
 def _to_state(named: RankTarget) -> str:
-    """Return advice for users: how to declare the bandwidth so that it can be selected."""
+    """Return advice for users: how to declare a bandwidth so that its value can be selected."""
     if "bandwidth" in named.parameters:
         return "Remove the bandwidth from its parameters."
     if named.kind == "solver":
@@ -259,7 +266,10 @@ def _to_state(named: RankTarget) -> str:
 
 
 class Pace:
-    """Forecast of the remaining CPU time, from published times and the first trials."""
+    """Forecast of the remaining CPU time of `rfbench rank`.
+
+    The forecast is computed from published times of methods and from the times of the first trials.
+    """
 
     def __init__(self, rows: pd.DataFrame, baseline: str, say: Callable[[str], None]) -> None:
         spent = rows["search"] + rows["cpu_test"]
@@ -270,7 +280,11 @@ class Pace:
         self._count, self._spent, self._ended = 0, 0.0, 0.0
 
     def forecast_cpu_time(self, share: float) -> str:
-        """Return a sentence that forecasts the CPU time of the trials from published times."""
+        """Return a sentence that forecasts the CPU time of the missing trials.
+
+        The forecast is computed from published times of methods. `share` is the number of missing
+        trials, divided by the number of trials of one method.
+        """
         spent = share * self._methods
         dearest = str(spent.idxmax())
         return (
@@ -279,7 +293,11 @@ class Pace:
         )
 
     def update_forecast(self, row: Mapping[str, Any], trials: list[tuple[str, int]]) -> None:
-        """Count a finished trial, and report a new forecast for `trials` after enough trials."""
+        """Count a finished trial, and report a new forecast after 5, 20 and 80 trials.
+
+        `row` is the result of the trial. `trials` has the data set and the number of each trial
+        that was missing at the start of the run.
+        """
         table = str(row["dataset"]).partition("[")[0]
         if row["status"] != "ok" or row["label"] == self._baseline:
             return
@@ -296,9 +314,9 @@ class Pace:
 
 
 def _write(found: RankResult, folder: Path, label: str) -> None:
-    """Write the figure and the LaTeX line of a ranked method.
+    """Write the figure of a ranked method, and a file with a row of a LaTeX table.
 
-    If its bandwidth was not searched, these files are removed instead.
+    If the bandwidth of the method was not searched, these files are removed instead.
     """
     if found.bandwidth == NOT_SEARCHED:
         for name in ("rank.png", "rank.pdf", "rank.tex"):

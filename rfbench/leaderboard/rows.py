@@ -1,4 +1,4 @@
-"""Selection of the result rows for the leaderboard, and ratios of errors to the baseline."""
+"""Functions that select results for the leaderboard, and compute ratios of errors."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ NUMBERS = (
 
 
 def select_leaderboard_rows(collection: Collection, *names: str) -> tuple[pd.DataFrame, list[str]]:
-    """Return the rows for the leaderboard, and the data sets on which nothing can be learned.
+    """Return the results for the leaderboard, and the data sets on which nothing can be learned.
 
-    Rows of the leaderboard's configurations are used, and rows of configurations whose names start
-    with one of `names`. Rows of other configurations with the same protocol are used for methods
-    that these configurations do not contain. Data sets on which no method is better than chance,
-    and data sets that the catalog excludes, are dropped.
+    The results have one row per trial. Results of the leaderboard's configurations are used, and of
+    configurations whose names start with one of `names`. Methods that are missing there are added
+    from other configurations with the same settings. Data sets on which no method is better than
+    chance are dropped. Data sets that the catalog excludes are also dropped.
     """
     own, guests = _folders(collection.experiments, names)
     rows = read_trials(collection, own | guests)
@@ -62,9 +62,9 @@ def select_leaderboard_rows(collection: Collection, *names: str) -> tuple[pd.Dat
 
 
 def _folders(experiments: Iterable[Results], names: tuple[str, ...]) -> tuple[set[str], set[str]]:
-    """Return the results folders of the leaderboard, and other results folders with its protocol.
+    """Return the results folders of the leaderboard, and further folders with the same settings.
 
-    Configurations with the same protocol differ only in the methods, M, the data sets and the
+    Configurations with the same settings differ only in the methods, M, the data sets and the
     number of trials. If a method is imported, the bandwidth may also differ, because an imported
     method may have no bandwidth.
     """
@@ -81,7 +81,10 @@ def _folders(experiments: Iterable[Results], names: tuple[str, ...]) -> tuple[se
 
 
 def _alike(config: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    """Return True if two configurations have equal values of `PROTOCOL_KEYS`."""
+    """Return True if two configurations have equal values of the keys `PROTOCOL_KEYS`.
+
+    The bandwidth must also be equal, unless a method of the first configuration is imported.
+    """
     if "rows" not in config:
         return False
     foreign = any(each.get("imported") for each in (*config["samplers"], config["solver"]))
@@ -90,10 +93,10 @@ def _alike(config: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
 
 
 def read_trials(collection: Collection, folders: set[str]) -> pd.DataFrame:
-    """Return the trials in the results folders `folders`, one row per trial.
+    """Return the results in `folders` as a table with one row per trial.
 
-    If two data sets have the same rows in different formats, they have the same `dataset` and
-    different `table`.
+    If two data sets contain the same data in different formats, the column ``dataset`` is equal and
+    the column ``table`` differs.
     """
     rows = collection.rows
     if rows.empty:
@@ -123,16 +126,17 @@ def read_trials(collection: Collection, folders: set[str]) -> pd.DataFrame:
 def find_baseline(rows: pd.DataFrame) -> str | None:
     """Return the name of the method with the role ``baseline``.
 
-    Returns None if no method, or more than one, has this role.
+    The result is None if no method has this role, or if several methods have this role.
     """
     names = rows.loc[rows["baseline"].astype(bool), "method"].unique()
     return str(names[0]) if len(names) == 1 else None
 
 
 def _find_unlearnable(rows: pd.DataFrame) -> list[str]:
-    """Return the data sets on which no method learns anything.
+    """Return the data sets on which no method predicts better than a constant.
 
-    On these data sets, all rows are at chance, or the mean R^2 of every method is below `LEARNED`.
+    On these data sets, all trials are at chance, or the mean R^2 of every method is below
+    `LEARNED`.
     """
     chance = rows["at_chance"].groupby(rows["table"]).all()
     best = rows.groupby(["table", "method", "M"])["r2"].mean().groupby("table").max()
@@ -141,10 +145,11 @@ def _find_unlearnable(rows: pd.DataFrame) -> list[str]:
 
 
 def compute_log_ratios(rows: pd.DataFrame, M: int, value: str = "error") -> Logs:
-    """Return log(value / value of the baseline) for each data set and method, averaged over trials.
+    """Return the logarithms of errors divided by the errors of the baseline, averaged over trials.
 
-    The values of a reference model, which has no random features, are the same at every M. The
-    result is NaN if a method and the baseline have no trial in common.
+    The result has a row per data set and a column per method, for M features. `value` is the column
+    of `rows` that is divided, by default the error. A model without random features has the same
+    values at every M. An entry is NaN if a method and the baseline have no trial in common.
     """
     here, baseline = rows[(rows["M"] == M) | rows["reference"]], find_baseline(rows)
     values = here.pivot_table(index=TRIAL, columns="method", values=value)
@@ -156,16 +161,20 @@ def compute_log_ratios(rows: pd.DataFrame, M: int, value: str = "error") -> Logs
 
 
 def compute_mean_log_ratios(numerator: Any, denominator: Any) -> pd.Series[float]:
-    """Return the log of the ratio of two methods per data set, averaged over common trials.
+    """Return the logarithm of the ratio of two series of errors, averaged over trials.
 
-    Both series have the index (data set, trial). Values that are not finite are dropped.
+    The result has one value per data set. The index of both series contains the data set and the
+    trial. Trials that are missing in a series are dropped.
     """
     logs = pd.Series(np.log(numerator / denominator)).replace([np.inf, -np.inf], np.nan).dropna()
     return logs.groupby("dataset").mean()
 
 
 def summarize_error_ratios(log_ratios: pd.Series[float] | Values) -> Ratio:
-    """Summarize ratios of errors over data sets, given one logarithm per data set."""
+    """Return the median and further summaries of ratios of errors over data sets.
+
+    `log_ratios` has the logarithm of one ratio per data set.
+    """
     values: Values = np.asarray(log_ratios, dtype=np.float64)
     n, kept = len(values), np.argsort(np.abs(values), kind="stable")[:-EXTREME]
     trimmed = values[kept].mean() if n >= MIN_RATIOS else math.nan

@@ -1,9 +1,9 @@
-"""Statistical rule of the leaderboard: significance of differences between methods, and intervals.
+"""Tests of significance and confidence intervals for the leaderboard.
 
 The error of a method on a data set is divided by the error of the baseline in the same trial and at
-the same number of features. The methods are ordered by the median of these quotients over data
-sets. Two methods differ significantly if a joint test of all pairs rejects their equality, see
-`find_significant_differences`. `compute_wilcoxon_p_value` tests a single pair.
+the same number of features. The methods are sorted by the median of these quotients over data sets.
+`find_significant_differences` tests all pairs of methods. `compute_wilcoxon_p_value` tests a single
+pair.
 """
 
 from __future__ import annotations
@@ -56,21 +56,21 @@ Logs = pd.DataFrame
 def find_significant_differences(
     log_ratios: Logs, alpha: float = ALPHA, draws: int = SIGNS, seed: int = SEED
 ) -> Values:
-    r"""Return a matrix of shape (k, k) with 1 for significantly different methods, else 0.
+    r"""Test all pairs of k methods; return a (k, k) matrix with 1 for significant differences.
 
-    For each pair of methods, the differences of the logarithms over data sets are ranked by
-    absolute value. z is the sum of the ranks with the signs of the differences (Wilcoxon's
-    statistic), divided by its standard deviation. Ranks are used because a few data sets have very
-    large differences, which would dominate a t-test.
+    `log_ratios` has the logarithms of error ratios, with a row per data set and a column per
+    method. For each pair of methods, z is Wilcoxon's signed-rank statistic of the differences over
+    data sets, divided by its standard deviation.
 
-    If two methods are equally good, their difference on a data set has either sign with the same
-    probability. Therefore the differences on each data set are multiplied by a random sign, which
-    is the same for all pairs. This is repeated `draws` times. A pair differs significantly if its
-    \|z\| is above the 1 - `alpha` quantile of the largest \|z\| over all pairs, and if its mean
-    difference has the same sign as z. If all methods are equal, the probability that any pair is
-    reported is at most `alpha`. This is also a bound of the probability that a best method is
-    named.
+    The test is a permutation test with `draws` draws. In each draw, the differences on each data
+    set are multiplied by a random sign, which is the same for all pairs. A pair differs
+    significantly if its \|z\| is above the 1 - `alpha` quantile of the largest \|z\| over all
+    pairs. In addition, the mean difference of the pair must have the same sign as z. If all methods
+    are equal, the probability that any pair is reported is at most `alpha`.
     """
+    # Ranks are used because a few data sets have very large differences, which would dominate a
+    # t-test. If two methods are equally good, their difference on a data set has either sign with
+    # the same probability.
     X, (n, k) = log_ratios.to_numpy(dtype=np.float64), log_ratios.shape
     apart, (left, right) = np.zeros((k, k)), np.triu_indices(k, 1)
     if n < 2 or k < 2:
@@ -89,14 +89,18 @@ def find_significant_differences(
 
 
 def drop_rounding_errors(differences: Values) -> Values:
-    """Return differences of logarithms, in which rounding errors are set to 0."""
+    """Return a copy of `differences` in which values below a rounding error are set to 0.
+
+    `differences` are differences of logarithms.
+    """
     return np.where(np.abs(differences) < EQUAL, 0.0, differences)
 
 
 def compute_signed_ranks(differences: Values) -> Values:
-    """Return the signed ranks of the differences in each column; rows are data sets.
+    """Return the ranks of the absolute differences in each column, with the signs of differences.
 
-    A difference of 0 has a rank but no sign (Pratt 1959).
+    Rows are data sets. A difference of 0 has the signed rank 0, but is included in the ranking
+    (Pratt 1959).
     """
     from scipy.stats import rankdata
 
@@ -104,10 +108,10 @@ def compute_signed_ranks(differences: Values) -> Values:
 
 
 def compute_wilcoxon_p_value(log_ratios: ArrayLike) -> float:
-    """Return Wilcoxon's two-sided p-value for the comparison of two methods over data sets.
+    """Return the two-sided p-value of Wilcoxon's signed-rank test that compares two methods.
 
-    The p-value is 1 if the sum of the signed ranks and the mean have different signs, or if all
-    errors are equal.
+    The p-value is 1 if the sum of the signed ranks and the mean of `log_ratios` have different
+    signs. The p-value is also 1 if all errors are equal.
 
     Parameters
     ----------
@@ -123,12 +127,13 @@ def compute_wilcoxon_p_value(log_ratios: ArrayLike) -> float:
 
 
 def compute_median_interval(log_ratios: Values, level: float = MEDIAN_LEVEL) -> tuple[float, float]:
-    """Return a confidence interval of the median; NaN for fewer than `MIN_RATIOS` values.
+    """Return the ends of a confidence interval of the median of `log_ratios`.
 
     If the values are independent, the interval contains the median of their distribution with a
-    probability of at least `level`. This is true for any distribution, because the number of values
-    below the median has a binomial distribution.
+    probability of at least `level`, for any distribution. Both ends are NaN if there are fewer than
+    `MIN_RATIOS` values.
     """
+    # The number of values below the median has a binomial distribution.
     from scipy.stats import quantile_test
 
     if len(log_ratios) < MIN_RATIOS:

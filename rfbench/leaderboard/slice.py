@@ -1,4 +1,4 @@
-"""Functions of the leaderboard that the core of rfbench calls, as `rfbench.slices` describes."""
+"""Functions through which rfbench calls its optional component `leaderboard`."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ if TYPE_CHECKING:
 
 
 def list_commands() -> dict[str, str]:
-    """Return the name and the import path of the command `rfbench rank`."""
+    """Return a dictionary with the name and the import path of the command `rfbench rank`."""
     return {"rank": "rfbench.leaderboard.command:rank"}
 
 
 def list_public_names() -> dict[str, str]:
-    """Return the name and the import path of the function `rfbench.rank`."""
+    """Return a dictionary with the name and the import path of the function `rfbench.rank`."""
     return {"rank": "rfbench.leaderboard.ranking:rank"}
 
 
 def render_report_files(verification: Verification, out: Path) -> Addition:
-    """Return the pages of the leaderboard with their files, and the entries for the front page."""
+    """Return the pages and figures of the leaderboard, and text for the front page of a report."""
     from rfbench.leaderboard import answers, page
     from rfbench.leaderboard.board import compute_leaderboard
     from rfbench.pages.additions import Addition
@@ -44,7 +44,10 @@ def render_report_files(verification: Verification, out: Path) -> Addition:
 
 
 def list_statements(verification: Verification) -> list[Statement]:
-    """Return the statements on the best method, or an empty list if they are not supported."""
+    """Return a sentence about the best method of the leaderboard.
+
+    The list is empty if there are too few data sets.
+    """
     from rfbench.leaderboard.board import compute_leaderboard
 
     return _statements(compute_leaderboard(verification.selection.collection))

@@ -1,4 +1,4 @@
-"""Content that optional components of rfbench (slices) add to the pages of `rfbench report`."""
+"""Content that optional components of rfbench add to the pages of `rfbench report`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Addition:
     files : dict
         Maps a file name to the content of the file; None for a file that is removed if it exists.
     findings : sequence of Statement
-        Findings for the front page, in the order that `Statement.follows` determines.
+        Findings for the front page. The attribute `Statement.follows` determines their order.
     look : sequence of str
         Markdown lines with links for the front page.
     """
@@ -38,14 +38,16 @@ class AddedColumn:
     name : str
         Heading of the column.
     after : str
-        Protocol whose column is directly to the left of the added column.
+        Heading of the column to the left of the added column. The heading is the name of a
+        protocol, the source of a run's settings.
     cells : callable
-        Function of the lines of a data set (see `rfbench.analysis.published`). It returns a
-        dictionary from the position of a number in `rfbench.papers.list_published_numbers` to the
-        text of its cell.
+        Function that accepts the published numbers of a data set, as lines of
+        `rfbench.analysis.published`. The function returns a dictionary that maps the position of
+        a number in `rfbench.papers.list_published_numbers` to the text in the added column.
     remark : callable
-        Function of the same lines for a sentence above the tables. It returns the name of a
-        template and the value of the template's variable `remark`, or None.
+        Function that accepts the same lines and returns a remark above the tables: the name of a
+        template and the value of the template's variable `remark`. The function returns None if
+        there is no remark.
     values : dict
         Columns for the CSV file of a paper. Maps the name of a column to a dictionary from the
         position of a number to its value.

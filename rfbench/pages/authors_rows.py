@@ -1,4 +1,4 @@
-"""Number of folds on which the authors' own runs agree with our runs, for the templates."""
+"""Counts of the folds on which published runs of a paper's authors agree with our runs."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from rfbench.pages.paper_numbers import SAME_ROWS, find_comparison_kind
 
 
 def count_agreeing_folds(comparisons: Sequence[AuthorsRuns]) -> list[dict[str, Any]]:
-    """Return for each paper the number of compared folds and the number of folds that agree.
+    """Return for each paper the number of folds on which the authors' runs agree with our runs.
 
-    Each dictionary has the name of the ``paper`` and three counts of folds. ``folds`` counts the
-    folds with the same rows and one trial of ours. ``equal`` counts the folds that agree to four
-    digits. ``near`` counts further folds that differ by at most two test rows.
+    Each dictionary has the name of the ``paper`` and three counts. ``folds`` is the number of
+    compared folds: folds with the same test rows and with one run of ours. ``equal`` is the number
+    of folds whose scores agree to four digits. ``near`` is the number of further folds whose scores
+    differ by at most two test rows.
     """
     facts = []
     for name in sorted({runs.paper for runs in comparisons}):

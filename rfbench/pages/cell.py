@@ -1,4 +1,4 @@
-"""Text of `rfbench verify --cell`: a cell of a published table, and our measurements of it."""
+"""Output of `rfbench verify --cell`: one cell of a published table and our measurements."""
 
 from __future__ import annotations
 
@@ -24,21 +24,27 @@ def render_cell_result(
     left: Mapping[str, int],
     again: str,
 ) -> str:
-    """Return a text on a cell of a published table: its numbers, our means and the verdicts.
+    """Return a text that compares the numbers in a cell of a published table with our means.
 
     Parameters
     ----------
     numbers : sequence of Published
-        Published numbers of the cell, one per metric.
+        Published numbers in the cell, one per metric.
     runs : sequence
-        Runs that measure the cell, one per protocol: objects with `protocol`, `problem` and
-        `repeat`.
+        Our runs for the cell, one per protocol (source of a run's settings). Each run is an object
+        with the attributes `protocol`, `problem` and `repeat`.
     lines : mapping
-        Lines of `rfbench.analysis.published.compare_published_numbers` for each protocol.
+        Maps a protocol to the comparisons of the published numbers with our means, from
+        `rfbench.analysis.published.compare_published_numbers`.
     left : mapping
-        Number of missing trials for each protocol.
+        Maps a protocol to the number of trials that have not been run yet.
     again : str
-        Command that shows the cell again.
+        Command that prints this text again.
+
+    Returns
+    -------
+    str
+        Text for a terminal.
     """
     first = numbers[0]
     folder = papers.find_paper_files(first.paper)
@@ -74,7 +80,10 @@ def _format(entry: Published) -> str:
 
 
 def _gather(line: Line) -> dict[str, Any]:
-    """Return the values of a measured number as text, with the 90 % interval of the mean."""
+    """Return a copy of `line` with the measured mean and its 90 % interval as text.
+
+    `line` compares one published number with our measurements.
+    """
     from scipy.stats import t
 
     n, error = int(line["trials"]), line["standard_error"]

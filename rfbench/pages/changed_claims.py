@@ -1,4 +1,4 @@
-"""The page of changed claims: their first and current forms and verdicts, with the reasons."""
+"""The page of claims whose definition was changed, with the reasons and verdicts."""
 
 from __future__ import annotations
 
@@ -28,7 +28,10 @@ CHANGED_CLAIMS_HEAD = (
 
 
 def render_changed_claims_page(verification: Verification, names: Sequence[str]) -> str | None:
-    """Return the page of changed claims for the given papers; None if no claim has changed."""
+    """Return a Markdown page that lists the claims whose definition was changed.
+
+    `names` are the names of the papers. The result is None if no claim of these papers was changed.
+    """
     changes = {name: papers.find_paper_files(name).changes for name in names}
     rows = [row for name, every in changes.items() for row in _rows(name, every, verification)]
     if not rows:
@@ -66,7 +69,11 @@ def _rows(name: str, every: Sequence[Change], verification: Verification) -> lis
 
 
 def _present(outcomes: Sequence[Outcome]) -> str:
-    """Return the current verdicts on a claim, and the commit order of the claim and its rows."""
+    """Return the current verdicts on one claim as text.
+
+    The text also contains the order in which the claim and the first results for this claim were
+    committed to git.
+    """
     said = (
         ", ".join(f"{o.protocol}: {format_verdict(o)}" for o in outcomes if o.protocol) or "not run"
     )

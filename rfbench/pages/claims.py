@@ -1,4 +1,4 @@
-"""Tables of a paper's claims, with the verdicts and the comparisons that decide the verdicts."""
+"""Tables of the claims of a paper, with our verdicts and the comparisons behind the verdicts."""
 
 from __future__ import annotations
 
@@ -39,7 +39,10 @@ OURS = " (our own statement)"
 
 
 def group_by_claim(outcomes: Iterable[Outcome]) -> list[tuple[Claim, list[Outcome]]]:
-    """Return pairs of a claim and its outcomes, one outcome per protocol that was run."""
+    """Group outcomes by claim; return pairs of a claim and the list of its outcomes.
+
+    A list has one outcome for each protocol (source of a run's settings) with results.
+    """
     claims: dict[tuple[str, str], tuple[Claim, list[Outcome]]] = {}
     for outcome in outcomes:
         _, every = claims.setdefault(outcome.claim.key, (outcome.claim, []))
@@ -49,7 +52,11 @@ def group_by_claim(outcomes: Iterable[Outcome]) -> list[tuple[Claim, list[Outcom
 
 
 def find_effect_unit(part: Part, joint: str = "") -> str:
-    """Return the unit of the effect of a comparison; empty for a number without a unit."""
+    """Return the unit of the effect that a claim compares, such as "points" or "s".
+
+    `part` is the definition of one comparison of the claim. A nonempty `joint` is a comparison over
+    several sizes, such as "slope over d". The result is an empty string if the effect has no unit.
+    """
     if part.scale == "ratio":
         return "times"
     if part.metric in PERCENT_METRICS:
@@ -64,7 +71,7 @@ def find_effect_unit(part: Part, joint: str = "") -> str:
 
 
 def format_comparison(outcome: Outcome, comparison: ClaimComparison) -> list[str]:
-    """Return two strings: the name of a comparison, and the effect with its 90 % interval."""
+    """Return the name of a comparison, and its effect with a 90 % interval, as two strings."""
     part = outcome.claim.parts[comparison.part]
     form = "+.3g" if part.scale != "ratio" and comparison.against else ".3g"
     effect, low, high = (
@@ -76,10 +83,11 @@ def format_comparison(outcome: Outcome, comparison: ClaimComparison) -> list[str
 
 
 def select_worst_comparisons(outcome: Outcome) -> list[ClaimComparison]:
-    """Return the comparisons of a claim that are farthest outside their bounds.
+    """Return the comparisons of a claim that contradict the claim most clearly.
 
-    At most `MAX_COUNTEREXAMPLES` are returned. If the claim is judged, but no comparison is outside
-    its bounds or the verdict is "shown", only one comparison is returned.
+    The comparisons are sorted by the distance of the effect from the bounds of the claim. The
+    result has at most `MAX_COUNTEREXAMPLES` comparisons. For a judged claim, the result has only
+    one comparison if all effects are inside the bounds or the verdict is "shown".
     """
     displayed = outcome.verdict == verdicts.SHOWN or not outcome.n_outside_bounds
     one = outcome.claim.is_judged and displayed
@@ -87,7 +95,11 @@ def select_worst_comparisons(outcome: Outcome) -> list[ClaimComparison]:
 
 
 def format_verdict(outcome: Outcome) -> str:
-    """Return the verdict on a claim as text, with the number and the largest of the failures."""
+    """Return the verdict on a claim as text.
+
+    If the claim fails, the text includes the number of comparisons that contradict the claim, and
+    the largest distance from the bound.
+    """
     mark = verdicts.UNVARIED * outcome.has_unvaried_settings
     if outcome.verdict == verdicts.DEPENDS:
         return f"depends on: {join_names(outcome.deciding_settings)}"
@@ -104,7 +116,11 @@ def format_verdict(outcome: Outcome) -> str:
 
 
 def _missed(outcome: Outcome) -> str:
-    """Return the distance of the decisive comparison from the bound, as text with a unit."""
+    """Return the distance between the bound of a claim and the effect that decides the verdict.
+
+    The distance is returned as text with a unit. The text is a dash if the effect is inside the
+    bounds.
+    """
     part, decisive = outcome.part, outcome.decisive
     if part is None or decisive is None or not decisive.excess > 0:
         return DASH
@@ -114,7 +130,10 @@ def _missed(outcome: Outcome) -> str:
 
 
 def make_claims_grid(outcomes: Sequence[Outcome]) -> Grid:
-    """Return the table of a paper's claims: one line per claim, one column per judged protocol."""
+    """Return the table of the claims of a paper, with one row per claim.
+
+    The table has a column of verdicts for each protocol (source of a run's settings).
+    """
     judged = [o for o in outcomes if o.protocol and o.verdict not in UNJUDGED]
     protocols = list(dict.fromkeys(outcome.protocol for outcome in judged))
     rows = [
@@ -135,9 +154,10 @@ def make_claims_grid(outcomes: Sequence[Outcome]) -> Grid:
 
 
 def _judge(claim: Claim, every: Sequence[Outcome], protocol: str) -> str:
-    """Return the verdict under a protocol as text.
+    """Return the verdict on a claim as text, for one source of our settings, the `protocol`.
 
-    The text includes the numbers of comparisons inside and outside their bounds.
+    The text includes the numbers of comparisons whose effects are inside and outside the bounds of
+    the claim.
     """
     outcome = next((each for each in every if each.protocol == protocol), None)
     if not claim.is_judged:
@@ -155,10 +175,11 @@ def _judge(claim: Claim, every: Sequence[Outcome], protocol: str) -> str:
 
 
 def _format_worst(claim: Claim, every: Sequence[Outcome], named: bool) -> str:
-    """Return the comparison of a claim that is farthest outside its bounds, as text.
+    """Return the comparison that contradicts a claim most clearly, as text.
 
-    The first outcome with comparisons is used. If `named` is True, the text starts with its
-    settings. The text is a dash if the claim compares times.
+    The comparison is selected from the first outcome in `every` that has comparisons. If `named` is
+    True, the text starts with the source of the settings. The text is a dash if the claim compares
+    run times.
     """
     found = [each for each in every if each.decisive or each.comparisons]
     if claim.compares_times or not found:
@@ -175,7 +196,11 @@ def _format_worst(claim: Claim, every: Sequence[Outcome], named: bool) -> str:
 
 
 def list_differing_data_sets(outcomes: Iterable[Outcome]) -> list[str]:
-    """Return the data sets on which published numbers of the claims' methods differ from ours."""
+    """Return the data sets on which published numbers differ from our measured means.
+
+    Only numbers of methods that the claims compare are considered. Each string has the largest
+    difference, its unit, and the name of the data set.
+    """
     largest: dict[tuple[str, str], float] = {}
     for outcome in outcomes:
         if outcome.claim.is_judged and outcome.verdict not in UNJUDGED:
@@ -185,7 +210,11 @@ def list_differing_data_sets(outcomes: Iterable[Outcome]) -> list[str]:
 
 
 def count_claim_verdicts(outcomes: Iterable[Outcome]) -> list[tuple[str, str, dict[str, int]]]:
-    """Return (author, source of settings, number of claims per verdict) for the judged claims."""
+    """Return the number of claims per verdict, for each author and each source of our settings.
+
+    Each tuple has the author of the claims ("paper" or "we"), the source of our settings, and a
+    dictionary that maps a verdict to the number of claims.
+    """
     counted: dict[tuple[str, str], dict[str, int]] = {}
     for each in verdict_counts.count_claims(outcomes):
         whose, _, settings = each.of
@@ -197,7 +226,7 @@ def count_claim_verdicts(outcomes: Iterable[Outcome]) -> list[tuple[str, str, di
 
 
 def render_comparisons_csv(outcomes: Iterable[Outcome]) -> str | None:
-    """Return all comparisons of a paper's claims as CSV; None if there is no comparison."""
+    """Return all comparisons for the claims of a paper as CSV; None if there is no comparison."""
     table = pd.DataFrame(
         [
             _describe(outcome, comparison)
@@ -236,7 +265,10 @@ def _describe(outcome: Outcome, one: ClaimComparison) -> dict[str, Any]:
 
 
 def find_claim_history(claim: Claim) -> Committed | None:
-    """Return the commits of a claim and of the first rows that test the claim, if known."""
+    """Return the git commits of a claim and of the first results for this claim.
+
+    The result is None if the commits are not known.
+    """
     return committed.find_history_entry(claim.paper, "claim", claim.id)
 
 

@@ -1,4 +1,4 @@
-"""Findings as text: a sentence, a label of the axis, and the values."""
+"""Sentences that describe the findings of `rfbench.analysis.findings`."""
 
 from __future__ import annotations
 
@@ -28,14 +28,18 @@ class Statement:
 
     @property
     def key(self) -> str:
-        """Name of the finding in the option `rfbench verify --finding`."""
+        """Name of the finding, as in the option `--finding` of `rfbench verify`."""
         return self.finding.key
 
 
 def render_statements(
     every: Sequence[Finding], template: str = "findings.j2", follows: str = ""
 ) -> list[Statement]:
-    """Return a `Statement` for each finding. The template has a macro per finding for its text."""
+    """Return a `Statement` for each finding, with the sentence from a Jinja template.
+
+    The file `template` has one macro per finding. `follows` is the key of the finding that precedes
+    these findings on the page.
+    """
     return [
         Statement(each, sentence, axis, follows)
         for each in every
@@ -44,7 +48,11 @@ def render_statements(
 
 
 def sort_findings(of_slices: Sequence[Statement], of_core: Sequence[Statement]) -> list[Statement]:
-    """Return the findings of optional components (slices) and of the core, in page order."""
+    """Return all findings in the order of the front page.
+
+    `of_core` are the findings of rfbench itself. `of_slices` are the findings of optional
+    components, which are placed after the finding that their attribute `follows` names.
+    """
     placed = {each.key for each in of_core}
     ordered = [each for each in of_slices if each.follows not in placed]
     for statement in of_core:
@@ -53,9 +61,12 @@ def sort_findings(of_slices: Sequence[Statement], of_core: Sequence[Statement]) 
 
 
 def render_finding_text(every: Sequence[Statement], key: str, width: int | None = None) -> str:
-    """Return the text of one finding and its values, for a terminal.
+    """Return the sentence and the values of one finding as text for a terminal.
 
-    Raises ResultsError if no finding has this key.
+    `key` is the name of the finding, and `width` is the largest length of a line. By default, the
+    width of the terminal is used.
+
+    Raises ResultsError if no finding has the name `key`.
     """
     by_key = {statement.key: statement for statement in every}
     if key not in by_key:

@@ -14,9 +14,9 @@ DASH = "\N{EN DASH}"
 
 
 def format_number(value: Any, decimals: int | None = None) -> str:
-    """Format a number with `decimals` decimals, or six digits by default; a dash if it is missing.
+    """Format a number with `decimals` decimals; by default with six significant digits.
 
-    All digits of an integer are shown.
+    By default, all digits of an integer are shown. A missing number is a dash.
 
     >>> format_number(1234567), format_number(0.123456789)
     ('1234567', '0.123457')
@@ -31,7 +31,7 @@ def format_number(value: Any, decimals: int | None = None) -> str:
 
 
 def is_missing(value: Any) -> bool:
-    """Return True if a value is missing: None, NaN or pandas.NA."""
+    """Return True if a value is None, NaN or pandas.NA."""
     import pandas as pd
 
     return bool(pd.isna(value))
@@ -51,7 +51,7 @@ def format_significant(value: Any, digits: int = 2) -> str:
 
 
 def format_signed(value: Any, decimals: int = 2) -> str:
-    """Format a difference with its sign; a difference that is rounded to 0 has no sign.
+    """Format a difference with a plus or minus sign; a difference that rounds to 0 has no sign.
 
     >>> format_signed(1.234), format_signed(-0.5), format_signed(-0.001)
     ('+1.23', '-0.50', '0.00')
@@ -65,9 +65,9 @@ def format_signed(value: Any, decimals: int = 2) -> str:
 def format_spread(mean: Any, error: Any, most: int = 4) -> str:
     """Format a mean and its standard error, such as ``17.37 ± 0.12``.
 
-    The standard error has two digits, and both numbers have at most `most` decimals. An unknown
-    standard error (of a single trial) is a dash. If all decimals would be zeros, both numbers have
-    an exponent.
+    The standard error has two digits, and both numbers have at most `most` decimals. The standard
+    error of a single trial is unknown and is written as a dash. Very small or very large numbers
+    are written with an exponent.
 
     >>> format_spread(17.3712, 0.1234), format_spread(5.0, float("nan"))
     ('17.37 ± 0.12', '5 ± –')
@@ -95,7 +95,7 @@ def format_plus_minus(mean: Any, error: Any, decimals: int) -> str:
 
 
 def format_span(low: Any, high: Any, decimals: int | None = None) -> str:
-    """Format a range, or one number if both ends have the same text.
+    """Format the range from `low` to `high`; one number if both have the same text.
 
     >>> format_span(120, 214), format_span(3.0, 3.0), format_span(0.481, 0.484, 2)
     ('120–214', '3', '0.48')
@@ -114,7 +114,7 @@ def format_p_value(value: Any) -> str:
 
 
 def format_seconds(value: Any) -> str:
-    """Format a time in seconds, with a suitable unit.
+    """Format a time, given in seconds, in milliseconds, seconds, minutes or hours.
 
     >>> [format_seconds(x) for x in (0.0123, 0.9996, 42, 300, 12000)]
     ['12.3 ms', '1 s', '42 s', '5.0 min', '3.3 h']
@@ -129,7 +129,7 @@ def format_seconds(value: Any) -> str:
 
 
 def count(n: Any, noun: str, plural: str = "") -> str:
-    """Format a number followed by its noun in the singular or plural.
+    """Format the number `n` followed by `noun`, in the singular or the plural.
 
     >>> count(1, "trial"), count(10, "trial"), count(2, "penalty", "penalties")
     ('1 trial', '10 trials', '2 penalties')
@@ -147,7 +147,11 @@ def join_names(items: Iterable[Any], none: str = "none") -> str:
 
 
 def link(target: str | Path, page_folder: Path, name: str = "") -> Markdown:
-    """Return a Markdown link to a file or folder, relative to the folder of the page."""
+    """Return a Markdown link to the file or folder `target`.
+
+    The address is relative to `page_folder`. The text of the link is `name`, by default the name of
+    the file.
+    """
     import os
 
     there = Path(target).resolve()

@@ -1,4 +1,4 @@
-"""Layout of tables for a terminal and in Markdown. For LaTeX, see `rfbench.pages.latex`."""
+"""Tables of strings, and their layout in Markdown and for a terminal."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ class Grid:
 
 
 def render_markdown(grid: Grid) -> Markdown:
-    """Return a table in Markdown; text is aligned left, and numbers are aligned right.
+    """Return a table in Markdown; empty if the table has no rows.
 
-    The result is empty if the table has no rows.
+    Columns of text are aligned left, and columns of numbers are aligned right.
     """
     if not grid.rows:
         return Markdown("")
@@ -56,11 +56,11 @@ def render_markdown(grid: Grid) -> Markdown:
 
 
 def render_text(grid: Grid, width: int) -> str:
-    """Return a table as text for a terminal of `width` characters, without colors.
+    """Return a table as plain text for a terminal of `width` characters.
 
-    Columns that do not fit are written below in a further block, which repeats the first column.
-    Headings and names of rows may be broken into lines; numbers are never broken. The result is
-    empty if the table has no rows.
+    Columns that do not fit are written below in a second table, which repeats the first column.
+    Headings and names of rows can be broken into several lines, but numbers are never broken. The
+    result is empty if the table has no rows.
     """
     if not grid.rows:
         return ""
@@ -81,9 +81,9 @@ def render_text(grid: Grid, width: int) -> str:
 def pack_columns(
     columns: Sequence[Column], widths: Sequence[float], limit: float
 ) -> list[list[Column]]:
-    """Split columns into blocks of adjacent columns whose width is at most `limit`.
+    """Split columns into blocks of adjacent columns whose total width is at most `limit`.
 
-    A single column that is wider than `limit` is a block of its own.
+    `widths` are the widths of the columns. A column that is wider than `limit` has its own block.
     """
     blocks: list[list[Column]] = [[]]
     room = limit
@@ -97,15 +97,19 @@ def pack_columns(
 
 
 def _wrapped(head: str, cells: Sequence[str]) -> str:
-    """Break the heading of a column into lines if the cells below are shorter than the heading."""
+    """Break a column heading into several lines if the cells of the column are narrower.
+
+    `head` is the heading, and `cells` are the cells of the same column.
+    """
     longest = max(map(len, head.split()), default=1)
     return textwrap.fill(head, max(*map(len, cells), 12, min(longest, 20)))
 
 
 def _block(columns: Sequence[Sequence[str]], names: int) -> str:
-    """Return columns as text; the first column is padded to the width `names`.
+    """Return the given columns as a table in plain text.
 
-    The cells of a row are aligned at their last lines.
+    The first column has the width `names`. If the cells of a row have different numbers of lines,
+    their last lines are aligned.
     """
     first, *others = columns
     cells = [[_wrap_name(name, names) for name in first]]

@@ -1,7 +1,7 @@
 """Conversion of Markdown pages to HTML without scripts or external content.
 
-Markup in untrusted text is escaped. Links lead to pages that are written in the same call, or to
-the web. Figures are embedded in the page.
+HTML tags in the Markdown text are escaped. Links lead to pages that are written in the same call,
+or to the web. Figures are embedded in the page.
 """
 
 from __future__ import annotations
@@ -40,11 +40,26 @@ LONG = 30
 def write_page(folders: Sequence[str | Path], file: Path) -> list[Path]:
     """Write one HTML page with the tables and figures of all results folders in `folders`.
 
-    An optional component may render a folder itself (`render_section` in `rfbench.slices`).
+    Parameters
+    ----------
+    folders : sequence of str or path
+        Results folders, or folders that contain results folders.
+    file : path
+        Name of the HTML file.
 
-    Raises ResultsError if there are no results, or if results cannot be read. Raises WriteError if
-    the file cannot be written.
+    Returns
+    -------
+    list of Path
+        Path of the written file.
+
+    Raises
+    ------
+    ResultsError
+        If there are no results, or if results cannot be read.
+    WriteError
+        If the file cannot be written.
     """
+    # An optional component can render a folder itself (hook `render_section` in `rfbench.slices`).
     pictures: dict[str, bytes] = {}
     others, texts = list(folders), []
     for place, folder in enumerate(folders):
@@ -73,7 +88,10 @@ def write_page(folders: Sequence[str | Path], file: Path) -> list[Path]:
 
 
 def _section(read: Results, pictures: dict[str, bytes]) -> dict[str, Any]:
-    """Return the values of a results folder for a template, and add the figures to `pictures`."""
+    """Return the title, table and figures of a results folder, as values for a template.
+
+    The function adds the PNG content of the figures to `pictures`.
+    """
     drawn = []
     with apply_style():
         for name, figure in figures.iterate_figures(read):
@@ -94,19 +112,20 @@ def _section(read: Results, pictures: dict[str, bytes]) -> dict[str, Any]:
 def write_pages(
     pages: Mapping[Path, str | bytes | None], top: Path, folders: Sequence[str | Path], out: Path
 ) -> list[Path]:
-    """Write the pages of `rfbench report` as HTML, including the audits to which they link.
+    """Write the pages of `rfbench report` as HTML files.
 
     Parameters
     ----------
     pages : mapping
-        Maps a path to Markdown text or to a picture, from `rfbench.pages.report.render_all_pages`.
+        Maps a path to Markdown text or to the content of a picture, from
+        `rfbench.pages.report.render_all_pages`.
     top : Path
         Folder that contains the paths in `pages`.
     folders : sequence of path
-        Results folders. Markdown pages in these folders are included if a page links to them.
+        Results folders. A Markdown page in these folders is converted if one of `pages` links to
+        this page.
     out : Path
-        Folder for the HTML files. It is new or empty, or contains pages of an earlier call, which
-        are replaced.
+        Folder for the HTML files. HTML files of an earlier call are replaced or removed.
 
     Returns
     -------
@@ -165,7 +184,10 @@ def write_pages(
 
 
 def _earlier(out: Path) -> set[Path]:
-    """Return the HTML pages of an earlier call in a folder; raise ResultsError for other files."""
+    """Return the HTML pages that an earlier call wrote to the folder `out`.
+
+    Raises ResultsError if the folder contains any other file.
+    """
     start = (package.files(__package__) / "templates" / "page.html.j2").read_bytes().splitlines()[0]
     there = {file for file in out.rglob("*") if file.is_symlink() or not file.is_dir()}
     there |= {out} if out.exists() and not out.is_dir() else set()
@@ -186,7 +208,8 @@ def _elsewhere(href: str) -> bool:
 def _page(html: Html, links: Sequence[tuple[str, str, bool]]) -> bytes:
     """Return a complete HTML page with a navigation bar.
 
-    `links` are the entries of the bar: address, name, and True for the current page.
+    `links` are the entries of the navigation bar. Each entry has an address, a name, and a boolean
+    that is True for the current page.
     """
     style = (package.files(__package__) / "templates" / "page.css").read_text(encoding="utf-8")
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
@@ -205,16 +228,16 @@ class Html:
     text : str
         Markdown text.
     resolve : callable
-        Function that returns the target of a link, given its address. If it returns ``""``, the
-        link is removed.
+        Function that accepts the address of a link in the Markdown text and returns the address in
+        the HTML page. If the function returns ``""``, the link is removed.
     pictures : mapping
-        Maps the address of a picture to its PNG content. Other pictures are replaced by their
-        alternative text.
+        Maps the address of a picture to its PNG content. A picture that is not in the mapping is
+        replaced by its alternative text.
 
     Attributes
     ----------
     body : str
-        HTML of the text, without a page around it.
+        HTML code of the text, without the tags ``html`` and ``body``.
     heads : list of (str, str, str)
         Tag, anchor and text of each heading.
     """
@@ -251,7 +274,10 @@ class Html:
 def _inline(
     children: list[Token], resolve: Callable[[str], str], pictures: Mapping[str, bytes]
 ) -> list[Token]:
-    """Return inline tokens with resolved link targets and embedded pictures."""
+    """Return the Markdown tokens of a line, with HTML addresses of links and embedded pictures.
+
+    `resolve` and `pictures` are parameters of `Html`.
+    """
     result: list[Token] = []
     links: list[bool] = []  # One entry per open link, True if the link has a target.
     for token in children:

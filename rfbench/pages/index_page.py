@@ -1,4 +1,4 @@
-"""The front page of results: a row per paper, findings, links, and commands for a new run."""
+"""The front page of all results: a table of papers, findings, links and commands."""
 
 from __future__ import annotations
 
@@ -42,7 +42,11 @@ FORM_COLUMNS = {
 
 
 def make_numbers_by_class_grid(counts: Sequence[Count]) -> Grid:
-    """Return the table of verdicts on published numbers, one line per source and settings."""
+    """Return a table with the number of published numbers per verdict.
+
+    The table has a row for each pair of a source of the numbers, such as a table of the paper, and
+    a source of our settings.
+    """
     rows = []
     for each in counts:
         of = each.decidable_count
@@ -70,7 +74,10 @@ WHY_LEFT = {
 
 
 def _make_left_out_grid(groups: Sequence[verdict_counts.RemovedPart]) -> Grid:
-    """Return the table of numbers that were removed from a total after results had been seen."""
+    """Return a table of the published numbers that are no longer counted in a total.
+
+    The table lists numbers that were removed after their results had been seen, with the reasons.
+    """
     seen = [verdict for verdict in verdicts.COMPARED if any(g.count[verdict] for g in groups)]
     rows = [
         [
@@ -85,7 +92,11 @@ def _make_left_out_grid(groups: Sequence[verdict_counts.RemovedPart]) -> Grid:
 
 
 def make_claims_by_class_grid(counts: Sequence[Count]) -> Grid:
-    """Return the table of verdicts on claims, one line per author, commit order and settings."""
+    """Return a table with the number of claims per verdict.
+
+    Claims are grouped by author, by source of our settings, and by the order in which a claim and
+    its first results were committed to git. The table has a row per group.
+    """
     seen = [v for v in verdicts.JUDGED if any(c[v] for c in counts)]
     rows = [[*_class(each), *(str(each[verdict]) for verdict in seen)] for each in counts]
     return Grid(["claims", "form", "our settings", "protocol", *seen], rows)
@@ -96,7 +107,10 @@ def _class(each: Count) -> list[str]:
 
 
 def format_machine(results: Results) -> str:
-    """Return the hardware and library versions of a run as text, or "" if not known."""
+    """Return the hardware and the library versions of a run as text.
+
+    The text is empty if the results do not contain this information.
+    """
     of, versions = results.machine, results.manifest.get("versions")
     if not of or not isinstance(versions, dict):
         return ""
@@ -113,9 +127,9 @@ def format_machine(results: Results) -> str:
 def gather_totals(
     verification: Verification, laid: Callable[[Grid], str] = render_markdown
 ) -> dict[str, Any]:
-    """Return the totals of numbers and claims for a template.
+    """Return the counts of published numbers and of claims as values for a Jinja template.
 
-    `laid` is the function with which the template formats a table as text.
+    The template calls the function `laid` to format a table as text.
     """
     outcomes, here = verification.outcomes, set(verification.numbers["paper"])
     return {
@@ -140,10 +154,10 @@ def gather_totals(
 
 
 def _make_papers_grid(verification: Verification, out: Path, pages: Collection[str]) -> Grid:
-    """Return the table of papers, with counts of near numbers and of claims that hold.
+    """Return the table of papers, with counts of reproduced numbers and of claims that hold.
 
-    A cell has a separate count for each source of our settings, because the counts of different
-    sources are never added. The last rows are totals of the numbers, and of the claims.
+    A number is reproduced if it agrees with our mean or is close to our mean. Each source of our
+    settings, such as the text or the authors' code, has a separate count. The last rows are totals.
     """
     numbers = verdict_counts.count_by_paper(
         verdict_counts.list_published_numbers(verification), verdict_counts.OF_NUMBERS
@@ -200,8 +214,8 @@ Holding = Mapping[tuple[str, ...], Sequence[str]]
 def _list_holding(verification: Verification) -> dict[str, Holding]:
     """Return the names of the claims that hold, for each paper.
 
-    The names are grouped by the order in which the claim and its rows were committed to git, and by
-    the source of our settings.
+    The names are grouped by the source of our settings, and by the order in which a claim and its
+    first results were committed to git.
     """
     found: dict[str, dict[tuple[str, ...], list[str]]] = {}
     for outcome in filter(verdict_counts.is_counted_as_holding, verification.outcomes):
@@ -221,7 +235,11 @@ def _merge(every: Iterable[Holding]) -> Holding:
 
 
 def _count_near(counts: Iterable[Count], column: str) -> str:
-    """Return a text with the counts of near, compared and differing numbers, for one column."""
+    """Return a text that counts the reproduced, compared and differing numbers.
+
+    Only settings whose counts are shown in the given `column` of the table are considered. A number
+    is reproduced if it agrees with our mean or is close to our mean.
+    """
     cells = [
         f"{PREFIXES.get(each.of[1], '')}{each.n_agreeing_or_close} of {each.n_compared} "
         f"({count(each[verdicts.DIFFERS], 'differs', 'differ')})"
@@ -232,13 +250,21 @@ def _count_near(counts: Iterable[Count], column: str) -> str:
 
 
 def _add_runs(column: str, cell: str, runs: Mapping[str, Any]) -> str:
-    """Return the given cell, or the number of equal folds in the column of the authors' code."""
+    """Return a cell of the table of papers, for a paper whose authors published their own runs.
+
+    In the column "authors' code", the text has the number of folds on which the runs of the authors
+    and our runs are equal. In all other columns, `cell` is returned unchanged.
+    """
     said = f"{runs['equal']} of {runs['folds']} folds agree to four digits"
     return said if column == CODE else cell
 
 
 def _count_holding(counts: Iterable[Count], order: str, holding: Holding) -> str:
-    """Return the number and names of the claims that hold, among the claims with a commit order."""
+    """Return the number and the names of the claims that hold, as text.
+
+    Only claims with the given `order` are considered: the order in which a claim and its first
+    results were committed to git. `holding` has the names of the claims that hold.
+    """
     cells = []
     for each in counts:
         if _is_untuned(each) and each.of[1] == order:
@@ -257,10 +283,11 @@ def render_index_page(
     additions: Sequence[Addition] = (),
     outside: Collection[str] = (),
 ) -> str:
-    """Return ``README.md`` for the folder `out`, from results below `paths`.
+    """Return the text of the front page ``README.md`` for the folder `out`.
 
-    `pages` are the names of the papers that have a page. `outside` are the papers with a page that
-    are not part of rfbench. `additions` is the content of optional components (slices).
+    `paths` are the folders with the results. `pages` are the names of the papers that have a page.
+    `outside` are the names of papers with a page that users added to rfbench. `additions` is the
+    content from optional components.
     """
     *commands, folder = (Path(os.path.relpath(path)).as_posix() for path in [*paths, out])
     return render_template(

@@ -1,4 +1,4 @@
-"""LaTeX tables for an article, with booktabs and siunitx, as wide as a column or a page."""
+"""LaTeX tables for an article with two columns, with the packages booktabs and siunitx."""
 
 from __future__ import annotations
 
@@ -24,11 +24,12 @@ TABLE_SETTINGS = r"\footnotesize\setlength{\tabcolsep}{3pt}\sisetup{detect-weigh
 
 
 def render_latex_table(grid: Grid, caption: str = "", label: str = "", note: str = "") -> str:
-    """Return a LaTeX float: ``table``, or ``table*`` if a column of an article is too narrow.
+    """Return a table as LaTeX code.
 
+    The environment is ``table``, or ``table*`` if the table is wider than a column of an article.
     Numbers are aligned at the decimal point, and ``0.398 ± 0.009`` is written as ``0.398(9)``.
-    Columns that do not fit on a page follow below as a second table with the same row names. Cells
-    in `Grid.best` are bold.
+    Columns that do not fit on a page are written below as a second table with the same row names.
+    Cells in `Grid.best` are bold.
 
     Parameters
     ----------
@@ -63,7 +64,7 @@ def render_latex_table(grid: Grid, caption: str = "", label: str = "", note: str
 
 
 def make_latex_label(text: str) -> str:
-    """Return a name for ``\\label`` with letters, digits and hyphens."""
+    """Return a name for the LaTeX command ``\\label``, such as ``tab:my-run`` for ``My run``."""
     return "tab:" + re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
 
 
@@ -93,7 +94,11 @@ class _Column:
 
 
 def _tabular(grid: Grid, rows: Sequence[int], columns: Sequence[_Column]) -> str:
-    """Return a LaTeX tabular with the given columns, the names of the rows, and the headings."""
+    """Return a LaTeX ``tabular`` with the given columns of a table.
+
+    The names of the rows and all headings are included. `rows` are the positions of the rows with
+    numbers in `grid`.
+    """
     import pandas as pd
 
     heads = [*zip(*(column.heads for column in columns), strict=True)]
@@ -137,7 +142,10 @@ def _number(match: re.Match[str]) -> str:
 
 
 def _last_digits(match: re.Match[str]) -> str:
-    """Return a standard error in units of the last digit: 12 for ``17.37 ± 0.12``; else ''."""
+    """Return a standard error in units of the last digit, such as ``"12"`` for ``17.37 ± 0.12``.
+
+    The result is an empty string if the matched number has no standard error.
+    """
     if match[4] is None:
         return ""
     return (match[4] + (match[5] or "")).lstrip("0") or "0"

@@ -1,4 +1,4 @@
-"""The page of a paper: our result, and tables of its numbers, settings and claims."""
+"""The page of a paper: our result, and tables of the paper's numbers, settings and claims."""
 
 from __future__ import annotations
 
@@ -53,10 +53,10 @@ def render_paper_page(
     added: str = "",
     picture: bytes | None = None,
 ) -> str:
-    """Return the page of a paper as Markdown, for the folder `out`.
+    """Return the page of the paper `name` as Markdown.
 
-    `added` is Markdown from `gather_slice_texts`, and `picture` is the PNG from
-    `render_paper_figure`.
+    Links on the page are relative to the folder `out`. `added` is Markdown text from optional
+    components. `picture` is the figure of the paper as PNG, or None if the paper has no figure.
     """
     own, pictured = verification.select_papers(name), picture is not None
     sentences = _write_counts(own, link(out.parent / "glossary.md", out, "compared"))
@@ -67,12 +67,19 @@ def render_paper_page(
 
 
 def render_paper_figure(verification: Verification, name: str) -> bytes | None:
-    """Return the figure of a paper as PNG; None if no number of the paper is compared."""
+    """Return the figure of the paper `name` as PNG.
+
+    The figure compares published numbers with our numbers. The result is None if there are no such
+    numbers.
+    """
     return paper_figure.render_numbers_png(verification.select_papers(name))
 
 
 def render_csv_files(verification: Verification, name: str) -> dict[str, str | None]:
-    """Return the CSV files of a paper's page: all numbers, and all comparisons of its claims."""
+    """Return the content of the two CSV files of a paper: its numbers and its claims.
+
+    The result maps a file name to the content. The content is None if a file would have no lines.
+    """
     own = verification.select_papers(name)
     numbers = paper_numbers.render_authors_csv(own) or paper_numbers.render_numbers_csv(
         own, slices.call_hooks("make_numbers_column", own)
@@ -87,12 +94,15 @@ def render_csv_files(verification: Verification, name: str) -> dict[str, str | N
 
 
 def list_csv_files(name: str) -> tuple[str, str]:
-    """Return the names of the two CSV files of a paper's page: numbers and claims."""
+    """Return the names of the two CSV files of a paper: its numbers and its claims."""
     return NUMBERS_FILE.format(name), CLAIMS_FILE.format(name)
 
 
 def gather_slice_texts(verification: Verification, out: Path) -> dict[str, str]:
-    """Return for each paper the Markdown text that optional components add to the paper's page."""
+    """Return the Markdown text that optional components add to the page of each paper.
+
+    The result maps the name of a paper to the text. Links are relative to the folder `out`.
+    """
     added: dict[str, str] = {}
     for texts in slices.call_hooks("describe_papers", verification, out):
         for name, text in texts.items():
@@ -101,9 +111,9 @@ def gather_slice_texts(verification: Verification, out: Path) -> dict[str, str]:
 
 
 def gather_paper_facts(own: Verification, name: str) -> dict[str, Any]:
-    """Return the values that the template of a paper's page needs.
+    """Return the values for the Jinja template of a paper's page.
 
-    `own` is a verification that is restricted to this paper.
+    `own` has the comparisons of the paper `name`, without comparisons of other papers.
     """
     collection = own.selection.collection
     paper = papers.find_paper(name)
@@ -164,9 +174,10 @@ def gather_paper_facts(own: Verification, name: str) -> dict[str, Any]:
 
 
 def _write_counts(own: Verification, compared: Markdown) -> Markdown:
-    """Return a sentence that counts the numbers that agree or are close, per source of settings.
+    """Return sentences that count the published numbers that agree with ours or are close.
 
-    `compared` is a link to the glossary with the text "compared".
+    The text has one sentence for each source of our settings, such as the authors' code. `compared`
+    is a link to the glossary with the text "compared".
     """
     restored = verdict_counts.count_numbers_including_removed(own)
     clauses: list[str] = []
@@ -195,13 +206,13 @@ def _write_counts(own: Verification, compared: Markdown) -> Markdown:
 
 
 def _write_others(each: verdict_counts.Count) -> str:
-    """Return a text that counts the undecided and the differing numbers."""
+    """Return a text such as ``1 number is undecided, 2 numbers differ``."""
     undecided = count(each["undecided"], "number is undecided", "numbers are undecided")
     return f"{undecided}, {count(each['differs'], 'number differs', 'numbers differ')}"
 
 
 def _list_without(outcomes: Sequence[Outcome]) -> list[str]:
-    """Return the names of the data sets on which no claim of the paper can be compared."""
+    """Return the names of the data sets on which we cannot test any claim of a paper."""
     judged = [each for each in outcomes if each.claim.is_judged and each.protocol]
     missing = dict.fromkeys(name for each in judged for name in each.missing)
     compared = {one.target for each in judged for one in each.comparisons}
@@ -209,9 +220,10 @@ def _list_without(outcomes: Sequence[Outcome]) -> list[str]:
 
 
 class _Filled(dict[str, str]):
-    """Values for the placeholders ``{ID}`` and ``{ID mean}`` in `Paper.result`.
+    """Values for the placeholders ``{ID}`` and ``{ID mean}`` in the text `Paper.result`.
 
-    ID is the id of a claim.
+    ID is the identifier of a claim. ``{ID}`` is replaced by the number of comparisons that support
+    the claim. ``{ID mean}`` is replaced by the mean effects of the claim.
     """
 
     def __init__(self, own: Verification) -> None:
@@ -230,7 +242,11 @@ class _Filled(dict[str, str]):
 
 
 def _average(outcome: Outcome) -> str:
-    """Return the mean effect of a claim's first part at each size as text, smallest size first."""
+    """Return the mean effects of a claim as text, one mean for each number of features.
+
+    A mean is computed over the data sets. The smallest number of features is first. Only the first
+    part of the claim is used.
+    """
     part = outcome.claim.parts[0]
     by_data: dict[tuple[str, str], list[Any]] = {}
     for one in outcome.comparisons:
@@ -249,10 +265,10 @@ def _average(outcome: Outcome) -> str:
 
 
 def _list_order(name: str) -> list[str]:
-    """Return sentences for each protocol that describe when its settings were committed.
+    """Return sentences that describe when the settings of a paper's runs were committed to git.
 
-    The text counts the configuration keys that were committed before, with and after the first
-    rows.
+    Each sentence counts the configuration keys that were committed before, with and after the first
+    result rows. There is one sentence for each source of the settings.
     """
     lines = []
     for each in committed.list_settings_by_protocol(name):
@@ -280,13 +296,16 @@ def _list_order(name: str) -> list[str]:
 
 
 def _list_configurations(name: str) -> list[str]:
-    """Return the names of a paper's configurations that are shipped with rfbench."""
+    """Return the names of the configurations in rfbench that belong to the paper `name`."""
     names = [file.name.removesuffix(".yaml") for file in shipped.list_configurations()]
     return [each for each in names if each.startswith(f"{name}_")]
 
 
 def _group_added(own: Verification, name: str) -> list[str]:
-    """Return a text for each run and size to which trials were added after results were seen."""
+    """Return texts that list the trials that were added to runs after results had been seen.
+
+    There is a text for each run, number of features and number of added trials.
+    """
     groups: dict[tuple[str, Any, int], list[str]] = {}
     for line in verdict_counts.tabulate_added_trials(own.selection.collection):
         if line["paper"] == name:

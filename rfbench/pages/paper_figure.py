@@ -1,8 +1,8 @@
-"""The figure of a paper's page: published numbers, and how much our numbers differ.
+"""The figure of a paper: published numbers, and their differences from our numbers.
 
-Up to `FOREST_ROWS` numbers are drawn as a forest plot, with a row per published number and a symbol
-per source of our settings, such as the text or the authors' code. If there are more numbers, each
-data set has a panel. If there would be too many panels, the numbers are drawn as curves.
+The figure is a forest plot with a row per published number. A row has a symbol for each source of
+our settings, such as the text or the authors' code. If there are many numbers, each data set has a
+panel. If there would be too many panels, the numbers are drawn as curves.
 """
 
 from __future__ import annotations
@@ -86,8 +86,8 @@ HOLLOW = "hollow: at chance, or not decidable by the paper's own spread (counted
 def render_numbers_png(own: Verification) -> bytes | None:
     """Return the figure of a paper as PNG; None if no number of the paper is compared.
 
-    Times, numbers on substitutes and measurements with our own settings are not drawn. The same
-    numbers give the same bytes.
+    Run times and measurements with our own settings are not drawn. Measurements on data that
+    replace the paper's data are not drawn either. The same numbers always give the same bytes.
     """
     numbers = select_drawn_numbers(own)
     if numbers.empty:
@@ -97,7 +97,7 @@ def render_numbers_png(own: Verification) -> bytes | None:
 
 
 def select_drawn_numbers(own: Verification) -> pd.DataFrame:
-    """Return the compared numbers that the figure of a paper shows."""
+    """Return the published numbers with a verdict that the figure of a paper shows."""
     numbers = verdict_counts.list_published_numbers(own)
     return numbers[
         numbers["verdict"].isin(COMPARED) & numbers["settings"].isin(list(SETTINGS_MARKS))
@@ -110,7 +110,10 @@ def has_curves(own: Verification) -> bool:
 
 
 def draw_published_numbers(numbers: pd.DataFrame) -> Figure:
-    """Draw the numbers of one paper as a forest plot, or as curves if a forest plot is too long."""
+    """Draw the numbers of one paper as a forest plot.
+
+    Curves are drawn instead if the forest plot would need too many panels.
+    """
     numbers = numbers.reset_index(drop=True)
     parts = list(_parts(numbers))
     if len(parts) > MOST_PANELS:
@@ -135,19 +138,23 @@ def draw_published_numbers(numbers: pd.DataFrame) -> Figure:
 
 
 def _add_legend(figure: Figure, handles: Sequence[Any], names: Sequence[str]) -> None:
-    """Add a legend below the panels; long names are broken into lines."""
+    """Add a legend below the panels of a figure. Long names are broken into several lines."""
     figure.legend(handles, [textwrap.fill(name, LEGEND_LETTERS) for name in names], **LEGEND)
 
 
 def _parts(numbers: pd.DataFrame) -> Iterator[pd.DataFrame]:
-    """Yield the numbers of each panel: one unit, and one data set if there are many numbers."""
+    """Yield the numbers of each panel of the figure.
+
+    All numbers of a panel have the same unit. If there are more than `FOREST_ROWS` numbers, each
+    data set of a published table also has its own panel.
+    """
     by = ["unit"] if numbers["number"].nunique() <= FOREST_ROWS else ["unit", "item", "dataset"]
     for _, part in numbers.groupby(by, sort=False):
         yield part
 
 
 def _tables(numbers: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Yield a title and the numbers for each pair of a table and a data set."""
+    """Yield a title and the numbers for each pair of a published table and a data set."""
     for (item, dataset), part in numbers.groupby(["item", "dataset"], sort=False):
         yield f"{_format_item(str(item))}, {dataset}", part
 
@@ -159,15 +166,20 @@ def _format_item(item: str) -> str:
 
 
 def _find_solid(numbers: pd.DataFrame) -> pd.Series[bool]:
-    """Return True for each number that is decidable by the paper's own spread and not at chance."""
+    """Return a boolean for each number: True if its symbol in the figure is solid.
+
+    The symbol is hollow if no method beats a constant prediction. The symbol is also hollow if the
+    published spread is too large to decide if the number agrees with ours.
+    """
     return numbers["decidable"].astype(bool) & ~numbers["at_chance"].astype(bool)
 
 
 def _differences(numbers: pd.DataFrame) -> tuple[pd.Series[float], pd.Series[float]]:
-    """Return our error compared with the published error, and half the width of its interval.
+    """Return our errors compared with the published errors, and their uncertainties.
 
-    The comparison is the difference in points for percentages. Accuracies are converted to errors.
-    For numbers without a unit, the comparison is the quotient.
+    Percentages are compared by their difference in points, and accuracies are converted to errors.
+    Numbers without a unit are compared by their quotient. An uncertainty is half the width of the
+    interval of a difference or quotient.
     """
     half = numbers["half_width"].astype(float).fillna(0.0)
     if (numbers["unit"] == PERCENT).all():
@@ -178,10 +190,11 @@ def _differences(numbers: pd.DataFrame) -> tuple[pd.Series[float], pd.Series[flo
 
 
 def _find_limits(numbers: pd.DataFrame) -> tuple[float, float]:
-    """Return the limits of the axis of differences, which all panels with the same unit share.
+    """Return the lower and upper limit of the axis that shows differences from published numbers.
 
-    Numbers with solid symbols are always completely visible. Numbers with hollow symbols (at
-    chance, or not decidable) are drawn at the edge if they are far from the band.
+    All panels with the same unit have the same limits. Solid symbols and their intervals are always
+    inside the limits. A hollow symbol (an uncertain comparison) is drawn at the edge if the
+    difference is large.
     """
     points = (numbers["unit"] == PERCENT).all()
     value, half = _differences(numbers)
@@ -204,7 +217,11 @@ def _find_limits(numbers: pd.DataFrame) -> tuple[float, float]:
 
 
 def _list_rows(numbers: pd.DataFrame) -> tuple[list[str], list[int], dict[Any, int]]:
-    """Return the labels of the rows, the rows that are titles, and the row of each number."""
+    """Return the rows of a forest plot.
+
+    The result has the labels of all rows, the positions of the rows that are titles, and a
+    dictionary from a published number to the position of its row.
+    """
     places: dict[Any, int] = {}
     labels: list[str] = []
     heads: list[int] = []
@@ -223,7 +240,10 @@ def _list_rows(numbers: pd.DataFrame) -> tuple[list[str], list[int], dict[Any, i
 
 
 def _draw_forest(panel: Axes, numbers: pd.DataFrame, limits: tuple[float, float]) -> None:
-    """Draw one row per published number, with a symbol for each source of our settings."""
+    """Draw a forest plot with one row per published number.
+
+    A row has a symbol for each source of our settings. `limits` are the ends of the x axis.
+    """
     points = (numbers["unit"] == PERCENT).all()
     labels, heads, places = _list_rows(numbers)
     value, half = _differences(numbers)
@@ -271,7 +291,10 @@ def _draw_forest(panel: Axes, numbers: pd.DataFrame, limits: tuple[float, float]
 
 
 def _label_rows(panel: Axes, labels: Sequence[str], heads: Sequence[int]) -> None:
-    """Write the labels of the rows, from top to bottom; the rows `heads` are bold."""
+    """Write the labels of the rows of a forest plot, from top to bottom.
+
+    `heads` are the positions of the labels that are printed in bold.
+    """
     panel.set_ylim(len(labels) - 0.4, -0.6)
     panel.set_yticks(range(len(labels)), labels, fontsize=7.5)
     for head in heads:
@@ -281,7 +304,10 @@ def _label_rows(panel: Axes, labels: Sequence[str], heads: Sequence[int]) -> Non
 
 
 def _draw_curves(numbers: pd.DataFrame) -> Figure:
-    """Draw published errors over M as lines and our errors as markers, in a panel per data set."""
+    """Draw published errors as lines and our errors as markers.
+
+    The x axis is the number of features M. Each data set has a panel.
+    """
     from matplotlib.lines import Line2D
 
     items, datasets = (list(numbers[name].unique()) for name in ("item", "dataset"))
@@ -330,7 +356,10 @@ def _dash(style: Style) -> dict[str, Any]:
 
 
 def _name_marks(numbers: pd.DataFrame, more: dict[str, Any]) -> tuple[list[Any], list[str]]:
-    """Return handles and names for a legend: the entries in `more`, then the settings' markers."""
+    """Return the handles and the names of a legend.
+
+    The legend has the entries in `more`, followed by the marker of each source of our settings.
+    """
     from matplotlib.lines import Line2D
 
     handles = dict(more)

@@ -1,4 +1,4 @@
-"""Tables and a CSV file that compare a paper's published numbers with our numbers."""
+"""Tables and CSV files that compare the published numbers of a paper with our numbers."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ NUMBER_COLUMNS = {
 
 
 def find_settings_label(settings: str) -> str:
-    """Return the name of a source of our settings, as in the glossary."""
+    """Return the displayed name of a source of our settings, such as "authors' code" for "code"."""
     return SETTINGS_LABELS.get(settings, settings)
 
 
@@ -84,7 +84,7 @@ def format_item(item: str) -> str:
 
 
 def join_items(items: Iterable[str]) -> str:
-    """Return the names of tables or figures as text; parts of one figure are not listed separately.
+    """Return the names of tables or figures as text. Parts of one figure are combined.
 
     >>> join_items(["table3", "table5"]), join_items(["figure2-a", "figure2-b"])
     ('Tables 3 and 5', 'Figure 2')
@@ -98,13 +98,16 @@ def join_items(items: Iterable[str]) -> str:
 
 
 def select_compared_numbers(own: Verification) -> pd.DataFrame:
-    """Return the numbers that have a verdict, one line per number and source of settings."""
+    """Return the published numbers of a paper that have a verdict.
+
+    The result has a row for each pair of a number and a source of our settings.
+    """
     numbers = verdict_counts.list_published_numbers(own)
     return numbers[numbers["verdict"].isin(verdicts.COMPARED)]
 
 
 def list_differing_method_names(own: Verification) -> list[str]:
-    """Return a text for each compared method whose name in the paper differs from our name."""
+    """Return texts such as "our X is called Y" for methods that the paper names differently."""
     numbers = select_compared_numbers(own)
     given = {} if numbers.empty else papers.find_paper(str(numbers["paper"].iloc[0])).methods
     called = {find_displayed_name(method): given.get(method) for method in numbers["method"]}
@@ -114,7 +117,10 @@ def list_differing_method_names(own: Verification) -> list[str]:
 
 
 def make_verdict_counts_grid(own: Verification) -> Grid:
-    """Return the table of verdict counts, one line per source of our settings."""
+    """Return a table with the number of published numbers per verdict.
+
+    The table has one row for each source of our settings.
+    """
     rows = []
     for each in verdict_counts.count_published_numbers(own):
         label, words = find_settings_label(each.of[1]), each.class_label[1]
@@ -134,7 +140,10 @@ def make_verdict_counts_grid(own: Verification) -> Grid:
 
 
 def list_reasons_for_no_comparison(own: Verification) -> list[tuple[str, int, list[str]]]:
-    """Return (reason, number of published numbers, data sets) for numbers that are not compared."""
+    """Return the reasons why published numbers of a paper were not compared with ours.
+
+    Each tuple has a reason, the number of published numbers, and the names of their data sets.
+    """
     every = own.numbers
     every = every[(every["unit"] != SECONDS) & (every["same_as"] == "")]
     compared = set(select_compared_numbers(own)["number"])
@@ -157,9 +166,10 @@ def list_reasons_for_no_comparison(own: Verification) -> list[tuple[str, int, li
 
 
 def make_compared_numbers_grids(own: Verification) -> list[tuple[str, Grid]]:
-    """Return the compared numbers as pairs of a heading and a table.
+    """Return tables that compare published numbers with ours, as pairs of a heading and a table.
 
-    The comment on `MAX_NUMBERS` describes the layout.
+    A few numbers have one row each. More numbers have a row per data set and number of features.
+    The longest tables have only counts of verdicts.
     """
     numbers = select_compared_numbers(own)
     if numbers.empty:
@@ -176,7 +186,10 @@ def make_compared_numbers_grids(own: Verification) -> list[tuple[str, Grid]]:
 
 
 def _lay_out_each(own: Verification, numbers: pd.DataFrame) -> Grid:
-    """Return a table with a line per published number, and a column per source of our settings."""
+    """Return a table that compares each published number with our means.
+
+    The table has a row per published number and a column per source of our settings.
+    """
     several = numbers["metric"].nunique() > 1
     every = own.numbers_on_own_data[
         own.numbers_on_own_data["number"].isin(set(numbers["number"]))
@@ -219,10 +232,10 @@ def _verdict_cell(line: Line | None) -> str:
 
 
 def _lay_out_wide(numbers: pd.DataFrame) -> Grid:
-    """Return a table with one line per data set and size, and one column per method.
+    """Return a table that compares published numbers with ours, with a column per method.
 
-    Sizes at which no method beats a constant prediction share a line if all of their numbers have
-    the verdict "differs".
+    The table has a row for each data set and number of features. Rows of a data set are merged if
+    no method beats a constant prediction and all numbers have the verdict "differs".
     """
     methods = list(dict.fromkeys(numbers.sort_values("number")["method"]))
     lost = numbers["at_chance"].astype(bool) & (numbers["verdict"] == verdicts.DIFFERS)
@@ -240,7 +253,10 @@ def _lay_out_wide(numbers: pd.DataFrame) -> Grid:
 
 
 def _pair_cell(lines: pd.DataFrame | None) -> str:
-    """Return the published and the measured number as text, or their ranges over several sizes."""
+    """Return a published and a measured number as the text of a cell.
+
+    If `lines` has several numbers, their ranges are returned. A missing number is a dash.
+    """
     if lines is None:
         return DASH
     unit, verdict = lines["unit"].iloc[0], lines["verdict"].iloc[0]
@@ -256,17 +272,20 @@ def _format_short(value: float, unit: str) -> str:
 
 
 def _mark_pair(published: str, measured: str, verdict: str) -> Markdown:
-    """Return a published and a measured number as text.
+    """Return the text ``published → measured``, in which the measured number shows the verdict.
 
-    The measured number is bold if the verdict is "agrees" or "close". It is followed by a question
-    mark if the verdict is "undecided".
+    The measured number is bold if the verdict is "agrees" or "close". A question mark is added if
+    the verdict is "undecided".
     """
     marks = {verdicts.AGREES: "**{}**", verdicts.CLOSE: "**{}**", verdicts.UNDECIDED: "{} ?"}
     return Markdown(f"{published} → {marks.get(verdict, '{}').format(measured)}")
 
 
 def _lay_out_counts(numbers: pd.DataFrame) -> Grid:
-    """Return a table with counts of verdicts, one line per data set and source of settings."""
+    """Return a table with the number of published numbers per verdict.
+
+    The table has a row for each published table, data set and source of our settings.
+    """
     plain = bool((numbers["unit"] == PLAIN).all())
     rows = []
     for (item, dataset, settings), here in numbers.groupby(
@@ -285,7 +304,12 @@ def _lay_out_counts(numbers: pd.DataFrame) -> Grid:
 
 
 def find_comparison_kind(runs: AuthorsRuns) -> str:
-    """Return the kind of comparison with the authors' runs, such as ``same rows``."""
+    """Return the kind of comparison between the authors' runs and our runs.
+
+    The kind is "same rows" or "new draws" if the folds have the same rows. Runs with new draws have
+    different random features. The kind is "other rows" if the folds differ. The kind is "not
+    judged" if our settings differ from the authors' settings.
+    """
     if runs.beside:
         return SHOWN_ROWS
     if not runs.same_rows:
@@ -294,7 +318,10 @@ def find_comparison_kind(runs: AuthorsRuns) -> str:
 
 
 def make_authors_grids(every: Sequence[AuthorsRuns]) -> list[tuple[str, Grid]]:
-    """Return tables with the means of the authors' runs and of our runs, one table per metric."""
+    """Return tables that compare the mean scores of the authors' runs and of our runs.
+
+    Each metric has a table, returned as a pair of a heading and the table.
+    """
     judged = [runs for runs in every if not runs.beside]
     tables = []
     for metric in dict.fromkeys(runs.metric for runs in judged):
@@ -326,11 +353,11 @@ def _authors_cell(runs: AuthorsRuns) -> Markdown:
 
 
 def render_numbers_csv(own: Verification, added: Sequence[AddedColumn] = ()) -> str | None:
-    """Return all numbers of a paper as CSV; None if no number was measured.
+    """Return the published numbers of a paper and our measurements as CSV.
 
-    The file has one line for each measured combination of a number, settings and data set,
-    including times and substitutes. A number without a measurement has one line. `added` are
-    columns from optional components.
+    The file has a line for each measurement. Run times, and measurements on data that replace the
+    paper's data, are included. A number without a measurement has one line. `added` are columns
+    from optional components. The result is None if no number was measured.
     """
     every = own.numbers
     measured = every[every["trials"] > 0]
@@ -350,7 +377,10 @@ def render_numbers_csv(own: Verification, added: Sequence[AddedColumn] = ()) -> 
 
 
 def render_authors_csv(own: Verification) -> str | None:
-    """Return the comparisons with the authors' own runs as CSV; None if there are no such runs."""
+    """Return the comparisons between the authors' own runs and our runs as CSV.
+
+    The result is None if the authors have published no runs.
+    """
     if not own.authors:
         return None
     table = pd.DataFrame([_describe_runs(runs) for runs in own.authors])

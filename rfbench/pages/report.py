@@ -1,4 +1,4 @@
-"""All pages of `rfbench report`: rendering them, and writing them to files."""
+"""Functions that render all pages of `rfbench report` and write the pages to files."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def publish_pages(
     today: Today | None = None,
     configured: Configurations | None = None,
 ) -> list[Path]:
-    """Write the pages of results, and remove earlier pages that no longer have results.
+    """Write the pages of `rfbench report`, and remove earlier pages that have no results now.
 
     Parameters
     ----------
@@ -39,10 +39,11 @@ def publish_pages(
         Folder for the pages: ``README.md``, ``totals.md``, pages of optional components, and in
         ``papers/`` a page per paper with a figure and CSV files.
     today : callable, optional
-        Function that returns, for results, the settings that the current configuration plans. Rows
-        with different settings are omitted. By default, all rows are used.
+        Function that accepts the results of a run and returns the settings in its current
+        configuration. Result rows with different settings are omitted. By default, all rows are
+        used.
     configured : mapping, optional
-        Configurations that are shipped with rfbench, by name of the run.
+        Maps the name of a run to its configuration in rfbench.
 
     Returns
     -------
@@ -85,9 +86,9 @@ def render_all_pages(
     today: Today | None = None,
     configured: Configurations | None = None,
 ) -> dict[Path, str | bytes | None]:
-    """Return the content of every page for the results at or below `folders`.
+    """Return the content of all pages of `rfbench report`, without writing files.
 
-    Nothing is run, and the same results give the same bytes.
+    The same results always give the same bytes.
 
     Parameters
     ----------
@@ -96,15 +97,16 @@ def render_all_pages(
     out : path
         Folder for which the pages are written. Links are relative to this folder.
     today : callable, optional
-        Function that returns, for results, the settings that the current configuration plans, see
-        `rfbench.analysis.frame.collect_results`.
+        Function that accepts the results of a run and returns the settings in its current
+        configuration. Result rows with different settings are omitted. By default, all rows are
+        used.
     configured : mapping, optional
-        Configurations that are shipped with rfbench, by name of the run.
+        Maps the name of a run to its configuration in rfbench.
 
     Returns
     -------
     dict
-        Maps a path to the content of the file. The content is None for a file that has no results.
+        Maps a path to the content of the file. The content is None for a page without results.
 
     Raises
     ------
@@ -154,7 +156,10 @@ def render_all_pages(
 
 
 def _render_outside(held: Verification, name: str, out: Path) -> dict[Path, str | bytes | None]:
-    """Return the files of a paper that is not part of rfbench; none if rendering fails."""
+    """Return the page, figure and CSV files of a paper that a user added to rfbench.
+
+    The result maps a path to the content. If an error is raised, the result is empty.
+    """
     try:
         picture = paper.render_paper_figure(held, name)
         page = paper.render_paper_page(held, name, out, picture=picture)
@@ -171,7 +176,7 @@ def _render_outside(held: Verification, name: str, out: Path) -> dict[Path, str 
 
 
 def _check_front(file: Path) -> None:
-    """Raise ResultsError if a page would be overwritten that is not from `rfbench report`."""
+    """Raise ResultsError if `file` exists and was not written by `rfbench report`."""
     try:
         content = files.read(file).decode(errors="replace")
         first = content.partition("\n")[0].strip()

@@ -38,7 +38,10 @@ SUBSTITUTE = "substitute"
 
 @dataclass(frozen=True)
 class TablePart:
-    """A data set of a published table, or a substitute for these data, with our measured means."""
+    """The published numbers of a table for one data set, with our measured means.
+
+    Our means can be measured on different data that replace the paper's data.
+    """
 
     paper: str
     item: str
@@ -76,7 +79,10 @@ class TablePart:
 
 
 def arrange_tables_by_data_set(verification: Verification) -> list[TablePart]:
-    """Return a `TablePart` per measured data set of each table, followed by its substitutes."""
+    """Return a `TablePart` for each measured data set of each published table.
+
+    If we also measured data that replace the data set, their `TablePart` follows.
+    """
     columns: list[AddedColumn] = slices.call_hooks("make_numbers_column", verification)
     parts = group_by_data_set(verification.numbers[verification.numbers["trials"] > 0])
     return [
@@ -173,7 +179,7 @@ def _cell(line: Line) -> str:
 
 
 def format_published_number(value: float, error: float, unit: str = PERCENT) -> str:
-    """Return a published number as text, followed by the spread if the paper prints a spread."""
+    """Return a published number as text, with ``± error`` if the paper prints a spread."""
     if unit == PLAIN and not pd.isna(error):
         return f"{value:.3g} ± {error:.2g}"
     return (
@@ -184,10 +190,11 @@ def format_published_number(value: float, error: float, unit: str = PERCENT) -> 
 
 
 def make_numbers_by_protocol_grid(verification: Verification) -> Grid:
-    """Return the table of verdict counts: a line per table and data set, a column per protocol.
+    """Return a table with the number of published numbers per verdict.
 
-    A cell has the number of each verdict, and the mean absolute difference in points or in percent
-    of the published numbers.
+    The table has a row for each data set of a published table, and a column for each protocol
+    (source of a run's settings). A cell also has the mean absolute difference from the published
+    numbers, in points or in percent.
     """
     table = count_verdicts_by_table(verification)
     protocols = list(dict.fromkeys(table.index.get_level_values("protocol")))
@@ -215,6 +222,6 @@ def _outcome(line: Mapping[Any, Any]) -> str:
 
 
 def make_heading_anchor(heading: str) -> str:
-    """Return the anchor that Markdown viewers create for a heading."""
+    """Return the anchor of a heading, such as ``two-words`` for ``Two words``."""
     kept = [c for c in heading.lower() if c.isalnum() or c in "-_ "]
     return "".join(kept).replace(" ", "-")

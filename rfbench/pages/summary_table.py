@@ -1,4 +1,4 @@
-"""The table of a results folder as text for a terminal, Markdown, LaTeX or CSV."""
+"""Tables of a results folder as text for a terminal, Markdown, LaTeX or CSV."""
 
 from __future__ import annotations
 
@@ -50,23 +50,24 @@ def render_summary_tables(
 ) -> str:
     """Return the tables of one or several results folders as text.
 
-    The text above each table describes the settings. The notes below concern problems of the files,
-    failed trials and checks. Each mean is followed by its standard error over the trials.
+    The text above each table describes the settings. Notes below the tables list problems of the
+    files, failed trials and failed checks. Each mean is followed by its standard error over the
+    trials.
 
     Parameters
     ----------
     results : Results or sequence of Results
-        Rows of results folders.
+        Results of one or several folders.
     form : {'text', 'markdown', 'latex', 'csv'}
-        Format of the tables. ``'csv'`` is the long form of `rfbench.analysis.summary.summarize`,
-        with one header for all folders.
+        Format of the tables. ``'csv'`` has one line per data set, method and setting, and one
+        header for all folders.
     width : int, optional
-        Width of ``'text'`` in characters; by default the width of the terminal. Columns that do not
-        fit are in a further block.
+        Width in characters for the format ``'text'``; by default the width of the terminal. Columns
+        that do not fit are written below in a second table.
     methods : sequence of str
-        Names of the methods to include, as in the table; by default all methods.
+        Names of the methods to include; by default all methods.
     brief : bool
-        Whether the description above a table in ``'text'`` is limited to three lines.
+        If True, the description above a table in the format ``'text'`` has at most three lines.
 
     Returns
     -------
@@ -96,7 +97,7 @@ def render_summary_tables(
 
 
 def describe_best_methods(collection: Collection, results: Results) -> list[str]:
-    """Return for each data set a sentence that compares the best method with a second method."""
+    """Return sentences that compare the best method with another method, one per data set."""
     if results.is_smoke_run:
         return []
     facts = [
@@ -106,7 +107,10 @@ def describe_best_methods(collection: Collection, results: Results) -> list[str]
 
 
 def _of_methods(table: pd.DataFrame, methods: Sequence[str]) -> pd.DataFrame:
-    """Return the lines of a summary for the given methods, in the order of the methods."""
+    """Return the rows of the summary `table` for the given methods, sorted like `methods`.
+
+    If `methods` is empty, all rows are returned.
+    """
     if not methods or table.empty:
         return table
     chosen = table[table["method"].isin(methods)]
@@ -161,7 +165,7 @@ def _notes(results: Results) -> list[str]:
 
 
 def _latex(results: Results, methods: Sequence[str]) -> str:
-    """Return the LaTeX table for an article, a row per method; notes are comments above it."""
+    """Return a LaTeX table with a row per method. Notes are LaTeX comments above the table."""
     collection = frame.build_collection([results])
     table = summarize_collection(collection, results)
     text = ""
@@ -189,7 +193,10 @@ def _latex(results: Results, methods: Sequence[str]) -> str:
 
 
 def _across(table: pd.DataFrame, varied: str) -> Grid:
-    """Return a table with methods in rows and values of x in columns, for all data sets."""
+    """Return a table of mean scores for all data sets, with a row per method.
+
+    The table has a column for each value of the setting `varied`, such as the number of features.
+    """
     places = list(dict.fromkeys(table["x"].dropna().sort_values()))
     usual = int(table["trials"].max())
     lines_of = {
@@ -230,7 +237,11 @@ def _across(table: pd.DataFrame, varied: str) -> Grid:
 
 
 def _grids(table: pd.DataFrame, varied: str) -> list[Grid]:
-    """Return the tables of one data set: scores, and costs at the last value on the x axis."""
+    """Return the tables of one data set: mean scores, and costs such as times.
+
+    `varied` is the setting that was varied, such as the number of features. Costs are shown for the
+    largest value of this setting that has completed trials.
+    """
     methods = list(dict.fromkeys(table["method"]))
     places = list(dict.fromkeys(table["x"].dropna().sort_values()))
     if not places:
@@ -263,10 +274,11 @@ def _grids(table: pd.DataFrame, varied: str) -> list[Grid]:
 
 
 def _costs(last_lines: Sequence[Line | None], varied: str) -> dict[str, list[str]]:
-    """Return the rows of a cost table (columns, times, penalty), with a cell per method.
+    """Return the rows of a table of costs, such as numbers of columns, times and penalties.
 
-    Each line in `last_lines` is a method at the last value on the x axis. A row is omitted if no
-    method has a value.
+    The result maps the name of a row to its cells, one cell per method. `last_lines` has a line of
+    the summary per method, for the largest value of the setting `varied`. A row without values is
+    omitted.
     """
     rows = {
         name: [_range(line, name) for line in last_lines] for name in SIZE_COLUMNS if name != varied
@@ -291,7 +303,11 @@ def _range(line: Line | None, name: str) -> str:
 
 
 def format_mean_and_error(line: Line | None, usual: int) -> str:
-    """Return mean and standard error as text, and the number of trials if below `usual`."""
+    """Return a mean and its standard error as text.
+
+    The number of trials is added if this number is smaller than `usual`. If all trials failed, the
+    text is the number of failures.
+    """
     if line is None:
         return ""
     if not line["trials"]:
@@ -302,7 +318,7 @@ def format_mean_and_error(line: Line | None, usual: int) -> str:
 
 
 def _facts(table: pd.DataFrame, results: Results) -> dict[str, Any]:
-    """Return the values for the heading of the table of a data set."""
+    """Return the values that a template writes above the table of a data set."""
     ranges = {
         name: format_span(table[f"{name}_min"].min(), table[f"{name}_max"].max())
         for name in ("n_train", "n_test", "M", "bandwidth")
@@ -329,9 +345,10 @@ def _facts(table: pd.DataFrame, results: Results) -> dict[str, Any]:
 
 
 def _setting(table: pd.DataFrame, column: str) -> dict[str, list[str]]:
-    """Return the values of a setting, each with the methods that have this value.
+    """Return a dictionary from each value of a setting to the methods that have this value.
 
-    The lists of methods are empty if there is one value, or if every method has all values.
+    `column` is the name of the setting. The lists of methods are empty if the setting has only one
+    value, or if every method has all values.
     """
     texts = table[column].map(_format_cell).str.replace(r'[{}"]', "", regex=True)
     values = [value for value in dict.fromkeys(texts) if value]
@@ -341,9 +358,9 @@ def _setting(table: pd.DataFrame, column: str) -> dict[str, list[str]]:
 
 
 def _format_cell(value: Any) -> str:
-    """Return a cell of the summary as text; integers have no decimal point.
+    """Return a value of the summary as text; a missing value is an empty string.
 
-    A missing value is an empty string.
+    Integers are written without a decimal point.
     """
     if isinstance(value, str):
         return value

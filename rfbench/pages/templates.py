@@ -1,4 +1,4 @@
-"""Rendering of Jinja templates, with filters that format numbers."""
+"""Functions that render Jinja templates, with filters that format numbers."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ FILTERS = (
 
 
 def render_template(template: str, form: str = "markdown", width: int = 0, **facts: Any) -> str:
-    """Fill a template of `rfbench/pages/templates/` with values; a missing value is an error.
+    """Return the text of the Jinja template `template`, filled with the values `facts`.
 
-    For a template of an optional component, the name includes the folder, such as
-    ``audit/audits.md.j2``. The values in templates ``.md.j2`` are escaped as Markdown if `form` is
-    ``markdown``. If `width` is not 0, lines are wrapped at this width. The text ends with one line
-    feed, and several empty lines are reduced to one.
+    `template` is a file in ``rfbench/pages/templates/``, or a path in ``rfbench/`` such as
+    ``audit/audits.md.j2``. A missing value is an error. If `form` is ``markdown`` and the name of
+    the file ends in ``.md.j2``, values are escaped as Markdown. If `width` is not 0, lines are
+    wrapped at this width. Several empty lines are reduced to one.
     """
     escaped = template.endswith(".md.j2") and form == "markdown"
     text = make_jinja_environment(escaped).get_template(template).render(**facts)
@@ -39,7 +39,10 @@ def render_template(template: str, form: str = "markdown", width: int = 0, **fac
 
 
 def wrap_line(line: str, width: int) -> str:
-    """Wrap a line that is too wide; continuation lines are aligned with the text of the first."""
+    """Break a line into several lines of at most `width` characters.
+
+    The new lines have the same indentation as the text of the first line.
+    """
     if len(line) <= width:
         return line
     indent = " " * (len(line) - len(line.lstrip("- ")))
@@ -47,7 +50,7 @@ def wrap_line(line: str, width: int) -> str:
 
 
 def render_macro_lines(template: str, macro: str, **facts: Any) -> list[str]:
-    """Return the non-empty lines that a macro of a template writes."""
+    """Return the non-empty lines of a macro in a Jinja template, called with the values `facts`."""
     text = getattr(make_jinja_environment().get_template(template).module, macro)(**facts)
     return [line for line in map(str.strip, str(text).splitlines()) if line]
 
@@ -61,8 +64,8 @@ def _tidy(text: str) -> str:
 def make_jinja_environment(escaped: bool = False) -> Environment:
     """Return the Jinja environment for templates, with filters of `rfbench.pages.formatting`.
 
-    With `escaped`, every value in a template is escaped as Markdown, unless it is an instance of
-    `rfbench.escaping.Markdown`, such as a link, a table, or the result of a macro.
+    If `escaped` is True, every value in a template is escaped as Markdown. Instances of
+    `rfbench.escaping.Markdown`, such as links and tables, are not escaped.
     """
     # Disable the escaping of Jinja for Markdown, because Jinja can escape only HTML.
     finalize = _escaped if escaped else None

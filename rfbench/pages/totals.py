@@ -1,4 +1,4 @@
-"""The page of totals: counts of numbers and claims, and the measured tables of each paper."""
+"""The page of totals: counts of published numbers and claims, and the measured data sets."""
 
 from __future__ import annotations
 
@@ -26,7 +26,10 @@ TOTALS = "totals.md"
 
 
 def render_totals_page(verification: Verification, configured: Configurations | None = None) -> str:
-    """Return the page of totals; `configured` maps names of runs to shipped configurations."""
+    """Return a Markdown page with counts of published numbers and claims of all papers.
+
+    `configured` maps the name of a run to its configuration in rfbench.
+    """
     claims = verdict_counts.list_judged_claims(verification.outcomes)
     numbers = verdict_counts.list_published_numbers(verification)
     collection = verification.selection.collection
@@ -55,9 +58,10 @@ def render_totals_page(verification: Verification, configured: Configurations | 
 def _add_papers(
     lay: Callable[[Sequence[Count]], Grid], counts: Sequence[tuple[str, Count]]
 ) -> Grid:
-    """Return a table of counts whose first column is the paper.
+    """Return a table of counts whose first column has the names of the papers.
 
-    The function `lay` makes the other columns from the counts.
+    The function `lay` converts counts to a table without this column. `counts` has pairs of the
+    name of a paper and a count.
     """
     grid = lay([each for _, each in counts])
     named = zip(counts, grid.rows, strict=True)
@@ -65,7 +69,10 @@ def _add_papers(
 
 
 def make_coverage_grid(coverages: Sequence[Coverage]) -> Grid:
-    """Return a table with the measured and missing data sets of each table and figure."""
+    """Return a table that lists the measured and the missing data sets of published tables.
+
+    The table has a row for each published table or figure.
+    """
     head = [
         "paper", "item", "measured", "data sets", "substitutes (training rows)", "no rows",
         "numbers without rows", "runs with missing trials",

@@ -25,9 +25,10 @@ def render_verification(
 ) -> str:
     """Return the output of `rfbench verify`: totals, numbers and claims, as text for a terminal.
 
-    Results that were not compared come first, each with the reason. `outside` are verifications for
-    papers that are not part of rfbench. They come last, each with separate totals. By default,
-    `width` is the width of the terminal.
+    The text starts with the results that were not compared, and the reasons. If `claims_only` is
+    True, the tables of compared numbers are omitted. `outside` has the comparisons for papers that
+    users added to rfbench. Their totals are separate, at the end of the text. By default, `width`
+    is the width of the terminal.
     """
     width = width or shutil.get_terminal_size().columns
     every = [verification.select_papers(*verification.papers_of_results), *outside]
@@ -64,7 +65,11 @@ def _gather(verification: Verification, width: int) -> dict[str, Any]:
 
 
 def render_claim_verdicts(outcomes: Sequence[Outcome], width: int | None = None) -> str:
-    """Return the verdicts on one claim and the comparisons that decide them, for a terminal."""
+    """Return the verdicts on one claim, and the comparisons behind the verdicts, for a terminal.
+
+    Each outcome has the verdict for one source of our settings. `width` is the number of characters
+    per line, by default the width of the terminal.
+    """
     width = width or shutil.get_terminal_size().columns
     every = [outcome for outcome in outcomes if outcome.protocol]
     return render_template(
