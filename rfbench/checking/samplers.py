@@ -401,9 +401,9 @@ def expect_finite_columns(features: Any) -> None:
 
 
 def features_are_a_matrix_of_finite_numbers(subject: FeatureMapUnderTest) -> None:
-    """Return one line of finite numbers per row, shape (n, columns). Correct this first.
+    """Check that the features are a matrix of finite numbers with one line per row.
 
-    Rows are read-only: copy them before you center or scale.
+    Correct this first. Rows are read-only: copy them before you center or scale.
     """
     features = subject.compute_features()
     right = features.ndim == 2 and len(features) == len(NEW_ROWS)
@@ -412,21 +412,28 @@ def features_are_a_matrix_of_finite_numbers(subject: FeatureMapUnderTest) -> Non
 
 
 def same_seed_same_features(subject: FeatureMapUnderTest) -> None:
-    """Draw from a generator with the given seed in `fit`, never from numpy's global one."""
+    """Check that two fits with the same seed compute the same features.
+
+    Draw from a generator with the given seed in `fit`, never from numpy's global generator.
+    """
     expect_equal(subject.compute_features(), subject.compute_features(), "the features of two fits")
 
 
 def another_seed_other_features(subject: FeatureMapUnderTest) -> None:
-    """Draw from the given seed, or declare `deterministic = True` if nothing is drawn.
+    """Check that two seeds lead to different features.
 
-    A map without randomness has no mean over seeds, so its error is tested instead of its bias.
+    Draw from the given seed, or declare `deterministic = True` if nothing is drawn. A map without
+    randomness has no mean over seeds, so its error is tested instead of its bias.
     """
     first, second = subject.compute_features(), subject.compute_features(seed=1)
     expect_true(not np.array_equal(first, second), "the features are the same for two seeds")
 
 
 def features_are_a_function_of_each_row(subject: FeatureMapUnderTest) -> None:
-    """Each row's features depend on this row only: learn means, scales and ranks in `fit`."""
+    """Check that the features of a row do not depend on other rows in the call of `transform`.
+
+    Learn means, scales and ranks in `fit`.
+    """
     few, all_rows = (
         subject.compute_features(new_rows=NEW_ROWS[3:9]),
         subject.compute_features()[3:9],
@@ -435,7 +442,7 @@ def features_are_a_function_of_each_row(subject: FeatureMapUnderTest) -> None:
 
 
 def clones_and_copies(subject: FeatureMapUnderTest) -> None:
-    """The map can be cloned before a fit, and pickled after a fit.
+    """Check that the map can be cloned before a fit, and pickled after a fit.
 
     Inherit from sklearn.base.BaseEstimator, let the constructor only store its parameters, and do
     not keep lambdas or open files.
@@ -447,9 +454,10 @@ def clones_and_copies(subject: FeatureMapUnderTest) -> None:
 
 
 def sparse_rows_give_the_features_of_dense_ones(subject: FeatureMapUnderTest) -> None:
-    """Use products that accept sparse and dense rows; do not index X with a dense mask.
+    """Check that sparse rows have the same features as dense rows.
 
-    A map of another package may refuse CSR rows by raising any exception.
+    Use products that accept sparse and dense rows. Do not index X with a dense mask. A map that is
+    not a sampler of rfbench may reject CSR rows by raising any exception.
     """
     rows, new = (np.where(np.abs(part) > 0.8, part, 0.0) for part in (CHECK_ROWS, NEW_ROWS))
     for of in (sparse.csr_array, sparse.csr_matrix):
@@ -465,7 +473,10 @@ def sparse_rows_give_the_features_of_dense_ones(subject: FeatureMapUnderTest) ->
 
 
 def float32_gives_nearly_the_features_of_float64(subject: FeatureMapUnderTest) -> None:
-    """Draw random numbers and select features in float64. A sampler's `fit` converts the map."""
+    """Check that rows in float32 have nearly the same features as rows in float64.
+
+    Draw random numbers and select features in float64. A sampler's `fit` converts the map.
+    """
     narrow, new = CHECK_ROWS.astype(np.float32), NEW_ROWS.astype(np.float32)
     for rows, what in ((CHECK_ROWS, "new rows in float32"), (narrow, "all rows in float32")):
         features = subject.compute_features(rows, new)
@@ -476,7 +487,10 @@ def float32_gives_nearly_the_features_of_float64(subject: FeatureMapUnderTest) -
 
 
 def constant_columns_give_finite_features(subject: FeatureMapUnderTest) -> None:
-    """Look for divisions by a standard deviation or a distance of 0."""
+    """Check that the features are finite if columns of the rows are constant.
+
+    Look for divisions by a standard deviation or a distance of 0.
+    """
     for constant in (slice(1, 2), slice(None)):
         rows = CHECK_ROWS.copy()
         rows[:, constant] = 3.0
@@ -484,7 +498,9 @@ def constant_columns_give_finite_features(subject: FeatureMapUnderTest) -> None:
 
 
 def serves_its_kernels_with_the_columns_asked_for(subject: FeatureMapUnderTest) -> None:
-    """A kernel is rejected, or has one column per frequency (two columns in the paired map).
+    """Check that a sampler rejects a kernel, or returns the requested number of columns for it.
+
+    A paired map has two columns per frequency.
 
     Name the kernels that `_draw` supports: in `kernels` of the decorator `sampler`, in the
     attribute `kernels_served` or `features_served`, or in the method `serves`. Return as many
@@ -511,7 +527,10 @@ def serves_its_kernels_with_the_columns_asked_for(subject: FeatureMapUnderTest) 
 
 
 def the_target_is_used_where_it_is_needed(subject: FeatureMapUnderTest) -> None:
-    """Set `needs_target = True` if `_draw` uses its targets, and only then."""
+    """Check that the target changes the features if and only if a sampler needs the target.
+
+    Set `needs_target = True` if `_draw` uses its targets, and only then.
+    """
     other = np.random.default_rng(9).permutation(CHECK_TARGET)
     features = subject.make().fit(CHECK_ROWS, other).transform(NEW_ROWS)
     same = np.array_equal(features, subject.compute_features())
