@@ -22,11 +22,12 @@ from rfbench.solvers.newton import PROMISED, Loss, Multinomial, Newton, TwoClass
 class LogisticClassifier(Classifier, LinearModel):
     r"""Logistic regression: :math:`\sum_i \ell(y_i, z_i^\top\theta + b) + \alpha|\theta|^2/2`.
 
-    Two classes have the loss :math:`\ell = \log(1 + \exp(-y_i f_i))` with y = -1 or +1. More
-    classes have the multinomial loss :math:`\log \sum_c \exp f_{ic} - f_{i y_i}`, with one column
-    of penalized coefficients per class. b is not penalized. Newton's method
-    (`rfbench.solvers.newton`) fits the penalties from the strongest to the weakest. Each fit starts
-    at the previous solution. The complete feature matrix has to fit into memory.
+    The decision value of a row with the features z_i is :math:`f_i = z_i^\top\theta + b`. The
+    intercept b is not penalized. Two classes have the loss :math:`\ell = \log(1 + \exp(-y_i f_i))`
+    with y = -1 or +1. More classes have the multinomial loss :math:`\log \sum_c \exp f_{ic} - f_{i
+    y_i}`, with one column of coefficients per class. Newton's method (`rfbench.solvers.newton`)
+    fits the model with each penalty, from the largest to the smallest, and starts at the previous
+    solution. The complete feature matrix has to fit into memory.
 
     Parameters
     ----------
@@ -92,15 +93,16 @@ class LogisticClassifier(Classifier, LinearModel):
         return fit_from_matrix(design, targets, folds, clock, fit, matrices=matrices)
 
     def _is_loose(self) -> bool:
-        """Return True if `tol` is so large that the gradient alone decides on convergence."""
+        """Return True if `tol` is so large that only the gradient decides on convergence."""
         return self.tol > CERTAIN / 10
 
     def _newton_path(
         self, Z: Array, targets: Targets, first: tuple[LinearPath, Array | None] | None
     ) -> tuple[LinearPath, Array | None]:
-        """Fit every penalty, starting at the solutions for all rows if they are known.
+        """Fit the model with every penalty by Newton's method, and return the last Hessian, too.
 
-        The optimum is unique, so the start affects the time but not the result.
+        `first` contains the models of all rows, at which the fits of a fold start, or is None. The
+        start affects the time but not the result, because the optimum is unique.
         """
         newton = Newton(
             Z,
