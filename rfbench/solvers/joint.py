@@ -181,8 +181,8 @@ class _System:
     """
 
     def __init__(self, B: Array, D: Array) -> None:
-        # For B of shape (n, N), the inverse is D^-1 - D^-1 B (I + B' D^-1 B)^-1 B' D^-1 (Woodbury). It
-        # needs n N^2 instead of n^2 N operations.
+        # For B of shape (n, N), the inverse is D^-1 - D^-1 B (I + B' D^-1 B)^-1 B' D^-1 (Woodbury).
+        # It needs n N^2 instead of n^2 N operations.
         self.B, self.D = B, D[:, None]
         self.by_rows = B.shape[0] <= B.shape[1]
         if self.by_rows:

@@ -165,9 +165,9 @@ class KernelRidgeRegressor(Regressor, _KernelRidge):
     r"""Kernel ridge regression: :math:`|y - f - b|^2 + \alpha |f|_k^2` over f in the RKHS.
 
     y is the target, f is a function with the norm :math:`|f|_k` in the RKHS of the kernel, and b is
-    an intercept. Ridge regression on random features approximates this model. All penalties are solved by
-    `rfbench.compute.ridge.solve_shifted_systems`, or from a single eigendecomposition for the
-    selection 'loo'. The fit needs 8 * 4 n^2 bytes of memory.
+    an intercept. Ridge regression on random features approximates this model. All penalties are
+    solved by `rfbench.compute.ridge.solve_shifted_systems`, or from a single eigendecomposition for
+    the selection 'loo'. The fit needs 8 * 4 n^2 bytes of memory.
 
     Parameters
     ----------

@@ -198,10 +198,10 @@ def _multiply_path(rows: Array, fitted: RidgePath) -> Array:
 class RidgeRegressor(Regressor, _Ridge):
     r"""Ridge regression: minimizes :math:`|y - Z\theta - b|^2 + \alpha |\theta|^2`.
 
-    y is the target, Z are the features, and b is an intercept. The models with all penalties, on all
-    rows and without each fold, are computed from Gram matrices of the features, which are accumulated
-    in one pass over the rows. If there are at least as many features as rows, the inner products of
-    the rows are used instead.
+    y is the target, Z are the features, and b is an intercept. The models with all penalties, on
+    all rows and without each fold, are computed from Gram matrices of the features, which are
+    accumulated in one pass over the rows. If there are at least as many features as rows, the inner
+    products of the rows are used instead.
 
     Parameters
     ----------
@@ -245,11 +245,11 @@ class RidgeClassifier(Classifier, _Ridge):
 
     y are the coded labels, Z are the features, and b is an intercept. For two classes there is one
     decision column, and its sign is predicted. More than two classes have one column per class, and
-    the class with the largest value is predicted (one-vs-rest). With one-vs-one, there is one column
-    per pair of classes, which is fitted on the rows of these classes, and the columns vote.
+    the class with the largest value is predicted (one-vs-rest). With one-vs-one, there is one
+    column per pair of classes, which is fitted on the rows of these classes, and the columns vote.
 
-    Every selection of a penalty minimizes the number of wrong labels. The leave-one-out selection of
-    scikit-learn's RidgeClassifierCV minimizes the squared error of the coded labels.
+    Every selection of a penalty minimizes the number of wrong labels. The leave-one-out selection
+    of scikit-learn's RidgeClassifierCV minimizes the squared error of the coded labels.
 
     Parameters
     ----------
