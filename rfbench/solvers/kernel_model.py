@@ -110,7 +110,7 @@ class _KernelModel(BaseEstimator):  # type: ignore[misc]
 
     @property
     def chooses_by_evaluation(self) -> bool:
-        """True if there are several bandwidths or penalties, so that `fit` needs evaluation rows."""
+        """True if `fit` needs evaluation rows to select from several bandwidths or penalties."""
         return len(self.factors) > 1 or len(self.alphas) > 1
 
     def _fit(self, X: Array, Y: Array, held: Array | None, codes: Any, Y_held: Any) -> Self:
