@@ -65,12 +65,13 @@ class ExactKernel:
     def compute_errors(
         self, features: NDArray[np.float64], constant: float = 0.0
     ) -> dict[str, float]:
-        r"""Return the errors of the kernel estimate K~ = ZZ' + constant for features Z, shape (n, p).
+        r"""Return the errors of the kernel estimate K~ = ZZ' + constant for features Z.
 
-        K is the exact kernel matrix. The spectral and the Frobenius error are |K - K~| / |K| in
-        these norms. delta1 and delta2 are the smallest numbers with :math:`(1 - \Delta_1)(K +
-        \lambda I) \preceq \tilde K + \lambda I \preceq (1 + \Delta_2)(K + \lambda I)` (Zhang, May,
-        Dao and Re, AISTATS 2019, definition 2). `FittedMap.kernel_constant` explains the constant.
+        Z has shape (n, p), and K is the exact kernel matrix. The spectral and the Frobenius error
+        are |K - K~| / |K| in these norms. delta1 and delta2 are the smallest numbers with :math:`(1
+        - \Delta_1)(K + \lambda I) \preceq \tilde K + \lambda I \preceq (1 + \Delta_2)(K + \lambda
+        I)` (Zhang, May, Dao and Re, AISTATS 2019, definition 2). `FittedMap.kernel_constant`
+        explains the constant.
         """
         difference: Any = multiply_by_transpose(features)
         difference += constant
