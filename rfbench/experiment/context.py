@@ -57,10 +57,10 @@ class Context:
     ) -> tuple[Rows, ExactKernel | CrossKernel]:
         """Return up to `count` random training rows and their exact kernel matrix.
 
-        With `kernel_error_draws: 2`, the rows are two random samples of this size, and the matrix
-        contains the kernel values between both samples. A matrix of a single sample is returned
-        with a penalty, which is the median of the configured penalties, scaled to the number of
-        returned rows.
+        For a single sample, the matrix is stored with a penalty, which is the median of the
+        configured penalties, scaled to the number of returned rows. With `kernel_error_draws: 2`,
+        the rows are two random samples, and the matrix contains the kernel values between both
+        samples.
         """
 
         draws = trial.experiment.kernel_error_draws

@@ -56,7 +56,7 @@ class Fitted:
 
 
 def measure_kernel_errors(fitted: Fitted) -> dict[str, Any]:
-    """Return the errors of the kernel approximation on random rows.
+    """Return a dictionary with the errors of the kernel approximation on random rows.
 
     Each error is a mean over features with different random seeds. The dictionary is empty if the
     errors are not requested, or if the features do not approximate a kernel.
@@ -93,10 +93,10 @@ def _drawn_again(fitted: Fitted) -> Iterator[FittedFeatures]:
 
 
 def list_kept_features(fitted: Fitted) -> dict[str, Any]:
-    """Return the features that the sampler has selected from its candidate features.
+    """Return a dictionary with the features that the sampler has selected from its candidates.
 
-    The dictionary contains the lines of the file `kept.csv`. The dictionary is empty if the lines
-    are not requested, or if the sampler does not select features.
+    The value contains the lines of the file `kept.csv`. The dictionary is empty if the lines are
+    not requested, or if the sampler does not select features.
     """
     trial, features = fitted.resolved.trial, fitted.features
     if not trial.experiment.kept_features or not features.keeps_some:

@@ -188,7 +188,7 @@ class Trial:
 
     @property
     def has_group_folds(self) -> bool:
-        """True if the penalty is selected on held-out rows and groups of rows are not split."""
+        """True if the penalty is selected on held-out rows, and groups of rows are not split."""
         entry = self.entry
         if not (entry.groups or entry.equal_rows_together):
             return False

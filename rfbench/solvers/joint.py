@@ -118,8 +118,8 @@ def solve_saddle(
     rho : float
         Radius of the chi-square ball that contains q, above 0.
     intercept : bool
-        True: fit an intercept b, with the constraint y'a = 0. False: b is 0, and a is not
-        constrained.
+        True: fit an intercept b, with the constraint y'a = 0. False: b is 0, and the constraint
+        y'a = 0 is omitted.
     tol : float
         Relative duality gap at which the iterations stop.
     max_iter : int
@@ -142,9 +142,10 @@ def solve_saddle(
 
 
 def _better(best: Saddle | None, point: _Point, iteration: int) -> Saddle:
-    """Return the best upper and lower bounds of `best` and of the current iterate `point`.
+    """Return a `Saddle` with the smallest upper bound and the largest lower bound so far.
 
-    `best` contains the best bounds of the earlier iterations, or is None.
+    `best` contains the best bounds of the earlier iterations, or is None. `point` is the current
+    iterate, for which the bounds are computed.
     """
     # Upper bound: the primal objective of the SVM at q with the coefficients w_m = q_m * g_m, so
     # that the sum of w_m^2 / (2 * q_m) is q'g^2 / 2. The intercept b is optimized for these
@@ -216,8 +217,9 @@ class _System:
 class _Point:
     """Iterate of the interior-point method: the variables q and a, and the multipliers.
 
-    The multipliers z, mu and tau belong to the constraints q >= 0, N |q|^2 <= 1 + rho and 1'q = 1.
-    The multipliers over, under and b belong to the constraints a <= C, a >= 0 and y'a = 0.
+    The multipliers `z`, `mu` and `tau` belong to the constraints q >= 0, N |q|^2 <= 1 + rho and 1'q
+    = 1. The multipliers `over`, `under` and `b` belong to the constraints a <= C, a >= 0 and y'a =
+    0.
     """
 
     def __init__(self, A: Array, y: Array, C: float, rho: float, intercept: bool) -> None:
@@ -374,18 +376,20 @@ class _Point:
 class JointClassifier(Classifier, LinearModel):
     r"""Joint optimization of an SVM and of a distribution over its random features.
 
-    The solver solves problem (9) of Sinha and Duchi (2016),
+    The solver solves problem (9) of Sinha and Duchi (2016) for dual variables a,
 
     .. math:: \min_q \max_{0 \le a \le C,\; y^\top a = 0} 1^\top a - \tfrac12 \sum_m q_m g_m^2,
               \qquad g_m = \sum_i a_i y_i \phi_{im},
 
-    over the distributions q with :math:`N |q|^2 - 1 \le \rho`. C is 1/alpha. For a given q the
-    objective is :math:`\sum_i \max(0, 1 - y_i (\phi_i^\top w + b)) + \alpha \sum_m w_m^2 / (2
-    q_m)`. The N features are all features of the pool, without weights (for example of the sampler
-    rks with M = N). The decision is :math:`\sum_m q_m g_m \phi_m(x) + b`, with b from the
-    optimality of the hinge losses. Only binary targets are supported. The features z have a factor
-    1/sqrt(N), as in the samplers, and :math:`\phi = \sqrt N z`. With the uniform q, the model is
-    the SVM on the unweighted features.
+    over the distributions q with :math:`N |q|^2 - 1 \le \rho`. C is 1/alpha, :math:`\phi_{im}` is
+    feature m of row i, and y_i = -1 or +1 is the label of row i. For a given q, the model is an SVM
+    with coefficients w and intercept b, whose objective is
+    :math:`\sum_i \max(0, 1 - y_i (\phi_i^\top w + b)) + \alpha \sum_m w_m^2 / (2 q_m)`. The
+    decision value of a row x is :math:`\sum_m q_m g_m \phi_m(x) + b`. Only binary targets are supported.
+
+    The N features are all features of the pool, without weights (for example of the sampler rks
+    with M = N). Samplers return features z with a factor 1/sqrt(N), so that :math:`\phi = \sqrt N z`.
+    With the uniform q, the model is the SVM on the unweighted features.
 
     An interior-point method runs until the relative duality gap is below `tol`. A note reports the
     final gap, which is proven by a primal and a dual feasible point. With m the smaller of n and N,

@@ -22,10 +22,10 @@ from rfbench.solvers.newton import PROMISED, Loss, Multinomial, Newton, TwoClass
 class LogisticClassifier(Classifier, LinearModel):
     r"""Logistic regression: :math:`\sum_i \ell(y_i, z_i^\top\theta + b) + \alpha|\theta|^2/2`.
 
-    The decision value of a row with the features z_i is :math:`f_i = z_i^\top\theta + b`. The
+    Row i with the features z_i has the decision value :math:`f_i = z_i^\top\theta + b`. The
     intercept b is not penalized. Two classes have the loss :math:`\ell = \log(1 + \exp(-y_i f_i))`
-    with y = -1 or +1. More classes have the multinomial loss :math:`\log \sum_c \exp f_{ic} - f_{i
-    y_i}`, with one column of coefficients per class. Newton's method (`rfbench.solvers.newton`)
+    with y = -1 or +1. More classes have one column of coefficients per class and the multinomial
+    loss :math:`\log \sum_c \exp f_{ic} - f_{i y_i}`. Newton's method (`rfbench.solvers.newton`)
     fits the model with each penalty, from the largest to the smallest, and starts at the previous
     solution. The complete feature matrix has to fit into memory.
 

@@ -285,12 +285,12 @@ class Newton:
         return Minimum(theta, False, size, self.compute_relative_gap(alpha, theta, decisions))
 
     def compute_relative_gap(self, alpha: float, theta: Array, here: Array) -> float:
-        r"""Return an upper bound of the distance of `theta` to the optimum, as a relative distance.
+        r"""Return an upper bound of the relative distance of `theta` to the optimum.
 
-        The distance is the objective at theta minus its minimum, divided by the objective. `here`
-        contains the decision values of theta. With optimal intercepts, the objective is strongly
-        convex in the coefficients, and exceeds its minimum by at most :math:`|g|^2 / (2 \alpha)`,
-        where g is its gradient.
+        The relative distance is the objective at theta minus its minimum, divided by the objective.
+        `here` contains the decision values of theta. With optimal intercepts, the objective is
+        strongly convex in the coefficients, and exceeds its minimum by at most :math:`|g|^2 / (2
+        \alpha)`, where g is its gradient.
         """
         p = self.Z.shape[1]
         value = self._value(here, theta, alpha)

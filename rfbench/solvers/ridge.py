@@ -295,7 +295,7 @@ class RidgeClassifier(Classifier, _Ridge):
     multiclass: str = parameter(ONE_VS_REST, one_of(*MULTICLASS))
 
     def check_parameters(self) -> None:
-        """Raise MethodError if the parameters are not allowed. This check needs no data."""
+        """Raise MethodError if a parameter or a combination of parameters is not allowed."""
         super().check_parameters()
         if self.selection == LOO and self.multiclass != ONE_VS_REST:
             raise MethodError(
