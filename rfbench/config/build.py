@@ -58,9 +58,9 @@ def get_sampler_properties(experiment: Experiment, spec: SamplerSpec) -> dict[st
 def get_solver_properties(experiment: Experiment) -> dict[str, Any]:
     """Return two properties of the experiment's solver as a dictionary.
 
-    ``selection`` is the method by which the solver selects the penalty. It is 'fixed' if there is
-    no solver, and for estimators outside rfbench. ``uses_features`` is True if the solver is fitted
-    on features, and False if it is fitted on the rows themselves.
+    ``selection`` is the method by which the solver selects the penalty. The value is 'fixed' if
+    there is no solver, and for estimators outside rfbench. ``uses_features`` is True if the solver
+    is fitted on features, and False if it is fitted on the rows themselves.
     """
     solver = make_solver_of_first_task(experiment)
     return {"selection": solver.resolve_selection(), "uses_features": solver.uses_features}
@@ -89,7 +89,7 @@ def make_sampler(
     """Return an unfitted sampler with M features, for n rows of d columns.
 
     If `bandwidth` is given, it replaces the bandwidth rule of the experiment. `method` is the
-    result of `describe_method` for `spec`. If it is given, the sampler is not imported again.
+    result of `describe_method` for `spec`. With this argument, the sampler is not imported again.
     """
     method = method or describe_method(spec)
     shared = {

@@ -91,7 +91,8 @@ def _entries(document: yamlfile.Document, axis: str) -> Entries:
 def _wanted(document: yamlfile.Document, axes: Mapping[str, Entries], protocol: str) -> list[str]:
     """Return the data sets to which an entry of ``protocols`` in a configuration file applies.
 
-    These are the data sets in the key ``for`` of the entry, or all data sets without this key.
+    The key ``for`` of the entry lists the data sets. Without this key, the entry applies to all
+    data sets of the file.
     """
     every = list(axes[DATASETS]) or [""]
     wanted = axes[PROTOCOLS].get(protocol, {}).get(FOR, every)

@@ -51,7 +51,8 @@ def search_bandwidth(resolved: ResolvedTrial, clock: Clock, shared: Shared) -> B
     counts as training time.
 
     A grid with `widen` is extended by factors of two as long as the best bandwidth is at an edge.
-    The bandwidth is then selected by `rfbench.bandwidths.choose_bandwidth_nearest_to_rule`.
+    Among bandwidths with similar losses, the bandwidth nearest to a rule is then returned (see
+    `rfbench.bandwidths.choose_bandwidth_nearest_to_rule`).
     """
     trial = resolved.trial
     grid, rule = resolved.context.list_candidate_bandwidths(trial), trial.experiment.bandwidth

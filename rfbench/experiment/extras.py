@@ -1,9 +1,9 @@
 """Optional measurements of a trial, which are computed after its fit and not timed.
 
-A measurement is a function of a `Fitted` trial. It returns columns of the result row or the content
-of files, or an empty dictionary if the configuration does not request it. A new measurement needs
-the function, an entry in `EXTRAS`, a key of the configuration in `config/schema.py`, and columns in
-`results/schema.py`.
+A measurement is a function of a `Fitted` trial. The function returns columns of the result row or
+the content of files, or an empty dictionary if the configuration does not request the measurement.
+A new measurement needs the function, an entry in `EXTRAS`, a key of the configuration in
+`config/schema.py`, and columns in `results/schema.py`.
 """
 
 from __future__ import annotations

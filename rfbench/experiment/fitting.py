@@ -68,7 +68,7 @@ class ResolvedTrial:
 
     @property
     def features_seed(self) -> int:
-        """Random seed of the features, which is the same for all samplers in a trial number."""
+        """Random seed of the features, which all samplers with the same trial number share."""
         return draw_integer_seed(self.trial.experiment.seed, "features", self.trial.number)
 
     def make_sampler(

@@ -385,11 +385,12 @@ class JointClassifier(Classifier, LinearModel):
     feature m of row i, and y_i = -1 or +1 is the label of row i. For a given q, the model is an SVM
     with coefficients w and intercept b, whose objective is
     :math:`\sum_i \max(0, 1 - y_i (\phi_i^\top w + b)) + \alpha \sum_m w_m^2 / (2 q_m)`. The
-    decision value of a row x is :math:`\sum_m q_m g_m \phi_m(x) + b`. Only binary targets are supported.
+    decision value of a row x is :math:`\sum_m q_m g_m \phi_m(x) + b`. Only binary targets are
+    supported.
 
     The N features are all features of the pool, without weights (for example of the sampler rks
-    with M = N). Samplers return features z with a factor 1/sqrt(N), so that :math:`\phi = \sqrt N z`.
-    With the uniform q, the model is the SVM on the unweighted features.
+    with M = N). Samplers return features z with a factor 1/sqrt(N), so that
+    :math:`\phi = \sqrt N z`. With the uniform q, the model is the SVM on the unweighted features.
 
     An interior-point method runs until the relative duality gap is below `tol`. A note reports the
     final gap, which is proven by a primal and a dual feasible point. With m the smaller of n and N,

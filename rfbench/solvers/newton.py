@@ -3,8 +3,8 @@
 Conjugate gradients solve the linear system of a Newton step. The preconditioner is the Cholesky
 factor of an earlier Hessian. With the factor of the current Hessian, the first iterate is the exact
 Newton step (for two classes). Computing a Hessian costs as much as many products with the Hessian.
-The factor of an older Hessian is therefore used as long as few products are needed. It is reused
-across steps, penalties and folds.
+The factor of an older Hessian is therefore used as long as few products are needed, also
+for other steps, penalties and folds.
 """
 
 from __future__ import annotations
@@ -84,8 +84,8 @@ class Derivatives(NamedTuple):
     curvature : callable
         Function that multiplies an array of shape (n, t) by the second derivative.
     weights : array of shape (n,)
-        One number per row that approximates the second derivative of its loss. It is exact if t is
-        1.
+        One number per row that approximates the second derivative of its loss. The number is exact
+        if t is 1.
     """
 
     gradient: Array
