@@ -28,9 +28,9 @@ FoldFit = Callable[[Rows, NDArray[Any], Clock], Any]
 def make_fold_fit(asked: str | FoldFit, features: Any) -> FoldFit | None:
     """Return a function that fits the features for a fold, or None if all folds share the features.
 
-    If `asked` is a function, this function is returned. If `asked` is 'nested' and the features use
-    the target, the returned function fits a copy of the features on the rows outside the fold.
-    Raise MethodError if `asked` is neither a function, nor 'nested', nor 'once'.
+    `asked` is 'nested', 'once', or a function that is returned unchanged. For 'nested', the
+    returned function fits a copy of the features on the rows outside the fold, if the features use
+    the target. Raise MethodError for all other values.
     """
     if callable(asked):
         return asked
