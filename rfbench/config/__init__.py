@@ -1,6 +1,6 @@
-"""Reading and checking of configuration files, with error messages that name the line.
+"""Reading and checking of configuration files, with error messages that contain the line.
 
-The schema is imported when the first run is checked, because its import of scikit-learn takes a
+The schema is imported when the first run is checked, because its import of scikit-learn needs a
 second. Commands that only list names do not need the schema.
 """
 
@@ -32,12 +32,13 @@ def read_runs(
     only: Sequence[str] = (),
     allow_imports: bool = False,
 ) -> list[Experiment]:
-    """Read and check the runs of a configuration file: all runs, or only those named in `only`.
+    """Read and check the runs (experiments) that a configuration file contains.
 
-    `overrides` are texts ``key.path=value`` as in ``--set``, and replace values of the file. With
-    `allow_imports`, a configuration may import any class or function. Raises ConfigError for an
-    invalid configuration; the message has the file, the line, the allowed values and the nearest
-    valid name.
+    `only` contains the names of the runs to read. By default, all runs are read. `overrides` are
+    strings ``key.path=value`` as in ``--set``, and replace values of the file. With
+    `allow_imports`, a configuration may import any class or function. Raise ConfigError for an
+    invalid configuration. The message contains the line, the allowed values and the nearest valid
+    name.
     """
     runs = read_run_documents(path, overrides)
     chosen = dict(choose_run(path, runs, name) for name in only) if only else runs
@@ -47,7 +48,7 @@ def read_runs(
 
 
 def read_run_documents(path: Path, overrides: Sequence[str] = ()) -> dict[str, yamlfile.Document]:
-    """Return the runs of a configuration file by name, without checking them.
+    """Read a configuration file, and return its runs by name, without checking them.
 
     The path may be the name of a configuration shipped with rfbench.
     """
@@ -59,7 +60,11 @@ def read_run_documents(path: Path, overrides: Sequence[str] = ()) -> dict[str, y
 def make_run_documents(
     document: yamlfile.Document, stem: str, overrides: Sequence[str] = ()
 ) -> dict[str, yamlfile.Document]:
-    """Return the runs of a document by name, with overrides but without checks."""
+    """Return the runs that a parsed configuration file contains, by name, without checking them.
+
+    `stem` is the name of the file without the suffix. `overrides` are strings ``key.path=value``,
+    and replace values of each run.
+    """
     runs = matrix.expand_run_matrix(document, stem)
     for document in runs.values():
         for text in overrides:
@@ -70,9 +75,10 @@ def make_run_documents(
 def choose_run(
     path: Path, found: Mapping[str, yamlfile.Document], name: str = ""
 ) -> tuple[str, yamlfile.Document]:
-    """Return the name and the document of one run of a file; by default its only run.
+    """Return the full name and the content of one run of a configuration file.
 
-    The name of the run may be given with or without the name of the file.
+    `found` contains all runs of the file by name. `name` may omit the leading name of the file. By
+    default, the only run of the file is returned. Raise ConfigError if there is no such run.
     """
     stem = _stem(path)
     for full in (name, f"{stem}_{name}", f"{stem}.{name}"):
@@ -91,7 +97,7 @@ def choose_run(
 
 
 def shorten_run_name(path: Path, name: str) -> str:
-    """Return the name of a run without the leading name of its file."""
+    """Return the name of a run without the leading name of its configuration file."""
     return name.removeprefix(_stem(path))[1:] or name
 
 
@@ -106,10 +112,10 @@ def build_experiment(
     allow_imports: bool = False,
     combinations: bool = True,
 ) -> Experiment:
-    """Check the document of one run, and return its experiment.
+    """Check the configuration of one run, and return it as an experiment.
 
-    Raises ConfigError if the document is invalid. Without `combinations`, no data are read and no
-    method is built; this is sufficient for runs that were checked before.
+    Raise ConfigError if the configuration is invalid. If `combinations` is False, no data are read
+    and no method is built, which is sufficient for runs that were checked before.
     """
     from pydantic import ValidationError
 
@@ -155,7 +161,7 @@ def _list_changes(document: yamlfile.Document) -> Iterator[str]:
 def _check_permission(
     experiment: Experiment, document: yamlfile.Document, allow_imports: bool
 ) -> None:
-    """Raise ConfigError, with the line, if a run imports code that has no permission."""
+    """Raise ConfigError if a run imports code that is not permitted. The message has the line."""
     from rfbench.parameters import is_path
 
     def check(path: tuple[Any, ...], code: str | None, parameters: dict[str, Any] | None) -> None:
@@ -187,13 +193,12 @@ REMOVED = ("timing", "device", "kernel_metric", "plugins")
 def build_experiment_from_manifest(
     content: dict[str, Any], source: str, *, allow_imports: bool = False
 ) -> Experiment:
-    """Return the experiment of a results folder from the content of its manifest.
+    """Return the experiment of a results folder from the content of the file `manifest.json`.
 
-    `source` is the name of the manifest in messages. Paths in the manifest are relative to the
-    current folder. Checks that read data or build methods are not repeated. Manifests of versions
-    before 0.2.0 have no key `features_in_folds`; in these versions, features were fitted once.
-    Raises ResultsError if this version cannot read the manifest, and ConfigError if the manifest
-    names code that may not be imported.
+    `source` is the name of this file in error messages. Paths in the file are relative to the
+    current folder. Checks that read data or build methods are not repeated. Raise ResultsError if
+    this version cannot read the file, and ConfigError if the experiment imports code that is not
+    permitted.
     """
     from pydantic import ValidationError
 

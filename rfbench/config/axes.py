@@ -1,4 +1,4 @@
-"""Keys of a configuration file with several runs, in addition to the keys of an experiment."""
+"""Keys that a configuration file with several runs has in addition to the keys of an experiment."""
 
 PROTOCOLS, DATASETS, EXCEPTIONS = "protocols", "datasets", "exceptions"
 AXES = (PROTOCOLS, DATASETS, EXCEPTIONS)

@@ -1,7 +1,8 @@
-"""Construction of an experiment's methods with the settings that all methods share.
+"""Construction of the samplers and the solver of an experiment.
 
-Parameters of a method in the configuration override the shared settings. All functions raise
-MethodError if the method does not exist, or if it cannot be built with its parameters.
+Parameters of a method in the configuration override the settings that all methods share. All
+functions raise MethodError if the method does not exist, or if it cannot be built with its
+parameters.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from rfbench.solvers.fitted_model import FittedModel, NoSolver
 
 
 def describe_method(spec: SamplerSpec) -> Method:
-    """Return the sampler that an entry of the configuration names, before it is built.
+    """Return the sampler class or object of a configuration entry, before it is built.
 
     The sampler is registered in rfbench, imported, or an object that was passed from Python.
     """
@@ -37,11 +38,11 @@ def describe_method(spec: SamplerSpec) -> Method:
 
 
 def get_sampler_properties(experiment: Experiment, spec: SamplerSpec) -> dict[str, bool]:
-    """Return the properties of a sampler's class on which its trials depend.
+    """Return three properties of a sampler's class as a dictionary of booleans.
 
-    ``has_bandwidth`` is True if the bandwidth changes the measurement. ``looks_at_target`` is True
-    if features depend on the target. ``keeps_some`` is True if the sampler decides how many
-    features it keeps. Imported classes have the same properties as registered classes.
+    ``has_bandwidth`` is True if the bandwidth of the kernel affects the features.
+    ``looks_at_target`` is True if the features depend on the target. ``keeps_some`` is True if the
+    sampler determines the number of features that it keeps.
     """
     method = describe_method(spec)
     asked = method.thing
@@ -55,21 +56,20 @@ def get_sampler_properties(experiment: Experiment, spec: SamplerSpec) -> dict[st
 
 
 def get_solver_properties(experiment: Experiment) -> dict[str, Any]:
-    """Return the properties of the experiment's solver on which its trials depend.
+    """Return two properties of the experiment's solver as a dictionary.
 
-    ``selection`` is the method by which the solver selects the penalty (see
-    `rfbench.solvers.Solver`). It is 'fixed' if there is no solver, and for external estimators.
-    ``uses_features`` is True if the solver is fitted on features, and False if it is fitted on the
-    rows themselves.
+    ``selection`` is the method by which the solver selects the penalty. The value is 'fixed' if
+    there is no solver, and for estimators outside rfbench. ``uses_features`` is True if the solver
+    is fitted on features, and False if it is fitted on the rows themselves.
     """
     solver = make_solver_of_first_task(experiment)
     return {"selection": solver.resolve_selection(), "uses_features": solver.uses_features}
 
 
 def make_solver_of_first_task(experiment: Experiment) -> FittedModel:
-    """Return an unfitted solver of the experiment, whose properties can be read.
+    """Return an unfitted solver of the experiment, to read its properties.
 
-    The solver is built for the first task that it supports.
+    The solver is built for the first task (classification or regression) that it supports.
     """
     tasks = SOLVERS.get(experiment.solver.name, {"classification": None})
     return make_solver(experiment, task=next(iter(tasks)), random_state=0)
@@ -88,8 +88,8 @@ def make_sampler(
 ) -> RandomFeatures:
     """Return an unfitted sampler with M features, for n rows of d columns.
 
-    A given `bandwidth` replaces the bandwidth rule of the experiment. `method` is the result of
-    `describe_method` for `spec`; if it is given, the sampler is not imported again.
+    If `bandwidth` is given, it replaces the bandwidth rule of the experiment. `method` is the
+    result of `describe_method` for `spec`. With this argument, the sampler is not imported again.
     """
     method = method or describe_method(spec)
     shared = {
@@ -105,10 +105,10 @@ def make_sampler(
 def make_solver(
     experiment: Experiment, *, task: str, random_state: int, bandwidth: float | None = None
 ) -> FittedModel:
-    """Return the unfitted solver of the experiment for 'classification' or 'regression'.
+    """Return the unfitted solver of the experiment for a task.
 
-    An external estimator gets only the random state, and is wrapped so that all solvers have the
-    same interface.
+    `task` is 'classification' or 'regression'. An estimator outside rfbench gets only the random
+    state, and is wrapped in an `ExternalSolver`.
     """
     spec = experiment.solver
     if spec.name == NO_SOLVER:
@@ -136,7 +136,10 @@ def make_solver(
 
 
 def _with_threads(parameters: dict[str, Any], experiment: Experiment) -> dict[str, Any]:
-    """Return the parameters. If `n_jobs` is given, replace it by the thread count of the trial."""
+    """Return a copy of the parameters in which `n_jobs` is the number of threads of a trial.
+
+    The parameter is replaced only if it has a value.
+    """
     some = parameters.get("n_jobs") is not None
     return {**parameters, "n_jobs": experiment.threads} if some else parameters
 
@@ -144,8 +147,8 @@ def _with_threads(parameters: dict[str, Any], experiment: Experiment) -> dict[st
 def has_selection_on_training_rows(experiment: Experiment) -> bool:
     """Return True if the solver selects its penalty on held-out rows of the training set.
 
-    The rows are held out for validation or in folds. Leave-one-out does not count, because it is
-    not allowed with features that use the target.
+    The held-out rows are a validation set or the folds of cross-validation. The result is False for
+    leave-one-out selection.
     """
     return get_solver_properties(experiment)["selection"] not in CHOOSE_WITHOUT_FOLDS
 
@@ -157,7 +160,7 @@ def _kernel(experiment: Experiment, bandwidth: float | None) -> dict[str, Any]:
 
 
 def _taken(cls: type[Any], fixed: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the entries of `fixed` that the constructor of a class accepts."""
+    """Return the entries of `fixed` whose keys are parameters of the constructor of `cls`."""
     return {
         word: value for word, value in fixed.items() if word in list_init_parameters(cls.__init__)
     }

@@ -1,4 +1,4 @@
-"""Checks of configurations that are well-formed but cannot be run."""
+"""Checks of configurations whose keys and values are valid, but which cannot be run."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from rfbench.samplers.elsewhere import SIZES, ForeignFeatures
 
 
 def check_combinations(experiment: Experiment, document: yamlfile.Document) -> None:
-    """Raise ConfigError, with the line, for a well-formed configuration that cannot be run.
+    """Raise ConfigError if the valid values of a configuration cannot be combined.
 
-    This function reads data sets and builds methods. The permission to import their code has to be
-    checked before.
+    The message contains the line. The function reads data sets and builds methods. The permission
+    to import their code has to be checked before.
     """
     with raise_as_config_error(document, "paper"):
         _check_paper(experiment)
@@ -98,7 +98,10 @@ def _check_paper(experiment: Experiment) -> None:
 
 
 def _check_statement(experiment: Experiment, check: CheckSpec) -> None:
-    """Raise ConfigError for a statement in ``checks`` that cannot be compared with any row."""
+    """Raise ConfigError if a statement in the key ``checks`` applies to no result row.
+
+    The statement is a bound of a numeric column of the results.
+    """
     from rfbench.results.schema import SCHEMA, TEXT
 
     if SCHEMA[check.column].kind == TEXT:
@@ -116,9 +119,9 @@ def _check_statement(experiment: Experiment, check: CheckSpec) -> None:
 
 
 def _check_that_samplers_differ(experiment: Experiment) -> None:
-    """Raise ConfigError if two labels have the same method and the same parameters.
+    """Raise ConfigError if two samplers of an experiment have the same method and parameters.
 
-    Their trials would be equal.
+    The trials of both samplers would be identical.
     """
     labels: dict[str, str] = {}
     for spec in experiment.samplers:
@@ -134,7 +137,7 @@ def _check_that_samplers_differ(experiment: Experiment) -> None:
 
 
 def _check_rows(experiment: Experiment, spec: DatasetSpec, document: yamlfile.Document) -> None:
-    """Raise ConfigError if a data set does not support the split or the scaling."""
+    """Raise ConfigError if a data set does not support the experiment's split or scaling."""
     entry = spec.entry
     with raise_as_config_error(document, "split"):
         given = is_given_split(experiment.split)
@@ -154,7 +157,7 @@ def _check_rows(experiment: Experiment, spec: DatasetSpec, document: yamlfile.Do
 
 
 def _check_bandwidths(experiment: Experiment) -> None:
-    """Raise ConfigError if the bandwidth is a grid from which no bandwidth can be selected."""
+    """Raise ConfigError if there is a grid of bandwidths, but no bandwidth can be selected."""
     rule, solver = experiment.bandwidth, experiment.solver
     if not isinstance(rule, BandwidthGrid):
         return
@@ -218,7 +221,7 @@ def _check_kept_features(experiment: Experiment) -> None:
 
 
 def _built(experiment: Experiment, sampler: SamplerSpec) -> Any:
-    """Build a sampler for every size and data set, and return the sampler that was built last."""
+    """Build a sampler for every number of features and data set, and return the last one."""
     sizes = sorted(size or 1 for size in experiment.sizes)
     shapes = {experiment.estimate_shape(spec) for spec in experiment.dataset}
     for size, (n, d) in itertools.product(sizes, sorted(shapes)):
@@ -227,7 +230,11 @@ def _built(experiment: Experiment, sampler: SamplerSpec) -> Any:
 
 
 def _check_sampler(experiment: Experiment, sampler: SamplerSpec, built: Any) -> None:
-    """Raise ConfigError if a built sampler cannot be used in this experiment."""
+    """Raise ConfigError if a built sampler cannot be used in this experiment.
+
+    A sampler without a bandwidth cannot be combined with a grid of bandwidths. Without a solver, a
+    sampler has to approximate the kernel.
+    """
     has = built.has_bandwidth or not isinstance(built, ForeignFeatures)
     if isinstance(experiment.bandwidth, BandwidthGrid) and not has:
         raise ConfigError(

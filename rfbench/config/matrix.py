@@ -1,4 +1,6 @@
-"""Expansion of a configuration file with several runs: each protocol on each data set.
+"""Expansion of a configuration file into several runs: each protocol on each data set.
+
+A protocol is a set of keys and values, such as all settings from one source.
 
     protocols:
       printed: {scaling: minmax}
@@ -37,11 +39,11 @@ Entries = Mapping[str, Mapping[str, Any]]
 
 
 def expand_run_matrix(document: yamlfile.Document, stem: str) -> dict[str, yamlfile.Document]:
-    """Return the runs of a configuration file by name, each as a separate document.
+    """Return the runs of a parsed configuration file by name, each as a separate document.
 
-    `stem` is the name of the file. It is also the name of the run if the file has a single run.
-    Raises ConfigError if ``protocols``, ``datasets``, ``exceptions`` or one of their entries is not
-    a mapping, or if an entry names an unknown data set or run.
+    `stem` is the name of the file, and the name of the run if the file has a single run. Raise
+    ConfigError if ``protocols``, ``datasets``, ``exceptions`` or one of their entries is not a
+    mapping, or if an entry names an unknown data set or run.
     """
     return {name: make() for name, make in find_run_builders(document, stem).items()}
 
@@ -49,9 +51,10 @@ def expand_run_matrix(document: yamlfile.Document, stem: str) -> dict[str, yamlf
 def find_run_builders(
     document: yamlfile.Document, stem: str
 ) -> dict[str, Callable[[], yamlfile.Document]]:
-    """Return for each name of a run a function that builds its document.
+    """Return a dictionary that maps the name of each run to a function that builds its document.
 
-    `expand_run_matrix` describes the names and the errors.
+    `document` is the parsed configuration file, and `stem` is the name of the file. The same errors
+    are raised as in `expand_run_matrix`.
     """
     document = aliases.resolve_document(document, aliases.CONFIGURATION, AXES)
     if not any(axis in document.value for axis in AXES):
@@ -86,7 +89,11 @@ def _entries(document: yamlfile.Document, axis: str) -> Entries:
 
 
 def _wanted(document: yamlfile.Document, axes: Mapping[str, Entries], protocol: str) -> list[str]:
-    """Return the data sets of a protocol: all data sets, or the data sets in the key `for`."""
+    """Return the data sets to which an entry of ``protocols`` in a configuration file applies.
+
+    The key ``for`` of the entry lists the data sets. Without this key, the entry applies to all
+    data sets of the file.
+    """
     every = list(axes[DATASETS]) or [""]
     wanted = axes[PROTOCOLS].get(protocol, {}).get(FOR, every)
     if not isinstance(wanted, list) or not all(name in every for name in wanted):

@@ -22,7 +22,11 @@ SHARED_KEYS = ("kernel", "bandwidth", "feature_map")
 
 
 def format_location(document: yamlfile.Document, path: tuple[Any, ...]) -> str:
-    """Return the file and line of a key in the document, or the ``--set`` option that set it."""
+    """Return the file and the line of a key, as a string for error messages.
+
+    If the option ``--set`` has set the key, the option is returned instead. `path` contains the
+    nested keys.
+    """
     position = document.find_location(path)
     if position.startswith("--set"):
         return position
@@ -30,7 +34,7 @@ def format_location(document: yamlfile.Document, path: tuple[Any, ...]) -> str:
 
 
 def explain_validation_error(error: ValidationError, document: yamlfile.Document) -> str:
-    """Return one sentence per mistake, with the file, the line and the allowed values."""
+    """Return one sentence per mistake in a configuration, with the line and the allowed values."""
     # Import the schema in this function, so that commands that only list names start faster.
     from rfbench.config.specs import SolverSpec
 
@@ -75,7 +79,7 @@ def _short(value: Any) -> str:
 
 
 def _is_branch(part: Any) -> bool:
-    """Return True if a part of an error location in pydantic is a branch of a union, not a key."""
+    """Return True if a part of pydantic's error location is a type in a union, and not a key."""
     return isinstance(part, str) and (
         part in ("SameSizeAs", "int", "float", "str", "none") or "[" in part
     )
@@ -97,11 +101,11 @@ def _keys_at(path: tuple[Any, ...]) -> list[str]:
 
 @contextmanager
 def raise_as_config_error(document: yamlfile.Document, *path: Any) -> Iterator[None]:
-    """Convert an error of a method or data set to a ConfigError that names the line.
+    """Convert an error in a block of code to a ConfigError that contains the line of the cause.
 
-    If the message names a parameter below `path`, the line of this parameter is reported.
-    If the message names a key that all samplers share, the line of this key is reported. In all
-    other cases, a ``--set`` below `path` is reported, or the line of `path` itself.
+    If the message names a parameter below the key `path` or a key that all samplers share, the line
+    is the line of this parameter or key. Otherwise, the location is a ``--set`` option below
+    `path`, or the line of `path`.
     """
     try:
         yield

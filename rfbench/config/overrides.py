@@ -1,4 +1,4 @@
-"""Application of `--set key.path=value` to the document of a configuration."""
+"""Changes of a configuration with the option `--set key.path=value`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from rfbench.registry import SAMPLERS
 
 
 def apply_override(document: yamlfile.Document, text: str) -> None:
-    """Change a document by a text `key.path=value`; raise ConfigError if the path is invalid."""
+    """Change a value of a configuration. `text` has the form `key.path=value`.
+
+    Raise ConfigError if the path is invalid.
+    """
     key, sign, value = text.partition("=")
     if not sign or not key.strip():
         raise ConfigError(
@@ -24,7 +27,10 @@ def apply_override(document: yamlfile.Document, text: str) -> None:
 
 
 def assign_nested_key(document: yamlfile.Document, key: str, value: Any, text: str) -> None:
-    """Set the key `a.b.c` of a document; `text` is shown in the error for an invalid path."""
+    """Set the nested key `key` of a configuration, such as `a.b.c`, to `value`.
+
+    If the path of the key is invalid, the error message contains `text`.
+    """
     stored, value = aliases.resolve_setting(key, value, f"--set {text}")
     document.set_locations(
         set_document_key(document, stored, value, f"--set {text}"), {(): f"--set {key}"}
@@ -34,7 +40,11 @@ def assign_nested_key(document: yamlfile.Document, key: str, value: Any, text: s
 def set_document_key(
     document: yamlfile.Document, key: str, value: Any, text: str
 ) -> tuple[Any, ...]:
-    """Set a key of a document and return its path; line numbers in the document are not changed."""
+    """Set the nested key `key` of a configuration to `value`, and return the path of the key.
+
+    If the path is invalid, a ConfigError with `text` is raised. The stored line numbers are not
+    changed.
+    """
     *parts, last = key.split(".")
     path: tuple[Any, ...] = ()
     target: Any = document.value
@@ -62,7 +72,10 @@ def set_document_key(
 def _entry_of_list(
     entries: list[Any], part: str, text: str
 ) -> tuple[dict[str, Any], tuple[Any, ...]]:
-    """Return the parameters of the list entry with the name or label `part`, and their path."""
+    """Return the parameters of the list entry with the name or label `part`, and their path.
+
+    Raise ConfigError if there is no such entry.
+    """
     part = SAMPLERS.find_published_name(part)
     names = []
     for position, entry in enumerate(entries):

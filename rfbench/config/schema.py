@@ -37,7 +37,7 @@ MOST_TRIALS = 1_000_000
 
 
 def _sizes(value: Any) -> Any:
-    """Expand the values of M into a list; `{kept_by: sampler}` is returned unchanged."""
+    """Expand the numbers of features M into a list. `{kept_by: sampler}` is returned unchanged."""
     if isinstance(value, dict) and set(value) == {"kept_by"}:
         return value
     sizes = expand_number_grids(value)
@@ -51,7 +51,7 @@ def _sizes(value: Any) -> Any:
 
 
 def _bandwidth(value: Any) -> Any:
-    """Expand a grid of bandwidths into a list; a single bandwidth is returned unchanged."""
+    """Expand a grid of bandwidths into a list. A single bandwidth is returned unchanged."""
     if value == "cv":
         return {"cv": list(bandwidths.BANDWIDTH_GRID)}
     if not isinstance(value, dict):
@@ -68,12 +68,12 @@ def _bandwidth(value: Any) -> Any:
 
 
 def _kernel(value: Any) -> Any:
-    """Convert ``{class: path}`` to the import path; the name of a kernel is returned unchanged."""
+    """Convert ``{class: path}`` to the import path. The name of a kernel is returned unchanged."""
     return value["class"] if isinstance(value, dict) and set(value) == {"class"} else value
 
 
 class Experiment(Section):
-    """Checked configuration of one run. `configs/README.md` explains each key."""
+    """Checked configuration of one run. The file `configs/README.md` explains each key."""
 
     name: str
     title: str = ""
@@ -111,21 +111,21 @@ class Experiment(Section):
     _changed: list[str] = PrivateAttr(default_factory=list)
 
     def __eq__(self, other: object) -> bool:
-        """Return True if all keys have equal values, from the file or from `--set`."""
+        """Return True if both configurations have equal values, even if ``--set`` changed them."""
         return isinstance(other, Experiment) and dict(self) == dict(other)
 
     @property
     def changed_settings(self) -> list[str]:
-        """Settings that `--set` changed, except `trials`, as texts ``key = value``."""
+        """Settings ``key = value`` that the option ``--set`` changed, except for `trials`."""
         return self._changed
 
     @property
     def sizes(self) -> list[int | None]:
-        """Distinct numbers of features; None means the number of features that a sampler keeps."""
+        """Distinct numbers of features M. None is the number of features that a sampler keeps."""
         return [None] if isinstance(self.M, SameSizeAs) else list(dict.fromkeys(self.M))
 
     def estimate_shape(self, spec: DatasetSpec, entry: Entry | None = None) -> tuple[int, int]:
-        """Return the approximate shape of the training set, (rows, columns)."""
+        """Return the approximate numbers of rows and columns of a data set's training set."""
         entry = entry or spec.entry
         n, given, d = entry.rows, entry.train_rows, entry.columns
         if entry.kind == "synthetic":
@@ -138,7 +138,10 @@ class Experiment(Section):
     @model_validator(mode="before")
     @classmethod
     def _part(cls, value: Any) -> Any:
-        """Mark the column with `train` and `test` in user data, so that it is not a feature."""
+        """Mark the column of a user's data that contains `train` or `test` for each row.
+
+        The key ``split`` names this column, which is therefore not a feature.
+        """
         split = value.get("split") if isinstance(value, dict) else None
         if not isinstance(split, dict) or set(split) != {"column"}:
             return value
@@ -164,7 +167,7 @@ class Experiment(Section):
     @model_validator(mode="before")
     @classmethod
     def _timed_alone(cls, value: Any) -> Any:
-        """Remove the key `timing: isolated` of earlier versions, which is now the only behavior."""
+        """Remove the outdated key `timing: isolated` of a configuration. Reject other values."""
         if not isinstance(value, dict) or "timing" not in value:
             return value
         if value["timing"] != "isolated":

@@ -30,7 +30,10 @@ ANSWERS = "answers"  # key that earlier versions used for imported classes in ma
 
 
 def expand_number_grids(value: Any) -> Any:
-    """Expand numbers that are written in the grammar of `rfbench.grids` into a list."""
+    """Expand a string or list of number ranges into a list of numbers.
+
+    `rfbench.grids` describes the form of a range. All other values are returned unchanged.
+    """
     try:
         if isinstance(value, str):
             return grids.expand_grid_text(value)
@@ -42,12 +45,15 @@ def expand_number_grids(value: Any) -> Any:
 
 
 def as_list(value: Any) -> list[Any]:
-    """Return a list unchanged, and any other value as a list of one element."""
+    """Return a list unchanged, and any other value as a list with one element."""
     return value if isinstance(value, list) else [value]
 
 
 def _single_key(value: Any, what: str) -> Any:
-    """Convert ``name`` or ``{name: {parameters}}`` to one mapping with the key 'name'."""
+    """Convert ``name`` or ``{name: {parameter: value}}`` to one mapping with the key 'name'.
+
+    If `value` has neither form, raise ValueError with the example `what`.
+    """
     if isinstance(value, str):
         return {"name": value}
     if isinstance(value, dict) and len(value) == 1:
@@ -60,13 +66,16 @@ def _single_key(value: Any, what: str) -> Any:
 
 
 class Section(BaseModel):
-    """Base class of the sections of a configuration: immutable, without unknown keys."""
+    """Base class of the sections of a configuration, which are immutable.
+
+    Unknown keys are rejected.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
 
 class Located(Section):
-    """A section of a configuration that may name files or code, with the folder of the file."""
+    """A section of a configuration that may contain paths, relative to the configuration file."""
 
     _folder: Path | None = PrivateAttr(default=None)
 
@@ -76,20 +85,20 @@ class Located(Section):
         return self._folder
 
     def set_folder(self, folder: Path) -> None:
-        """Store the folder of the configuration file.
+        """Store the folder of the configuration file, to which relative paths refer.
 
-        The folder does not change the identity of a trial.
+        The identity of a trial does not depend on the folder.
         """
         self._folder = folder
 
     @property
     def code(self) -> str | None:
-        """Import path of code that requires a permission, or None."""
+        """Import path of the code that the section imports, or None if it imports no code."""
         return None
 
 
 class MethodSpec(Located):
-    """A method, given by its registered name or by the import path of a class."""
+    """A sampler or solver, given by its registered name or by the import path of a class."""
 
     name: str
     imported: bool = False
@@ -169,7 +178,10 @@ class DatasetSpec(Located):
 
 
 def _own(value: dict[str, Any]) -> dict[str, Any]:
-    """Check the keys of a user's data set; return the name and the parameters of the data set."""
+    """Check the keys of a user's data set, and return a mapping with its name and parameters.
+
+    Raise ValueError if a key or a value is not allowed.
+    """
     sources = [source for source in SOURCES if source in value]
     if sources[0] == "load" and "path" in sources:
         sources.remove("path")  # with this source, `path` is an argument of the user's function
@@ -251,10 +263,10 @@ class SamplerSpec(MethodSpec):
 
 
 class SolverSpec(MethodSpec):
-    """A solver with its penalties, and the way in which the penalty is scaled and selected.
+    """A solver with its penalties, their scale, and the method that selects one of them.
 
-    Alternatively, ``class`` is the import path of an estimator. An estimator only has the
-    parameters of its constructor.
+    With the key ``class``, the solver is an estimator with this import path. An estimator only has
+    the parameters of its constructor.
     """
 
     name: str = "ridge"
@@ -279,18 +291,17 @@ class SolverSpec(MethodSpec):
         return {**grouped, "parameters": flat}
 
     def list_arguments(self) -> dict[str, Any]:
-        """Return the arguments for the solver's constructor that differ from the defaults.
+        """Return the arguments of the solver's constructor that differ from the defaults.
 
-        The defaults of this section are also the defaults of the constructors. Equal values are not
-        passed, so that a solver without penalties accepts a configuration that does not mention
-        penalties.
+        Arguments with default values are omitted, because a solver without penalties does not
+        accept them.
         """
         shared = {"alphas", "alpha_convention", "selection", "intercept"}
         return {**self.model_dump(include=shared, exclude_defaults=True), **self.parameters}
 
 
 class BandwidthGrid(Section):
-    """A grid of bandwidths; the bandwidth is selected with the penalty, on the same rows."""
+    """A grid of bandwidths. The bandwidth is selected with the penalty, on the same rows."""
 
     cv: list[float | str]
     widen: StrictBool = False
@@ -300,13 +311,16 @@ class BandwidthGrid(Section):
 
 
 class SameSizeAs(Section):
-    """Value of M that is copied from the number of features that a sampler keeps."""
+    """Value of M that is equal to the number of features that the sampler `kept_by` keeps."""
 
     kept_by: str
 
 
 def make_column_validator(what: str) -> AfterValidator:
-    """Return a validator that accepts names of columns, or of metrics, in the results."""
+    """Return a pydantic validator that accepts the names of columns of the results.
+
+    If `what` is 'metric', only the names of metrics are accepted.
+    """
 
     def check(name: str | None) -> str | None:
         from rfbench.results.schema import COLUMNS, METRICS
@@ -323,7 +337,7 @@ def make_column_validator(what: str) -> AfterValidator:
 
 
 class CheckSpec(Section):
-    """A statement about a column of the results, which is checked and printed with the table."""
+    """A bound of a column of the results, which is checked and printed with the table."""
 
     column: Annotated[str, make_column_validator("column")]
     sampler: str | None = None

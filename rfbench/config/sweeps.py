@@ -1,4 +1,4 @@
-"""Sweeps: an experiment for every combination of options."""
+"""Sweeps over options of a configuration: an experiment for every combination of options."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Choices = dict[str, Options]
 
 
 def count_combinations(choices: Choices) -> int:
-    """Return the number of combinations of one option per choice."""
+    """Return the number of combinations that have one option from each entry of `choices`."""
     return math.prod(map(len, choices.values()))
 
 
@@ -30,10 +30,11 @@ def iterate_combinations(
     most: int | None = None,
     runs: Callable[[dict[str, str]], bool] = lambda combination: True,
 ) -> list[dict[str, str]]:
-    """Return all combinations that `runs` accepts, or `most` of them, drawn without replacement.
+    """Return the combinations of options for which the function `runs` returns True.
 
-    A combination maps each choice to the name of one of its options. Combinations are in the order
-    of the options; the last choice varies fastest.
+    `choices` maps names to their options, and a combination maps each name to one option. If `most`
+    is given, at most this number of combinations is returned, drawn at random without replacement.
+    In the order of the result, the last name varies fastest.
     """
     total = count_combinations(choices)
     most = total if most is None else most
@@ -56,7 +57,10 @@ def iterate_combinations(
 
 
 def get_settings(choices: Choices, combination: Mapping[str, str]) -> dict[str, Any]:
-    """Return the settings of a combination; if options set the same key, the last one is used."""
+    """Return the settings of the options in a combination.
+
+    If several options set the same key, the value of the last option is used.
+    """
     every = [choices[name][option] for name, option in combination.items()]
     return {key: value for settings in every for key, value in settings.items()}
 
@@ -68,9 +72,10 @@ def apply_changes(
     *,
     allow_imports: bool = False,
 ) -> Experiment:
-    """Return the experiment of a copy of a document in which keys are changed.
+    """Return the experiment of a configuration in which the keys of `settings` are changed.
 
-    The copy is checked, and errors are raised as in `config.read_runs`.
+    The document itself is not changed. The changed configuration is checked, and errors are raised
+    as in `config.read_runs`.
     """
     copied = copy.deepcopy(document)
     for key, value in settings.items():

@@ -1,4 +1,4 @@
-"""Selection of a bandwidth from a grid, together with the penalty, within one trial."""
+"""Selection of a kernel bandwidth from a grid, together with the penalty, within one trial."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ EQUAL_LOSSES = 1e-12
 
 @dataclass(frozen=True)
 class BandwidthChoice:
-    """The selected bandwidth of a trial.
+    """The bandwidth that a trial has selected.
 
     Attributes
     ----------
@@ -43,15 +43,16 @@ class BandwidthChoice:
 
 
 def search_bandwidth(resolved: ResolvedTrial, clock: Clock, shared: Shared) -> BandwidthChoice:
-    """Return the bandwidth with the smallest loss on the rows on which the penalty is selected.
+    """Fit a trial with each candidate bandwidth, and return the bandwidth with the smallest loss.
 
-    These rows are held out from the training set. With `selection: test` they are the test set, as
-    in papers that report the best result on the test set. For each candidate bandwidth, features
-    and model are fitted, and the penalty is selected. If several losses are equal, the largest
-    bandwidth is selected. The time of the search counts as training time.
+    The loss is computed on the rows on which the penalty is selected. With `selection: test`, these
+    rows are the test set. With other selections, they are held out from the training set. If
+    several bandwidths have the same loss, the largest bandwidth is selected. The time of the search
+    counts as training time.
 
     A grid with `widen` is extended by factors of two as long as the best bandwidth is at an edge.
-    `rfbench.bandwidths.choose_bandwidth_nearest_to_rule` then selects the bandwidth.
+    Among bandwidths with similar losses, the bandwidth nearest to a rule is then returned (see
+    `rfbench.bandwidths.choose_bandwidth_nearest_to_rule`).
     """
     trial = resolved.trial
     grid, rule = resolved.context.list_candidate_bandwidths(trial), trial.experiment.bandwidth
@@ -95,7 +96,10 @@ def search_bandwidth(resolved: ResolvedTrial, clock: Clock, shared: Shared) -> B
 
 
 def _best_of(losses: dict[float, float]) -> float:
-    """Return the bandwidth with the smallest loss, or the largest bandwidth among equal losses."""
+    """Return the bandwidth with the smallest loss, given a dictionary of losses by bandwidth.
+
+    Among equal losses, the largest bandwidth is returned.
+    """
     ordered: Iterable[float] = sorted(losses, reverse=True)
     best, *others = ordered
     for value in others:

@@ -1,4 +1,4 @@
-"""Objects that the trials of a job share: prepared rows, bandwidths, the exact kernel matrix."""
+"""Objects that several trials share: prepared rows, bandwidths, the exact kernel matrix."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ SHAPING_ROWS = {"split", "scaling", "target", "rows", "test_rows", "dtype", "see
 
 
 class Context:
-    """A cache for the trials of one job.
+    """Cache of prepared rows, bandwidths and kernel matrices for trials that share them.
 
-    The cache stores the last object of each kind, so that the next trials can reuse it. The arrays
-    are read-only, so that a method cannot change the data of the next method.
+    The cache stores the last object of each kind. The arrays are read-only, so that a method cannot
+    change the data of the next method.
     """
 
     def __init__(self) -> None:
@@ -55,13 +55,12 @@ class Context:
     def compute_exact_kernel(
         self, trial: Trial, kernel: Kernel, count: int
     ) -> tuple[Rows, ExactKernel | CrossKernel]:
-        """Return `count` random training rows and their kernel matrix.
+        """Return up to `count` random training rows and their exact kernel matrix.
 
-        With `kernel_error_draws: 2`, return the rows of two random draws, and the kernel matrix
-        between the two draws.
-
-        The penalty lambda, which only the kernel matrix of a single draw needs, is the median of
-        the configured penalties, scaled to the number of returned rows.
+        For a single sample, the matrix is stored with a penalty, which is the median of the
+        configured penalties, scaled to the number of returned rows. With `kernel_error_draws: 2`,
+        the rows are two random samples, and the matrix contains the kernel values between both
+        samples.
         """
 
         draws = trial.experiment.kernel_error_draws
@@ -95,14 +94,17 @@ class Context:
 
 
 def _rows_of(trial: Trial) -> tuple[object, ...]:
-    """Return a key that identifies the prepared rows of a trial."""
+    """Return a key that is equal for trials with the same prepared rows."""
     experiment, dataset = trial.experiment, trial.dataset
     shaping = experiment.model_dump_json(include=SHAPING_ROWS)
     return dataset.model_dump_json(), trial.data_sha256, shaping, _row_number(trial)
 
 
 def _row_number(trial: Trial) -> int:
-    """Return the trial number if each trial draws its own rows, and 0 if all share the rows."""
+    """Return the number that determines the random rows of a trial.
+
+    The number is the trial number, or 0 if all trials have the same rows.
+    """
     drawn = trial.experiment.rows is not None or trial.experiment.test_rows is not None
     fixed = is_fixed_split(trial.experiment.split) and not drawn
     return 0 if fixed and trial.entry.kind != "synthetic" else trial.number
@@ -131,7 +133,7 @@ def _prepare(trial: Trial) -> Prepared:
 
 
 def _make_read_only(value: Value) -> Value:
-    """Make an array, a CSR matrix or the arrays of an object read-only, and return the object."""
+    """Make an array, or all arrays in an object, read-only, and return the object."""
     parts: Any = [value] if isinstance(value, np.ndarray) else vars(value).values()
     for part in parts:
         if isinstance(part, np.ndarray):

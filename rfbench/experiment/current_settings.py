@@ -1,4 +1,7 @@
-"""The settings of the shipped configurations. Result rows with other settings are outdated."""
+"""Hashes of the settings in the shipped configurations.
+
+Result rows with other settings are outdated.
+"""
 
 from __future__ import annotations
 
@@ -21,11 +24,12 @@ SHIPPED_CODE = ("rfbench", "sklearn")
 
 
 def find_current_settings(results: Results) -> frozenset[str] | None:
-    """Return the settings of the shipped configuration that has the same name as these results.
+    """Return the hashes of the current settings of the configuration that produced the results.
 
-    A setting (column ``setting``) is a hash of everything that affects a measurement, except M and
-    the trial number. The hash of the data is read from the result rows, so that the data need not
-    be on this machine. Return None if no shipped configuration has the name.
+    The configuration is the shipped configuration with the name of the results. Each hash (column
+    ``setting``) covers everything that affects a measurement, except the number of features M and
+    the trial number. The hash of the data is read from the results. Return None if no shipped
+    configuration has the name.
     """
     experiment = _find_experiment(results.name)
     if experiment is None:
@@ -49,15 +53,15 @@ def find_current_settings(results: Results) -> frozenset[str] | None:
 def find_current_settings_of_each(
     several_results: Sequence[Results],
 ) -> list[frozenset[str] | None]:
-    """Return the result of `find_current_settings` for each of several results."""
+    """Return a list with the value of `find_current_settings` for each of several results."""
     return [find_current_settings(results) for results in several_results]
 
 
 def depends_on_shipped_files(name: str) -> bool:
-    """Return True if the settings of a configuration depend on no files of the user.
+    """Return True if the named configuration uses no data files of the user and no other code.
 
-    They then depend only on rfbench, scikit-learn and the hashes of the data. A configuration with
-    user data, or with imported code of other packages, depends on further files.
+    Other code is imported code outside rfbench and scikit-learn. The hashes of the settings then
+    depend only on rfbench, scikit-learn and the hashes of the data.
     """
     experiment = _find_experiment(name)
     if experiment is None:
@@ -70,7 +74,10 @@ def depends_on_shipped_files(name: str) -> bool:
 
 
 def read_paper_configurations() -> dict[str, dict[str, Any]]:
-    """Return each shipped configuration of a paper by its name, in the form of `manifest.json`."""
+    """Return the content of each shipped configuration that belongs to a paper, by its name.
+
+    The content has the same form as in `manifest.json`.
+    """
     every = [
         (path, name)
         for path in _list_configurations()

@@ -1,4 +1,4 @@
-"""Facts about the machine: versions, BLAS libraries, number of threads."""
+"""Facts about the machine: versions of packages, BLAS libraries, number of threads."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PACKAGES = ("rfbench", "numpy", "scipy", "scikit-learn", "numba", "joblib", "pan
 
 
 def read_versions() -> dict[str, str]:
-    """Return the versions of Python and of the packages that affect results."""
+    """Return the versions of Python and of the packages that affect results, by name."""
     versions_of = {"python": platform.python_version()}
     for package in PACKAGES:
         try:
@@ -49,7 +49,7 @@ def list_blas_libraries() -> list[dict[str, Any]]:
 def _has_verified_threads() -> bool:
     """Return True if `threadpoolctl` controls the number of BLAS threads of numpy and of scipy.
 
-    `threadpoolctl` does not support the library Accelerate of Apple, which numpy or scipy may use.
+    The library Accelerate of Apple, which numpy or scipy may use, is not supported.
     """
     import numpy
     import scipy
@@ -60,7 +60,7 @@ def _has_verified_threads() -> bool:
 
 
 def read_blas_variables() -> dict[str, str]:
-    """Return the environment variables that control the BLAS libraries.
+    """Return the environment variables that control the BLAS libraries, by name.
 
     Such a variable, for example OPENBLAS_CORETYPE, often explains why a machine is slow.
     """
@@ -72,7 +72,7 @@ def read_blas_variables() -> dict[str, str]:
 
 
 def describe_machine() -> dict[str, Any]:
-    """Return facts about the machine, without the name of the machine or any path."""
+    """Return facts about the machine as a dictionary, without the machine's name or any path."""
     import psutil
 
     memory = psutil.virtual_memory()
@@ -92,7 +92,7 @@ def describe_machine() -> dict[str, Any]:
 
 @functools.cache
 def describe_machine_by_id() -> dict[str, dict[str, Any]]:
-    """Return facts about this machine, in a dictionary whose only key is the hash of the facts.
+    """Return a dictionary that maps the hash of this machine to the facts about this machine.
 
     The hash is computed by `rfbench.results.manifest.hash_machine`. The dictionary is cached,
     because reading the facts is slow.
@@ -107,9 +107,9 @@ def hash_machine() -> str:
 
 
 def read_git_commit() -> str | None:
-    """Return the git commit of rfbench's checkout, followed by '+' if its files were changed.
+    """Return the git commit of rfbench's source folder, followed by '+' if files were changed.
 
-    Return None if there is no checkout, or if git fails.
+    Return None if the folder is not a git repository, or if git fails.
     """
     top = Path(__file__).resolve().parents[2]
     if not (top / ".git").exists():

@@ -1,8 +1,8 @@
-"""Optional measurements of a trial, computed after its fit and not included in its times.
+"""Optional measurements of a trial, which are computed after its fit and not timed.
 
-An extra is a function that takes a `Fitted` trial and returns columns of the result row, or the
-content of files. It returns an empty dictionary if the configuration does not request the
-measurement. A new extra needs the function, an entry in `EXTRAS`, a key of the configuration in
+A measurement is a function of a `Fitted` trial. The function returns columns of the result row or
+the content of files, or an empty dictionary if the configuration does not request the measurement.
+A new measurement needs the function, an entry in `EXTRAS`, a key of the configuration in
 `config/schema.py`, and columns in `results/schema.py`.
 """
 
@@ -27,17 +27,22 @@ from rfbench.solvers.fitted_model import FittedModel
 
 @dataclass(frozen=True)
 class Fitted:
-    """A fitted trial, the argument of each extra. An extra must not change the fitted objects.
+    """A trial with fitted features and a fitted model, for optional measurements.
+
+    The measurements must not change the fitted objects.
 
     Attributes
     ----------
     resolved : ResolvedTrial
+        The trial with its prepared rows.
     bandwidth : float or None
+        The selected bandwidth.
     M : int or None
+        The number of features.
     features : FittedFeatures
     model : FittedModel
-        The fitted model. Without a solver it makes no predictions, and only extras that need no
-        predictions are measured.
+        The fitted model. Without a solver, there are no predictions, and only measurements that
+        need no predictions are computed.
     decisions : array of shape (n_test, t)
         The decision values of the test set.
     """
@@ -51,7 +56,11 @@ class Fitted:
 
 
 def measure_kernel_errors(fitted: Fitted) -> dict[str, Any]:
-    """Return the errors of the approximate kernel on random rows, averaged over feature draws."""
+    """Return a dictionary with the errors of the kernel approximation on random rows.
+
+    Each error is a mean over features with different random seeds. The dictionary is empty if the
+    errors are not requested, or if the features do not approximate a kernel.
+    """
     trial, features = fitted.resolved.trial, fitted.features
     count = trial.experiment.kernel_error_rows
     if not count or not features.approximates_kernel:
@@ -67,7 +76,7 @@ def measure_kernel_errors(fitted: Fitted) -> dict[str, Any]:
 
 
 def _drawn_again(fitted: Fitted) -> Iterator[FittedFeatures]:
-    """Yield samplers that are fitted with further random seeds, to average kernel errors."""
+    """Yield copies of the trial's sampler that are fitted with other random seeds."""
     resolved = fitted.resolved
     trial, seed = resolved.trial, resolved.features_seed
     for repeat in range(1, trial.experiment.kernel_error_repeats):
@@ -84,7 +93,11 @@ def _drawn_again(fitted: Fitted) -> Iterator[FittedFeatures]:
 
 
 def list_kept_features(fitted: Fitted) -> dict[str, Any]:
-    """Return the lines of `kept.csv` if the sampler selects some of its candidate features."""
+    """Return a dictionary with the features that the sampler has selected from its candidates.
+
+    The value contains the lines of the file `kept.csv`. The dictionary is empty if the lines are
+    not requested, or if the sampler does not select features.
+    """
     trial, features = fitted.resolved.trial, fitted.features
     if not trial.experiment.kept_features or not features.keeps_some:
         return {}
@@ -94,11 +107,12 @@ def list_kept_features(fitted: Fitted) -> dict[str, Any]:
 def make_kept_feature_rows(
     sampler: FittedFeatures, trial: int, M: int | None
 ) -> list[dict[str, Any]]:
-    """Return the lines of `kept.csv`: one per kept feature, in decreasing order of weight.
+    """Return the lines of the file `kept.csv`, one per selected feature.
 
-    ``feature`` is the index of the feature in the pool of candidate features, or the index of a
-    coordinate for the linear kernel. ``w1`` to ``wd`` are the frequency of the feature. ``b`` is
-    its offset, if the feature map is ``offset``. ``weight`` is its weight q.
+    The lines are sorted by decreasing weight. ``feature`` is the index of the feature among the
+    candidate features. For the linear kernel, it is the index of a coordinate. ``w1`` to ``wd`` are
+    the frequency of the feature. ``b`` is its offset, if the feature map is ``offset``. ``weight``
+    is its weight q.
     """
     numbers, features, weights = sampler.kept_features()
     coordinate = features.feature == "coordinate"
@@ -114,7 +128,7 @@ def make_kept_feature_rows(
 
 
 def store_predictions(fitted: Fitted) -> dict[str, Any]:
-    """Return metrics of the class probabilities, and the predictions for the test set."""
+    """Return the predictions for the test set, and metrics of the class probabilities."""
     data, model = fitted.resolved.data, fitted.model
     if not fitted.resolved.trial.experiment.predictions or not model.predicts:
         return {}
@@ -130,9 +144,9 @@ def store_predictions(fitted: Fitted) -> dict[str, Any]:
 
 
 def time_refit(fitted: Fitted) -> dict[str, Any]:
-    """Fit again with the selected settings, and return the time of this fit.
+    """Fit the trial again with the selected settings, and return the time of this fit.
 
-    The fit draws and computes the features, and fits one penalty without folds.
+    The fit computes the features and fits the model with a single penalty, without folds.
     """
     resolved, clock = fitted.resolved, Clock()
     if not resolved.trial.experiment.refit_time or not fitted.model.predicts:
@@ -148,7 +162,10 @@ def time_refit(fitted: Fitted) -> dict[str, Any]:
 
 
 def measure_training_error(fitted: Fitted) -> dict[str, Any]:
-    """Return the training error: misclassification in %, or the relative squared error."""
+    """Return the error on the training set.
+
+    The error is the misclassification rate in %, or the relative squared error for a regression.
+    """
     data, model = fitted.resolved.data, fitted.model
     if not fitted.resolved.trial.experiment.train_error or not model.predicts:
         return {}

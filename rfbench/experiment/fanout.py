@@ -1,11 +1,11 @@
-"""Distribution of jobs with `joblib.Parallel`. Each job, a tuple of trials, has a child process.
+"""Distribution of jobs with `joblib.Parallel`. A job is a tuple of trials.
 
-On this machine the backend of joblib is `threading`. Each thread controls one child process, so
-that a crash ends a trial but no thread. On other machines the backend is joblib's `dask`. The
-workers of dask also run trials in child processes, with one trial per job.
+On this machine the backend of joblib is `threading`. Each thread controls one child process, which
+runs the trials of a job, so that a crash ends a trial but no thread. On other machines the backend
+is joblib's `dask`. The workers of dask also run trials in child processes, with one trial per job.
 
-On this machine a result row is on disk before the next trial of its job starts. If a signal kills
-a child, the cause may be a different process that uses too much memory. The trial is therefore
+On this machine a result row is on disk before the next trial of its job starts. If a signal kills a
+child, the cause may be a different process that uses too much memory. The trial is therefore
 repeated alone, after all other trials.
 """
 
@@ -42,10 +42,10 @@ from rfbench.results.manifest import MEASURING
 def find_executor(text: str = "local", n_jobs: int | None = None) -> tuple[int, Any]:
     """Return the number of trials that run in parallel, and the dask client or None.
 
-    `text` is the value of ``--executor``: ``local`` or ``dask:ADDRESS``. By default the number of
-    trials is the number of cores of this machine, or the number of threads of the dask workers.
-    Raise ConfigError for other values. Raise ExecutorError if there is no scheduler, or if dask is
-    not installed.
+    `text` is the value of ``--executor``: ``local`` or ``dask:ADDRESS``. If `n_jobs` is None, the
+    number is the number of cores of this machine, or the number of threads of the dask workers.
+    Raise ConfigError for other values of `text`. Raise ExecutorError if there is no dask scheduler,
+    or if dask is not installed.
     """
     kind, _, address = text.partition(":")
     if text == "local":
@@ -71,11 +71,11 @@ def find_executor(text: str = "local", n_jobs: int | None = None) -> tuple[int, 
 
 
 class FanOut:
-    """Runs jobs in child processes, and calls the function `record` with each result row.
+    """Runs trials in child processes, and calls the function `record` with each result row.
 
-    The calls come from different threads, but never two at the same time. `begin` is called with
-    the identity of a trial before the trial starts on this machine. After `stopping` is set, no
-    trial starts, and running trials are finished.
+    The calls come from different threads, but never two at the same time. The function `begin` is
+    called with the identity of each trial before the trial starts. After the attribute `stopping`
+    is set, no trial starts, and running trials are finished.
     """
 
     def __init__(
@@ -93,10 +93,11 @@ class FanOut:
     def run(
         self, jobs: Iterable[Job], suspects: Sequence[Trial] = (), n_jobs: int = 1
     ) -> list[Trial]:
-        """Run the jobs, then the suspects one at a time. Return the suspects that did not run.
+        """Run the jobs (tuples of trials), and then each trial of `suspects` alone.
 
-        A suspect is a trial whose child process was killed by a signal. If `record` raises an
-        error, or if a child cannot be started, all children are killed and the error is raised.
+        A suspect is a trial whose child process was killed by a signal. Return the suspects that
+        did not run. If `record` raises an error, or if a child cannot be started, all children are
+        killed and the error is raised.
         """
         left = deque(suspects)
         try:
@@ -113,7 +114,7 @@ class FanOut:
         return list(left)
 
     def run_on_cluster(self, client: Any, trials: Iterable[Trial], n_jobs: int) -> None:
-        """Run the trials on the workers of a dask cluster.
+        """Run the trials on the workers of the dask cluster to which `client` is connected.
 
         Raise ExecutorError if a worker has different versions or code, or cannot run a trial.
         """
@@ -149,26 +150,35 @@ class FanOut:
         return not self.stopping and self.limits.compute_time_limit() != 0
 
     def record(self, row: Row) -> None:
-        """Pass a row to the function that was given as `record`. Ignore rows after `kill`."""
+        """Call the function `record` of the constructor with a result row.
+
+        After a call of `kill`, rows are ignored.
+        """
         with self._lock:
             if not self.killed:
                 self._record(row)
 
     def kill(self) -> None:
-        """Kill the running child processes."""
+        """Kill all running child processes."""
         with self._lock:  # wait until a row that is being written is complete
             self.killed = self.stopping = True
         for child in list(self.running):
             child.kill()
 
     def _parallel(self, function: Callable[..., Any], calls: Iterable[Any], n: int) -> Any:
-        """Yield the results of the calls as they finish. At most n calls run at once."""
+        """Call a function in n threads or workers, and yield the results as the calls finish.
+
+        `calls` contains the tuple of arguments of each call.
+        """
         calls = itertools.takewhile(lambda _: not self.stopping, calls)
         parallel = Parallel(n, return_as="generator_unordered", batch_size=1, pre_dispatch=n)
         return parallel(delayed(function)(*words) for words in calls)
 
     def _guarded(self, job: Job, *, alone: bool = False) -> list[Trial]:
-        """Run a job. After an error, kill all children, and let `run` raise the error."""
+        """Run the trials of a job. After an error, store the error and kill all child processes.
+
+        The method `run` raises the stored error.
+        """
         try:
             return self.run_job(job, alone=alone)
         except BaseException as error:
@@ -179,9 +189,8 @@ class FanOut:
     def run_job(self, job: Job, *, alone: bool = False) -> list[Trial]:
         """Run the trials of a job in a child process, and record their rows.
 
-        If the child dies, the other trials of the job continue in a new child. Return the trials
-        during which a signal killed the child. If `alone` is True, such trials are recorded as
-        crashed instead.
+        If the child dies, the remaining trials run in a new child. Return the trials during which a
+        signal killed the child. If `alone` is True, such trials are recorded as crashed instead.
         """
         left, suspects = deque(job), []
         while left and self._can_start_trial():
@@ -211,7 +220,7 @@ class FanOut:
 
     @contextlib.contextmanager
     def stop_on_signals(self, say: Callable[[], None]) -> Iterator[None]:
-        """Stop on the first SIGINT or SIGTERM, and call `say` in the main thread.
+        """Stop the run on the first SIGINT or SIGTERM, and call the function `say`.
 
         The second signal raises KeyboardInterrupt.
         """
@@ -240,11 +249,11 @@ class FanOut:
 def call_in_child_processes(
     name: str, calls: Sequence[tuple[Any, ...]], n_jobs: int
 ) -> Iterator[tuple[Any, str]]:
-    """Call a function of `rfbench.experiment.worker.CALLS` in child processes, once per call.
+    """Call one of the functions in `CALLS` with each tuple of arguments, in child processes.
 
-    Yield the results of the calls in their order. If a call fails, yield None with its error
-    message. If `n_jobs` is 1, the function is called in this process. Running children end if the
-    iterator is closed early, or if this process ends.
+    Yield the results in the order of `calls`, each with an error message. For a failed call, the
+    result is None. If `n_jobs` is 1, the function is called in this process. Running children are
+    killed if the iterator is closed early.
     """
     if n_jobs == 1:
         yield from (call_listed_function(name, words) for words in calls)
@@ -283,11 +292,10 @@ def call_in_child_processes(
 
 
 def _on_workers(client: Any) -> Any:
-    """Return the joblib backend for dask, changed so that it never runs calls in this process.
+    """Return joblib's backend for dask, changed so that no call runs in this process.
 
     joblib runs calls in this process if the backend reports a single thread. The changed backend
-    therefore reports at least two. `pre_dispatch` of `Parallel` limits the number of running
-    trials.
+    therefore reports at least two.
     """
     from joblib._dask import DaskDistributedBackend
 
@@ -299,13 +307,16 @@ def _on_workers(client: Any) -> Any:
 
 
 def collect_versions() -> dict[str, str]:
-    """Return the versions that affect results, and the hash and the folder of rfbench's code."""
+    """Return the versions of packages that affect results, and the hash and folder of rfbench."""
     found = {name: environment.read_versions()[name] for name in MEASURING}
     return {**found, "code": source.hash_code(), "path": str(source.PACKAGE)}
 
 
 def _refuse_others(there: dict[str, str], here: dict[str, str]) -> None:
-    """Raise ExecutorError if the versions or the code of a worker differ from this process."""
+    """Raise ExecutorError if a worker's versions or code differ from this machine.
+
+    `there` contains the versions of the worker, and `here` the versions of this machine.
+    """
     for name in MEASURING:
         if (version := there.get(name, "unknown")) != here[name]:
             raise ExecutorError(
@@ -323,10 +334,11 @@ def _refuse_others(there: dict[str, str], here: dict[str, str]) -> None:
 
 
 def run_pickled_job(here: dict[str, str], content: bytes) -> tuple[dict[str, str], list[Row]]:
-    """Run a pickled job with its limits in a child process of a dask worker.
+    """Run a job (a tuple of trials) on a dask worker, in a child process.
 
-    Return the versions of this worker and the result rows. `here` contains the versions of the
-    machine that requested the job. Raise ExecutorError if the versions or the code differ.
+    `content` is a pickle of the job and its resource limits. `here` contains the versions of the
+    machine that requested the job. Return the versions of this worker and the result rows. Raise
+    ExecutorError if the versions or the code differ.
     """
     there = collect_versions()
     _refuse_others(there, here)

@@ -1,4 +1,4 @@
-"""Fitting the features and the model of a trial."""
+"""Fits of the features and the model of a trial."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ALONE = Shared(keeps_columns=True)
 
 
 def import_methods(trial: Trial) -> dict[str, Method]:
-    """Import the code of a trial's samplers and solver. Return the samplers by their labels."""
+    """Import the code of a trial's samplers and solver, and return the samplers by their labels."""
     specs = [trial.sampler, *([trial.reference] if trial.M is None else [])]
     make_solver_of_first_task(trial.experiment)
     return {spec.label: describe_method(spec) for spec in specs}
@@ -38,9 +38,9 @@ def import_methods(trial: Trial) -> dict[str, Method]:
 
 @dataclass(frozen=True)
 class ResolvedTrial:
-    """A trial with its prepared rows and with the classes of its samplers and its solver.
+    """A trial with its prepared rows and with the imported classes of its samplers.
 
-    The classes are looked up once. Their objects are built again for each fit.
+    The classes are imported once. Their objects are built again for each fit.
     """
 
     trial: Trial
@@ -50,9 +50,10 @@ class ResolvedTrial:
 
     @classmethod
     def resolve(cls, trial: Trial, context: Context) -> ResolvedTrial:
-        """Prepare the rows of a trial and look up the classes of its methods.
+        """Prepare the rows of a trial, and import the classes of its samplers and its solver.
 
-        The length scale of an external method is also measured here, before any clock runs.
+        The length scale of a user-defined sampler is also measured, so that the time of this
+        measurement is not counted.
         """
         methods = import_methods(trial)
         data = context.prepare(trial)
@@ -62,18 +63,18 @@ class ResolvedTrial:
         return cls(trial, context, data, methods)
 
     def with_M(self, M: int | None) -> ResolvedTrial:
-        """Return a copy with the number of features M, so that M is not determined again."""
+        """Return a copy of the trial with the number of features M."""
         return replace(self, trial=replace(self.trial, M=M))
 
     @property
     def features_seed(self) -> int:
-        """The random seed of the features. All samplers of a trial have the same seed."""
+        """Random seed of the features, which all samplers with the same trial number share."""
         return draw_integer_seed(self.trial.experiment.seed, "features", self.trial.number)
 
     def make_sampler(
         self, spec: SamplerSpec, M: int, bandwidth: float | None, seed: int
     ) -> RandomFeatures:
-        """Return an unfitted sampler with M features."""
+        """Return an unfitted sampler with M features, built from the configuration `spec`."""
         n, d = self.data.X_train.shape
         return make_sampler(
             self.trial.experiment,
@@ -87,7 +88,7 @@ class ResolvedTrial:
         )
 
     def make_model(self, bandwidth: float | None) -> FittedModel:
-        """Return the unfitted model. A kernel solver gets the bandwidth."""
+        """Return the unfitted model of the trial. Only kernel solvers use `bandwidth`."""
         return make_solver(
             self.trial.experiment,
             task="regression" if self.data.task == "regression" else "classification",
@@ -98,7 +99,7 @@ class ResolvedTrial:
 
 @dataclass(frozen=True)
 class FeaturesFit:
-    """Fitted features and their number M. M is None if the solver uses the rows themselves."""
+    """Fitted features and their number M, which may be None if the solver uses no features."""
 
     features: FittedFeatures
     M: int | None
@@ -112,10 +113,10 @@ def fit_features(
     shared: Shared = ALONE,
     rows: tuple[Rows, Any] | None = None,
 ) -> FeaturesFit:
-    """Fit the features on the training set, or on the given rows with their targets.
+    """Fit the features of a trial on the training set, or on the given rows and targets.
 
-    If a different sampler determines the number of features (M: kept_by), that sampler is fitted
-    first. The time of that fit is not counted, because M is an input of the method in this trial.
+    If a different sampler determines the number of features (key ``kept_by`` of ``M``), this
+    sampler is fitted first, and its time is not counted.
     """
     trial, seed = resolved.trial, resolved.features_seed
     if not model.uses_features:
@@ -143,7 +144,7 @@ def fit_model(
     clock: Clock,
     fit_fold: FoldFit | None = None,
 ) -> FittedModel:
-    """Fit the model on the features of the training set, including the selection of its penalty."""
+    """Fit the model on the features of the training set, and select its penalty."""
     data = resolved.data
     return model.fit(
         data.X_train,
@@ -159,11 +160,11 @@ def fit_model(
 def make_fold_fit(
     resolved: ResolvedTrial, model: FittedModel, bandwidth: float | None, shared: Shared
 ) -> FoldFit | None:
-    """Return a function that fits the features of a fold, or None if all folds share the features.
+    """Return a function that fits the features for a fold, or None if all folds share the features.
 
-    The function fits the features on the training rows of a fold, which exclude the held-out rows.
-    It uses the random numbers of the fit on all rows. If a different sampler determines the number
-    of features, that sampler is fitted on the same rows.
+    The function fits the features on the rows outside the fold, with the same random seed as the
+    features of all rows. If a different sampler determines the number of features, this sampler is
+    fitted on the same rows.
     """
     if resolved.trial.features_in_folds != NESTED:
         return None

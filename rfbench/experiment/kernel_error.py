@@ -1,4 +1,4 @@
-"""Errors of the approximate kernel on a random subset of rows."""
+"""Errors of a kernel approximation on a random subset of rows."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ DELTA_ROWS = 2000
 
 @dataclass(frozen=True)
 class ExactKernel:
-    """The kernel matrix of a set of rows, with which the features of methods are compared."""
+    """The exact kernel matrix of a set of rows, with which kernel estimates are compared."""
 
     matrix: NDArray[np.float64]  # the kernel matrix K
     norm: float  # the spectral norm of K
@@ -50,9 +50,10 @@ class ExactKernel:
 
     @classmethod
     def from_matrix(cls, matrix: NDArray[np.float64], penalty: float) -> ExactKernel:
-        """Return an object for the kernel matrix K. The penalty is increased to at least 1e-10 |K|.
+        """Return an object for the kernel matrix K and a penalty lambda.
 
-        The penalty is the lambda of delta1 and delta2 (see `compute_errors`).
+        The errors delta1 and delta2 of `compute_errors` depend on the penalty, which is increased
+        to at least 1e-10 |K|.
         """
         norm = abs(_largest(matrix))
         if len(matrix) > DELTA_ROWS:
@@ -64,13 +65,13 @@ class ExactKernel:
     def compute_errors(
         self, features: NDArray[np.float64], constant: float = 0.0
     ) -> dict[str, float]:
-        r"""Return the errors of the kernel estimate ZZ' + constant for features Z of shape (n, p).
+        r"""Return the errors of the kernel estimate K~ = ZZ' + constant for features Z.
 
-        Let K~ = ZZ' + constant. The spectral and the Frobenius error are |K - K~| / |K|. delta1 and
-        delta2 are the smallest numbers with :math:`(1 - \Delta_1)(K + \lambda I) \preceq \tilde K +
-        \lambda I \preceq (1 + \Delta_2)(K + \lambda I)` (Zhang, May, Dao and Re, AISTATS 2019,
-        definition 2). `constant` is added to the products of features (see
-        `FittedMap.kernel_constant`).
+        Z has shape (n, p), and K is the exact kernel matrix. The spectral and the Frobenius error
+        are |K - K~| / |K| in these norms. delta1 and delta2 are the smallest numbers with :math:`(1
+        - \Delta_1)(K + \lambda I) \preceq \tilde K + \lambda I \preceq (1 + \Delta_2)(K + \lambda
+        I)` (Zhang, May, Dao and Re, AISTATS 2019, definition 2). `FittedMap.kernel_constant`
+        explains the constant.
         """
         difference: Any = multiply_by_transpose(features)
         difference += constant
@@ -103,17 +104,20 @@ class ExactKernel:
 
 @dataclass(frozen=True)
 class CrossKernel:
-    """The kernel matrix between two random draws of rows, which have equal size and may overlap."""
+    """The exact kernel matrix between two random samples of rows, which may overlap.
+
+    Both samples have the same number of rows.
+    """
 
     matrix: NDArray[np.float64]  # the kernel matrix K
 
     def compute_errors(
         self, features: NDArray[np.float64], constant: float = 0.0
     ) -> dict[str, float]:
-        """Return |K - XY' - constant| / |K| in the Frobenius norm for features X and Y.
+        """Return the relative Frobenius error |K - XY' - constant| / |K| of a kernel estimate.
 
-        `features` contains the features X of the first draw of rows, followed by the features Y of
-        the second draw.
+        K is the exact kernel matrix, and XY' + constant is the estimate. `features` contains the
+        features X of the first sample of rows, followed by the features Y of the second sample.
         """
         first, second = np.split(features, 2)
         difference = matmul(first, second.T) + constant - self.matrix
@@ -127,10 +131,8 @@ class CrossKernel:
 def _largest(symmetric: NDArray[np.float64], which: Literal["LM", "LA"] = "LM") -> float:
     """Return the eigenvalue of largest absolute value (LM), or the largest eigenvalue (LA).
 
-    For 400 or more rows, Lanczos iterations with a fixed start compute the eigenvalue to a relative
-    tolerance of 1e-6. If they do not converge within 25 restarts, the dense solver is used. The
-    time of the dense solver grows with the cube of the number of rows (0.4 s for 2,000 rows, about
-    50 s for 10,000).
+    For 400 or more rows, Lanczos iterations compute the eigenvalue to a relative tolerance of 1e-6.
+    If the iterations do not converge within 25 restarts, a dense solver is used, which is slower.
     """
     n = len(symmetric)
     if n >= LANCZOS_FROM:
@@ -150,7 +152,10 @@ def _largest(symmetric: NDArray[np.float64], which: Literal["LM", "LA"] = "LM") 
 
 
 def _largest_dense(symmetric: NDArray[np.float64], which: Literal["LM", "LA"]) -> float:
-    """Return the same eigenvalue as `_largest`, always computed by a dense solver."""
+    """Return the eigenvalue of largest absolute value (LM), or the largest eigenvalue (LA).
+
+    The eigenvalue is computed by a dense solver.
+    """
     n = len(symmetric)
     if which == "LA" and n >= LANCZOS_FROM:
         last = (n - 1, n - 1)

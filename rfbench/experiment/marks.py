@@ -1,8 +1,8 @@
 """Search for all processes that a child process has started, in any session.
 
-Each child has a random mark in an environment variable, which is inherited by all processes that
-the child starts. When the child ends, the processes of this user with its mark are killed.
-Processes that clear their environment are not found.
+Each child has a random string, its mark, in an environment variable, which is inherited by all
+processes that the child starts. When the child ends, the processes of this user with its mark are
+killed. Processes that clear their environment are not found.
 """
 
 from __future__ import annotations
@@ -25,22 +25,25 @@ ROUNDS = 5
 
 
 def make_process_mark() -> tuple[str, dict[str, str]]:
-    """Return a new mark, and the environment variable of a child with this mark.
+    """Return a random string (mark) for a new child process, and its environment variable.
 
-    If a child starts another child, the new child has the marks of both, and is killed when either
-    of them ends.
+    All processes that the child starts inherit the variable. If a child starts a child, the new
+    child has both marks.
     """
     mark = secrets.token_hex(BYTES)
     return mark, {MARK: ":".join(filter(None, (os.environ.get(MARK), mark)))}
 
 
 def read_mark_of_this_process() -> str:
-    """Return the mark of this process, or an empty mark if this process is not a child."""
+    """Return the mark of this process, or an empty string if this process is not a child.
+
+    The mark is a random string in an environment variable (see `make_process_mark`).
+    """
     return os.environ.get(MARK, "").rpartition(":")[2]
 
 
 def kill_marked_processes(mark: str) -> None:
-    """Kill all other processes of this user that have the mark."""
+    """Kill all other processes of this user that have the mark in an environment variable."""
     import psutil
 
     for _ in range(ROUNDS if mark else 0):

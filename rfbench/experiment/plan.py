@@ -1,4 +1,4 @@
-"""Planning: from an experiment to its trials, each with an identity and random numbers."""
+"""Planning: from an experiment to its trials, each with an identity and random seeds."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ LISTED = ("dataset", "samplers", "M", "trials")
 
 
 def compute_digest(value: Any) -> str:
-    """Return 16 hexadecimal digits that identify a JSON value."""
+    """Return a hash of a JSON value with 16 hexadecimal digits."""
     text = json.dumps(value, sort_keys=True, separators=(",", ":"), default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
@@ -75,13 +75,13 @@ class Trial:
 
     @property
     def entry(self) -> datasets.Entry:
-        """The catalog entry of the data set. User data are identified by their SHA-256 hash."""
+        """The entry of the data set in the catalog. A user's data set is identified by its hash."""
         spec = self.dataset
         return datasets.find_entry(spec.name, spec.parameters, spec.folder, self.data_sha256)
 
     @cached_property
     def setting(self) -> str:
-        """A hash of everything that affects the measurement, except M and the trial number."""
+        """Hash of everything that affects the measurement, except M and the trial number."""
         shared = self.experiment.model_dump(
             mode="json", exclude={*DESCRIPTIVE, *LISTED, IN_FOLDS}, exclude_defaults=True
         )
@@ -129,9 +129,9 @@ class Trial:
 
     @property
     def settings(self) -> tuple[dict[str, Any], ...]:
-        """The settings that the authors of a paper used in each of their trials.
+        """Settings that the authors of a paper used, one dictionary for each of their trials.
 
-        They are empty unless the configuration has the key `settings_from`.
+        The tuple is empty unless the configuration has the key `settings_from`.
         """
         name = self.experiment.settings_from
         return (
@@ -141,9 +141,10 @@ class Trial:
         )
 
     def with_number(self, number: int) -> Trial:
-        """Return the same trial with a different trial number.
+        """Return a copy of the trial with a different trial number.
 
-        With `settings_from`, the number also determines M, the penalty and the parameters.
+        If the configuration has the key `settings_from`, the number also determines M, the penalty
+        and the parameters of the sampler.
         """
         if not self.settings:
             trial = replace(self, number=number)
@@ -163,7 +164,7 @@ class Trial:
 
     @cached_property
     def id(self) -> str:
-        """Identity of the trial, which is the same on every machine."""
+        """Hash that identifies the trial. The hash is the same on every machine."""
         size: Any = self.M
         if self.M is None:
             size = make_sampler_identity(self.reference)
@@ -173,10 +174,9 @@ class Trial:
     def features_in_folds(self) -> str | None:
         """Method of fitting features while the penalty is selected: 'nested', 'once' or None.
 
-        With 'nested', features are fitted again for each held-out fold. With 'once', all folds
-        share the features of the training set. None if no training rows are held out, or if the
-        features do not use the target. Features also use the target if their number is determined
-        by a sampler that uses it.
+        With 'nested', the features are fitted again for each held-out fold. With 'once', all folds
+        share the features of the training set. The value is None if no training rows are held out,
+        or if neither the features nor their number depend on the target.
         """
         if not self.uses_features or not has_selection_on_training_rows(self.experiment):
             return None
@@ -188,7 +188,7 @@ class Trial:
 
     @property
     def has_group_folds(self) -> bool:
-        """True if the penalty is selected with folds that do not split the groups of rows."""
+        """True if the penalty is selected on held-out rows, and groups of rows are not split."""
         entry = self.entry
         if not (entry.groups or entry.equal_rows_together):
             return False
@@ -197,21 +197,21 @@ class Trial:
 
     @property
     def uses_features(self) -> bool:
-        """True if the solver uses the features. False if the solver uses the rows themselves."""
+        """True if the solver is fitted on features, and False if it is fitted on the rows."""
         return bool(get_solver_properties(self.experiment)["uses_features"])
 
     @property
     def uses_bandwidth(self) -> bool:
-        """True if the bandwidth affects the measurement."""
+        """True if the bandwidth of the kernel affects the measurement."""
         if not self.uses_features:
             return True
         return get_sampler_properties(self.experiment, self.sampler)["has_bandwidth"]
 
     @property
     def code(self) -> str:
-        """The names of the code outside rfbench that the trial imports, joined by semicolons.
+        """Names of the code outside rfbench that the trial imports, joined by semicolons.
 
-        Estimators that are always allowed (`list_allowed_estimators`) are not included.
+        Estimators that need no permission (`list_allowed_estimators`) are not included.
         """
         kept_by = [self.reference] if self.M is None else []
         specs = (self.dataset, self.sampler, self.experiment.solver, *kept_by)
@@ -232,7 +232,7 @@ class Trial:
 
 
 def list_known_columns(trial: Trial) -> dict[str, Any]:
-    """Return the columns of a trial's row that are known before the measurement."""
+    """Return the columns of a trial's result row that are known before the measurement."""
     experiment, solver = trial.experiment, trial.experiment.solver
     name = trial.dataset.name
     fixed = len(solver.alphas) == 1 and not isinstance(experiment.bandwidth, BandwidthGrid)
@@ -269,7 +269,7 @@ def list_known_columns(trial: Trial) -> dict[str, Any]:
 
 
 def make_sampler_identity(spec: SamplerSpec) -> dict[str, Any]:
-    """Return a dictionary that identifies a sampler by name, parameters and imported code."""
+    """Return a dictionary that identifies a sampler by its name, parameters and imported code."""
     identity: dict[str, Any] = {"name": spec.name, "parameters": dict(spec.parameters)}
     if spec.imported:
         known = (
@@ -304,21 +304,27 @@ RANDOM_ROLES = {
 
 
 def _make_seed(seed: int, role: str, number: int) -> np.random.SeedSequence:
-    """Return the numpy SeedSequence for one role of random numbers (`RANDOM_ROLES`) in a trial.
+    """Return the numpy SeedSequence for one purpose (`role`) of random numbers in a trial.
 
-    The seed sequence depends only on the seed, the role and the trial number. All samplers with
-    the same trial number share it, so that their errors can be compared in pairs.
+    `RANDOM_ROLES` lists the purposes. All samplers with the same trial number have the same seeds,
+    so that their errors can be compared in pairs.
     """
     return np.random.SeedSequence([seed, RANDOM_ROLES[role], number])
 
 
 def make_generator(seed: int, role: str, number: int) -> np.random.Generator:
-    """Return a random generator for one role in a trial. See `_make_seed`."""
+    """Return a random generator for one purpose (`role`) of random numbers in a trial.
+
+    `RANDOM_ROLES` lists the purposes. `number` is the trial number.
+    """
     return np.random.default_rng(_make_seed(seed, role, number))
 
 
 def draw_integer_seed(seed: int, role: str, number: int) -> int:
-    """Return an integer seed for one role in a trial, as needed for scikit-learn's estimators."""
+    """Return an integer seed for one purpose (`role`) of random numbers in a trial.
+
+    `RANDOM_ROLES` lists the purposes. `number` is the trial number.
+    """
     return int(_make_seed(seed, role, number).generate_state(1, np.uint32)[0])
 
 
@@ -327,9 +333,10 @@ Job = tuple[Trial, ...]
 
 
 def plan_trials(experiment: Experiment, variant: str = "") -> list[Trial]:
-    """Return the trials of an experiment, sorted by trial number.
+    """Return all trials of an experiment, sorted by trial number.
 
-    A run that follows this order measures every method and size once before it repeats any.
+    In this order, a run measures every method and size once before a measurement is repeated with
+    the next trial number.
     """
     data = [
         (spec, datasets.hash_data(spec.name, spec.parameters, spec.folder))
@@ -345,12 +352,12 @@ def plan_trials(experiment: Experiment, variant: str = "") -> list[Trial]:
 
 
 def group_into_jobs(trials: list[Trial], n_jobs: int = 1) -> list[Job]:
-    """Group trials into jobs, each for one process. Trials in a job have the order of the plan.
+    """Group trials into jobs, which are tuples of trials that one process runs in turn.
 
-    A job contains all samplers and sizes of one data set and one trial number, which share the
-    prepared rows, the bandwidth and the candidate pool. If there are too few such jobs for the
-    workers, a job is one sampler with all its sizes. Trials that import different code from
-    outside rfbench are in different jobs.
+    A job contains all samplers and numbers of features for one data set and one trial number,
+    because these trials share their prepared rows. If there are too few such jobs for `n_jobs`
+    processes, each job contains a single sampler. Trials that import different code from outside
+    rfbench are in different jobs.
     """
     # Code from outside rfbench may change global state, so trials of other methods must not run in
     # the same process. Trials are sorted by their code, so that a worker process has to be replaced

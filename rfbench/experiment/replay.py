@@ -1,4 +1,4 @@
-"""Measuring rows of existing results again, to check that their metrics are reproduced."""
+"""Repeated measurements of stored result rows, which check that the metrics are reproduced."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ ENDED_BADLY = "The trial failed when it was measured."
 def list_similar_trials(
     row: dict[str, str], manifest: dict[str, Any], allow_imports: bool = False
 ) -> list[Trial]:
-    """Return the trials of a manifest that have the data set, size and trial number of a row.
+    """Return the trials of a manifest with the same data set, size and trial number as a row.
 
-    The list is empty if the row has no trial number. Raise ResultsError if this version of rfbench
-    cannot read the configuration in the manifest.
+    The list is empty if the result row has no trial number. Raise ResultsError if this version of
+    rfbench cannot read the configuration in the manifest.
     """
     trials = []
     for experiment in _read_experiments(manifest, allow_imports):
@@ -56,10 +56,9 @@ def list_similar_trials(
 
 
 def _read_experiments(manifest: dict[str, Any], allow_imports: bool = False) -> list[Experiment]:
-    """Return the experiments that a manifest contains.
+    """Return the experiments that the manifest of a results folder contains.
 
-    Errors are described in `rfbench.config.build_experiment_from_manifest`. They are raised before
-    any code of the user is imported.
+    The same errors are raised as in `rfbench.config.build_experiment_from_manifest`.
     """
     return [
         build_experiment_from_manifest(config, manifests.MANIFEST, allow_imports=allow_imports)
@@ -68,17 +67,17 @@ def _read_experiments(manifest: dict[str, Any], allow_imports: bool = False) -> 
 
 
 def _get_dataset_name(row: dict[str, str]) -> str:
-    """Return the name of the data set of a row, without the number of rows of a subset."""
+    """Return the name of the data set of a result row, without the number of rows in brackets."""
     return row["dataset"].split("[")[0]
 
 
 def _find_trial(
     row: dict[str, str], manifest: dict[str, Any], allow_imports: bool = False
 ) -> Trial:
-    """Return the trial that measures a row again.
+    """Return the trial with which a result row can be measured again.
 
     Raise ResultsError if the configuration, the data or the method of the row has changed. The
-    attribute `why` of the error names the reason.
+    attribute `why` of the error contains the reason.
     """
     alike = list_similar_trials(row, manifest, allow_imports)
     for trial in alike:
@@ -95,7 +94,7 @@ def _find_trial(
 
 @dataclass(frozen=True)
 class Replay:
-    """A result row that was measured again, and how the two measurements differ."""
+    """A result row that was measured again, with the differences of the two measurements."""
 
     folder: Path
     row: dict[str, str]  # cells of the row as stored in the file
@@ -122,11 +121,10 @@ class SkippedRow:
 
 
 def replay_row(folder: Path, which_row: str, *, allow_imports: bool = False) -> Replay:
-    """Measure a row of results again and compare the metrics.
+    """Measure a result row again, and compare the new metrics with the stored metrics.
 
-    The row is given by its row number (from 1), or by at least 6 leading digits of its trial_id.
-    Raise ResultsError if the row does not exist, or if it cannot be measured again (see
-    `_find_trial`).
+    `which_row` is the number of the row (from 1), or at least the first 6 digits of its trial_id.
+    Raise ResultsError if there is no such row, or if the row cannot be measured again.
     """
     rows = read_valid_rows(folder)
     if which_row.isdecimal() and len(which_row) < ID_DIGITS:
@@ -149,10 +147,10 @@ def replay_random_rows(
     seed: int = 0,
     allow_imports: bool = False,
 ) -> Iterator[Replay | SkippedRow]:
-    """Measure `count` random rows of results folders again, with equal probability per row.
+    """Measure `count` random result rows from several folders again.
 
-    Nothing is downloaded. A row that cannot be repeated on this machine is skipped, and another row
-    is drawn.
+    All rows have the same probability. Nothing is downloaded. If a row cannot be measured again on
+    this machine, it is skipped, and another row is selected.
 
     Yields
     ------
@@ -178,7 +176,11 @@ def replay_random_rows(
 
 
 def _trial_here(row: dict[str, str], manifest: dict[str, Any], allow_imports: bool) -> Trial:
-    """Return the trial of a row. Raise ResultsError if the trial failed or its data are missing."""
+    """Return the trial with which a result row can be measured again on this machine.
+
+    Raise ResultsError if the stored trial has failed, if the data are not on this machine, or if
+    the row cannot be measured again.
+    """
     if row["status"] != "ok":
         raise ResultsError(ENDED_BADLY)
     specs = [spec for each in _read_experiments(manifest, allow_imports) for spec in each.dataset]

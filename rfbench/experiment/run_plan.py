@@ -1,4 +1,4 @@
-"""The plan of a run for one results folder: from validated experiments to trials."""
+"""The trials that a run measures for one results folder."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SMOKE_POOL = 400
 
 @dataclass(frozen=True)
 class RunPlan:
-    """The trials that a run measures for one results folder."""
+    """The trials that a run measures and stores in one results folder."""
 
     folder: Path
     experiments: list[Experiment]  # the experiments of the plan: one, or all variants of a sweep
@@ -39,7 +39,7 @@ class RunPlan:
     smoke: bool = False
 
     def select(self, conditions: Sequence[str]) -> RunPlan:
-        """Return a plan with only the trials that satisfy the conditions (see `filter_trials`)."""
+        """Return a plan with only the trials that satisfy the conditions ``KEY=VALUE``."""
         return replace(self, trials=filter_trials(self.trials, conditions))
 
 
@@ -48,10 +48,9 @@ def filter_trials(
 ) -> list[Trial]:
     """Return the trials that satisfy all conditions ``KEY=VALUE``.
 
-    A key may occur in several conditions. A trial then needs one of its values.
-
-    Raise ConfigError if a condition names an unknown key, or if no trial satisfies the conditions.
-    With `each`, also raise ConfigError if no trial has one of the values of a key.
+    If several conditions have the same key, a trial needs one of their values. Raise ConfigError if
+    a key is unknown, or if no trial satisfies the conditions. If `each` is True, also raise
+    ConfigError if any of the values occurs in no trial.
     """
     wanted: dict[str, list[str]] = {}
     for condition in conditions:
@@ -98,9 +97,9 @@ def plan_run(
     smoke: bool = False,
     progress: bool = False,
 ) -> RunPlan:
-    """Return the plan of all trials of the experiments. Data that are not on disk are downloaded.
+    """Return the plan of all trials of the experiments, and download missing data.
 
-    Variants of a sweep may have equal trials. The plan contains such a trial only once.
+    If several variants of an experiment have the same trial, the plan contains the trial only once.
     """
     chosen = [make_smoke_variant(e) for e in experiments] if smoke else list(experiments)
     for name in dict.fromkeys(s.name for e in chosen for s in e.dataset if not s.is_user_data):
@@ -113,7 +112,7 @@ def plan_run(
 
 
 def list_trials_without_data(experiments: Sequence[Experiment]) -> list[Trial]:
-    """Return one trial for each data set, sampler and M, without reading any data."""
+    """Return one trial for each data set, sampler and number of features, without reading data."""
     return [
         Trial(e, dataset, "", sampler, M, 0)
         for e in experiments
@@ -124,7 +123,11 @@ def list_trials_without_data(experiments: Sequence[Experiment]) -> list[Trial]:
 
 
 def make_smoke_variant(experiment: Experiment) -> Experiment:
-    """Return a small version of an experiment: few rows, two sizes, one trial, small pools."""
+    """Return a small version of an experiment for a fast test run.
+
+    The version has few rows, at most two numbers of features, one trial and small pools of
+    features.
+    """
     samplers = []
     for spec in experiment.samplers:
         parameters = dict(spec.parameters)
@@ -148,7 +151,11 @@ def make_smoke_variant(experiment: Experiment) -> Experiment:
 
 
 def make_manifest(plan: RunPlan) -> dict[str, Any]:
-    """Return the content of `manifest.json`: configuration, versions, machine, data, commit."""
+    """Return the content of `manifest.json`, the file that describes a results folder.
+
+    The file contains the configuration, versions, facts about the machine, hashes of the data, and
+    the git commit.
+    """
     first = plan.experiments[0]
     swept = any(trial.variant for trial in plan.planned)
     return {

@@ -1,4 +1,4 @@
-"""Running the trials that have no row yet. Rows are written as soon as they are measured."""
+"""Runs of trials that have no row yet. Each row is stored as soon as it is measured."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ NO_LIMIT = (
 
 @dataclass
 class Summary:
-    """Counts and messages that describe the result of a run."""
+    """Numbers of planned, measured and failed trials of a run, with the messages of failures."""
 
     folder: Path
     planned: int = 0  # number of trials in the plan
@@ -45,10 +45,9 @@ class Summary:
 def find_missing_trials(
     plan: RunPlan, done: Mapping[str, str], retry: Collection[str] = ()
 ) -> list[Trial]:
-    """Return the trials of a plan without a row, or with a status in `retry`.
+    """Return the trials of a plan that have no result row, or whose row has a status in `retry`.
 
-    `done` contains the status of each trial, by trial identity (see
-    `rfbench.results.store.Store.read_statuses`).
+    `done` maps the identity of each trial with a row to the status of the row.
     """
     return [t for t in plan.trials if t.id not in done or done[t.id] in retry]
 
@@ -65,14 +64,16 @@ def run_plan(
     on_row: Callable[[dict[str, Any]], None] | None = None,
     on_interrupt: Callable[[], None] | None = None,
 ) -> Summary:
-    """Run the trials of a plan that have no row, and write each row when it is measured.
+    """Run the trials of a plan that have no result row, and store each row when it is measured.
 
     `n_jobs` is the number of processes on this machine, or of workers of the dask `client`. The
-    results do not depend on this number, unless user code changes the global state of its process.
+    number does not affect the results, unless user code changes the global state of its process.
     Trials with a status in `retry` are run again, and their new rows replace the old rows. With
-    `fail_fast` no trial starts after a failed trial. `on_begin` is called with the trials that will
-    run, and `on_interrupt` at the first Ctrl-C. `on_row` is called with each new row. Its calls
-    come from different threads, but never two at the same time.
+    `fail_fast`, no trial starts after a failed trial.
+
+    The function `on_begin` is called with the trials that will run, `on_row` with each new row, and
+    `on_interrupt` at the first Ctrl-C. The calls of `on_row` come from different threads, but never
+    two at the same time.
 
     Raise ResultsError if another run is using the folder, or if a row cannot be written. Raise
     ExecutorError if there are no workers.

@@ -20,7 +20,10 @@ CHANCE_ERRORS = 2
 
 
 def compute_decisions(model: FittedModel, data: Prepared, clock: Clock) -> Array:
-    """Return the decision values of the test set, or reuse values that the fit has computed."""
+    """Return the decision values of the test set.
+
+    Values that the `fit` of the model has already computed are reused.
+    """
     if not model.predicts:
         return np.empty((0, 0))
     if model.report_.evaluation_decisions is not None:
@@ -30,7 +33,7 @@ def compute_decisions(model: FittedModel, data: Prepared, clock: Clock) -> Array
 
 
 def compute_test_metrics(model: FittedModel, data: Prepared, values: Array) -> dict[str, Any]:
-    """Return all metrics that apply to the decision values of the test set."""
+    """Return all metrics of the test set that apply to the task, given the decision values."""
     if not model.predicts:
         return {}
     if data.task == "regression":
@@ -44,11 +47,11 @@ def compute_test_metrics(model: FittedModel, data: Prepared, values: Array) -> d
 
 
 def note_chance_level(scores: dict[str, Any], data: Prepared) -> list[str]:
-    """Return a note if the predictions for the test set are not better than chance.
+    """Return a list with a note if the predictions for the test set are not better than chance.
 
-    For classification, chance is the prediction of the most frequent class of the training set. The
-    error has to be two standard errors below the error of this prediction. For regression, chance
-    is the mean of the test set, for which r2 is 0.
+    For a regression, chance is the mean of the test targets, for which r2 is 0. For classification,
+    chance is the prediction of the most frequent class of the training set. The error then has to
+    be more than two standard errors below the error of chance.
     """
     if data.task == "regression":
         return ["at chance: no better than predicting the mean"] if scores["r2"] <= 0 else []

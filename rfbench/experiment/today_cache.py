@@ -1,8 +1,7 @@
-"""The settings of the shipped configurations, stored in a cache file of this user.
+"""Cache file of this user for the hashes of the settings in the shipped configurations.
 
-A setting identifies a measurement (see `current_settings`). The cache saves time, because computing
-the settings imports scikit-learn and reads YAML. For all published results this takes longer than
-reading their rows.
+The cache saves time, because computing the hashes imports scikit-learn and reads YAML. For all
+published results, this needs more time than reading their rows.
 """
 
 from __future__ import annotations
@@ -24,14 +23,11 @@ FILE = "settings.json"
 
 
 def load_current_settings(several_results: Sequence[Results]) -> list[frozenset[str] | None]:
-    """Return the current settings of several results, read from the cache if possible.
+    """Return the hashes of the current settings of several results, from the cache if possible.
 
-    See `rfbench.experiment.current_settings.find_current_settings`.
-
-    A stored entry is used only if the code of rfbench, the version of scikit-learn, the
-    configurations with the name of the results, and the data are the same. Settings that depend on
-    other files are not stored (see
-    `rfbench.experiment.current_settings.depends_on_shipped_files`).
+    The result is the same as from `find_current_settings_of_each`. A stored entry is used only if
+    the code of rfbench, the version of scikit-learn, the configurations and the data have not
+    changed.
     """
     contents = {path.stem: path.read_bytes() for path in shipped.list_configurations()}
     file = find_user_folder() / FILE
@@ -58,7 +54,10 @@ def load_current_settings(several_results: Sequence[Results]) -> list[frozenset[
 
 
 def _plan(results: Results) -> tuple[frozenset[str] | None, bool]:
-    """Return the settings of results, and True if the cache may store these settings."""
+    """Compute the hashes of the current settings of results without the cache.
+
+    The second value is True if the hashes may be stored in the cache.
+    """
     from rfbench.experiment import current_settings
 
     return current_settings.find_current_settings(
@@ -81,7 +80,11 @@ def _make_key(results: Results, contents: Mapping[str, bytes]) -> str | None:
 
 
 def _hash_shipped() -> str:
-    """Return a hash over the code of rfbench, the rows of papers and scikit-learn's version."""
+    """Return a hash of the files and versions for which the cache is valid.
+
+    The hash covers the code of rfbench, the values printed in papers and the version of
+    scikit-learn.
+    """
     digest = hashlib.sha256(f"{hash_code()} {metadata.version('scikit-learn')}".encode())
     for file in sorted(PACKAGE.glob("papers/*/*.csv")):
         digest.update(hashlib.sha256(file.read_bytes()).digest())
@@ -89,7 +92,10 @@ def _hash_shipped() -> str:
 
 
 def _load(file: Path) -> dict[str, list[str] | None]:
-    """Return the stored settings by key. Return {} for a file of other code or an invalid file."""
+    """Return the hashes of settings that the cache file contains, by key.
+
+    The dictionary is empty if the file is invalid or was written by different code.
+    """
     try:
         content = json.loads(files.read(file))
         settings = content["settings"] if content["code"] == _hash_shipped() else {}

@@ -1,4 +1,4 @@
-"""One trial: prepare the rows, search the bandwidth, draw the features, fit, score.
+"""One trial: prepare the rows, select the bandwidth, fit features and model, compute metrics.
 
 The penalty is selected in the fit of the model, on held-out training rows by default (see
 `rfbench.solvers.base.Solver.fit`). The steps of a trial are timed. All columns of the result row
@@ -51,11 +51,11 @@ LONGEST_MESSAGE, LONGEST_TRACEBACK = 2000, 100_000
 
 
 def _set_warning_filters() -> None:
-    """Set the filters of two warnings in this process.
+    """Turn one warning into an error, and ignore another warning, in this process.
 
-    Numpy's warning about a discarded imaginary part becomes an error. Otherwise complex features
-    would be replaced by their real parts without notice. Scikit-learn's warning that a target with
-    many classes may be numeric is ignored, because the configuration of a trial states the task.
+    Numpy's warning about a discarded imaginary part becomes an error, so that complex features are
+    not replaced by their real parts without notice. Scikit-learn's warning that a target with many
+    classes may be numeric is ignored, because the configuration contains the task.
     """
     refusal = ("error", None, np.exceptions.ComplexWarning, None, 0)
     # Do not install the filters twice. Installing a filter resets Python's list of warnings that
@@ -66,10 +66,10 @@ def _set_warning_filters() -> None:
 
 
 def run_job(job: Job, context: Context | None = None) -> Iterator[dict[str, Any]]:
-    """Run the trials of a job and yield one row per trial, also for failed trials.
+    """Run the trials of a job, and yield one result row per trial, also for failed trials.
 
-    The global random generators of Python and numpy have the same state at the start of each trial,
-    so that code that uses them is repeatable. `context` contains the objects that the trials share.
+    The global random generators of Python and numpy are seeded before each trial, so that code that
+    uses them is repeatable. `context` caches the objects that the trials share.
     """
     _set_warning_filters()
     waves.warm_up()  # load compiled functions before any clock runs
@@ -84,7 +84,7 @@ def run_job(job: Job, context: Context | None = None) -> Iterator[dict[str, Any]
 
 
 def run_trial(trial: Trial, context: Context) -> dict[str, Any]:
-    """Return the row of a trial. If the trial fails, the row has the error message."""
+    """Run a trial and return its result row. If the trial fails, the row has the error message."""
     row, rows_before = list_known_columns(trial), ""
     # True if this worker process ignores Ctrl-C. A KeyboardInterrupt can then only be raised by the
     # code of the trial, and counts as a failure of the trial.
@@ -122,7 +122,7 @@ def run_trial(trial: Trial, context: Context) -> dict[str, Any]:
 def limit_threads(trial: Trial) -> AbstractContextManager[Any]:
     """Return a context in which BLAS and OpenMP use the number of threads of the trial.
 
-    The methods of the trial are imported first, because an import may load another library. A
+    The methods of the trial are imported first, because an import may load further libraries. A
     library that a method loads in its fit is not limited.
     """
     import_methods(trial)
@@ -150,14 +150,17 @@ def _to_plain_value(value: Any) -> Any:
 
 
 def _hash_of_rows(trial: Trial, context: Context) -> str:
-    """Return a hash of the prepared rows of a trial, without rows that are stored on disk."""
+    """Return a hash of the training set and the test set of a trial.
+
+    Rows that are stored on disk are not included.
+    """
     rows = context.prepare(trial)
     parts = (rows.X_train, rows.y_train, rows.X_test, rows.y_test)
     return str(joblib.hash([part for part in parts if not isinstance(part, RowSource)]))
 
 
 def measure_trial(trial: Trial, context: Context) -> dict[str, Any]:
-    """Run a trial. Return the measured columns and the content of its files.
+    """Run a trial, and return its measured columns and the content of its files.
 
     The clock measures the time of four parts.
 
@@ -169,8 +172,8 @@ def measure_trial(trial: Trial, context: Context) -> dict[str, Any]:
     - test: computing the features and the decision values of the test set. If the penalty is
       selected on the test set, this part includes the losses of all penalties.
 
-    The clock excludes loading, splitting and scaling the rows, scores, and extras. It also excludes
-    the fit of a different sampler that determines M (`kept_by`).
+    The clock excludes loading, splitting and scaling the rows, and computing metrics. It also
+    excludes the fit of a different sampler that determines the number of features (`kept_by`).
     """
     # Load, split and scale the rows, and import the methods. These steps precede the timed part.
     resolved, clock = ResolvedTrial.resolve(trial, context), Clock()
@@ -216,7 +219,7 @@ def measure_trial(trial: Trial, context: Context) -> dict[str, Any]:
 
 
 def _collect_columns(trial: Trial, report: FitReport, notes: list[str]) -> dict[str, Any]:
-    """Return the columns of the result row that describe the fit. Join all notes in one column."""
+    """Return the columns of the result row that describe the fit, with all notes in one column."""
     columns = {
         "selection": report.selection,
         "selection_loss": report.selection_loss,

@@ -40,7 +40,7 @@ ENVIRONMENT_PREFIX = "RFBENCH_"
 
 @dataclass(frozen=True)
 class Limits:
-    """The resource limits of one worker process: memory, time per trial, and time of the run."""
+    """Limits of a worker process: memory, time per trial, and end of the run."""
 
     # Memory limit of the worker process in bytes. An allocation beyond the limit raises
     # MemoryError.
@@ -58,7 +58,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Call:
-    """A request to call a function of `CALLS`. The result of the function has to be JSON."""
+    """A request to a worker process to call a function of `CALLS`, whose result has to be JSON."""
 
     name: str
     words: tuple[Any, ...]
@@ -67,7 +67,10 @@ class Call:
 
 
 def call_listed_function(name: str, arguments: tuple[Any, ...]) -> tuple[Any, str]:
-    """Call a function of `CALLS`. Return the result and "", or None and an error message."""
+    """Call the function with the key `name` in `CALLS`, and return its result and "".
+
+    If the call fails, return None and an error message.
+    """
     module, _, function = CALLS[name].partition(":")
     try:
         return getattr(importlib.import_module(module), function)(*arguments), ""
@@ -76,10 +79,11 @@ def call_listed_function(name: str, arguments: tuple[Any, ...]) -> tuple[Any, st
 
 
 def compute_memory_share(text: str, workers: int) -> int:
-    """Return the number of bytes for one worker, given the total in ``--memory``.
+    """Return the memory limit in bytes for one worker process.
 
-    The total is a share of the free memory such as ``80%``, or a number of GiB. Raise ConfigError
-    if the total is neither, exceeds the memory, or is too small for the workers.
+    `text` is the memory for all workers together: a share of the free memory such as ``80%``, or a
+    number of GiB. Raise ConfigError if `text` has a different form, exceeds the memory, or is too
+    small for the number of workers.
     """
     machine = usable.measure_usable_memory()
     try:
@@ -112,7 +116,7 @@ def read_folder_and_environment() -> tuple[str, dict[str, str]]:
 
 
 def apply_limits(limits: Limits, folder: str, variables: dict[str, str]) -> None:
-    """Apply memory limit, current folder and environment variables to this process.
+    """Set the memory limit, the current folder and the environment variables of this process.
 
     Allocations beyond the memory limit then raise MemoryError.
     """
@@ -126,10 +130,10 @@ def apply_limits(limits: Limits, folder: str, variables: dict[str, str]) -> None
 
 
 def main(parent: int, trace: int) -> None:
-    """Run trials and function calls for a parent process, until the parent ends.
+    """Run the trials and function calls that a parent process sends, until the parent ends.
 
-    `parent` is the id of this process, and `trace` is the descriptor of a file for the traceback of
-    a crash or a timeout.
+    `parent` is the process id of the parent. `trace` is the descriptor of the file to which the
+    traceback of a crash or a timeout is written.
     """
     mark = marks.read_mark_of_this_process()
     threading.Thread(target=_watch, args=(parent, mark), daemon=True).start()
@@ -156,7 +160,10 @@ def main(parent: int, trace: int) -> None:
 
 
 def _serve(orders: IO[bytes], answers: IO[bytes], trace: int) -> None:
-    """Send facts about the machine, then the row of each received trial or the result of a call."""
+    """Read trials and function calls from the parent process, and write their results.
+
+    Facts about the machine are written first.
+    """
     from rfbench.compute import waves
     from rfbench.experiment import environment
     from rfbench.experiment.context import Context

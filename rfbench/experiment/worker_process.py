@@ -45,10 +45,11 @@ STATUSES = ("ok", "failed", "memory")
 
 
 class WorkerDiedError(Exception):
-    """A child died or was terminated during a trial.
+    """Error of a trial whose child process died or was killed.
 
-    `columns` are the columns of the result row that describe this failure. `by_signal` is True if
-    a signal killed the child that its parent did not send, for example a segmentation fault.
+    `columns` are the columns of the result row that describe the failure. `by_signal` is True if
+    the child was killed by a signal that its parent did not send, for example by a segmentation
+    fault.
     """
 
     def __init__(self, columns: Row, *, by_signal: bool) -> None:
@@ -59,10 +60,9 @@ class WorkerDiedError(Exception):
 class WorkerProcess:
     """A child process that runs trials one at a time.
 
-    The parent detects the end of the child with a process descriptor. The end of the pipe is not
-    sufficient, because a process that a trial left running may keep the pipe open. The constructor
-    raises ExecutorError if the child does not start. With `early`, the constructor returns while
-    the child still imports modules, and `begin` waits for the imports.
+    If `early` is True, the constructor returns while the child still imports modules, and the
+    method `begin` waits for the imports. The constructor raises ExecutorError if the child does not
+    start.
     """
 
     def __init__(self, *, early: bool = False) -> None:
@@ -102,10 +102,10 @@ class WorkerProcess:
                 raise _not_started(error) from error
 
     def measure(self, trial: Trial, limits: Limits) -> Row:
-        """Run a trial in the child, and return the row of the trial.
+        """Run a trial in the child process, and return the result row of the trial.
 
-        Raise WorkerDiedError if the child died, did not return a row in time, or did not return a
-        row of this trial. The child has then ended.
+        Raise WorkerDiedError if the child died or did not return the row in time. The child has
+        then ended.
         """
         # Import these modules here, and not at the start of the file, because the import needs a
         # second.
@@ -130,7 +130,7 @@ class WorkerProcess:
         return {**row, MACHINES: self.machine}
 
     def call(self, name: str, words: tuple[Any, ...]) -> tuple[Any, str]:
-        """Call a function of `rfbench.experiment.worker.CALLS` in the child.
+        """Call the function with the key `name` in `CALLS` in the child process.
 
         Return the result of the function and its error message. Raise WorkerDiedError if the child
         died.
@@ -145,14 +145,14 @@ class WorkerProcess:
         return not (self._ran_user_code or wait([self._death], 0))
 
     def kill(self) -> None:
-        """Kill the child and the processes that its trials left running in its process group."""
+        """Kill the child process and the other processes in its process group."""
         # Kill only a process that is still running. The operating system may have given the process
         # id of a finished child to a different process.
         if self._process.returncode is None:
             platforms.kill_process_group(self._process.pid)
 
     def close(self) -> None:
-        """End the child, wait until it has ended, and release its resources."""
+        """End the child process, wait until it has ended, and release its resources."""
         if not self._trace.closed:
             self.kill()
             self._trace.close()
@@ -161,9 +161,9 @@ class WorkerProcess:
             marks.kill_marked_processes(self._mark)
 
     def send(self, content: object) -> None:
-        """Send a job to the child: a trial with its settings, or a call. None ends the job.
+        """Send a trial with its limits, or a function call, to the child process.
 
-        When a job ends, the child drops the objects that its trials share.
+        If `content` is None, the child frees the objects that the earlier trials shared.
         """
         assert self._process.stdin is not None
         try:
@@ -173,7 +173,10 @@ class WorkerProcess:
             raise self._ended() from None
 
     def _answer(self, seconds: float | None = None) -> bytes:
-        """Return the next line of the child's output, after at most this number of seconds."""
+        """Return the next line of the child's output.
+
+        End the child and raise WorkerDiedError if there is no line within the time limit `seconds`.
+        """
         end = None if seconds is None else time.monotonic() + seconds + GRACE_SECONDS
         while b"\n" not in self._answers:
             left = None if end is None else max(0.0, end - time.monotonic())
@@ -188,9 +191,9 @@ class WorkerProcess:
         return line
 
     def _ended(self, why: str = "", status: str = "crashed") -> WorkerDiedError:
-        """End the child and return an error with the reason `why`.
+        """End the child process, and return an error with the reason `why`.
 
-        If `why` is empty, the reason describes how the child ended.
+        If `why` is empty, the error describes how the child ended.
         """
         by_itself = not why and bool(wait([self._death], 1.0))
         self._trace.seek(0)
@@ -222,10 +225,10 @@ _idle: list[WorkerProcess] = []
 
 @contextlib.contextmanager
 def start_worker_early() -> Iterator[None]:
-    """Start a child, which imports the modules of trials while this process plans the trials.
+    """Start a child process, which imports modules while this process plans the trials.
 
     The first call of `acquire_worker` returns this child. If `acquire_worker` is not called, the
-    child is ended.
+    child is ended at the end of the context.
     """
     early: list[WorkerProcess] = []
     # Ignore an error at the early start. `acquire_worker` tries again to start a child, and then
@@ -246,10 +249,10 @@ def start_worker_early() -> Iterator[None]:
 
 
 def acquire_worker(code: str) -> WorkerProcess:
-    """Return an idle child that has imported no user code except `code`, or a new child.
+    """Return a child process that has imported no user code except `code`.
 
-    If all idle children have imported other user code, one of them is ended and a new child
-    replaces it. There are therefore never more children than are used at once.
+    If there is no such idle child, a new child is started, and an idle child with other user code
+    is ended.
     """
     with _lock:
         for dead in [each for each in _idle if not each.is_usable()]:
@@ -267,7 +270,7 @@ def acquire_worker(code: str) -> WorkerProcess:
 
 
 def release_worker(child: WorkerProcess) -> None:
-    """End the job of a child. A child that is still usable is kept for the next job."""
+    """Return a child process to the list of idle children, or end the child if it is not usable."""
     if not child.is_usable():
         child.close()
         return

@@ -1,6 +1,6 @@
-"""Solvers: models that are fitted on features. They are found by their name and task.
+"""Solvers, which are models that are fitted on features.
 
-A class is imported when it is first used. `rfbench.registry` maps its name to its module.
+A class is imported when it is first used. `rfbench.registry` maps the names of solvers to modules.
 """
 
 from __future__ import annotations
@@ -25,7 +25,10 @@ def __dir__() -> list[str]:
 
 
 def find_solver_class(name: str, task: str = "classification") -> type[Any]:
-    """Return the class of a solver for a task ('classification' or 'regression')."""
+    """Return the class of the solver with the given name for a task.
+
+    `task` is 'classification' or 'regression'. Raise MethodError if the solver does not support it.
+    """
     declared = SOLVERS.find(name)
     if task not in declared:
         raise MethodError(
@@ -36,7 +39,10 @@ def find_solver_class(name: str, task: str = "classification") -> type[Any]:
 
 
 def get_solver_revision(name: str) -> int:
-    """Return the revision number of a solver of rfbench, or 1 for other solvers."""
+    """Return the revision number of a solver, which is incremented when its results change.
+
+    A solver outside rfbench has the revision number 1.
+    """
     return max((cls.revision for cls in SOLVERS.get(name, {}).values()), default=1)
 
 

@@ -1,8 +1,9 @@
-"""The base class of all solvers, which fits a grid of penalties and selects one of them.
+"""The base class of all solvers.
 
-A solver is a scikit-learn estimator. `fit` also accepts a fitted feature map (`features`), so that
-the features are computed in blocks of rows. A subclass defines `_fits`, which fits every penalty of
-the grid on all rows, and on all rows except each held-out fold.
+A solver is a scikit-learn estimator. `fit` fits the model with every penalty of a grid and selects
+one penalty. `fit` also accepts a fitted feature map (`features`), so that the features are computed
+in blocks of rows. A subclass defines `_fits`, which fits every penalty of the grid on all rows, and
+on all rows except each held-out fold.
 """
 
 from __future__ import annotations
@@ -69,7 +70,10 @@ SELECTION = one_of("fixed", "test", "validation", "cv5", LOO) | FOLD_COUNTS | NO
 
 
 def _make_grid_rule(rule: Rule) -> Rule:
-    """Return a rule for a single value or a list, in which each value has to satisfy `rule`."""
+    """Return a rule that accepts a single value or a list of values.
+
+    Each value has to satisfy `rule`.
+    """
 
     def holds(values: Any) -> bool:
         listed = np.atleast_1d(np.asarray(values, dtype=object)).ravel()
@@ -80,18 +84,18 @@ def _make_grid_rule(rule: Rule) -> Rule:
 
 @dataclass(frozen=True, eq=False)
 class PenaltyChoice:
-    """The selected penalty, and the losses that decided the selection.
+    """The penalty that was selected from a grid, and its losses.
 
     Attributes
     ----------
     best : int
         Index of the selected penalty in the grid.
     loss : float or None
-        Mean loss of the selected penalty over the held-out rows.
+        Mean loss of the selected penalty over the held-out rows or evaluation rows.
     fold_losses : array of shape (K,) or None
-        Mean loss of the selected penalty in each fold.
+        Mean loss of the selected penalty on each of the K held-out folds.
     decisions : array of shape (n, t) or None
-        Decision values of the evaluation rows, if the penalty was selected on these rows.
+        Decision values of the n evaluation rows, if the penalty was selected on these rows.
     """
 
     best: int
@@ -102,15 +106,15 @@ class PenaltyChoice:
 
 @estimator
 class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
-    """Base class of the solvers.
+    """Base class of models that are fitted with a grid of penalties, one of which is selected.
 
     Parameters
     ----------
     alphas : float or sequence of float, default=1.0
         Penalties to select from (the grid). A single number is a grid with one value.
     alpha_convention : {'absolute', 'per-sample'}, default='absolute'
-        'absolute': the formula of the solver has the penalty alpha. 'per-sample': it has the
-        penalty n alpha for a fit on n rows. n is smaller in a fold and for a pair of classes.
+        'absolute': the penalty in the formula of the solver is alpha. 'per-sample': the penalty is
+        n alpha for a fit on n rows. n is smaller in a fold and for a pair of classes.
     selection : {'fixed', 'test', 'validation', 'cv5', 'loo'}, default=None
         Method that selects one penalty of the grid.
 
@@ -122,7 +126,7 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         - 'loo': smallest leave-one-out error in closed form (ridge and kernel ridge only).
         - None: 'fixed' for a single value, and 'cv5' otherwise.
 
-        If several penalties are equally good, the largest is selected. After the selection, the
+        If several penalties have the same error, the largest is selected. After the selection, the
         model is fitted on all rows. Features that use the target are fitted again without the
         held-out rows (see `fit`).
     intercept : bool, default=True
@@ -196,29 +200,39 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
     numeric_target: ClassVar[bool]
 
     def make_grid(self) -> Array:
-        """Return the penalties in decreasing order, in the convention `alpha_convention`."""
+        """Return the distinct values of the parameter `alphas` in decreasing order."""
         return np.unique(np.asarray(self.alphas, dtype=np.float64))[::-1]
 
     def _absolute(self, rows: float) -> Array:
-        """Return the penalties in the solver's formula (convention 'absolute') for a fit."""
+        """Return the penalties that the formula of the solver contains for a fit on `rows` rows.
+
+        With the convention 'per-sample', the penalties `alphas` are multiplied by `rows`.
+        """
         return (
             self.make_grid() * rows if self.alpha_convention == "per-sample" else self.make_grid()
         )
 
     @abstractmethod
     def _targets(self, y: Any) -> Targets:
-        """Return the target y of `fit` as a `Targets` object."""
+        """Convert the target y of `fit` to a `Targets` object (real values or coded labels)."""
 
     @abstractmethod
     def _truth(self, y: Any) -> NDArray[Any]:
-        """Return the targets y of evaluation rows in the form of `Targets.truth`."""
+        """Return the target y of evaluation rows as class codes, or as real values."""
 
     @abstractmethod
     def _losses(self, decisions: Array, truth: NDArray[Any]) -> Array:
-        """Return the mean loss for each of the a penalties. Decisions have shape (a, n, t)."""
+        """Return the mean loss over the n rows for each of the a penalties, shape (a,).
+
+        `decisions` contains the decision values, shape (a, n, t). `truth` contains the true
+        targets.
+        """
 
     def _summed_losses(self, decisions: Array, truth: NDArray[Any]) -> Array:
-        """Return the loss summed over the rows for each penalty, or infinity for a NaN decision."""
+        """Return the sum of the losses over the n rows for each of the a penalties, shape (a,).
+
+        The sum is infinite for a penalty whose decision values are not all finite.
+        """
         # If a fit overflowed, its decision values contain NaN. The loss of such a fit is set to
         # infinity, because argmin would treat NaN as the smallest loss and select this fit.
         usable = np.asarray(np.isfinite(decisions).all(axis=(1, 2)))
@@ -227,14 +241,21 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
 
     @abstractmethod
     def _fits(self, design: Design, targets: Targets, folds: Folds, clock: Clock) -> Fits:
-        """Fit the model on all rows, and on all rows except fold g for every fold g >= 0."""
+        """Fit the model with every penalty, on all rows and on all rows except each held-out fold.
+
+        `folds` contains the index of the fold that holds out each row, or -1 for rows never held
+        out. If `folds` is None, the model is fitted on all rows only.
+        """
 
     @abstractmethod
     def _keep(self, path: RegularizationPath, best: int) -> None:
-        """Set fitted attributes, such as `coef_`, from the fit with the penalty number `best`."""
+        """Set the fitted attributes, such as `coef_`, from the fit with the selected penalty.
+
+        `path` contains the fits with all penalties. `best` is the index of the selected penalty.
+        """
 
     def check_parameters(self) -> None:
-        """Raise MethodError if the parameters are not allowed. This check needs no data."""
+        """Raise MethodError if a parameter or a combination of parameters is not allowed."""
         super().check_parameters()
         if self.selection == "fixed" and len(self.make_grid()) > 1:
             raise MethodError(
@@ -256,7 +277,11 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
             )
 
     def resolve_selection(self) -> str:
-        """Return the selection method. None becomes 'fixed' for one penalty and 'cv5' otherwise."""
+        """Return the method that selects the penalty.
+
+        If the parameter `selection` is None, the method is 'fixed' for one penalty and 'cv5'
+        otherwise.
+        """
         if self.selection is not None:
             return str(self.selection)
         return "fixed" if len(self.make_grid()) == 1 else "cv5"
@@ -272,7 +297,7 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         evaluation: tuple[Rows, Any] | None = None,
         clock: Clock | None = None,
     ) -> Self:
-        """Fit the solver on the features of the rows X, shape (n, d), and the target y.
+        """Fit the solver on the features of the rows X and the target y, and select a penalty.
 
         Parameters
         ----------
@@ -280,11 +305,12 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         y : array of shape (n,)
             Target. A real target may have several columns, shape (n, t).
         features : fitted transformer, optional
+            Fitted feature map. By default, the rows are the features.
         features_in_folds : {'nested', 'once'} or function
-            'nested': for each fold, a copy of features that use the target
-            (`rfbench.samplers.base.uses_target`) is fitted without the held-out rows. 'once': the
-            features are not changed, although they have used the targets of the held-out rows. A
-            function fits the features of a fold (`rfbench.solvers.folds.FoldFit`).
+            Fit of features that use the target (`rfbench.samplers.base.uses_target`). 'nested': for
+            each fold, a copy of the features is fitted without the held-out rows. 'once': the given
+            features are used in each fold, although they have used the targets of the held-out
+            rows. A function fits the features of a fold (`rfbench.solvers.folds.FoldFit`).
         groups : array of shape (n,), optional
             The group (subject, patient) of each row. Complete groups are held out.
         evaluation : tuple of rows and targets, optional
@@ -350,7 +376,11 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         return self
 
     def _check_selection(self, selection: str, groups: Any, evaluation: Any) -> None:
-        """Raise MethodError if the evaluation rows, groups or features do not allow `selection`."""
+        """Raise MethodError if the other arguments of `fit` do not allow the method `selection`.
+
+        The method 'test' needs evaluation rows. The method 'loo' allows neither groups of rows nor
+        features that use the target.
+        """
         if selection == "test" and evaluation is None:
             raise MethodError(
                 "selection is 'test', but `fit` got no evaluation rows.",
@@ -378,7 +408,11 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         codes: NDArray[np.intp] | None = None,
         notes: list[str] | None = None,
     ) -> Folds:
-        """Return the index of the fold that holds out each row, or -1 for rows never held out."""
+        """Return the index of the fold that holds out each row, shape (n,).
+
+        A row that is never held out has the index -1. Return None if the method `selection` uses no
+        folds.
+        """
         if selection in CHOOSE_WITHOUT_FOLDS:
             return None
         # The folds depend on `random_state`, the rows and their groups, but not on the random
@@ -420,10 +454,10 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         fit_fold: FoldFit,
         clock: Clock,
     ) -> Fits:
-        """Return `fits`, with one more fit for each fold.
+        """Fit the features and the model again for each fold, without the held-out rows.
 
-        The features of such a fit are fitted on the rows outside of the fold. All time spent on a
-        fold counts as training.
+        Return a copy of `fits` with these models and with their losses on the held-out rows. All
+        time spent on a fold counts as training time.
         """
         partial, sums, spent = [], [], Clock()
         for g in range(int(folds.max()) + 1):
@@ -449,7 +483,7 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
     def _choose_by_evaluation(self, fits: Fits, evaluation: Any, clock: Clock) -> PenaltyChoice:
         """Return the penalty with the smallest loss on the evaluation rows.
 
-        The decision values of these rows are also returned. The scores of the trial reuse them.
+        The returned object also contains the decision values of these rows.
         """
         # Some papers select the penalty with the smallest test error, so the test errors that they
         # print are too small. This code repeats their selection. The column `selection` of the
@@ -466,9 +500,8 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
     ) -> PenaltyChoice:
         """Return the penalty with the smallest mean loss over all held-out rows.
 
-        Without held-out rows the first penalty is selected. The grid is in decreasing order, and
-        argmin returns the first of equal losses, so that the strongest penalty is selected among
-        equal losses.
+        If several penalties have the same loss, the largest penalty is selected. Without held-out
+        rows, the first penalty of the grid is selected.
         """
         sums = fits.held_loss
         if folds is None and sums is None:
@@ -479,6 +512,8 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
             with clock.time_part("train"):
                 sums = self._held_losses(fits, design, targets, folds)
         counts = np.array([design.n]) if folds is None else np.bincount(folds[folds >= 0])
+        # The grid is in decreasing order, and argmin returns the first of equal losses. The largest
+        # penalty is therefore selected among equal losses.
         # Sum the losses over all held-out rows, so that every row has the same weight. A mean of
         # the folds' means would give more weight to rows in small folds.
         losses = sums.sum(axis=0)
@@ -486,7 +521,10 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         return PenaltyChoice(best, float(losses[best]) / int(counts.sum()), sums[:, best] / counts)
 
     def _held_losses(self, fits: Fits, design: Design, targets: Targets, folds: Folds) -> Array:
-        """Return the summed loss of each held-out fold for every penalty, shape (K, a)."""
+        """Return the sum of the losses on each held-out fold for every penalty.
+
+        The result has shape (K, a) for K folds and a penalties.
+        """
         sums = []
         for g, fitted in enumerate(fits.partial):
             rows = np.flatnonzero(folds == g)
@@ -503,11 +541,14 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         return np.array(sums)
 
     def _is_small(self, design: Design) -> bool:
-        """Return True if one thread fits the design faster than two threads."""
+        """Return True if one thread fits the design matrix faster than two threads."""
         return False
 
     def _facts(self, fits: Fits, best: int, n: int, notes: list[str]) -> dict[str, Any]:
-        """Return the part of the report that follows from the fits: penalty, convergence, gaps."""
+        """Return the fields of `FitReport` that describe the selected penalty and its convergence.
+
+        `best` is the index of the selected penalty, and `n` is the number of training rows.
+        """
         path, notes = fits.path, [*notes, *fits.path.notes[best]]
         converged = None if path.converged is None else bool(path.converged[best])
         gap = None if path.gaps is None else float(path.gaps[best])
@@ -541,9 +582,10 @@ class Solver(Checked, BaseEstimator, FittedModel):  # type: ignore[misc]
         }
 
     def uses_held_out_rows(self, n: int) -> bool:
-        """Return True if the penalty is selected on a validation set or on the folds of n rows.
+        """Return True if `fit` holds out training rows to select the penalty.
 
-        The result is False for leave-one-out selection, which rejects features that use the target.
+        The held-out rows are a validation set or the folds of cross-validation. The result is False
+        for leave-one-out selection.
         """
         return self.resolve_selection() not in CHOOSE_WITHOUT_FOLDS
 
@@ -587,7 +629,7 @@ class LinearModel(Solver):
         self.intercept_ = path.intercepts[best].copy()
 
     def compute_decisions(self, X: Rows) -> Array:
-        """Return the decision values of the rows, shape (n, t)."""
+        """Return the decision values of the n rows X in the t decision columns, shape (n, t)."""
         check_is_fitted(self, "coef_")
         values = make_design(self._rows(X), self.features_).multiply(self.coef_.T)
         return np.asarray(values + self.intercept_)

@@ -36,13 +36,13 @@ class _SearchedBoosting(BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     n_iter : int
-        Number of settings to try. The first setting is the defaults of scikit-learn.
+        Number of parameter settings to try. The first setting is scikit-learn's default.
     cv : int or list of pairs of arrays
         Number of folds, or for each fold the indices of the training rows and of the held-out rows.
     trees : int
-        Maximum number of trees. Each fit of a fold stops early, based on the loss on its held-out
-        rows. The final fit uses the mean number of trees over the folds. If it is 0, the number of
-        trees is drawn from `BOOSTING_GRID`.
+        Maximum number of trees. In cross-validation, a fit stops early if the loss on the held-out
+        rows no longer decreases. The final fit has the mean number of trees over the folds. If
+        `trees` is 0, fits do not stop early, and the number of trees is drawn from `BOOSTING_GRID`.
     random_state : int
         Random seed of the drawn settings, the folds and the fits.
 
@@ -78,7 +78,7 @@ class _SearchedBoosting(BaseEstimator):  # type: ignore[misc]
         return [{}, *drawn]
 
     def fit(self, X: Rows, y: Any) -> Self:
-        """Evaluate every setting on the same folds, and fit the best setting on all rows."""
+        """Select a parameter setting by cross-validation, and fit this setting on all rows X."""
         y = np.asarray(y)
         folds = self.cv
         if isinstance(folds, Integral):
@@ -105,7 +105,10 @@ class _SearchedBoosting(BaseEstimator):  # type: ignore[misc]
         return self
 
     def _fitted(self, setting: dict[str, Any], X: Rows, y: Any, X_val: Rows, y_val: Any) -> Any:
-        """Fit one setting. With early stopping, the held-out rows determine the number of trees."""
+        """Return a boosting model with the parameters `setting` that is fitted on X and y.
+
+        If `trees` is above 0, the loss on X_val and y_val determines the number of trees.
+        """
         if not self.trees:
             return self._model(setting).fit(X, y)
         stopping = {
@@ -116,7 +119,7 @@ class _SearchedBoosting(BaseEstimator):  # type: ignore[misc]
         return self._model(setting).set_params(**stopping).fit(X, y, X_val=X_val, y_val=y_val)
 
     def predict(self, X: Rows) -> Array:
-        """Return the predictions, shape (n,)."""
+        """Return the predictions for the rows X, shape (n,)."""
         return self.best_estimator_.predict(X)  # type: ignore[no-any-return]
 
     def _model(self, setting: dict[str, Any]) -> Any:
@@ -124,14 +127,14 @@ class _SearchedBoosting(BaseEstimator):  # type: ignore[misc]
 
 
 class SearchedBoostingRegressor(RegressorMixin, _SearchedBoosting):  # type: ignore[misc]
-    """Gradient boosting for regression, with settings selected by the squared error."""
+    """Gradient boosting for regression, whose parameters are selected by the squared error."""
 
     boosting = HistGradientBoostingRegressor
     scoring = "neg_mean_squared_error"
 
 
 class SearchedBoostingClassifier(ClassifierMixin, _SearchedBoosting):  # type: ignore[misc]
-    """Gradient boosting for classification, with settings selected by the misclassification."""
+    """Gradient boosting for classification, whose parameters are selected by the error rate."""
 
     boosting = HistGradientBoostingClassifier
     scoring = "accuracy"

@@ -1,4 +1,4 @@
-"""A classifier that predicts the class with the largest sum of kernel values; nothing is fitted."""
+"""A classifier that predicts the class with the largest sum of kernel values, without a fit."""
 
 from __future__ import annotations
 
@@ -18,22 +18,24 @@ BATCH_ROWS = 1000
 
 
 class ClassSums(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Predict the class with the largest sum of kernel values k(x, x_i) over its training rows x_i.
+    """Classifier that predicts the class with the largest sum of kernel values.
 
-    Reid, Choromanski, Likhosherstov and Weller, Simplex Random Features, ICML 2023, section 4.3.
+    For a row x, the sum of a class is the sum of k(x, x_i) over all training rows x_i of the class.
+    The method is described in section 4.3 of Reid, Choromanski, Likhosherstov and Weller, Simplex
+    Random Features, ICML 2023.
 
     Parameters
     ----------
     bandwidth : float, optional
-        Bandwidth of the Gaussian kernel, which is computed exactly. By default k(x, x_i) is the
-        inner product of the rows x and x_i. For rows of random features, it estimates the kernel.
+        Bandwidth of the exact Gaussian kernel. By default, k(x, x_i) is the inner product of x and
+        x_i. For rows of random features, the inner product estimates the kernel.
     """
 
     def __init__(self, bandwidth: float | None = None) -> None:
         self.bandwidth = bandwidth
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Sum the rows of each class, or store the rows for the exact kernel."""
+        """Compute the sum of the rows X of each class. For the exact kernel, store the rows."""
         self.classes_, codes = np.unique(y, return_inverse=True)
         one_hot = np.eye(len(self.classes_))[codes]
         if self.bandwidth is None:
@@ -43,7 +45,10 @@ class ClassSums(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def decision_function(self, X: Any) -> Array:
-        """Return the sum of kernel values for each class, shape (n, classes)."""
+        """Return the sum of kernel values between each row of X and each class.
+
+        The result has shape (n, classes).
+        """
         X = np.asarray(X)
         if self.bandwidth is None:
             return np.asarray(X @ self.sums_)
@@ -52,5 +57,5 @@ class ClassSums(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return np.vstack([rbf_kernel(X[each], self.rows_, gamma) @ self.sums_ for each in blocks])
 
     def predict(self, X: Any) -> Any:
-        """Return the predicted class of each row, shape (n,)."""
+        """Return the predicted class of each row of X, shape (n,)."""
         return self.classes_[self.decision_function(X).argmax(axis=1)]

@@ -1,4 +1,4 @@
-"""The design matrix of a fit, which a fitted feature map computes in blocks of rows."""
+"""The design matrix of a fit, whose features are computed in blocks of rows."""
 
 from __future__ import annotations
 
@@ -32,18 +32,19 @@ DESIGN_BLOCK_BYTES = 2**19
 
 
 class Design:
-    """Rows with a feature map, from which features are computed without storing all of them.
+    """Design matrix of a fit, whose features are computed from rows without storing all of them.
 
     Parameters
     ----------
     X : array or CSR matrix of shape (n, d)
+        The rows.
     features : fitted transformer or None
         The fitted feature map. If None, the rows are the features.
 
     Attributes
     ----------
     clock : Clock or None
-        For a training set, the clock that measures the time of computing features again.
+        Clock to which `multiply` adds the time of computing features, if this time is measured.
     """
 
     def __init__(self, X: Rows, features: Any = None) -> None:
@@ -61,22 +62,21 @@ class Design:
 
     @property
     def n(self) -> int:
-        """Number of rows of the design."""
+        """Number of rows of the design matrix."""
         return int(self.X.shape[0])
 
     @property
     def bytes_per_row(self) -> int:
-        """Number of bytes that the feature map needs to store the features of a row."""
+        """Number of bytes that the feature map needs to store the features of one row."""
         itemsize = int(self.X.dtype.itemsize)
         if self._map is not None:
             return self._map.bytes_per_row(itemsize)
         return self.n_columns * itemsize
 
     def transform_into(self, rows: Rows, out: FloatArray) -> None:
-        """Write the features of the given rows into `out`, shape (len(rows), n_columns).
+        """Compute the features of the given `rows`, and write them into `out`.
 
-        Raise MethodError if the features are not finite. Every solver computes its features with
-        this method.
+        `out` has shape (len(rows), n_columns). Raise MethodError if a feature is not finite.
         """
         if self._map is not None:
             self._map.transform_into(rows, out)
@@ -88,14 +88,14 @@ class Design:
         check_finite(out, "The features")
 
     def select_rows(self, chosen: NDArray[np.intp]) -> Design:
-        """Return the design of the selected rows, without the clock of this design."""
+        """Return the design matrix of the rows with the indices `chosen`, without a clock."""
         return Design(select_rows(self.X, chosen), self.features)
 
     def compute_matrix(self, *, copy: bool = True) -> FloatArray:
-        """Return all features at once, shape (n, n_columns).
+        """Return the features of all rows as one matrix, shape (n, n_columns).
 
-        If `copy` is False and there is no feature map, a dense X itself is returned. The caller
-        must not change it.
+        If `copy` is False and there is no feature map, a dense array X is returned itself. The
+        caller must not change this array.
         """
         if not copy and self.features is None and isinstance(self.X, np.ndarray):
             check_finite(self.X, "The features")
@@ -107,9 +107,9 @@ class Design:
         return out
 
     def iterate_blocks(self, clock: Clock) -> Iterator[tuple[slice, FloatArray]]:
-        """Yield the row indices and features of each block.
+        """Yield the row indices and the features of one block of rows after another.
 
-        Each block overwrites the previous block.
+        The features of a block overwrite the features of the previous block in memory.
         """
         step = choose_block_rows(self.n_columns, self.X.dtype.itemsize)
         buffer = np.empty((min(step, self.n), self.n_columns), dtype=self.X.dtype)
@@ -124,7 +124,11 @@ class Design:
     def accumulate_equations(
         self, targets: Array, parts: NDArray[np.intp], clock: Clock, center: bool
     ) -> list[NormalEquations]:
-        """Return the normal equations of the features. See `gram.accumulate_parts`."""
+        """Return the normal equations of the features and `targets` for each part of the rows.
+
+        `parts` contains the number of the part to which each row belongs. `center` is True for a
+        fit with an intercept.
+        """
         return gram.accumulate_parts(
             self.transform_into,
             self.X,
@@ -137,7 +141,10 @@ class Design:
         )
 
     def multiply(self, coefficients: FloatArray) -> Array:
-        """Return Z @ coefficients, shape (n, k), for coefficients of shape (n_columns, k)."""
+        """Return the product Z @ coefficients of the feature matrix Z, shape (n, k).
+
+        `coefficients` has shape (n_columns, k).
+        """
         check_columns(self.n_columns, coefficients.shape[0])
         # If the feature map ends with a projection, apply the projection to the coefficients
         # instead of the features. This is faster if there are few columns of coefficients. It is
@@ -168,11 +175,12 @@ class Design:
 
 
 class PrecomputedDesign(Design):
-    """A design whose features are selected and rescaled columns of a matrix computed earlier.
+    """Design matrix whose features are rescaled columns of a matrix that was computed earlier.
 
     Parameters
     ----------
     formed : PrecomputedFeatures
+        The matrix, the indices of the selected columns, and their factors.
     """
 
     def __init__(self, formed: PrecomputedFeatures) -> None:
@@ -180,11 +188,14 @@ class PrecomputedDesign(Design):
         self._formed = formed
 
     def select_rows(self, chosen: NDArray[np.intp]) -> Design:
-        """Return the design of the selected rows."""
+        """Return the design matrix of the rows with the indices `chosen`."""
         return PrecomputedDesign(replace(self._formed, columns=self.X[chosen]))
 
     def multiply(self, coefficients: FloatArray) -> Array:
-        """Return Z @ coefficients, shape (n, k), for coefficients of shape (n_columns, k)."""
+        """Return the product Z @ coefficients of the feature matrix Z, shape (n, k).
+
+        `coefficients` has shape (n_columns, k).
+        """
         check_columns(self.n_columns, coefficients.shape[0])
         gradient = np.zeros((self.X.shape[1], coefficients.shape[1]), self.X.dtype)
         np.add.at(gradient, self._formed.chosen, coefficients * self._formed.factors[:, None])
@@ -193,10 +204,10 @@ class PrecomputedDesign(Design):
     def accumulate_equations(
         self, targets: Array, parts: NDArray[np.intp], clock: Clock, center: bool
     ) -> list[NormalEquations]:
-        """Return the normal equations of the features. See `gram.accumulate_parts`.
+        """Return the normal equations of the features and `targets` for each part of the rows.
 
-        If the matrix has at most as many columns as there are features, its equations are computed
-        once and then indexed and rescaled. The feature matrix is not computed.
+        If the stored matrix has at most as many columns as there are features, the equations of
+        this matrix are computed once. Their entries are then selected and rescaled.
         """
         if self.X.shape[1] > self.n_columns:
             return super().accumulate_equations(targets, parts, clock, center)
@@ -208,11 +219,9 @@ class PrecomputedDesign(Design):
 
 
 def check_finite(values: FloatArray, what: str) -> None:
-    """Raise MethodError if values are NaN or infinite. The message starts with `what`.
-
-    The sum of squares is a fast check. If it is not finite, a full check follows, because the sum
-    may overflow.
-    """
+    """Raise MethodError if `values` contain NaN or infinity. The message starts with `what`."""
+    # The sum of squares is a fast check. If it is not finite, a full check follows, because the sum
+    # may overflow.
     with np.errstate(invalid="ignore", over="ignore"):
         squares = sum_squares(values)
     if not np.isfinite(squares) and not np.isfinite(values).all():
@@ -224,7 +233,10 @@ def check_finite(values: FloatArray, what: str) -> None:
 
 
 def make_design(X: Rows, features: Any) -> Design:
-    """Return the design of X. Reuse features that the sampler's `fit` has computed for X."""
+    """Return the design matrix of the rows X and the feature map `features`.
+
+    If the `fit` of the sampler has already computed features of X, these features are reused.
+    """
     formed = getattr(features, "formed_", None)
     if isinstance(formed, PrecomputedFeatures) and formed.rows is X:
         return PrecomputedDesign(formed)

@@ -32,7 +32,7 @@ class Regressor(RegressorMixin, Solver):  # type: ignore[misc]
         return np.asarray(np.mean((decisions - truth) ** 2, axis=(1, 2)))
 
     def predict(self, X: Rows) -> Array:
-        """Return the predictions for X of shape (n, d), with the shape of the target y of `fit`."""
+        """Return the predictions for the rows X, with the same columns as the target y of `fit`."""
         values = self.compute_decisions(X)
         return values if self._shape else values[:, 0]
 
@@ -44,12 +44,14 @@ class Regressor(RegressorMixin, Solver):  # type: ignore[misc]
 
 
 class Classifier(ClassifierMixin, Solver):  # type: ignore[misc]
-    """A solver for class labels. `Coding` describes its decision columns.
+    """A solver for class labels, which are coded as decision columns.
 
     Attributes
     ----------
     classes_ : array of shape (k,)
+        The distinct labels of the training set in ascending order.
     coding_ : Coding
+        The coding of the labels as decision columns.
     """
 
     numeric_target: ClassVar[bool] = False
@@ -79,31 +81,42 @@ class Classifier(ClassifierMixin, Solver):  # type: ignore[misc]
         return np.asarray(np.mean(self.predict_codes(decisions) != truth, axis=-1))
 
     def _truth(self, y: Any) -> Codes:
-        """Return the codes of labels, with -1 for a label that is not in the training set."""
+        """Return the class codes of the labels `y`.
+
+        The code is -1 for a label that is not in the training set.
+        """
         labels = np.asarray(y)
         codes = np.minimum(np.searchsorted(self.classes_, labels), len(self.classes_) - 1)
         return np.where(self.classes_[codes] == labels, codes, -1)
 
     def predict_codes(self, decisions: Array) -> Codes:
-        """Return the class codes for decision values of shape (..., t)."""
+        """Return the class codes that are predicted from decision values of shape (..., t)."""
         return self.coding_.decode(decisions)
 
     def encode_labels(self, labels: Any) -> Array | None:
-        """Return labels coded as -1 and +1, or None if the model is not fitted on such columns."""
+        """Return `labels` coded as columns of -1 and +1, shape (n, t).
+
+        Return None if the model is not fitted on such columns, or if the columns are pairs of
+        classes.
+        """
         if not self.fits_coded_labels or self.coding_.is_one_vs_one:
             return None
         return self.coding_.encode(self._truth(labels))
 
     def compute_probabilities(self, X: Rows, codes: NDArray[Any], decisions: Array) -> Array:
-        """Return calibrated class probabilities from decision values, shape (n, K).
+        """Return calibrated class probabilities of the rows X, shape (n, K).
 
-        Decision values of least squares are not logits. Each half of the rows is calibrated with
-        the other half, so that the class of a row does not affect its own probabilities.
+        The probabilities are computed from the decision values, which are not logits. Each half of
+        the rows is calibrated with the class codes of the other half, so that the class of a row
+        does not affect its own probabilities.
         """
         return calibrate_probabilities(self.coding_.compute_scores(decisions), codes)
 
     def decision_function(self, X: Rows) -> Array:
-        """Return the decision values: shape (n,) for two classes, (n, k) for k > 2 classes."""
+        """Return the decision values of the n rows X.
+
+        The shape is (n,) for two classes, and (n, k) for k > 2 classes.
+        """
         # Compute the decision values first. If the solver is not fitted, this call raises
         # scikit-learn's NotFittedError.
         decisions = self.compute_decisions(X)
@@ -111,7 +124,7 @@ class Classifier(ClassifierMixin, Solver):  # type: ignore[misc]
         return values[:, 0] if self.coding_.k == 2 else values
 
     def predict(self, X: Rows) -> NDArray[Any]:
-        """Return the predicted labels, shape (n,), for X of shape (n, d)."""
+        """Return the predicted class label of each row of X, shape (n,)."""
         values = self.compute_decisions(X)
         return np.asarray(self.classes_[self.predict_codes(values)])
 

@@ -26,12 +26,18 @@ USUAL_FOLDS, MOST_WITHOUT_STOPPING = 5, 10_000
 
 
 def uses_held_out_rows(estimator: Any, n: int) -> bool:
-    """Return True if an estimator holds out rows to select its settings or to stop early."""
+    """Return True if a fit of the estimator on n rows holds out some of these rows.
+
+    Held-out rows are used to select settings by cross-validation, or to stop early.
+    """
     return _has_folds(estimator) or _stops_early(estimator, n)
 
 
 def _has_folds(estimator: Any) -> bool:
-    """Return True if a scikit-learn estimator has a parameter `cv` that accepts folds."""
+    """Return True if a scikit-learn estimator selects its settings by cross-validation.
+
+    Such an estimator has a parameter `cv` that is None or a number of folds.
+    """
     if not isinstance(estimator, BaseEstimator):
         return False
     cv = estimator.get_params(deep=False).get("cv", "none")
@@ -39,7 +45,10 @@ def _has_folds(estimator: Any) -> bool:
 
 
 def _stops_early(estimator: Any, n: int) -> bool:
-    """Return True if an estimator stops early and its `fit` accepts the held-out rows."""
+    """Return True if a fit of the estimator on n rows stops early and accepts validation rows.
+
+    The validation rows are the argument `X_val` of the estimator's `fit`.
+    """
     if "X_val" not in inspect.signature(estimator.fit).parameters:
         return False
     asked = getattr(estimator, "early_stopping", False)
@@ -55,7 +64,7 @@ class ExternalSolver(FittedModel):
     classification : bool
         True if predictions are class codes, False if they are real values.
     random_state : int
-        Random seed for folds of complete groups.
+        Random seed for the assignment of groups of rows to folds.
     """
 
     def __init__(self, estimator: Any, *, classification: bool, random_state: int = 0) -> None:
@@ -64,15 +73,15 @@ class ExternalSolver(FittedModel):
         self._shares: Array | None = None
 
     def fit(self, X: Rows, y: Any, **given: Unpack[FitOptions]) -> Self:
-        """Fit the estimator on the features of the rows X, shape (n, d), and on y, shape (n,).
+        """Fit the estimator on the features of the rows X, shape (n, d), and the target y.
 
-        If the estimator holds out rows by itself, it holds out complete `groups`, shape (n,). If
-        the features use the target, they have used the targets of these rows, which a note reports.
+        If the estimator holds out rows by itself and `groups` are given, all rows of a group are
+        held out together. If the features have used the targets of held-out rows, the report has a
+        note.
 
-        If the estimator has the attribute `chooses_by_evaluation`, it selects its settings on the
-        rows of `evaluation`, which it gets as `X_val` and `y_val`. This corresponds to the
-        selection 'test' of the solvers. The attribute `evaluation_` of the estimator then contains
-        its predictions for these rows.
+        If the estimator has the attribute `chooses_by_evaluation`, its `fit` selects the settings
+        on the rows and targets of `evaluation`, which are passed as `X_val` and `y_val`. The
+        attribute `evaluation_` of the estimator then contains its predictions for these rows.
         """
         clock, evaluation = given.get("clock") or Clock(), given.get("evaluation")
         self.features_ = features = given.get("features")
@@ -110,9 +119,9 @@ class ExternalSolver(FittedModel):
     def _choose_by_evaluation(
         self, Z: FloatArray, y: NDArray[Any], held: FloatArray, y_held: Any, clock: Clock
     ) -> dict[str, Any]:
-        """Fit an estimator that selects its settings on the rows `held`.
+        """Fit the estimator on Z and y. The estimator selects its settings on `held` and `y_held`.
 
-        Return the fields of the report that describe the selection.
+        Return the fields of `FitReport` that describe the selection.
         """
         with clock.time_part("train"):
             self.estimator.fit(Z, y, X_val=held, y_val=np.asarray(y_held))
@@ -126,7 +135,11 @@ class ExternalSolver(FittedModel):
         }
 
     def _fit(self, Z: FloatArray, y: NDArray[Any], groups: NDArray[Any] | None) -> None:
-        """Fit the estimator, which holds out complete groups if the estimator holds out rows."""
+        """Fit the estimator on the features Z and the target y.
+
+        If the estimator holds out rows and `groups` are given, all rows of a group are held out
+        together.
+        """
         if groups is None or not uses_held_out_rows(self.estimator, len(y)):
             self.estimator.fit(Z, y)
             return
@@ -146,7 +159,7 @@ class ExternalSolver(FittedModel):
         self.estimator.set_params(cv=list(PredefinedSplit(folds).split())).fit(Z, y)
 
     def compute_decisions(self, X: Rows) -> Array:
-        """Return the predictions as decision values, shape (n, 1)."""
+        """Return the predictions of the estimator for the n rows X as an array of shape (n, t)."""
         design = make_design(X, self.features_)
         check_columns(design.n_columns, self.n_columns_)
         values = np.asarray(self.estimator.predict(design.compute_matrix()))
@@ -159,10 +172,11 @@ class ExternalSolver(FittedModel):
         return values.astype(np.float64).reshape(len(values), -1)
 
     def compute_probabilities(self, X: Rows, codes: NDArray[Any], decisions: Array) -> Array | None:
-        """Return class probabilities, shape (n, K), or None if the estimator has no probabilities.
+        """Return the class probabilities of the n rows X, shape (n, K).
 
-        If the estimator has selected its settings on evaluation rows, X has to be these rows. Their
-        stored probabilities are returned.
+        Return None if the estimator does not predict probabilities. If the estimator has selected
+        its settings on evaluation rows, X has to be these rows, and their stored probabilities are
+        returned.
         """
         if self._shares is not None:
             return self._shares
@@ -173,15 +187,21 @@ class ExternalSolver(FittedModel):
         )
 
     def predict_codes(self, decisions: Array) -> NDArray[np.intp]:
-        """Return the class codes, which are the decision values of this model, as integers."""
+        """Convert predictions of class codes, shape (n, 1), to integers, shape (n,)."""
         return decisions[:, 0].astype(np.intp)
 
     def uses_held_out_rows(self, n: int) -> bool:
-        """Return True if the estimator holds out some of n rows for a selection."""
+        """Return True if a fit on n rows holds out some of these rows.
+
+        Held-out rows are used to select settings by cross-validation, or to stop early.
+        """
         return uses_held_out_rows(self.estimator, n)
 
     def with_selected_settings(self) -> ExternalSolver:
-        """Return an unfitted copy of the estimator. For a search, copy the best estimator found."""
+        """Return an unfitted copy with the settings that the estimator has selected.
+
+        If the estimator is a search over settings, the copy contains the best estimator found.
+        """
         best = clone(getattr(self.estimator, "best_estimator_", self.estimator))
         return ExternalSolver(
             best, classification=self.classification, random_state=self.random_state

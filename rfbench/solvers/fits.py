@@ -1,4 +1,4 @@
-"""The fits for all penalties, on all rows and on all rows except each held-out fold."""
+"""Models that are fitted with all penalties, on all rows and without each held-out fold."""
 
 from __future__ import annotations
 
@@ -32,18 +32,20 @@ CERTAIN = 1e-4
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class RegularizationPath(ABC):
-    """The solutions for one training set, one per penalty of the grid.
+    """Models that are fitted on one training set with each penalty of a grid.
 
     Attributes
     ----------
     intercepts : array of shape (a, t)
+        Intercepts for each of the a penalties and t decision columns.
     notes : list of list of str
         For every penalty, notes for readers of the results (fall-backs, missing convergence).
     converged : array of bool, shape (a,), or None
         For every penalty, True if its fit reached the tolerance. None for closed-form solutions.
     gaps : array of shape (a,) or None
         For every penalty, a proven upper bound of the objective minus its minimum, divided by the
-        objective. It is the largest bound of all columns. None for closed-form solutions.
+        objective. With several decision columns, the largest of their bounds. None for closed-form
+        solutions.
     """
 
     intercepts: Array
@@ -53,20 +55,26 @@ class RegularizationPath(ABC):
 
     @property
     def has_converged(self) -> NDArray[np.bool_]:
-        """For each penalty, True if the fit has converged and the proven gap is small."""
+        """Array that is True for each penalty whose fit has converged with a small gap.
+
+        The gap is a proven upper bound of the relative distance to the optimum.
+        """
         near = np.ones(len(self.notes), bool) if self.gaps is None else self.gaps <= CERTAIN
         return near if self.converged is None else near & self.converged
 
     def record_gap(self, i: int, gap: float) -> None:
-        """Record a proven distance to the optimum for the penalty i.
+        """Record `gap` as the proven relative distance to the optimum for the penalty number `i`.
 
-        If a distance was already recorded, the larger one is kept.
+        If a gap was already recorded for this penalty, the larger gap is kept.
         """
         assert self.gaps is not None
         self.gaps[i] = max(self.gaps[i], gap) if np.isfinite(gap) else np.inf
 
     def mark_unconverged(self, i: int, text: str) -> None:
-        """Record that the fit with the penalty i did not reach its tolerance."""
+        """Record that the fit with penalty index `i` did not reach its tolerance.
+
+        The explanation `text` is added to the notes of this penalty.
+        """
         assert self.converged is not None
         self.converged[i] = False
         if text not in self.notes[i]:
@@ -75,22 +83,25 @@ class RegularizationPath(ABC):
     @property
     @abstractmethod
     def n_columns(self) -> int:
-        """Number of coefficients per column of the decision values."""
+        """Number of coefficients per decision column."""
 
     @abstractmethod
     def compute_decisions(self, design: Design) -> Array:
-        """Return the decision values for each penalty, row and column, shape (a, n, t)."""
+        """Return the decision values of the n rows for each of the a penalties, shape (a, n, t).
+
+        t is the number of decision columns.
+        """
 
 
 @dataclass(frozen=True, eq=False)
 class LinearPath(RegularizationPath):
-    """Fits whose decision values are linear in the features, one per penalty.
+    """Models whose decision values are linear in the features, one model for each penalty.
 
     Attributes
     ----------
     coefficients : array of shape (a, p, t)
-        Coefficients of the t decision columns. t is 1 for a binary or a real target. Otherwise
-        there is one column per class or per pair of classes.
+        Coefficients for each of the a penalties, p features and t decision columns. t is 1 for a
+        binary or a real target. Otherwise there is one column per class or per pair of classes.
     kernel_weights : array of shape (a, p) or None
         The learned weights of the features, if the solver learns a distribution over features.
     """
@@ -100,7 +111,10 @@ class LinearPath(RegularizationPath):
 
     @classmethod
     def make_zero_path(cls, a: int, p: int, t: int) -> LinearPath:
-        """Return a path with zero coefficients, to be filled in by a solver."""
+        """Return models with zero coefficients, which a solver then fills in.
+
+        `a`, `p` and `t` are the numbers of penalties, features and decision columns.
+        """
         return cls(
             np.zeros((a, p, t)),
             intercepts=np.zeros((a, t)),
@@ -115,7 +129,10 @@ class LinearPath(RegularizationPath):
         return int(self.coefficients.shape[1])
 
     def compute_decisions(self, design: Design) -> Array:
-        """Return the decision values for each penalty, row and column, shape (a, n, t)."""
+        """Return the decision values of the n rows for each of the a penalties, shape (a, n, t).
+
+        t is the number of decision columns.
+        """
         a, p, t = self.coefficients.shape
         flat = self.coefficients.transpose(1, 0, 2).reshape(p, a * t)
         values = design.multiply(flat).reshape(design.n, a, t)
@@ -125,15 +142,18 @@ class LinearPath(RegularizationPath):
 
 @dataclass(frozen=True, eq=False)
 class KernelPath(RegularizationPath):
-    """Fits that are linear combinations of kernel functions, one function per training row.
+    """Models that are linear combinations of kernel functions, one model for each penalty.
+
+    There is one kernel function per training row.
 
     Attributes
     ----------
     duals : array of shape (a, n_train, t)
-        Coefficients of the kernel functions, for each penalty, training row and column.
+        Coefficients of the kernel functions, for each penalty, training row and decision column.
     rows : array or CSR matrix of shape (n_train, d)
         The training rows.
     kernel : Kernel
+        The kernel with its bandwidth.
     """
 
     duals: Array
@@ -142,11 +162,14 @@ class KernelPath(RegularizationPath):
 
     @property
     def n_columns(self) -> int:
-        """The number of training rows, each of which has one coefficient."""
+        """Number of training rows, each of which has one coefficient."""
         return int(self.duals.shape[1])
 
     def compute_decisions(self, design: Design) -> Array:
-        """Return the decision values for each penalty, row and column, shape (a, n, t)."""
+        """Return the decision values of the n rows for each of the a penalties, shape (a, n, t).
+
+        t is the number of decision columns.
+        """
         a, n_train, t = self.duals.shape
         flat = self.duals.transpose(1, 0, 2).reshape(n_train, a * t)
         values = np.empty((design.n, a * t))
@@ -162,19 +185,19 @@ class KernelPath(RegularizationPath):
 
 @dataclass(frozen=True, eq=False)
 class Fits:
-    """The fits of a solver on all rows and without each held-out fold.
+    """Models that are fitted on all rows and on all rows except each held-out fold.
 
     Attributes
     ----------
     path : RegularizationPath
-        Fits on all rows.
+        Models fitted on all rows, one for each of the a penalties.
     row_norm : float
         Mean squared norm of the feature rows (for a kernel, the mean of k(x, x)).
     partial : list of RegularizationPath
-        Fits on all rows except fold g, for every g.
+        For each of the K folds, models fitted on all rows outside the fold.
     held_loss : array of shape (K, a) or None
-        The summed loss of each held-out fold, if it is already known. For leave-one-out, K is 1,
-        and the sum is over all rows.
+        Sum of the losses on each held-out fold for each penalty, if already computed. For
+        leave-one-out, K is 1, and the sum is over all rows.
     """
 
     path: RegularizationPath
@@ -189,16 +212,14 @@ Solve = Callable[[NormalEquations], LinearPath]
 def fit_from_gram(
     design: Design, targets: Targets, folds: Folds, clock: Clock, solve: Solve, center: bool
 ) -> Fits:
-    """Fit a model from normal equations, which are accumulated in one pass over the rows.
+    """Fit a linear model from normal equations, which are accumulated in one pass over the rows.
 
-    `solve` returns the fits for all penalties from given equations. The equations of all rows
-    except a fold are the sum over the other folds. For a regression the squared error of a fold is
-    computed from the equations of the fold. `center` is True if there is an intercept (see
-    `rfbench.compute.gram.accumulate_parts`).
+    `solve` returns the models with all penalties for given normal equations. The equations of all
+    rows except a fold are the sum over the other folds. For a regression, the squared error of a
+    fold is computed from the equations of the fold. `center` is True if the model has an intercept.
 
-    Pairs of classes are fitted from one Gram matrix per class (and held-out fold). The equations
-    of the pair (i, j), with +1 for j, are the sum of the equations of j and of i, with the sign of
-    the moments of i changed. A pair without rows has the decision value 0.
+    With one-vs-one coding, the model of each pair of classes is fitted from the equations of its
+    two classes. A pair without rows has the decision value 0.
     """
     coding = targets.coding if targets.coding is not None and targets.coding.is_one_vs_one else None
     k = 1 if coding is None else coding.k
@@ -246,6 +267,8 @@ def fit_from_gram(
 
 
 def _pairs_path(by_class: list[NormalEquations], coding: Coding, solve: Solve) -> LinearPath:
+    # The equations of the pair (i, j), with +1 for j, are the sum of the equations of j and of the
+    # equations of i with the opposite sign of the moments.
     negative = [replace(own, moment=-own.moment, target_sums=-own.target_sums) for own in by_class]
     paths: list[LinearPath | None] = []
     for i, j in coding.pairs:
@@ -255,7 +278,10 @@ def _pairs_path(by_class: list[NormalEquations], coding: Coding, solve: Solve) -
 
 
 def join_paths(paths: Sequence[LinearPath | None]) -> LinearPath:
-    """Join paths with one decision column each into one path. None becomes a column of zeros."""
+    """Join models with one decision column each into models with several decision columns.
+
+    None is replaced by a column with the decision value 0.
+    """
     first = next(path for path in paths if path is not None)
     a, p, _ = first.coefficients.shape
     coefficients, intercepts = np.zeros((a, p, len(paths))), np.zeros((a, len(paths)))
@@ -284,10 +310,11 @@ def fit_from_matrix(
     fit: Callable[[Array, Targets], LinearPath],
     matrices: float,
 ) -> Fits:
-    """Fit a model with the function `fit`, which gets the complete feature matrix, shape (n, p).
+    """Call the function `fit` with the complete feature matrix Z, shape (n, p).
 
-    The matrix is in float64, and `fit` must not change it. `matrices` is the number of matrices of
-    this size that are in memory at the same time.
+    `fit` is called for all rows, and for all rows except each held-out fold. The function gets Z in
+    float64 and must not change it. `matrices` is the number of matrices of the size of Z that are
+    in memory at the same time.
 
     Raises
     ------

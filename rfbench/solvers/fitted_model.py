@@ -1,4 +1,4 @@
-"""The common base class of models that a trial fits, and the report of a fit."""
+"""The common base class of fitted models, and the report of a fit."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ from rfbench.solvers.design import make_design
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class FitReport:
-    """Facts about one fit. `Solver` documents the fields that are not listed here.
+    """Facts about a fit, such as the selected penalty and the convergence.
+
+    The fields that are not listed here are described in the attributes of `Solver`.
 
     Attributes
     ----------
@@ -51,7 +53,7 @@ class FitReport:
 
 
 def _make_report_property(name: str) -> Any:
-    """Return a property of a model that reads the field `name` from the report of the fit."""
+    """Return a property whose value is the field `name` of the report of the fit."""
 
     def read(model: FittedModel) -> Any:
         return getattr(model.report_, name)
@@ -60,7 +62,7 @@ def _make_report_property(name: str) -> Any:
 
 
 class FitOptions(TypedDict, total=False):
-    """Optional arguments of `fit` in addition to the rows and the target. See `Solver.fit`."""
+    """Optional arguments of the `fit` of a model, which `Solver.fit` describes."""
 
     features: Any
     features_in_folds: Any
@@ -70,13 +72,13 @@ class FitOptions(TypedDict, total=False):
 
 
 class FittedModel(ABC):
-    """Base class of `Solver`, of `ExternalSolver` for adapted estimators, and of `NoSolver`.
+    """Base class of models that are fitted on the features or the rows of a training set.
 
     Attributes
     ----------
     report_ : FitReport
-        The report, which `fit` sets. Attributes such as `alpha_` read the field of the report with
-        the same name, without the underscore.
+        The report of the fit. An attribute such as `alpha_` has the value of the field `alpha` of
+        this report.
     """
 
     # True if the model is fitted on random features. False if the model is fitted on the rows of
@@ -102,37 +104,49 @@ class FittedModel(ABC):
 
     @abstractmethod
     def fit(self, X: Rows, y: Any, **given: Unpack[FitOptions]) -> Self:
-        """Fit the model on the features of the rows X, shape (n, d). See `Solver.fit`."""
+        """Fit the model on the features of the rows X, shape (n, d), and the target y.
+
+        The optional arguments are the same as for `Solver.fit`.
+        """
 
     def resolve_selection(self) -> str:
-        """Return the method that selects the penalty, which is 'fixed' for at most one penalty."""
+        """Return the name of the method that selects the penalty.
+
+        The method is 'fixed' for a model without a penalty or with a single penalty.
+        """
         return "fixed"
 
     def uses_held_out_rows(self, n: int) -> bool:
-        """Return True if `fit` holds out some of the n rows for the selection."""
+        """Return True if a fit on n rows holds out some of these rows.
+
+        Held-out rows are used to select settings, or to stop early.
+        """
         return False
 
     @abstractmethod
     def with_selected_settings(self) -> FittedModel:
-        """Return an unfitted copy of the model with the settings that this fit has selected."""
+        """Return an unfitted copy of the model with the settings that `fit` has selected."""
 
     @abstractmethod
     def compute_decisions(self, X: Rows) -> Array:
-        """Return the decision values of the rows, shape (n, t)."""
+        """Return the decision values of the n rows X in the t decision columns, shape (n, t)."""
 
     def predict_codes(self, decisions: Array) -> NDArray[np.intp]:
-        """Return the class codes that decision values predict, shape (n,).
+        """Return the class codes that are predicted from decision values, shape (n,).
 
         Raise MethodError if the model does not predict classes.
         """
         raise MethodError(f"{type(self).__name__} does not predict classes.")
 
     def encode_labels(self, labels: Any) -> Array | None:
-        """Return labels coded as -1 and +1, or None if the model is not fitted on such columns."""
+        """Return `labels` coded as columns of -1 and +1.
+
+        Return None if the model is not fitted on such columns.
+        """
         return None
 
     def compute_probabilities(self, X: Rows, codes: NDArray[Any], decisions: Array) -> Array | None:
-        """Return the class probabilities of rows that were not fitted, shape (n, K).
+        """Return the class probabilities of rows that were not used in the fit, shape (n, K).
 
         Return None if the model predicts classes without probabilities.
 
@@ -140,15 +154,17 @@ class FittedModel(ABC):
         ----------
         X : array or CSR matrix of shape (n, d)
         codes : array of shape (n,)
-            Class codes of these rows, which are used to calibrate scores that are not
-            probabilities.
+            True class codes of the rows X, with which the probabilities are calibrated.
         decisions : array of shape (n, t)
-            Decision values of these rows.
+            Decision values of the rows X.
         """
         raise MethodError(f"{type(self).__name__} does not predict classes.")
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Restore a saved model. Models of earlier versions have attributes instead of a report."""
+        """Restore a saved model from its state.
+
+        If an earlier version saved the model, its attributes are converted to a report of the fit.
+        """
         state = dict(state)
         names = [each.name for each in fields(FitReport)]
         saved = {name: state.pop(f"{name}_") for name in names if f"{name}_" in state}
@@ -158,12 +174,12 @@ class FittedModel(ABC):
 
 
 class NoSolver(FittedModel):
-    """The solver 'none', which computes the training features without fitting a model."""
+    """The solver 'none', which computes the features of the training set without a model."""
 
     predicts: ClassVar[bool] = False
 
     def fit(self, X: Rows, y: Any, **given: Unpack[FitOptions]) -> Self:
-        """Compute the features of the rows X, shape (n, d). The time counts as time of features."""
+        """Compute the features of the rows X, shape (n, d), and record the time. Fit no model."""
         design = make_design(X, given.get("features"))
         with (given.get("clock") or Clock()).time_part("features"):
             design.compute_matrix()
@@ -171,7 +187,7 @@ class NoSolver(FittedModel):
         return self
 
     def with_selected_settings(self) -> FittedModel:
-        """Return a new `NoSolver`."""
+        """Return a new `NoSolver`, which has no settings."""
         return NoSolver()
 
     def compute_decisions(self, X: Rows) -> Array:

@@ -26,10 +26,11 @@ FoldFit = Callable[[Rows, NDArray[Any], Clock], Any]
 
 
 def make_fold_fit(asked: str | FoldFit, features: Any) -> FoldFit | None:
-    """Return the function that fits features in folds, or None if all folds share the features.
+    """Return a function that fits the features for a fold, or None if all folds share the features.
 
-    For 'nested', a copy of the features with the same parameters is fitted on the rows outside the
-    fold. Raise MethodError if `asked` is neither one of `FEATURES_IN_FOLDS` nor a function.
+    `asked` is 'nested', 'once', or a function that is returned unchanged. For 'nested', the
+    returned function fits a copy of the features on the rows outside the fold, if the features use
+    the target. Raise MethodError for all other values.
     """
     if callable(asked):
         return asked
@@ -52,7 +53,7 @@ def make_fold_fit(asked: str | FoldFit, features: Any) -> FoldFit | None:
 def assign_group_folds(
     groups: NDArray[Any], codes: NDArray[Any] | None, count: int, seed: int
 ) -> NDArray[np.intp]:
-    """Return the fold index of each row, shape (n,). All rows of a group are in one fold.
+    """Return the fold index of each row, shape (n,), so that all rows of a group are in one fold.
 
     Parameters
     ----------
@@ -63,6 +64,8 @@ def assign_group_folds(
         folds get about the same number of rows.
     count : int
         Number of folds. If there are fewer groups, each group is a fold.
+    seed : int
+        Random seed of the assignment.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Joint optimization of a kernel and its support vector machine by an interior-point method."""
+"""Joint optimization of a kernel and a support vector machine by an interior-point method."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ REFINEMENTS = 2
 
 @dataclass(frozen=True, eq=False)
 class Saddle:
-    """An approximate saddle point, with a lower and an upper bound of the optimal value.
+    """Approximate solution of the problem of `JointClassifier`, with bounds of the optimal value.
 
     Attributes
     ----------
@@ -48,10 +48,12 @@ class Saddle:
         Coefficients q_m g_m of the features. The bound `upper` was computed for q, these
         coefficients and b.
     b : float
+        The intercept.
     upper, lower : float
         Bounds of the optimal value. `upper` is the primal objective of the SVM at (q, weights, b).
         `lower` is the dual objective at a, minimized over q in closed form.
     iterations : int
+        Number of iterations.
     """
 
     q: Array
@@ -64,14 +66,15 @@ class Saddle:
 
     @property
     def _relative_gap(self) -> float:
-        """Duality gap divided by the upper bound."""
+        """Difference of the upper and the lower bound, divided by the upper bound."""
         return (self.upper - self.lower) / abs(self.upper) if self.upper else 0.0
 
 
 def compute_lower_bound(A: Array, a: Array, rho: float) -> float:
-    """Return a lower bound of the optimal value.
+    """Return a lower bound of the optimal value of the problem of `JointClassifier`.
 
-    The bound is 1'a - max_q q'g^2 / 2 with g = A'a, over the feature weights q.
+    For dual variables `a`, the bound is 1'a - max_q q'g^2 / 2 with g = A'a. The maximum is over all
+    distributions q over the features with chi-square radius `rho`.
     """
     # The dual variables a are fixed. The feature weights q that maximize q'v have a closed form,
     # where v is the elementwise square of A'a. Only this maximum gives a lower bound of the optimal
@@ -81,7 +84,10 @@ def compute_lower_bound(A: Array, a: Array, rho: float) -> float:
 
 
 def find_best_intercept(values: Array, y: Array, near: float) -> float:
-    """Return the b nearest to `near` that minimizes sum_i max(0, 1 - y_i (values_i + b))."""
+    """Return the intercept b with the smallest sum of hinge losses max(0, 1 - y_i (values_i + b)).
+
+    If several intercepts have the smallest sum, the intercept nearest to `near` is returned.
+    """
     # The hinge loss is piecewise linear in b, with a kink at each y_i - values_i. Its slope
     # increases by 1 at each kink, starting from -P, where P is the number of positive rows. The
     # loss is therefore smallest between the P-th and the (P + 1)-th kink.
@@ -95,13 +101,11 @@ def find_best_intercept(values: Array, y: Array, near: float) -> float:
 def solve_saddle(
     A: Array, y: Array, C: float, rho: float, *, intercept: bool, tol: float, max_iter: int
 ) -> Saddle:
-    """Find the saddle point of the problem in `JointClassifier`.
+    """Solve the min-max problem of `JointClassifier` by an interior-point method.
 
-    The method solves the Karush-Kuhn-Tucker conditions of the minimum over q and the maximum over
-    a. It reduces the products of slacks and multipliers to zero. Their target in each step follows
-    Mehrotra's rule, without his second-order correction. Every step solves one n x n system with
-    the matrix A W A' + D, where W and D are diagonal (see `_System`). q and the multipliers are
-    eliminated from the system.
+    The problem is a minimum over the feature weights q and a maximum over the dual variables a.
+    Every step solves one linear system with an n x n matrix, and reduces the products of slacks and
+    multipliers.
 
     Parameters
     ----------
@@ -110,13 +114,16 @@ def solve_saddle(
     y : array of shape (n,)
         Labels -1 and +1. Both have to occur.
     C : float
+        Upper bound of the dual variables.
     rho : float
-        Radius of the ball, above 0.
+        Radius of the chi-square ball that contains q, above 0.
     intercept : bool
-        True: fit b, with the constraint y'a = 0. False: b is 0, without this constraint.
+        True: fit an intercept b, with the constraint y'a = 0. False: b is 0, and the constraint
+        y'a = 0 is omitted.
     tol : float
         Relative duality gap at which the iterations stop.
     max_iter : int
+        Maximum number of iterations.
     """
     point = _Point(A, y, C, rho, intercept)
     best: Saddle | None = None
@@ -135,7 +142,11 @@ def solve_saddle(
 
 
 def _better(best: Saddle | None, point: _Point, iteration: int) -> Saddle:
-    """Return a saddle point with the best upper bound and the best lower bound of two points."""
+    """Return a `Saddle` with the smallest upper bound and the largest lower bound so far.
+
+    `best` contains the best bounds of the earlier iterations, or is None. `point` is the current
+    iterate, for which the bounds are computed.
+    """
     # Upper bound: the primal objective of the SVM at q with the coefficients w_m = q_m * g_m, so
     # that the sum of w_m^2 / (2 * q_m) is q'g^2 / 2. The intercept b is optimized for these
     # coefficients.
@@ -163,15 +174,16 @@ Step = dict[str, Any]
 
 
 class _System:
-    """The matrix B B' + D with a positive diagonal D, factorized on the shorter side of B.
+    """Linear systems with the matrix B B' + D, for a matrix B and a positive diagonal D.
 
-    If B of shape (n, N) has fewer columns than rows, the inverse is D^-1 - D^-1 B (I + B' D^-1
-    B)^-1 B' D^-1 (Woodbury), for n N^2 instead of n^2 N operations. Near the solution the entries
-    of D differ by many orders of magnitude, so that the difference loses digits. Iterative
-    refinement restores them.
+    If B has fewer columns than rows, the matrix is inverted with the Woodbury identity, which is
+    faster. The identity loses digits if the entries of D differ by many orders of magnitude.
+    Iterative refinement restores these digits.
     """
 
     def __init__(self, B: Array, D: Array) -> None:
+        # For B of shape (n, N), the inverse is D^-1 - D^-1 B (I + B' D^-1 B)^-1 B' D^-1 (Woodbury).
+        # It needs n N^2 instead of n^2 N operations.
         self.B, self.D = B, D[:, None]
         self.by_rows = B.shape[0] <= B.shape[1]
         if self.by_rows:
@@ -183,7 +195,7 @@ class _System:
         self.factor = linalg.cholesky(matrix, lower=True, overwrite_a=True, check_finite=False)
 
     def solve(self, rhs: Array) -> Array:
-        """Solve the system for every column of `rhs`. Return the solutions as columns."""
+        """Return the solution of the linear system for every column of `rhs`, as columns."""
         if self.by_rows:
             return self._inner(rhs)
         solved = self._woodbury(rhs)
@@ -203,10 +215,11 @@ class _System:
 
 
 class _Point:
-    """An iterate of the method: the variables q and a, and the multipliers of their constraints.
+    """Iterate of the interior-point method: the variables q and a, and the multipliers.
 
-    z, mu and tau belong to the constraints q >= 0, the ball and 1'q = 1. over, under and b belong
-    to a <= C, a >= 0 and y'a = 0.
+    The multipliers `z`, `mu` and `tau` belong to the constraints q >= 0, N |q|^2 <= 1 + rho and 1'q
+    = 1. The multipliers `over`, `under` and `b` belong to the constraints a <= C, a >= 0 and y'a =
+    0.
     """
 
     def __init__(self, A: Array, y: Array, C: float, rho: float, intercept: bool) -> None:
@@ -225,7 +238,11 @@ class _Point:
         self.room = 1.0 + self.rho - len(self.q) * sum_squares(self.q)
 
     def feasible(self) -> Array:
-        """Return the dual variables with y'a = 0. The class with the larger sum is scaled down."""
+        """Return dual variables that satisfy the constraint y'a = 0.
+
+        The dual variables of the class with the larger sum are scaled down. Without an intercept,
+        there is no such constraint, and a is returned unchanged.
+        """
         if not self.intercept:
             return self.a
         positive = self.y > 0
@@ -234,14 +251,17 @@ class _Point:
         return self.a * np.where(positive, least / sides[0], least / sides[1])
 
     def _complementarity(self, step: Step, t: float) -> float:
-        """Return the mean product of slack and multiplier after a fraction t of a step."""
+        """Return the mean product of slacks and multipliers after a fraction `t` of the step."""
         q, a, z, over, under, mu = (getattr(self, name) + t * step[name] for name in POSITIVE)
         room = 1.0 + self.rho - len(q) * sum_squares(q)
         total = float((z * q).sum() + (over * (self.C - a) + under * a).sum()) + mu * room
         return float(total / (len(q) + 2 * len(a) + 1))
 
     def advance(self) -> bool:
-        """Make one predictor-corrector step. Return False if the step is too short to be useful."""
+        """Make one predictor-corrector step of the interior-point method.
+
+        Return False if the step is too short to be useful.
+        """
         # Optimality conditions: the gradients in q and a are 0, and multiplier * slack is `aim` for
         # each constraint.
         # Gradient in q: g_m^2 / 2 - tau - 2 * N * mu * q_m + z_m = 0.
@@ -270,7 +290,10 @@ class _Point:
         return bool(np.isfinite(t) and t > 1e-10)
 
     def _direction(self, factor: tuple[Array, _System], aim: float) -> Step:
-        """Return the Newton step toward products of slack and multiplier that are all `aim`."""
+        """Return the Newton step after which each product of slack and multiplier would be `aim`.
+
+        `factor` contains the curvature in q and the factorized linear system.
+        """
         curvature, system = factor
         A, y, q, a, g, N = self.A, self.y, self.q, self.a, self.g, len(self.q)
         upper_slack = self.C - a
@@ -329,7 +352,7 @@ class _Point:
         }
 
     def _longest(self, step: Step) -> float:
-        """Return the longest step, at most 1, for which slacks and multipliers stay positive."""
+        """Return the largest step length t <= 1 for which slacks and multipliers stay positive."""
         longest = 1.0
         for values, change in (
             *((np.atleast_1d(getattr(self, name)), np.atleast_1d(step[name])) for name in POSITIVE),
@@ -351,18 +374,23 @@ class _Point:
 
 @estimator
 class JointClassifier(Classifier, LinearModel):
-    r"""Joint optimization of a distribution over random features and of an SVM (problem 9).
+    r"""Joint optimization of an SVM and of a distribution over its random features.
+
+    The solver solves problem (9) of Sinha and Duchi (2016) for dual variables a,
 
     .. math:: \min_q \max_{0 \le a \le C,\; y^\top a = 0} 1^\top a - \tfrac12 \sum_m q_m g_m^2,
               \qquad g_m = \sum_i a_i y_i \phi_{im},
 
-    over the distributions q with :math:`N |q|^2 - 1 \le \rho`. C is 1/alpha. For a given q the
-    objective is :math:`\sum_i \max(0, 1 - y_i (\phi_i^\top w + b)) + \alpha \sum_m w_m^2 / (2
-    q_m)`. The N features are all features of the pool, without weights (for example of the sampler
-    rks with M = N). The decision is :math:`\sum_m q_m g_m \phi_m(x) + b`, with b from the
-    optimality of the hinge losses. Only binary targets are supported. The features z have a factor
-    1/sqrt(N), as in the samplers, and :math:`\phi = \sqrt N z`. With the uniform q, the model is
-    the SVM on the unweighted features.
+    over the distributions q with :math:`N |q|^2 - 1 \le \rho`. C is 1/alpha, :math:`\phi_{im}` is
+    feature m of row i, and y_i = -1 or +1 is the label of row i. For a given q, the model is an SVM
+    with coefficients w and intercept b, whose objective is
+    :math:`\sum_i \max(0, 1 - y_i (\phi_i^\top w + b)) + \alpha \sum_m w_m^2 / (2 q_m)`. The
+    decision value of a row x is :math:`\sum_m q_m g_m \phi_m(x) + b`. Only binary targets are
+    supported.
+
+    The N features are all features of the pool, without weights (for example of the sampler rks
+    with M = N). Samplers return features z with a factor 1/sqrt(N), so that
+    :math:`\phi = \sqrt N z`. With the uniform q, the model is the SVM on the unweighted features.
 
     An interior-point method runs until the relative duality gap is below `tol`. A note reports the
     final gap, which is proven by a primal and a dual feasible point. With m the smaller of n and N,
@@ -387,7 +415,7 @@ class JointClassifier(Classifier, LinearModel):
         - 'loo': smallest leave-one-out error in closed form (ridge and kernel ridge only).
         - None: 'fixed' for a single value, and 'cv5' otherwise.
 
-        If several penalties are equally good, the largest is selected. After the selection, the
+        If several penalties have the same error, the largest is selected. After the selection, the
         model is fitted on all rows. Features that use the target are fitted again without the
         held-out rows (see `fit`).
     intercept : bool, default=True

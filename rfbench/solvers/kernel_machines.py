@@ -32,15 +32,15 @@ from rfbench.solvers.fits import Fits, Folds, KernelPath, RegularizationPath
 
 @estimator
 class KernelModel(Solver):
-    """Base class of the exact kernel solvers, which use the rows and ignore `features`.
+    """Base class of exact kernel solvers, which use the kernel matrix of the rows and no features.
 
     Parameters
     ----------
     alphas : float or sequence of float, default=1.0
         Penalties to select from (the grid). A single number is a grid with one value.
     alpha_convention : {'absolute', 'per-sample'}, default='absolute'
-        'absolute': the formula of the solver has the penalty alpha. 'per-sample': it has the
-        penalty n alpha for a fit on n rows. n is smaller in a fold and for a pair of classes.
+        'absolute': the penalty in the formula of the solver is alpha. 'per-sample': the penalty is
+        n alpha for a fit on n rows. n is smaller in a fold and for a pair of classes.
     selection : {'fixed', 'test', 'validation', 'cv5', 'loo'}, default=None
         Method that selects one penalty of the grid.
 
@@ -52,7 +52,7 @@ class KernelModel(Solver):
         - 'loo': smallest leave-one-out error in closed form (ridge and kernel ridge only).
         - None: 'fixed' for a single value, and 'cv5' otherwise.
 
-        If several penalties are equally good, the largest is selected. After the selection, the
+        If several penalties have the same error, the largest is selected. After the selection, the
         model is fitted on all rows. Features that use the target are fitted again without the
         held-out rows (see `fit`).
     intercept : bool, default=True
@@ -82,7 +82,7 @@ class KernelModel(Solver):
 
     @abstractmethod
     def _path(self, K: Array, rows: Rows, targets: Targets) -> KernelPath:
-        """Fit every penalty of the grid from the kernel matrix of the rows."""
+        """Fit the model with every penalty of the grid to the kernel matrix `K` of the rows."""
 
     def _fits(self, design: Design, targets: Targets, folds: Folds, clock: Clock) -> Fits:
         n = design.n
@@ -110,7 +110,10 @@ class KernelModel(Solver):
             return Fits(path, norm, partial, loss)
 
     def _all_rows(self, K: Array, rows: Rows, targets: Targets) -> tuple[KernelPath, Array | None]:
-        """Return the fits on all rows, and with selection 'loo' the leave-one-out losses."""
+        """Return the models that are fitted on all rows, and the leave-one-out losses.
+
+        The losses are None, except for the selection 'loo'.
+        """
         return self._path(K, rows, targets), None
 
     def _keep(self, path: RegularizationPath, best: int) -> None:
@@ -120,7 +123,7 @@ class KernelModel(Solver):
         self.rows_ = path.rows
 
     def compute_decisions(self, X: Rows) -> Array:
-        """Return the decision values of the rows, shape (n, t)."""
+        """Return the decision values of the n rows X in the t decision columns, shape (n, t)."""
         check_is_fitted(self, "dual_coef_")
         intercepts = self.intercept_[None]
         path = KernelPath(self.dual_coef_[None], self.rows_, self.kernel_, intercepts=intercepts)
@@ -153,7 +156,7 @@ class _KernelRidge(KernelModel):
 
 
 def _noise(K: Array) -> float:
-    """Return the relative rounding error of K. K is computed in float64, also for float32 rows."""
+    """Return the relative rounding error of the kernel matrix K, which is in float64."""
     return len(K) * float(np.finfo(np.float64).eps)
 
 
@@ -161,17 +164,18 @@ def _noise(K: Array) -> float:
 class KernelRidgeRegressor(Regressor, _KernelRidge):
     r"""Kernel ridge regression: :math:`|y - f - b|^2 + \alpha |f|_k^2` over f in the RKHS.
 
-    Ridge regression on random features approximates this model. All penalties are solved by
-    `rfbench.compute.ridge.solve_shifted_systems`, or from a single eigendecomposition for the
-    selection 'loo'. The fit needs 8 * 4 n^2 bytes of memory.
+    y is the target, f is a function with the norm :math:`|f|_k` in the RKHS of the kernel, and b is
+    an intercept. Ridge regression on random features approximates this model. All penalties are
+    solved by `rfbench.compute.ridge.solve_shifted_systems`, or from a single eigendecomposition for
+    the selection 'loo'. The fit needs 8 * 4 n^2 bytes of memory.
 
     Parameters
     ----------
     alphas : float or sequence of float, default=1.0
         Penalties to select from (the grid). A single number is a grid with one value.
     alpha_convention : {'absolute', 'per-sample'}, default='absolute'
-        'absolute': the formula of the solver has the penalty alpha. 'per-sample': it has the
-        penalty n alpha for a fit on n rows. n is smaller in a fold and for a pair of classes.
+        'absolute': the penalty in the formula of the solver is alpha. 'per-sample': the penalty is
+        n alpha for a fit on n rows. n is smaller in a fold and for a pair of classes.
     selection : {'fixed', 'test', 'validation', 'cv5', 'loo'}, default=None
         Method that selects one penalty of the grid.
 
@@ -183,7 +187,7 @@ class KernelRidgeRegressor(Regressor, _KernelRidge):
         - 'loo': smallest leave-one-out error in closed form (ridge and kernel ridge only).
         - None: 'fixed' for a single value, and 'cv5' otherwise.
 
-        If several penalties are equally good, the largest is selected. After the selection, the
+        If several penalties have the same error, the largest is selected. After the selection, the
         model is fitted on all rows. Features that use the target are fitted again without the
         held-out rows (see `fit`).
     intercept : bool, default=True
@@ -210,16 +214,18 @@ class KernelRidgeRegressor(Regressor, _KernelRidge):
 class KernelRidgeClassifier(Classifier, _KernelRidge):
     r"""Kernel ridge regression on labels coded -1 and +1: :math:`|y - f - b|^2 + \alpha |f|_k^2`.
 
-    For two classes there is one decision column, and its sign is predicted. For more classes there
-    is one column per class, and the class with the largest value is predicted.
+    y are the coded labels, f is a function with the norm :math:`|f|_k` in the RKHS of the kernel,
+    and b is an intercept. For two classes there is one decision column, and its sign is predicted.
+    For more classes there is one column per class, and the class with the largest value is
+    predicted.
 
     Parameters
     ----------
     alphas : float or sequence of float, default=1.0
         Penalties to select from (the grid). A single number is a grid with one value.
     alpha_convention : {'absolute', 'per-sample'}, default='absolute'
-        'absolute': the formula of the solver has the penalty alpha. 'per-sample': it has the
-        penalty n alpha for a fit on n rows. n is smaller in a fold and for a pair of classes.
+        'absolute': the penalty in the formula of the solver is alpha. 'per-sample': the penalty is
+        n alpha for a fit on n rows. n is smaller in a fold and for a pair of classes.
     selection : {'fixed', 'test', 'validation', 'cv5', 'loo'}, default=None
         Method that selects one penalty of the grid.
 
@@ -231,7 +237,7 @@ class KernelRidgeClassifier(Classifier, _KernelRidge):
         - 'loo': smallest leave-one-out error in closed form (ridge and kernel ridge only).
         - None: 'fixed' for a single value, and 'cv5' otherwise.
 
-        If several penalties are equally good, the largest is selected. After the selection, the
+        If several penalties have the same error, the largest is selected. After the selection, the
         model is fitted on all rows. Features that use the target are fitted again without the
         held-out rows (see `fit`).
     intercept : bool, default=True
@@ -251,18 +257,18 @@ class KernelRidgeClassifier(Classifier, _KernelRidge):
 class KernelSVMClassifier(Classifier, KernelModel):
     r"""Kernel SVM: minimizes :math:`\sum_i \max(0, 1 - y_i (f(x_i) + b)) + \alpha |f|_k^2 / 2`.
 
-    f is in the RKHS, and b is not penalized. The solver is scikit-learn's SVC on the precomputed
-    kernel matrix, with C = 1/alpha. For more than two classes there is one decision column per pair
-    of classes, and the columns vote (one-vs-one, see `rfbench.solvers.coding.Coding`). The fit
-    needs 8 * 3 n^2 bytes of memory.
+    f is a function with the norm :math:`|f|_k` in the RKHS of the kernel. The intercept b is not
+    penalized. The solver is scikit-learn's SVC on the precomputed kernel matrix, with C = 1/alpha.
+    For more than two classes there is one decision column per pair of classes, and the columns vote
+    (one-vs-one, see `rfbench.solvers.coding.Coding`). The fit needs 8 * 3 n^2 bytes of memory.
 
     Parameters
     ----------
     alphas : float or sequence of float, default=1.0
         Penalties to select from (the grid). A single number is a grid with one value.
     alpha_convention : {'absolute', 'per-sample'}, default='absolute'
-        'absolute': the formula of the solver has the penalty alpha. 'per-sample': it has the
-        penalty n alpha, and n counts the rows of all classes, also for a pair of classes.
+        'absolute': the penalty in the formula of the solver is alpha. 'per-sample': the penalty is
+        n alpha, and n counts the rows of all classes, also for a pair of classes.
     selection : {'fixed', 'test', 'validation', 'cv5', 'loo'}, default=None
         Method that selects one penalty of the grid.
 
@@ -274,7 +280,7 @@ class KernelSVMClassifier(Classifier, KernelModel):
         - 'loo': smallest leave-one-out error in closed form (ridge and kernel ridge only).
         - None: 'fixed' for a single value, and 'cv5' otherwise.
 
-        If several penalties are equally good, the largest is selected. After the selection, the
+        If several penalties have the same error, the largest is selected. After the selection, the
         model is fitted on all rows. Features that use the target are fitted again without the
         held-out rows (see `fit`).
     intercept : bool, default=True
@@ -308,7 +314,7 @@ class KernelSVMClassifier(Classifier, KernelModel):
     tol: float = parameter(1e-6, number(above=0))
 
     def check_parameters(self) -> None:
-        """Raise MethodError if a parameter is wrong, or if there is no intercept."""
+        """Raise MethodError if a parameter is not allowed, or if `intercept` is False."""
         super().check_parameters()
         if not self.intercept:
             raise MethodError(

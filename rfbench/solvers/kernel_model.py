@@ -44,10 +44,10 @@ ROUNDS, METRIC_ROWS = 6, 4_500
 class _KernelModel(BaseEstimator):  # type: ignore[misc]
     r"""Base class of `KernelRegressor` and `KernelClassifier`.
 
-    For features Z of n rows, the objective is :math:`|Y - \bar y - Z\theta|^2 + n\alpha|\theta|^2`.
-    For landmarks S the kernel itself is used: :math:`Z = K_{nS}` with the penalty
-    :math:`n\alpha\,\theta^\top K_{SS}\theta`. This model is the same, but a prediction needs only
-    kernel values, and no root of :math:`K_{SS}`. The rows are processed in blocks.
+    For features Z of n rows and targets Y with the mean :math:`\bar y`, the objective is
+    :math:`|Y - \bar y - Z\theta|^2 + n\alpha|\theta|^2` with coefficients :math:`\theta`. For
+    landmarks S, the features are the kernel values :math:`K_{nS}` between rows and landmarks, with
+    the penalty :math:`n\alpha\,\theta^\top K_{SS}\theta`. The rows are processed in blocks.
 
     Parameters
     ----------
@@ -55,7 +55,9 @@ class _KernelModel(BaseEstimator):  # type: ignore[misc]
         Method of selecting landmarks (see `Nystroem`). ``frequencies`` uses random Fourier
         features, which do not store rows.
     n_components : int
+        Number of features or landmarks.
     kernel : str
+        Name of the kernel.
     factors : sequence of float
         Bandwidths to select from, as multiples of the median distance between rows.
     alphas : sequence of float
@@ -102,17 +104,22 @@ class _KernelModel(BaseEstimator):  # type: ignore[misc]
         self.link, self.random_state = link, random_state
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state of the model without results on a validation set."""
+        """Return the state of the model for pickling, without the results on a validation set."""
         beside = ("evaluation_", "arrays_")
         return {key: v for key, v in super().__getstate__().items() if key not in beside}
 
     @property
     def chooses_by_evaluation(self) -> bool:
-        """True if `fit` needs a validation set to select from several bandwidths or penalties."""
+        """True if `fit` needs evaluation rows to select from several bandwidths or penalties."""
         return len(self.factors) > 1 or len(self.alphas) > 1
 
     def _fit(self, X: Array, Y: Array, held: Array | None, codes: Any, Y_held: Any) -> Self:
-        """Fit the target columns Y, shape (n, k). Select the settings on the held-out rows."""
+        """Fit the model on the rows X and the target columns Y, shape (n, k).
+
+        If the rows `held` are given, the bandwidth and the penalty are selected by the loss on
+        these rows, whose target columns are `Y_held`. `codes` are their class codes, or None for a
+        regression.
+        """
         self.arrays_, self.root_ = {}, None
         if self.metric != "none":
             metric = LearnedMetric(
@@ -154,7 +161,11 @@ class _KernelModel(BaseEstimator):  # type: ignore[misc]
         return self
 
     def _path(self, X: Array, Y: Array, factor: float) -> tuple[Any, Array]:
-        """Return the fitted feature map and the coefficients per penalty, (a, n_columns, k)."""
+        """Return the fitted feature map, and the coefficients for each penalty.
+
+        The bandwidth is `factor` times the median distance between rows. The coefficients have
+        shape (a, n_columns, k) for a penalties and k target columns.
+        """
         sampler, n = self._sampler(factor, len(X)), len(X)
         getattr(sampler, "fit_landmarks", sampler.fit)(X, Y)
         map_ = sampler.feature_map_
@@ -194,7 +205,10 @@ class _KernelModel(BaseEstimator):  # type: ignore[misc]
         return X if self.root_ is None else np.asarray(apply_metric(self.root_, X))
 
     def _scores_path(self, map_: Any, X: Array, path: Array) -> Array:
-        """Return the predictions of the rows for each penalty, shape (a, n, k)."""
+        """Return the predictions for the n rows X with each of the a penalties, shape (a, n, k).
+
+        `path` contains the coefficients for each penalty. k is the number of target columns.
+        """
         a, p, k = path.shape
         flat = path.transpose(1, 0, 2).reshape(p, a * k)
         scores = np.vstack(
@@ -209,14 +223,17 @@ class _KernelModel(BaseEstimator):  # type: ignore[misc]
 
 
 class KernelRegressor(RegressorMixin, _KernelModel):  # type: ignore[misc]
-    """Ridge regression on the features of a kernel. See `_KernelModel`.
+    """Ridge regression on random features or landmarks of a kernel.
 
-    Predictions are clipped to the range of the training target, because the model cannot
-    extrapolate.
+    The parameters are the same as for `_KernelModel`. Predictions are clipped to the range of the
+    training target, because the model cannot extrapolate.
     """
 
     def fit(self, X: Any, y: Any, X_val: Any = None, y_val: Any = None) -> Self:
-        """Fit the model on X, shape (n, d), and y, shape (n,). Select settings on X_val, y_val."""
+        """Fit the model on the rows X, shape (n, d), and the target y, shape (n,).
+
+        If X_val and y_val are given, the bandwidth and the penalty are selected on these rows.
+        """
         X, y = validate_data(self, X, y, y_numeric=True, dtype=np.float64)
         self.range_ = float(y.min()), float(y.max())
         held = None if X_val is None else np.asarray(y_val, dtype=np.float64)[:, None]
@@ -226,15 +243,21 @@ class KernelRegressor(RegressorMixin, _KernelModel):  # type: ignore[misc]
         return np.clip(scores, *self.range_)
 
     def predict(self, X: Any) -> Array:
-        """Return the predictions, shape (n,)."""
+        """Return the predictions for the rows X, shape (n,)."""
         return self._said(self._scores(X))[:, 0]
 
 
 class KernelClassifier(ClassifierMixin, _KernelModel):  # type: ignore[misc]
-    """Classification by ridge regression on labels coded as -1 and +1. See `_KernelModel`."""
+    """Classifier that fits a kernel ridge regression to labels coded as -1 and +1.
+
+    The parameters are the same as for `_KernelModel`.
+    """
 
     def fit(self, X: Any, y: Any, X_val: Any = None, y_val: Any = None) -> Self:
-        """Fit the model on X, shape (n, d), and labels y. Select settings on X_val and y_val."""
+        """Fit the model on the rows X, shape (n, d), and the class labels y.
+
+        If X_val and y_val are given, the bandwidth and the penalty are selected on these rows.
+        """
         X, y = validate_data(self, X, y, dtype=np.float64)
         self.classes_, codes = np.unique(y, return_inverse=True)
         coding, held, columns = Coding(len(self.classes_)), None, None
@@ -247,19 +270,19 @@ class KernelClassifier(ClassifierMixin, _KernelModel):  # type: ignore[misc]
         return apply_link(scores, self.link_)
 
     def predict_proba(self, X: Any) -> Array:
-        """Return the probabilities of the classes, shape (n, K)."""
+        """Return the class probabilities of the rows X, shape (n, K)."""
         return self._said(self._scores(X))
 
     def predict(self, X: Any) -> Any:
-        """Return the most probable class of each row, shape (n,)."""
+        """Return the most probable class of each row of X, shape (n,)."""
         return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
 
 def _best(scores: Array, targets: Array, codes: NDArray[Any] | None) -> int:
-    """Return the index of the penalty whose predictions, shape (a, n, k), have the smallest error.
+    """Return the index of the predictions `scores[i]` with the smallest squared error.
 
-    The error is the squared error. For classes, only penalties with a misclassification within half
-    a standard error of the smallest misclassification are candidates.
+    For class `codes`, only predictions are candidates whose error rate is within half a standard
+    error of the smallest error rate. `scores` has shape (a, n, k) for a candidates.
     """
     squares = ((scores - targets) ** 2).mean(axis=(1, 2))
     if codes is None:

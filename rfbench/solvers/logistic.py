@@ -22,19 +22,20 @@ from rfbench.solvers.newton import PROMISED, Loss, Multinomial, Newton, TwoClass
 class LogisticClassifier(Classifier, LinearModel):
     r"""Logistic regression: :math:`\sum_i \ell(y_i, z_i^\top\theta + b) + \alpha|\theta|^2/2`.
 
-    Two classes have the loss :math:`\ell = \log(1 + \exp(-y_i f_i))` with y = -1 or +1. More
-    classes have the multinomial loss :math:`\log \sum_c \exp f_{ic} - f_{i y_i}`, with one column
-    of penalized coefficients per class. b is not penalized. Newton's method
-    (`rfbench.solvers.newton`) fits the penalties from the strongest to the weakest. Each fit starts
-    at the previous solution. The complete feature matrix has to fit into memory.
+    Row i with the features z_i has the decision value :math:`f_i = z_i^\top\theta + b`. The
+    intercept b is not penalized. Two classes have the loss :math:`\ell = \log(1 + \exp(-y_i f_i))`
+    with y = -1 or +1. More classes have one column of coefficients per class and the multinomial
+    loss :math:`\log \sum_c \exp f_{ic} - f_{i y_i}`. Newton's method (`rfbench.solvers.newton`)
+    fits the model with each penalty, from the largest to the smallest, and starts at the previous
+    solution. The complete feature matrix has to fit into memory.
 
     Parameters
     ----------
     alphas : float or sequence of float, default=1.0
         Penalties to select from (the grid). A single number is a grid with one value.
     alpha_convention : {'absolute', 'per-sample'}, default='absolute'
-        'absolute': the formula of the solver has the penalty alpha. 'per-sample': it has the
-        penalty n alpha for a fit on n rows. n is smaller in a fold and for a pair of classes.
+        'absolute': the penalty in the formula of the solver is alpha. 'per-sample': the penalty is
+        n alpha for a fit on n rows. n is smaller in a fold and for a pair of classes.
     selection : {'fixed', 'test', 'validation', 'cv5', 'loo'}, default=None
         Method that selects one penalty of the grid.
 
@@ -46,7 +47,7 @@ class LogisticClassifier(Classifier, LinearModel):
         - 'loo': smallest leave-one-out error in closed form (ridge and kernel ridge only).
         - None: 'fixed' for a single value, and 'cv5' otherwise.
 
-        If several penalties are equally good, the largest is selected. After the selection, the
+        If several penalties have the same error, the largest is selected. After the selection, the
         model is fitted on all rows. Features that use the target are fitted again without the
         held-out rows (see `fit`).
     intercept : bool, default=True
@@ -92,15 +93,16 @@ class LogisticClassifier(Classifier, LinearModel):
         return fit_from_matrix(design, targets, folds, clock, fit, matrices=matrices)
 
     def _is_loose(self) -> bool:
-        """Return True if `tol` is so large that the gradient alone decides on convergence."""
+        """Return True if `tol` is so large that only the gradient decides on convergence."""
         return self.tol > CERTAIN / 10
 
     def _newton_path(
         self, Z: Array, targets: Targets, first: tuple[LinearPath, Array | None] | None
     ) -> tuple[LinearPath, Array | None]:
-        """Fit every penalty, starting at the solutions for all rows if they are known.
+        """Fit the model with every penalty by Newton's method, and return the last Hessian, too.
 
-        The optimum is unique, so the start affects the time but not the result.
+        `first` contains the models of all rows, at which the fits of a fold start, or is None. The
+        start affects the time but not the result, because the optimum is unique.
         """
         newton = Newton(
             Z,

@@ -3,8 +3,8 @@
 Conjugate gradients solve the linear system of a Newton step. The preconditioner is the Cholesky
 factor of an earlier Hessian. With the factor of the current Hessian, the first iterate is the exact
 Newton step (for two classes). Computing a Hessian costs as much as many products with the Hessian.
-The factor of an older Hessian is therefore used as long as few products are needed. It is reused
-across steps, penalties and folds.
+The factor of an older Hessian is therefore used as long as few products are needed, also
+for other steps, penalties and folds.
 """
 
 from __future__ import annotations
@@ -55,9 +55,17 @@ MOST_LIFTS = 25
 
 
 class Minimum(NamedTuple):
-    """Result of a minimization.
+    """Result of the minimization of a penalized loss.
 
-    `gradient` is the largest entry of the gradient, relative to the largest entry at zero.
+    Attributes
+    ----------
+    theta : array of shape (q, t)
+        The coefficients. The last row contains the intercepts, if fitted.
+    converged : bool
+    gradient : float
+        Largest entry of the gradient, relative to the largest entry at zero coefficients.
+    gap : float
+        Upper bound of the distance to the optimum, divided by the objective.
     """
 
     theta: Array
@@ -67,16 +75,17 @@ class Minimum(NamedTuple):
 
 
 class Derivatives(NamedTuple):
-    """Derivatives of a loss with respect to the decision values.
+    """First and second derivatives of a loss with respect to the decision values.
 
     Attributes
     ----------
     gradient : array of shape (n, t)
+        The first derivative.
     curvature : callable
         Function that multiplies an array of shape (n, t) by the second derivative.
     weights : array of shape (n,)
-        One number per row that approximates the second derivative of its loss. It is exact if t is
-        1.
+        One number per row that approximates the second derivative of its loss. The number is exact
+        if t is 1.
     """
 
     gradient: Array
@@ -85,13 +94,16 @@ class Derivatives(NamedTuple):
 
 
 class TwoClasses:
-    r"""The loss :math:`\log(1 + \exp(-y_i f_i))` for labels y of -1 and +1, shape (n, 1)."""
+    r"""Logistic loss :math:`\log(1 + \exp(-y_i f_i))` for labels y of -1 and +1, shape (n, 1).
+
+    f are the decision values.
+    """
 
     def __init__(self, signs: Array) -> None:
         self.signs = signs
 
     def compute_value(self, decisions: Array) -> float:
-        """Return the sum of the losses over all rows."""
+        """Return the sum of the losses of all rows, given their decision values."""
         return -float(log_expit(self.signs * decisions).sum())
 
     def compute_derivatives(self, decisions: Array) -> Derivatives:
@@ -102,18 +114,25 @@ class TwoClasses:
 
 
 class Multinomial:
-    r"""The loss :math:`\log \sum_c \exp f_{ic} - f_{i y_i}` of class codes y, shape (n,)."""
+    r"""Multinomial logistic loss :math:`\log \sum_c \exp f_{ic} - f_{i y_i}` of class codes y.
+
+    f are the decision values, shape (n, K).
+    """
 
     def __init__(self, codes: NDArray[np.intp]) -> None:
         self.rows, self.codes = np.arange(len(codes)), codes
 
     def compute_value(self, decisions: Array) -> float:
-        """Return the sum of the losses over all rows."""
+        """Return the sum of the losses of all rows, given their decision values."""
         own = decisions[self.rows, self.codes]
         return float((logsumexp(decisions, axis=1) - own).sum())
 
     def compute_derivatives(self, decisions: Array) -> Derivatives:
-        """Return the derivatives of the loss. The weight of a row is the row's mean curvature."""
+        """Return the derivatives of the loss with respect to the decision values.
+
+        The weight of a row is the trace of its second derivative, divided by the number of classes
+        minus 1.
+        """
         chances = softmax(decisions, axis=1)
         gradient = chances.copy()
         gradient[self.rows, self.codes] -= 1.0
@@ -127,17 +146,23 @@ class Multinomial:
 
 
 class SquaredHinge:
-    r"""The loss :math:`\max(0, 1 - y_i f_i)^2` for labels y of -1 and +1, shape (n, 1)."""
+    r"""Squared hinge loss :math:`\max(0, 1 - y_i f_i)^2` for labels y of -1 and +1, shape (n, 1).
+
+    f are the decision values.
+    """
 
     def __init__(self, signs: Array) -> None:
         self.signs = signs
 
     def compute_value(self, decisions: Array) -> float:
-        """Return the sum of the losses over all rows."""
+        """Return the sum of the losses of all rows, given their decision values."""
         return float((np.maximum(0.0, 1.0 - self.signs * decisions) ** 2).sum())
 
     def compute_derivatives(self, decisions: Array) -> Derivatives:
-        """Return the derivatives of the loss. At the kink, the second derivative is 0."""
+        """Return the derivatives of the loss with respect to the decision values.
+
+        The second derivative of a row is 2 if its loss is above 0, and 0 otherwise.
+        """
         slack = np.maximum(0.0, 1.0 - self.signs * decisions)
         bent = np.where(slack > 0, 2.0, 0.0)
         return Derivatives(-2.0 * self.signs * slack, lambda v: bent * v, bent[:, 0])
@@ -148,12 +173,14 @@ Loss = TwoClasses | Multinomial | SquaredHinge
 
 
 class Newton:
-    r"""Minimizes :math:`L(Z\theta + b) + \alpha |\theta|^2 / 2` for a sequence of penalties alpha.
+    r"""Minimizer of :math:`L(Z\theta + b) + \alpha |\theta|^2 / 2` for several penalties alpha.
 
     Parameters
     ----------
     Z : array of shape (n, p)
+        The features.
     loss : Loss
+        The loss L, as a function of the decision values.
     intercept : bool
         Fit the intercepts b, which are not penalized.
     hessian : array of shape (q, q), optional
@@ -190,17 +217,17 @@ class Newton:
         promise: float = PROMISED,
         sample: bool = False,
     ) -> Minimum:
-        """Minimize from `start`, shape (q, t), whose last row contains the intercepts, if fitted.
+        """Minimize the objective with the penalty `alpha`, starting at the coefficients `start`.
 
-        A fit has converged if three conditions hold. Its gradient is at most `tol`. Its relative
-        distance to the optimum is proven to be at most `gap`. The predicted decrease of its last
-        step is at most `promise` times the objective. A small gradient alone is not sufficient if
-        the penalty is small.
+        `start` has shape (q, t). Its last row contains the intercepts, if fitted.
 
-        With `sample`, the Hessian and its products are in float32, and the gradient is in float64.
-        This needs a `tol` above the rounding error of float32. The first Hessian is computed from a
+        A fit has converged if three conditions hold. Its gradient, relative to the gradient at
+        zero, is at most `tol`. Its relative distance to the optimum is proven to be at most `gap`.
+        The predicted decrease of its last step is at most `promise` times the objective.
+
+        If `sample` is True, the Hessian is in float32, and the first Hessian is computed from a
         part of the rows. After PRODUCTS_PER_FACTORIZATION products, a Hessian of all rows replaces
-        it.
+        it. `tol` then has to be above the rounding error of float32.
         """
         theta = start.copy()
         self._rows = self._find_single() if sample else self.Z
@@ -258,11 +285,12 @@ class Newton:
         return Minimum(theta, False, size, self.compute_relative_gap(alpha, theta, decisions))
 
     def compute_relative_gap(self, alpha: float, theta: Array, here: Array) -> float:
-        r"""Return an upper bound of the distance to the optimum, divided by the objective.
+        r"""Return an upper bound of the relative distance of `theta` to the optimum.
 
-        With optimal intercepts the objective is strongly convex in the coefficients. With its
-        gradient g, the objective is therefore at most :math:`|g|^2 / (2 \alpha)` above its minimum.
-        `here` are the decision values of theta.
+        The relative distance is the objective at theta minus its minimum, divided by the objective.
+        `here` contains the decision values of theta. With optimal intercepts, the objective is
+        strongly convex in the coefficients, and exceeds its minimum by at most :math:`|g|^2 / (2
+        \alpha)`, where g is its gradient.
         """
         p = self.Z.shape[1]
         value = self._value(here, theta, alpha)
@@ -284,7 +312,7 @@ class Newton:
         return above / value if value > 0 else float(above > 0)
 
     def _find_single(self) -> FloatArray:
-        """Return the feature matrix Z in float32. Z is converted at the first call only."""
+        """Return the feature matrix Z in float32, which is converted at the first call only."""
         if self._single is None:
             self._single = self.Z.astype(np.float32)
         return self._single
@@ -303,7 +331,10 @@ class Newton:
     def _back(
         self, sides: Array, theta: Array, alpha: float, rows: FloatArray | None = None
     ) -> Array:
-        """Return [Z 1]' sides, plus alpha theta for the coefficients, which are penalized."""
+        """Return [Z 1]' sides + alpha theta, without the penalty alpha theta for the intercepts.
+
+        Z is the matrix `rows`, or by default the feature matrix.
+        """
         Z, p = self.Z if rows is None else rows, self.Z.shape[1]
         result = np.empty_like(theta)
         result[:p] = matmul(sides.T.astype(Z.dtype, copy=False), Z).T + alpha * theta[:p]
@@ -315,7 +346,8 @@ class Newton:
     ) -> tuple[Array, Array, int]:
         """Return the Newton step, its decision values, and the number of products with the Hessian.
 
-        The residual is reduced by the factor `share`, in the norm of the preconditioner.
+        Conjugate gradients stop when the residual is at most `share` times the first residual, in
+        the norm of the preconditioner, or after MOST_PRODUCTS products.
         """
         step, residual = np.zeros_like(gradient), -gradient
         along: Array = np.zeros((len(self.Z), gradient.shape[1]))
@@ -338,7 +370,10 @@ class Newton:
         return step, along, MOST_PRODUCTS
 
     def _hessian(self, weights: Array, every: int = 1) -> Array:
-        """Return the Hessian of the loss, estimated from every k-th row if `every` is k."""
+        """Return the Hessian of the loss, estimated from every k-th row if `every` is k.
+
+        `weights` contains the second derivative of the loss of each row.
+        """
         Z, p = self._rows[::every], self.Z.shape[1]
         none, weights = np.empty((len(Z), 0)), weights[::every] * (len(self.Z) / len(Z))
         sums = gram.accumulate_normal_equations(
@@ -349,9 +384,9 @@ class Newton:
         return np.block([[sums.gram, sums.column_sums[:, None]], [sums.column_sums, sums.n]])
 
     def _factor(self, alpha: float) -> Linear:
-        """Return a function that solves systems with the Hessian plus the penalty.
+        """Return a function that solves linear systems with the Hessian plus the penalty `alpha`.
 
-        If the matrix has no Cholesky factor, its diagonal is increased until it has one.
+        If this matrix has no Cholesky factor, its diagonal is increased until there is a factor.
         """
         assert self.hessian is not None
         lift = 0.0

@@ -13,10 +13,10 @@ Link = tuple[float, float]
 
 
 def apply_link(scores: Array, link: Link) -> Array:
-    """Return class probabilities, shape (n, K), proportional to softplus(c score)^a.
+    """Convert scores to class probabilities, shape (n, K), proportional to softplus(c score)^a.
 
-    The scores, shape (n, K), or (n, 1) for two classes, are from a model of targets coded as -1 and
-    +1. The link consists of the scale c and the power a.
+    `link` contains the scale c and the power a. `scores` has shape (n, K), or (n, 1) for two
+    classes.
     """
     if scores.shape[1] == 1:
         scores = np.hstack([-scores, scores])
@@ -30,10 +30,9 @@ def apply_link(scores: Array, link: Link) -> Array:
 
 
 def fit_link(scores: Array, codes: NDArray[np.int64]) -> Link:
-    """Return the scale c and the power a with the smallest log-loss on rows not used in the fit.
+    """Return the scale and the power of `apply_link` with the smallest log-loss on the given rows.
 
-    A link maps a score to a probability. If the scale is near 0, the link is the logistic function
-    with the slope c a.
+    `scores` and the class `codes` have to be from rows that were not used to fit the model.
     """
     rows = np.arange(len(codes))
 
@@ -53,9 +52,9 @@ def fit_link(scores: Array, codes: NDArray[np.int64]) -> Link:
 
 
 def calibrate_probabilities(scores: Array, codes: NDArray[np.int64]) -> Array:
-    """Convert scores to class probabilities, shape (n, K).
+    """Convert the scores of n rows to class probabilities, shape (n, K).
 
-    Each half of the rows is converted with a link that is fitted on the other half.
+    For each half of the rows, the conversion is fitted on the class `codes` of the other half.
     """
     made, n = np.empty((len(scores), max(2, scores.shape[1]))), len(scores)
     for part in (slice(0, n, 2), slice(1, n, 2)):

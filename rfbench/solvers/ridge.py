@@ -39,9 +39,9 @@ FEWEST_FOLDS = 3
 class _Ridge(LinearModel):
     """Base class of the ridge regressor and the ridge classifier.
 
-    If the features have at least as many columns as rows, the n x n system of the rows is solved,
-    which needs the complete feature matrix. Otherwise the p x p system of the columns is solved,
-    which is computed from blocks of rows.
+    If there are at least as many features p as rows n, an n x n system is solved, which needs the
+    complete feature matrix in memory. Otherwise a p x p system is solved, which is computed from
+    blocks of rows.
     """
 
     leaves_one_out: ClassVar[bool] = True
@@ -59,7 +59,10 @@ class _Ridge(LinearModel):
         return LinearPath(solved.coef, intercepts=solved.intercept, notes=solved.notes)
 
     def _left_out_fits(self, design: Design, targets: Targets, clock: Clock) -> Fits:
-        """Fit all rows. Compute leave-one-out errors in a second pass over blocks of rows."""
+        """Fit the model on all rows, and compute the leave-one-out errors of every penalty.
+
+        The errors are computed in a second pass over blocks of rows.
+        """
         none, columns = np.zeros(design.n, dtype=np.intp), targets.columns.astype(np.float64)
         means = columns.mean(axis=0) * self.intercept
         columns -= means
@@ -77,7 +80,7 @@ class _Ridge(LinearModel):
         return Fits(path, equations.compute_mean_squared_norm(), held_loss=losses[None])
 
     def _row_side_fits(self, design: Design, targets: Targets, folds: Folds, clock: Clock) -> Fits:
-        """Fit from the n x n inner products of feature rows. A fold uses a submatrix."""
+        """Fit the model with every penalty from the n x n inner products of feature rows."""
         n, p = design.n, design.n_columns
         check_memory_fits(
             8.0 * n * (p + ROW_SIDE_MATRICES * n),
@@ -117,10 +120,10 @@ class _Ridge(LinearModel):
     def _fold_loss(
         self, K: Array, targets: Targets, folds: NDArray[np.intp], noise: float
     ) -> tuple[Array, RidgePath | None]:
-        """Return the summed loss of each held-out fold for every penalty, shape (K, a).
+        """Return the summed loss of each of the K held-out folds for each of the a penalties.
 
-        If one eigendecomposition is used for all folds, the second value is the fit of all rows.
-        Otherwise it is None.
+        The losses have shape (K, a). If one eigendecomposition is used for all folds, the second
+        value is the fit of all rows. Otherwise the second value is None.
         """
         losses = []
         centered = targets.columns - targets.columns.mean(axis=0) * self.intercept
@@ -152,10 +155,11 @@ class _Ridge(LinearModel):
         return np.array(losses), path
 
     def _dual(self, K: Array, targets: Targets, rows: NDArray[np.intp], noise: float) -> RidgePath:
-        """Return the dual coefficients of a fit on a part of the rows.
+        """Return the dual coefficients of a fit on the rows with the indices `rows`.
 
-        The column of a pair of classes is fitted only on the rows of these classes. It is 0 if
-        there are no such rows.
+        `K` contains the inner products of all rows. With one-vs-one coding, the column of a pair of
+        classes is fitted only on the rows of these classes. The column is 0 if there are no such
+        rows.
         """
 
         def fit(Y: Array, chosen: NDArray[np.intp]) -> RidgePath:
@@ -179,10 +183,10 @@ class _Ridge(LinearModel):
 
 
 def _multiply_path(rows: Array, fitted: RidgePath) -> Array:
-    """Return the decision values for each penalty, row and column, shape (a, n, t).
+    """Return the decision values of the n rows for each of the a penalties, shape (a, n, t).
 
     `rows` contains kernel values between the n rows and the training rows. `fitted` contains the
-    dual coefficients.
+    dual coefficients in the t decision columns.
     """
     a, _, t = fitted.coef.shape
     flat = np.ascontiguousarray(fitted.coef.transpose(1, 0, 2)).reshape(rows.shape[1], a * t)
@@ -194,17 +198,18 @@ def _multiply_path(rows: Array, fitted: RidgePath) -> Array:
 class RidgeRegressor(Regressor, _Ridge):
     r"""Ridge regression: minimizes :math:`|y - Z\theta - b|^2 + \alpha |\theta|^2`.
 
-    All penalties and folds are computed from sums of Gram matrices, which are accumulated in one
-    pass over the rows. The error of a fold is computed from the Gram matrix of the fold. If there
-    are at least as many columns as rows, the products of the rows with each other are used instead.
+    y is the target, Z are the features, and b is an intercept. The models with all penalties, on
+    all rows and without each fold, are computed from Gram matrices of the features, which are
+    accumulated in one pass over the rows. If there are at least as many features as rows, the inner
+    products of the rows are used instead.
 
     Parameters
     ----------
     alphas : float or sequence of float, default=1.0
         Penalties to select from (the grid). A single number is a grid with one value.
     alpha_convention : {'absolute', 'per-sample'}, default='absolute'
-        'absolute': the formula of the solver has the penalty alpha. 'per-sample': it has the
-        penalty n alpha for a fit on n rows. n is smaller in a fold and for a pair of classes.
+        'absolute': the penalty in the formula of the solver is alpha. 'per-sample': the penalty is
+        n alpha for a fit on n rows. n is smaller in a fold and for a pair of classes.
     selection : {'fixed', 'test', 'validation', 'cv5', 'loo'}, default=None
         Method that selects one penalty of the grid.
 
@@ -216,7 +221,7 @@ class RidgeRegressor(Regressor, _Ridge):
         - 'loo': smallest leave-one-out error in closed form (ridge and kernel ridge only).
         - None: 'fixed' for a single value, and 'cv5' otherwise.
 
-        If several penalties are equally good, the largest is selected. After the selection, the
+        If several penalties have the same error, the largest is selected. After the selection, the
         model is fitted on all rows. Features that use the target are fitted again without the
         held-out rows (see `fit`).
     intercept : bool, default=True
@@ -238,21 +243,21 @@ class RidgeRegressor(Regressor, _Ridge):
 class RidgeClassifier(Classifier, _Ridge):
     r"""Least squares on labels coded -1 and +1: :math:`|y - Z\theta - b|^2 + \alpha |\theta|^2`.
 
-    For two classes there is one decision column, and its sign is predicted. More than two classes
-    have one column per class, and the class with the largest value is predicted (one-vs-rest). With
-    one-vs-one, there is one column per pair of classes, which is fitted on the rows of these
-    classes, and the columns vote. All columns are computed from one Gram matrix per class and fold.
+    y are the coded labels, Z are the features, and b is an intercept. For two classes there is one
+    decision column, and its sign is predicted. More than two classes have one column per class, and
+    the class with the largest value is predicted (one-vs-rest). With one-vs-one, there is one
+    column per pair of classes, which is fitted on the rows of these classes, and the columns vote.
 
-    Every selection minimizes the number of wrong labels. scikit-learn's RidgeClassifierCV uses the
-    squared error of the coded labels for its leave-one-out selection.
+    Every selection of a penalty minimizes the number of wrong labels. The leave-one-out selection
+    of scikit-learn's RidgeClassifierCV minimizes the squared error of the coded labels.
 
     Parameters
     ----------
     alphas : float or sequence of float, default=1.0
         Penalties to select from (the grid). A single number is a grid with one value.
     alpha_convention : {'absolute', 'per-sample'}, default='absolute'
-        'absolute': the formula of the solver has the penalty alpha. 'per-sample': it has the
-        penalty n alpha for a fit on n rows. n is smaller in a fold and for a pair of classes.
+        'absolute': the penalty in the formula of the solver is alpha. 'per-sample': the penalty is
+        n alpha for a fit on n rows. n is smaller in a fold and for a pair of classes.
     selection : {'fixed', 'test', 'validation', 'cv5', 'loo'}, default=None
         Method that selects one penalty of the grid.
 
@@ -264,7 +269,7 @@ class RidgeClassifier(Classifier, _Ridge):
         - 'loo': smallest leave-one-out error in closed form (ridge and kernel ridge only).
         - None: 'fixed' for a single value, and 'cv5' otherwise.
 
-        If several penalties are equally good, the largest is selected. After the selection, the
+        If several penalties have the same error, the largest is selected. After the selection, the
         model is fitted on all rows. Features that use the target are fitted again without the
         held-out rows (see `fit`).
     intercept : bool, default=True
@@ -290,7 +295,7 @@ class RidgeClassifier(Classifier, _Ridge):
     multiclass: str = parameter(ONE_VS_REST, one_of(*MULTICLASS))
 
     def check_parameters(self) -> None:
-        """Raise MethodError if the parameters are not allowed. This check needs no data."""
+        """Raise MethodError if a parameter or a combination of parameters is not allowed."""
         super().check_parameters()
         if self.selection == LOO and self.multiclass != ONE_VS_REST:
             raise MethodError(

@@ -24,8 +24,9 @@ SQUARED_HINGE = "squared-hinge"
 class SVMClassifier(Classifier, LinearModel):
     r"""Linear SVM: :math:`\sum_i \ell(y_i (z_i^\top\theta + b)) + \alpha (|\theta|^2 + b^2)/2`.
 
-    The loss is :math:`\ell(m) = \max(0, 1 - m)^2`. This is the objective of liblinear and of
-    scikit-learn's LinearSVC with C = 1/alpha, which also penalizes the intercept b. Newton's method
+    z_i are the features of row i, and y_i = -1 or +1 is its label. The loss is
+    :math:`\ell(m) = \max(0, 1 - m)^2`. liblinear and scikit-learn's LinearSVC minimize the same
+    objective with C = 1/alpha, which also penalizes the intercept b. Newton's method
     (`rfbench.solvers.newton`) fits the model until the distance to the optimum is proven to be
     small. The complete feature matrix has to fit into memory.
 
@@ -34,9 +35,9 @@ class SVMClassifier(Classifier, LinearModel):
     alphas : float or sequence of float, default=1.0
         Penalties to select from (the grid). A single number is a grid with one value.
     alpha_convention : {'absolute', 'per-sample'}, default='absolute'
-        'absolute': the formula of the solver has the penalty alpha. 'per-sample': it has the
-        penalty n alpha for the n rows of a decision column. For one-vs-one, these are the rows of
-        a pair of classes.
+        'absolute': the penalty in the formula of the solver is alpha. 'per-sample': the penalty is
+        n alpha for the n rows of a decision column. For one-vs-one, these are the rows of a pair
+        of classes.
     selection : {'fixed', 'test', 'validation', 'cv5', 'loo'}, default=None
         Method that selects one penalty of the grid.
 
@@ -48,7 +49,7 @@ class SVMClassifier(Classifier, LinearModel):
         - 'loo': smallest leave-one-out error in closed form (ridge and kernel ridge only).
         - None: 'fixed' for a single value, and 'cv5' otherwise.
 
-        If several penalties are equally good, the largest is selected. After the selection, the
+        If several penalties have the same error, the largest is selected. After the selection, the
         model is fitted on all rows. Features that use the target are fitted again without the
         held-out rows (see `fit`).
     intercept : bool, default=True
