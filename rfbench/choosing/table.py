@@ -352,7 +352,7 @@ def read_new_rows(
 
     The target column is ignored. `options` replace the options with which the training file was
     read. Raise DataError if the file has no rows or no column of the model. Also raise DataError if
-    values are outside the range of the training rows, but would be inside with a different
+    a column has values outside the training range, and would not have them with a different
     separator or decimal sign.
     """
     path, how, prepare = files.find_data_file(str(file), None), model.reading_, model[0]
