@@ -630,7 +630,7 @@ class DotProduct(Kernel):
 
     @abstractmethod
     def evaluate(self, products: Array) -> Array:
-        """Return the kernel values of rows x and y, given `products` with the elements x'y / s^2."""
+        """Return the kernel values of rows x and y, given the elements x'y / s^2 of `products`."""
 
     @abstractmethod
     def coefficients(self, degree: int) -> Array:
@@ -654,7 +654,7 @@ class Softmax(DotProduct):
     name = "softmax"
 
     def evaluate(self, products: Array) -> Array:
-        """Return the kernel values of rows x and y, given `products` with the elements x'y / s^2."""
+        """Return the kernel values of rows x and y, given the elements x'y / s^2 of `products`."""
         return np.exp(products)
 
     def coefficients(self, degree: int) -> Array:
@@ -684,7 +684,7 @@ class Polynomial(DotProduct):
     bias: ClassVar[float]
 
     def evaluate(self, products: Array) -> Array:
-        """Return the kernel values of rows x and y, given `products` with the elements x'y / s^2."""
+        """Return the kernel values of rows x and y, given the elements x'y / s^2 of `products`."""
         return np.asarray((products + self.bias) ** self.degree)
 
     def coefficients(self, degree: int) -> Array:

@@ -96,10 +96,10 @@ class ColumnScreen(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         ratio, p = np.nan_to_num(ratio, nan=-1.0), np.nan_to_num(p, nan=1.0)
         d = len(ratio)
         most = min(self.n_columns or d, d)
-        # Most columns with larger p-values agree with the target only by chance. With such columns, a
-        # penalty that is selected on the same rows would be too small. On 250 rows with 20,000
-        # columns, of which five are relevant, and `n_columns` 1,017, the log-loss was 0.16 with the
-        # cube, 0.67 with the square instead of the cube, and 0.87 with all 1,017 columns.
+        # Most columns with larger p-values agree with the target only by chance. If such columns
+        # were selected, a penalty that is selected on the same rows would be too small. On 250 rows
+        # with 20,000 columns, of which five are relevant, and `n_columns` 1,017, the log-loss is
+        # 0.16 with the cube, 0.67 with the square instead of the cube, and 0.87 with 1,017 columns.
         unlikely = int((p <= (most / d) ** 3).sum())
         order = np.argsort(-ratio, kind="stable")
         self.kept_ = np.sort(order[: min(most, max(LEAST_KEPT, unlikely))])

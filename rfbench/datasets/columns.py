@@ -357,7 +357,7 @@ class Table:
             each.append(sentence)
 
     def check_no_ambiguous_cells(self) -> None:
-        """Raise DataError if the meaning of some values had to be guessed."""
+        """Raise DataError if a value was ambiguous, so that its meaning was guessed."""
         if self.guesses:
             raise DataError(
                 f"{self.name}: {self.guesses[0]}",

@@ -314,7 +314,7 @@ def read_svmlight(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
 
 
 def read_rcv1(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
-    """Read the word vectors of the RCV1 documents, and the topics of the documents.
+    """Read the feature vectors of the RCV1 documents, and the topics of the documents.
 
     The documents in the first file are the training set. The positive class contains the documents
     with the topic in the option `topic`.

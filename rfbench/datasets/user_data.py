@@ -37,9 +37,9 @@ _entries: dict[tuple[str, str, int], Entry] = {}
 
 
 def make_default_data_name(parameters: Options) -> str:
-    """Return a name for the user's own data, made from the path, function or number of the data.
+    """Return the name of the user's own data in results, if the user gives no name.
 
-    It is the name in results if the user gives none.
+    The name is derived from the path, the function or the number of the data.
     """
     source = str(find_source(parameters))
     value = str(parameters[source])
