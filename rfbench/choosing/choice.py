@@ -78,7 +78,7 @@ SUM_TO_ONE = 1e3
 
 
 class Choice(NamedTuple):
-    """The model that `choose` selected for a table, and its measurements."""
+    """The model that `choose` selected for a table, the models it was compared with, and their results."""
 
     folder: Path
     model: Model  # the selected model, fitted by `fit_on_all_rows`
@@ -393,12 +393,13 @@ def fit_average_weights(scores: Array, target: Array) -> Array:
 
 
 def measure_held_out_rows(rounds: Rounds, end: float, limit: float) -> dict[str, Candidate]:
-    """Return the best candidate of each family of models, measured on the held-out rows.
+    """Return the best model of each family, such as trees, with its loss on the held-out rows.
 
-    `end` and `limit` are values of `time.monotonic`. First, the constant and the simplest model
-    with nearly the smallest validation loss are measured. If the fit of this model fails, the next
-    simplest model is measured. This step may use half of the time until `limit`, except that a
-    linear model has no deadline. Then all other models are measured if they finish before `end`.
+    First, two models are measured: the constant prediction, and the simplest model with nearly the
+    smallest validation loss. If the fit of the second model fails, the next simplest model is
+    measured. This step may use half of the time until `limit`, except that a linear model has no
+    deadline. Then all other models are measured if they finish before `end`. `end` and `limit` are
+    values of `time.monotonic`.
     """
     best, last = rounds.find_best_candidate_of_each_family(), len(rounds.splits) - 1
     answers: dict[Candidate, Any] = {}
@@ -460,8 +461,8 @@ def choose_final_candidate(
     constant on the held-out rows, the constant is selected. Otherwise the simplest model with
     nearly the smallest validation loss is selected, unless a model is significantly better on the
     held-out rows. The tests against the constant have the level 5 % with a Bonferroni correction.
-    For classifiers they use the log-loss, which needs fewer rows than the error rate to detect a
-    difference.
+    Tests of classifiers against the constant use the log-loss, which needs fewer rows than the
+    error rate to detect a difference.
     """
     models = [c for family, c in contenders.items() if family != CONSTANT]
     metric, test = "log-loss" if rounds.table.n_classes else rounds.table.metric, rounds.test
@@ -555,7 +556,7 @@ def fit_first_feasible(
 ) -> tuple[Candidate, Model, int]:
     """Fit a model on all rows. Return its candidate, the model, and the number of fitted rows.
 
-    The candidate `selected` is tried first, then the other contenders in the order of their loss,
+    The model `selected` is tried first, then the models in `contenders` in the order of their loss,
     and the constant last. A fit is started only if its estimated end is before `limit`, because a
     running fit cannot be stopped. The constant and the linear model are always started, because
     their fits are short. A failure is recorded in `rounds.failed`. Raise ConfigError if all fits

@@ -1,9 +1,9 @@
 """Losses of a model, and the comparison of two models on the same rows.
 
-Every metric is a loss, so smaller values are better. Its standard error is computed from the
-contribution of each row to the loss (the delta method). If the rows have groups, the contributions
-of each group are added up first. Unbounded losses, such as squared errors, are compared by a test
-of signed ranks, which is valid even if a few rows have very large losses.
+Every metric is a loss, so smaller values are better. The standard error of a loss is computed from
+the contribution of each row (the delta method). If the rows have groups, the contributions of each
+group are added up first. Unbounded losses, such as squared errors, are compared by a test of signed
+ranks, which is valid even if a few rows have very large losses.
 """
 
 from __future__ import annotations
@@ -106,7 +106,8 @@ def compute_loss(
 def compare_losses(first: Loss, second: Loss, metric: str) -> Difference:
     """Return the difference between two losses on the same rows, first minus second, with a test.
 
-    The confidence interval of the difference contains the values that the test does not reject.
+    The confidence interval of the difference contains the values that the test does not reject. The
+    test depends on the metric and the number of rows:
 
     - Misclassification of single rows: McNemar's exact test. It counts the rows that exactly one of
       the two models predicts correctly. The interval is computed from the exact interval of the
@@ -119,8 +120,8 @@ def compare_losses(first: Loss, second: Loss, metric: str) -> Difference:
       influence.
 
     The verdict is ``better`` or ``worse`` for the first model if the difference is significant, and
-    ``near`` otherwise. It is also ``near`` if the center of the interval and the difference have
-    different signs.
+    ``near`` otherwise. The verdict is also ``near`` if the center of the interval and the
+    difference have different signs.
     """
     value, each = first.value - second.value, first.rows - second.rows
     if not each.any() or len(each) < 2:

@@ -1,4 +1,4 @@
-"""Search for a model in rounds: all candidates are measured on few rows, then the best on more.
+"""Search for a model in rounds: all candidate models are fitted on few rows, then the best on more.
 
 Each fit runs with one thread in a child process, which is killed at the deadline of the search.
 """
@@ -97,7 +97,7 @@ def draw_tree_settings(kind: str, count: int, seed: int) -> list[dict[str, Any]]
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """A model that may be selected, with its settings and its results on the validation rows."""
+    """A candidate model, with its settings and its results on the validation rows."""
 
     label: str
     family: str  # family of the model, one of `KINDS`
@@ -144,13 +144,16 @@ class Candidate:
         return float(rows * iterations * (self.M * (self.M + LINEAR_M) or 1))
 
     def _with_parameters(self, label: str, **parameters: Any) -> Candidate:
-        """Return a copy with the given label and changed parameters, without selected values."""
+        """Return a copy with the given label and changed parameters.
+
+        The copy does not have the parameter values that were selected on validation rows.
+        """
         return replace(self, label=label, parameters={**self.parameters, **parameters}, chosen={})
 
 
 @dataclass
 class Rounds:
-    """The search for a model of one table, in rounds until the time budget is used."""
+    """The search for a model of one table. Models are fitted in rounds until the time budget is used."""
 
     table: LabeledTable
     # Splits of the rows, each with a training set and a validation set. The last split contains all
@@ -192,7 +195,7 @@ class Rounds:
     def columns(self) -> PreparedColumns:
         """The numeric columns into which the table is converted, the same for all splits.
 
-        The columns are determined from all training and validation rows. Raises DataError if no
+        The columns are determined from all training and validation rows. DataError is raised if no
         column can be used.
         """
         return Preparation(self.least_rows).fit(self.table.X.iloc[self.train]).columns_
@@ -275,7 +278,7 @@ class Rounds:
     def measure(
         self, trials: Iterable[tuple[Candidate, int, int]], deadline: float | None
     ) -> list[Any]:
-        """Fit and evaluate candidates on splits of the rows, and return the results.
+        """Fit and evaluate candidate models on splits of the rows, and return the results.
 
         An entry of `trials` consists of a candidate, the number of a split, and the number of
         training rows. The result of a failed fit is None. `deadline` is a value of
@@ -333,10 +336,10 @@ class Rounds:
     def round(
         self, settings: Sequence[Candidate], rows: int, share: float | None = 1.0
     ) -> list[Candidate]:
-        """Measure candidates on `rows` training rows, and return the measured candidates.
+        """Fit candidate models on `rows` training rows, and return the fitted models with their losses.
 
-        A candidate is skipped if the measurements would need more than the fraction `share` of the
-        remaining time. If `share` is None, no candidate is skipped.
+        A candidate is skipped if all fits of the round would need more than the fraction `share` of
+        the remaining time. If `share` is None, no candidate is skipped.
         """
         folds, load, taken = len(self.splits) - 1, 0.0, []
         # Start a candidate only if its estimated time fits into this round, and enough time remains
@@ -375,9 +378,9 @@ class Rounds:
 
     @contextmanager
     def record_failure(self, candidate: Candidate) -> Iterator[None]:
-        """Catch an exception and record it as the error of a candidate. The search continues.
+        """Catch an exception, and record it as the error of a candidate model.
 
-        MemoryError is caught, too.
+        The search continues, also after a MemoryError.
         """
         try:
             yield
@@ -387,7 +390,7 @@ class Rounds:
             log.debug("%s failed", candidate.label, exc_info=True)
 
     def _candidate(self, setting: Candidate, parts: Sequence[Any], rows: int) -> Candidate:
-        """Add a candidate with the results of its fits on all splits to the search, and return it.
+        """Add a candidate model with the results of its fits on all splits, and return it.
 
         `parts` contains the results per split, and `rows` is the number of training rows.
         """
@@ -420,7 +423,7 @@ class Rounds:
         return self.add(replace(fixed, seconds=seconds, took=took), scores)
 
     def add(self, candidate: Candidate, scores: Array) -> Candidate:
-        """Add a candidate with its predictions for the validation rows, and return it.
+        """Add a candidate model with its predictions for the validation rows, and return it.
 
         `scores` contains the predictions, with shape (n, k).
         """
@@ -443,8 +446,8 @@ class Rounds:
     def compute_seconds_left(self, more: float = 0.0, family: str = "") -> float:
         """Return the seconds that remain for the search before the final fits.
 
-        In the final fits, the best candidate of each family of models is fitted on all training
-        rows, and the selected model is fitted again on all rows. If a further candidate is planned,
+        In the final fits, the best model of each family, such as trees, is fitted on all training
+        rows, and the selected model is fitted again on all rows. If a further model is planned,
         `family` is its family, and its fit needs `more` seconds per split.
         """
         # Estimate the time T of the fits that follow the search. First the best candidate of each
@@ -465,7 +468,7 @@ class Rounds:
 
     @property
     def _fits_per_second(self) -> float:
-        """Time of the final fits of models, divided by the time of their fits on one split."""
+        """Ratio of the time of all final fits to the time of fitting the same models on one split."""
         return SPARE * len(self.train) / self.n * (1 / self.workers + 4 / 3)
 
     def _seconds_of_best(self) -> dict[str, float]:
@@ -513,7 +516,7 @@ class Rounds:
         return OVERHEAD + trial, rate * setting._estimate_work(self.n)
 
     def run(self) -> None:
-        """Measure candidates until the time budget is used or no candidate remains.
+        """Fit candidate models until the time budget is used or no candidate remains.
 
         Raise DataError if no column can be used.
         """
@@ -535,19 +538,19 @@ class Rounds:
             steps = [each for each in steps if next(each, None) is not None]
 
     def _improve_kernels(self, small: list[Candidate]) -> Iterator[list[Candidate]]:
-        """Improve the kernel models step by step, and yield the measured candidates of each step.
+        """Improve the kernel models step by step, and yield the fitted models of each step.
 
         First distance metrics are learned, then the number of landmarks (training rows that define
-        the kernel features) is increased. `small` contains the kernel models measured so far.
+        the kernel features) is increased. `small` contains the kernel models fitted so far.
         """
         yield from self._learn_metrics(small)
         yield from self._add_landmarks(small)
 
     def _improve_trees(self, default: Candidate) -> Iterator[list[Candidate]]:
-        """Measure tree models with further settings, and yield the measured models of each step.
+        """Fit tree models with further settings, and yield the fitted models of each step.
 
-        A fixed list of settings in the file contenders.yaml is measured first, followed by groups
-        of random settings. Boosting minimizes the same loss as the candidate `default`.
+        A fixed list of settings in the file contenders.yaml is used first, followed by groups of
+        random settings. Boosting minimizes the same loss as the model `default`.
         """
         random, drawn = CONTENDERS["random"], []
         for number in range(random["brackets"]):
@@ -567,9 +570,9 @@ class Rounds:
                 alive = sorted(made, key=lambda c: c.loss.value)[: (len(made) + 1) // 2]
 
     def _tree(self, n: int, default: Candidate, kind: str, parameters: Any) -> Candidate:
-        """Return an unmeasured candidate for the n-th setting of boosting or of other tree models.
+        """Return an unfitted candidate for the n-th setting of boosting or of other tree models.
 
-        Boosting minimizes the same loss as the candidate `default`.
+        Boosting minimizes the same loss as the model `default`.
         """
         path = CONTENDERS["estimators"][kind]["classes" if self.table.n_classes else "rmse"]
         family, own = BOOSTING if kind == BOOSTING else TREES, {**parameters, "random_state": 0}
@@ -581,7 +584,7 @@ class Rounds:
         return Candidate(f"{kind}, setting {n}", family, path, own)
 
     def _kernels(self) -> list[Candidate]:
-        """Return unmeasured kernel models with few features, for each kernel and scaling."""
+        """Return unfitted kernel models with few features, one for each kernel and scaling."""
         M = min(CONTENDERS["sizes"]["few"], self.few)
         kind, own = "Nystroem", {**CONTENDERS["features"], "n_components": M}
         if self.least_rows > 1:
@@ -597,10 +600,10 @@ class Rounds:
         return made
 
     def _learn_metrics(self, small: list[Candidate]) -> Iterator[list[Candidate]]:
-        """Learn distance metrics for the best kernel models, as long as this reduces the loss.
+        """Learn distance metrics for the best kernel models, as long as the loss falls.
 
-        The measured candidates are yielded for each kernel model. `small` contains the kernel
-        models measured so far.
+        The fitted models are yielded for each kernel model. `small` contains the kernel models
+        fitted so far.
         """
         # Metrics that were learned in different splits are averaged. This is not possible if
         # columns are selected separately in each split, because the matrices then belong to
@@ -626,7 +629,10 @@ class Rounds:
     def find_leading_candidates(
         self, candidates: Sequence[Candidate], count: int
     ) -> list[Candidate]:
-        """Return the `count` best candidates, at most one for each pair of scaling and kernel."""
+        """Return the `count` kernel models with the smallest losses.
+
+        At most one model is returned for each pair of scaling and kernel.
+        """
         # Keep only the best bandwidth of each kernel. Otherwise the best candidates would often be
         # one kernel with several bandwidths.
         first: dict[Any, Candidate] = {}
@@ -635,9 +641,9 @@ class Rounds:
         return list(first.values())[:count]
 
     def _larger(self, candidate: Candidate, M: int, steps: Sequence[float] = (1.0,)) -> Candidate:
-        """Return an unmeasured candidate with the kernel of `candidate` and with `M` features.
+        """Return an unfitted model with the kernel of `candidate` and with `M` features.
 
-        Its bandwidth is selected among the factors `steps` times the bandwidth of `candidate`.
+        The bandwidth is selected among the factors `steps` times the bandwidth of `candidate`.
         """
         label = candidate.label.replace(f"M = {candidate.M}", f"M = {M}")
         factors = [candidate.chosen["factors"][0] * step for step in steps]
@@ -646,8 +652,8 @@ class Rounds:
     def _add_landmarks(self, small: list[Candidate]) -> Iterator[list[Candidate]]:
         """Increase the number of features of the best kernel models as long as the loss falls.
 
-        The features are defined by landmarks, a sample of training rows. The measured candidates
-        are yielded for each number of features.
+        The features are defined by landmarks, a sample of training rows. The fitted models are
+        yielded for each number of features.
         """
         sizes, alive = CONTENDERS["sizes"], self.find_leading_candidates(small, 4)
         # Remove kernels whose loss with few landmarks is more than FAR times the smallest loss.
@@ -670,10 +676,9 @@ class Rounds:
             alive = [after for after in made if after.loss.value <= least[after.label]]
 
     def find_best_candidate_of_each_family(self) -> dict[str, Candidate]:
-        """Return a dictionary from each family of models to its best candidate.
+        """Return a dictionary from each family of models to its best model.
 
-        The best candidate is the simplest one whose loss is close to the smallest loss of the
-        family.
+        The best model is the simplest one whose loss is close to the smallest loss of the family.
         """
         families = dict.fromkeys(c.family for c in self.candidates)
         return {
@@ -682,11 +687,11 @@ class Rounds:
         }
 
     def find_simplest_good_candidate(self, candidates: Sequence[Candidate]) -> Candidate:
-        """Return the simplest of the candidates whose loss is within 1 % of the smallest loss.
+        """Return the simplest of the models whose loss is within 1 % of the smallest loss.
 
-        For the misclassification error, the rule is different. First the candidates are selected
-        whose error is within half a standard error of the smallest error. The rule is then applied
-        to their log-losses.
+        For the misclassification error, the rule is different. First the models are selected whose
+        error is within half a standard error of the smallest error. The rule is then applied to
+        their log-losses.
         """
         # The smallest of many losses is partly small by chance, and most candidates are large
         # models. Therefore the simplest model is selected among the models with nearly the smallest

@@ -123,12 +123,13 @@ class LabeledTable:
         return replace(self, X=self.X.iloc[rows], y=y, classes=classes, groups=groups, time=time)
 
     def split(self, share: float, folds: int = 1) -> list[Sides]:
-        """Return one or more splits, each as the positions of the rows to fit and to predict.
+        """Return splits of the table into rows for fitting a model and rows to predict.
 
-        If `folds` is 1, there is one split, and `share` is the share of rows to predict. Otherwise
-        there is one split per fold. All rows of a group are in the same part, and both parts have
-        about the same share of each class. If rows have times, later rows are predicted from
-        earlier rows. Raise ConfigError if the rows cannot be split by their groups or times.
+        Each split is a pair of arrays of row positions. If `folds` is 1, there is one split, and
+        `share` is the share of rows to predict. Otherwise there is one split per fold. All rows of
+        a group are in the same part, and both parts have about the same share of each class. If
+        rows have times, later rows are predicted from earlier rows. Raise ConfigError if the rows
+        cannot be split by their groups or times.
         """
         n = len(self.y)
         size = max(1, min(round(share * n), MOST_HELD_OUT))
@@ -527,9 +528,10 @@ def infer_split(
 
 
 def _find_group_columns(name: str, column: pd.Series[Any], kind: str) -> tuple[bool, int]:
-    """Return True if the name of a column suggests persons or things, and its number of groups.
+    """Return two values about a column whose values may define groups of rows.
 
-    The number of groups is 0 if the column does not identify persons or things in several rows.
+    The first value is True if the name of the column suggests persons or things. The second value
+    is the number of groups, or 0 if the column does not identify persons or things in several rows.
     `kind` is the kind of the column, such as text.
     """
     named = values.is_row_identifier_name(name) or bool(_OWNERS.fullmatch(name))
