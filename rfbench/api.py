@@ -62,7 +62,7 @@ class RunResults(Results):
 
     @property
     def failures(self) -> pd.DataFrame:
-        """Rows of the failed trials. The column ``message`` has the reason of each failure."""
+        """Rows of the failed trials. The column ``message`` contains the reason of each failure."""
         return self.rows[self.rows["status"] != "ok"]
 
     def __repr__(self) -> str:

@@ -78,7 +78,7 @@ SUM_TO_ONE = 1e3
 
 
 class Choice(NamedTuple):
-    """The model that `choose` selected for a table, the models it was compared with, and their results."""
+    """The model that `choose` selected for a table, and the best model of each family."""
 
     folder: Path
     model: Model  # the selected model, fitted by `fit_on_all_rows`

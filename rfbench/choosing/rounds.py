@@ -153,7 +153,7 @@ class Candidate:
 
 @dataclass
 class Rounds:
-    """The search for a model of one table. Models are fitted in rounds until the time budget is used."""
+    """The search for a model of one table, with rounds of fits until the time is used."""
 
     table: LabeledTable
     # Splits of the rows, each with a training set and a validation set. The last split contains all
@@ -336,7 +336,7 @@ class Rounds:
     def round(
         self, settings: Sequence[Candidate], rows: int, share: float | None = 1.0
     ) -> list[Candidate]:
-        """Fit candidate models on `rows` training rows, and return the fitted models with their losses.
+        """Fit candidate models on `rows` training rows, and return the models with results.
 
         A candidate is skipped if all fits of the round would need more than the fraction `share` of
         the remaining time. If `share` is None, no candidate is skipped.
@@ -468,7 +468,7 @@ class Rounds:
 
     @property
     def _fits_per_second(self) -> float:
-        """Ratio of the time of all final fits to the time of fitting the same models on one split."""
+        """Ratio of the time of all final fits to the time of fits of these models on one split."""
         return SPARE * len(self.train) / self.n * (1 / self.workers + 4 / 3)
 
     def _seconds_of_best(self) -> dict[str, float]:

@@ -11,10 +11,7 @@ def list_commands() -> dict[str, str]:
 
 
 def list_public_names() -> dict[str, str]:
-    """Return a dictionary from the name of each public function of `rfbench` to its import path.
-
-    Only functions that the `choosing` package defines are included.
-    """
+    """Return a dictionary from the name `choose`, available as `rfbench.choose`, to its import path."""
     return {"choose": "rfbench.choosing.choice:choose"}
 
 

@@ -145,7 +145,10 @@ def to_native_byte_order(values: Any) -> Any:
 
 
 def to_dense_table(X: pd.DataFrame | Rows) -> pd.DataFrame:
-    """Return the rows as a dense table. Columns without names are named x0, x1, ..."""
+    """Return the rows as a dense table.
+
+    The columns of an array or a sparse matrix are named x0, x1, ...
+    """
     rows: Any = X
     if hasattr(rows, "tocsr"):
         check_memory_fits(

@@ -86,7 +86,8 @@ def find_data_folder() -> Path:
     Returns
     -------
     Path
-        `./data` if it exists, else `data` in a checkout, else the user's cache folder.
+        `./data` if it exists, else `data` in a checkout of the source code, else the user's cache
+        folder.
     """
     here = Path.cwd() / "data"
     if here.is_dir():

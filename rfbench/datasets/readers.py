@@ -334,8 +334,8 @@ def read_rcv1(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
 def read_har(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
     """Read the data set HAR (human activity recognition), with a group for each subject.
 
-    Each three consecutive files contain the features, the activities and the subjects. The files of
-    the training set are first.
+    Three consecutive files contain the features, the activities and the subjects of the same rows.
+    The files of the training set are first.
     """
     parts, contents = [], _contents(sources)
     for rows, labels, subjects in zip(contents, contents, contents, strict=True):

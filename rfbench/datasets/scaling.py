@@ -40,7 +40,7 @@ class _Bounded(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # t
     """
 
     def fit(self, X: Rows, y: Any = None) -> Self:
-        """Learn the scaling from rows of shape (n, d), a dense array or a `RowSource` on disk.
+        """Learn the scaling from rows of shape (n, d), a dense array or rows on disk (`RowSource`).
 
         If there are more than 100,000 rows, 100,000 evenly spaced rows are used. Raise ValueError
         if a value is not finite, or if the rows are sparse.
