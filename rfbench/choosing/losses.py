@@ -107,7 +107,7 @@ def compare_losses(first: Loss, second: Loss, metric: str) -> Difference:
     """Return the difference between two losses on the same rows, first minus second, with a test.
 
     The confidence interval of the difference contains the values that the test does not reject. The
-    test depends on the metric and the number of rows:
+    test depends on the metric and the number of rows.
 
     - Misclassification of single rows: McNemar's exact test. It counts the rows that exactly one of
       the two models predicts correctly. The interval is computed from the exact interval of the

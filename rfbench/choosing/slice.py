@@ -11,7 +11,7 @@ def list_commands() -> dict[str, str]:
 
 
 def list_public_names() -> dict[str, str]:
-    """Return a dictionary from the name `choose`, available as `rfbench.choose`, to its import path."""
+    """Return a dictionary from the name `choose` to the import path of ``rfbench.choose``."""
     return {"choose": "rfbench.choosing.choice:choose"}
 
 

@@ -60,7 +60,7 @@ DATE_PARTS = ("days", "month", "weekday", "hour")
 class Note(NamedTuple):
     """A note on how a column of a table is converted to numbers, or why it is left out.
 
-    `done` is one of these strings:
+    `done` is one of these strings.
 
     - ``words``: the column contains categories.
     - ``date``: the column contains dates.
@@ -140,7 +140,7 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     - Numbers are kept. Missing values become the mean of the column in the training set, and an
       additional column marks them if the training set has missing values. Infinite values, and
       strings among numbers, are treated as missing.
-    - Dates become four columns: days since 2000, month, weekday (0: Monday) and hour.
+    - Dates become the columns days since 2000, month, weekday (0 for Monday) and hour.
     - Each category becomes a column of 0 and 1. Two categories share a single column. A missing
       value is the category ``missing``. Rare categories share the column ``other``. A category is
       rare if less than 1 % and fewer than 10 of the rows have it, or if there are more than 255
