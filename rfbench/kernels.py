@@ -281,9 +281,9 @@ class Gaussian(GaussianMeasure):
         return np.asarray(np.exp(-0.5 * self.spread**2 * squares))
 
     def gradients(self, X: Rows, Y: Rows, coef: Array) -> Array:
-        """Return the gradients of sums of kernel values, weighted by `coef`, at the rows X.
+        """Return the gradients of x -> sum_j coef[j, i] kernel(x, Y[j]) at all rows X, for each i.
 
-        The shape is (k, n, d) for k columns of `coef` and n rows.
+        The shape is (k, n, d) for n rows with d columns, and k columns of `coef`.
         """
         return _radial_gradients(X, Y, -(self.spread**2) * self(X, Y), coef)
 
@@ -326,9 +326,9 @@ class Laplacian(Kernel):
         return np.asarray(np.exp(-cdist(_dense(X), _dense(Y), "cityblock") / self.bandwidth))
 
     def gradients(self, X: Rows, Y: Rows, coef: Array) -> Array:
-        """Return the gradients of sums of kernel values, weighted by `coef`, at the rows X.
+        """Return the gradients of x -> sum_j coef[j, i] kernel(x, Y[j]) at all rows X, for each i.
 
-        The shape is (k, n, d) for k columns of `coef` and n rows.
+        The shape is (k, n, d) for n rows with d columns, and k columns of `coef`.
         """
         s = self.bandwidth
         return _product_gradients(X, Y, self(X, Y), coef, lambda gap: -np.sign(gap) / s)
@@ -357,9 +357,9 @@ class LaplacianL2(Kernel):
         )
 
     def gradients(self, X: Rows, Y: Rows, coef: Array) -> Array:
-        """Return the gradients of sums of kernel values, weighted by `coef`, at the rows X.
+        """Return the gradients of x -> sum_j coef[j, i] kernel(x, Y[j]) at all rows X, for each i.
 
-        The shape is (k, n, d) for k columns of `coef` and n rows.
+        The shape is (k, n, d) for n rows with d columns, and k columns of `coef`.
         """
         distances = np.sqrt(compute_squared_distances(*shift_by_mean(X, Y)))
         slopes = -np.exp(-distances / self.bandwidth) / self.bandwidth
@@ -400,9 +400,9 @@ class ScaleMixture(NormalDraws):
         return self._evaluate_rows(X, Y)[0]
 
     def gradients(self, X: Rows, Y: Rows, coef: Array) -> Array:
-        """Return the gradients of sums of kernel values, weighted by `coef`, at the rows X.
+        """Return the gradients of x -> sum_j coef[j, i] kernel(x, Y[j]) at all rows X, for each i.
 
-        The shape is (k, n, d) for k columns of `coef` and n rows.
+        The shape is (k, n, d) for n rows with d columns, and k columns of `coef`.
         """
         slopes = self._evaluate_rows(X, Y)[1]
         return _radial_gradients(X, Y, 2.0 * slopes / self.bandwidth**2, coef)
@@ -504,9 +504,9 @@ class Cauchy(Kernel):
         return product
 
     def gradients(self, X: Rows, Y: Rows, coef: Array) -> Array:
-        """Return the gradients of sums of kernel values, weighted by `coef`, at the rows X.
+        """Return the gradients of x -> sum_j coef[j, i] kernel(x, Y[j]) at all rows X, for each i.
 
-        The shape is (k, n, d) for k columns of `coef` and n rows.
+        The shape is (k, n, d) for n rows with d columns, and k columns of `coef`.
         """
         square = self.bandwidth**2
         return _product_gradients(X, Y, self(X, Y), coef, lambda gap: -2 * gap / (square + gap**2))
