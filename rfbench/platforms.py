@@ -63,6 +63,8 @@ def _tell_of_end(number: int, pipe: int) -> None:
         process = psutil.Process(number)
         while process.is_running() and process.status() != psutil.STATUS_ZOMBIE:
             time.sleep(POLL_SECONDS)
+    # Write a byte. Closing the pipe would not be enough, because a fork of this process may keep the
+    # pipe open.
     with contextlib.suppress(BrokenPipeError):
         os.write(pipe, b"x")
     os.close(pipe)
@@ -70,6 +72,8 @@ def _tell_of_end(number: int, pipe: int) -> None:
 
 def kill_process_group(leader: int) -> None:
     """Kill all processes of a process group. Nothing happens if all of them have ended."""
+    # If all processes of the group have ended, macOS raises PermissionError and Linux raises
+    # ProcessLookupError.
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(leader, signal.SIGKILL)
 
@@ -92,6 +96,8 @@ def list_control_groups(controller: str) -> tuple[tuple[PurePosixPath, str], ...
     the version of its group. The group of the process is first, followed by its parents, whose
     limits also apply. The result is empty on a system without control groups.
     """
+    # In a container, the path of the group may be a path of the host, and then only the top folder
+    # exists.
     return _list_groups(read_system_file(CGROUP_FILE), MOUNT, controller)
 
 

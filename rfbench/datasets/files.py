@@ -642,6 +642,9 @@ def _read_blocks(
     Reading in blocks needs less memory. The result is None if it might differ from the result of
     reading the whole file at once, for example because a field is quoted.
     """
+    # When pandas reads a whole file, it keeps the text in memory in addition to the columns. Blocks
+    # of complete lines give the same columns if all values are numbers, or if all values are read
+    # as text.
     with open_unpacked(path) as stream:
         lines = 1 + sum(block.count(b"\n") for block in iter(lambda: stream.read(BLOCK_BYTES), b""))
     filled: _NumberColumns | None = None
