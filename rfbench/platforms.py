@@ -63,8 +63,8 @@ def _tell_of_end(number: int, pipe: int) -> None:
         process = psutil.Process(number)
         while process.is_running() and process.status() != psutil.STATUS_ZOMBIE:
             time.sleep(POLL_SECONDS)
-    # Write a byte. Closing the pipe would not be enough, because a fork of this process may keep the
-    # pipe open.
+    # Write a byte. Closing the pipe would not be enough, because a fork of this process may keep
+    # the pipe open.
     with contextlib.suppress(BrokenPipeError):
         os.write(pipe, b"x")
     os.close(pipe)

@@ -213,7 +213,8 @@ def _cast(X: Rows, name: str, dtype: str) -> Rows:
     Raise DataError if a value is too large for `dtype`. `name` is the name of the data set in the
     error message.
     """
-    # Rows are cast only after they are scaled. Otherwise large numbers would lose digits in float32.
+    # Rows are cast only after they are scaled. Otherwise large numbers would lose digits in
+    # float32.
     with np.errstate(over="ignore"):
         cast: Any = X.astype(dtype, copy=False)
     if not np.isfinite(cast if isinstance(cast, np.ndarray) else cast.data).all():
