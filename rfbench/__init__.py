@@ -1,9 +1,9 @@
-"""rfbench measures random-feature methods for kernel learning with the protocols of their papers.
+"""rfbench measures random-feature methods for kernel learning in the experiments of their papers.
 
     import rfbench
 
     results = rfbench.run("quickstart")            # a name, a file, or a dict
-    rfbench.compare(results, "eerf", "rks")        # paired by trial
+    rfbench.compare(results, "eerf", "rks")        # two methods on the same splits
     rfbench.samplers.EERF(n_components=100)        # a transformer of scikit-learn
 
 Modules are imported on first use.

@@ -1,3 +1,3 @@
-"""Version of rfbench, in a module that can be read without importing the whole package."""
+"""Version number of rfbench. Reading it from this module does not import the whole package."""
 
 __version__ = "0.2.0"

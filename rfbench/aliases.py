@@ -1,7 +1,6 @@
-"""Aliases of keys in YAML files. Each alias is replaced by its key when a file is read.
+"""Alternative names of keys in YAML files. Each alias is replaced by its key when a file is read.
 
-A file with an alias is equivalent to a file with the key: the trials have the same identities, and
-manifests contain the key.
+A file with an alias is equivalent to a file with the key, and has the same results.
 """
 
 from __future__ import annotations
@@ -45,12 +44,12 @@ PROTOCOL_NAMES = {"custom": "own"}
 
 
 def resolve_document(document: Document, file: str, entries: tuple[str, ...] = ()) -> Document:
-    """Return a document in which each alias is replaced by its key; line numbers are kept.
+    """Return a YAML document in which each alias of a key is replaced by the key.
 
-    `file` is the kind of file: CONFIGURATION or PAPER. The value of each key in `entries` is a
-    dictionary, for example from names of data sets to their settings. Keys of settings are paths,
-    such as ``split.test_size``. The last part of a name may be a protocol. Raises ConfigError if a
-    mapping contains both an alias and its key.
+    Line numbers are kept. `file` is the kind of file: CONFIGURATION or PAPER. `entries` are
+    top-level keys whose value is a dictionary from names, such as names of data sets, to settings.
+    In such a name, the alias of a protocol, the source of the settings, is replaced, too. Raise
+    ConfigError if a mapping contains both an alias and its key.
     """
     renamed: dict[Path, str] = {}
     replace = partial(_replace, file=file, document=document, renamed=renamed)
@@ -73,10 +72,10 @@ def resolve_document(document: Document, file: str, entries: tuple[str, ...] = (
 
 
 def resolve_setting(key: str, value: Any, source: str) -> tuple[str, Any]:
-    """Replace the aliases in a path such as ``split.test_size`` and in its value. Return both.
+    """Replace the aliases in a key such as ``split.test_size`` and in its value. Return both.
 
-    `source` is the place of the setting in messages. Raises ConfigError if the value contains both
-    an alias and its key.
+    `source` is the origin of the setting in error messages. Raise ConfigError if the value contains
+    both an alias and its key.
     """
     key = resolve_path(key)
     place = tuple(key.split("."))
@@ -85,7 +84,10 @@ def resolve_setting(key: str, value: Any, source: str) -> tuple[str, Any]:
 
 
 def resolve_path(key: str, file: str = CONFIGURATION, place: Path = ()) -> str:
-    """Replace the aliases in a path such as ``split.test_size``, which starts at `place`."""
+    """Replace the aliases in a path of keys such as ``split.test_size``.
+
+    `file` is the kind of file. `place` contains the keys of the mapping in which the path starts.
+    """
     parts: list[str] = []
     for part in key.split("."):
         parts.append(_find_names(file, (*place, *parts)).get(part, part))
@@ -93,23 +95,32 @@ def resolve_path(key: str, file: str = CONFIGURATION, place: Path = ()) -> str:
 
 
 def resolve_text(text: str, key: str) -> str:
-    """Return the value of a key of a configuration, without the alias of a protocol."""
+    """Return the value `text` of a key in a configuration, with an alias replaced by its name.
+
+    Only values of the key ``protocol`` have aliases.
+    """
     return PROTOCOL_NAMES.get(text, text) if key == "protocol" else text
 
 
 def list_aliases(file: str) -> list[str]:
-    """Return the aliases of the top-level keys of a kind of file."""
+    """Return the aliases of the top-level keys in a kind of file: CONFIGURATION or PAPER."""
     return [*KEYS[file][()]]
 
 
 def _find_names(file: str, place: Path) -> dict[str, str]:
-    """Return the key for each alias that is allowed in the mapping at the path `place`."""
+    """Return a dictionary from each alias in a mapping of a file to the key that it replaces.
+
+    `place` contains the keys that lead to the mapping.
+    """
     names = KEYS[file]
     return names.get(place) or names.get((*place[:-1], "*"), {})
 
 
 def _resolve_run(name: str) -> str:
-    """Replace the alias of a protocol in a name: ``PROTOCOL`` or ``DATASET.PROTOCOL``."""
+    """Replace the alias in the name of a run, ``PROTOCOL`` or ``DATASET.PROTOCOL``.
+
+    A protocol is the source of the settings of a run, such as a paper.
+    """
     dataset, dot, protocol = name.rpartition(".")
     return f"{dataset}{dot}{resolve_text(protocol, 'protocol')}"
 
@@ -121,7 +132,11 @@ def _rename_keys(
     document: Document,
     renamed: dict[Path, str],
 ) -> Iterator[tuple[Any, Path, Any]]:
-    """Yield the key without an alias, the path as written, and the value of each entry."""
+    """Yield the key without an alias, the path as written, and the value of each entry.
+
+    `path` is the path of the mapping in the document. Each path with an alias, and its key, is
+    added to `renamed`.
+    """
     given: dict[Any, Any] = {}
     for name, part in mapping.items():
         key, inside = find_key(name) if isinstance(name, str) else name, (*path, name)
@@ -147,7 +162,11 @@ def _replace(
     path: Path = (),
     place: Path = (),
 ) -> Any:
-    """Return a value without aliases. Add each path with an alias, and its key, to `renamed`."""
+    """Return a value of a YAML document in which all aliases of keys are replaced.
+
+    Each path with an alias, and its key, is added to `renamed`. `path` is the path of the value as
+    written, and `place` is the path without aliases.
+    """
     if isinstance(value, str) and place == ("protocol",) and file == CONFIGURATION:
         return resolve_text(value, "protocol")
     if not isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""Python functions that run and read experiments, equivalent to the command line."""
+"""Python functions that run experiments and read their results, equivalent to the command line."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ log = logging.getLogger(__name__)
 
 
 class RunResults(Results):
-    """Rows of a results folder; ``print`` shows the table of their means.
+    """Results of an experiment. The function ``print`` shows a table of means over the trials.
+
+    A trial is one repetition of a method on one split of a data set.
 
     Parameters
     ----------
@@ -47,7 +49,7 @@ class RunResults(Results):
         Parameters
         ----------
         metric : str, optional
-            Name of a metric in the rows; by default the metric of the configuration.
+            Name of a metric in the rows. The default is the metric of the configuration.
 
         Returns
         -------
@@ -60,7 +62,7 @@ class RunResults(Results):
 
     @property
     def failures(self) -> pd.DataFrame:
-        """Rows of the failed trials. The column ``message`` has the reason of each failure."""
+        """Rows of the failed trials. The column ``message`` contains the reason of each failure."""
         return self.rows[self.rows["status"] != "ok"]
 
     def __repr__(self) -> str:
@@ -73,7 +75,7 @@ class RunResults(Results):
 
 
 def read_results(folder: str | Path) -> RunResults:
-    """Read the rows of one results folder.
+    """Read the results of an experiment from a folder.
 
     Parameters
     ----------
@@ -101,7 +103,7 @@ def read_config(
     name: str = "python",
     allow_imports: bool = False,
 ) -> Experiment:
-    """Read and check a configuration.
+    """Read and check the configuration of an experiment.
 
     Parameters
     ----------
@@ -125,8 +127,8 @@ def read_config(
     Raises
     ------
     ConfigError
-        If a key or a value is invalid. The message has the place, the allowed values and the
-        nearest allowed value.
+        If a key or a value is invalid. The message has the location of the key, the allowed values
+        and the nearest allowed value.
     """
     from rfbench import config as configurations
     from rfbench import yamlfile
@@ -145,7 +147,7 @@ def read_config(
 
 
 def _plain(value: Any) -> Any:
-    """Convert a value to types of YAML: arrays, ranges and tuples become lists."""
+    """Convert a value to the types of YAML. For example, arrays, ranges and tuples become lists."""
     if isinstance(value, Mapping):
         return {key: _plain(part) for key, part in value.items()}
     if isinstance(value, list | tuple | range):
@@ -172,9 +174,10 @@ def run(
     allow_imports: bool = False,
     on_row: Callable[[dict[str, Any]], None] | None = None,
 ) -> RunResults:
-    """Measure the missing trials of a configuration, and return the rows of all its trials.
+    """Run an experiment, and return its results.
 
-    A trial that already has a row is not repeated. A trial that fails has a row with a message.
+    A trial is one repetition of a method on one split of a data set. Trials that are already in the
+    results folder are not repeated. A failed trial has a row with an error message.
 
     Parameters
     ----------
@@ -191,9 +194,9 @@ def run(
         Folder of the results. The rows are in ``OUT/NAME/trials.csv``, the rows of a smoke run in
         ``OUT/smoke/NAME/trials.csv``.
     n_jobs : int, optional
-        Number of worker processes; by default the number of cores that this process may use. Except
-        for times, the rows do not depend on this number. Your own code is an exception if it keeps
-        state in its process.
+        Number of worker processes. The default is the number of cores that this process may use.
+        Except for times, the rows do not depend on this number. Your own code is an exception if it
+        keeps state in its process.
     memory : str
         Memory for all workers: a share of the free memory, such as ``'80%'``, or a number of GiB,
         such as ``'6'``.

@@ -1,4 +1,4 @@
-"""Type aliases for arrays, and the option of pandas for parsing numbers exactly."""
+"""Type aliases for arrays, and an option for pandas to parse numbers exactly."""
 
 from __future__ import annotations
 

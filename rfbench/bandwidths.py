@@ -25,7 +25,10 @@ _MULTIPLE = re.compile(rf"(?:([0-9]*\.?[0-9]+(?:e[+-]?[0-9]+)?) *\* *)?({'|'.joi
 
 
 def _parts(rule: Any) -> tuple[float, str] | None:
-    """Return the factor and the name of a rule: ``0.5*median`` becomes ``(0.5, 'median')``."""
+    """Return the factor and the name of a bandwidth rule: ``0.5*median`` gives ``(0.5, 'median')``.
+
+    The result is None if `rule` is not a valid rule.
+    """
     match = _MULTIPLE.fullmatch(rule) if isinstance(rule, str) else None
     factor = float(match[1] or 1) if match else 0.0
     return (factor, match[2]) if match and SMALLEST <= factor <= LARGEST else None
@@ -52,7 +55,7 @@ NEIGHBOR, SAMPLE = 50, 1000
 
 
 def compute_bandwidth_by_rule(rule: float | str, X: Rows, generator: np.random.Generator) -> float:
-    """Return the bandwidth that a rule gives for the rows X.
+    """Return the kernel bandwidth that a rule gives for the rows X.
 
     Parameters
     ----------
@@ -96,7 +99,7 @@ def compute_bandwidth_by_rule(rule: float | str, X: Rows, generator: np.random.G
 
 
 def make_kernel(X: Rows, name: str, rule: float | str, generator: np.random.Generator) -> Kernel:
-    """Return a kernel by name, with the bandwidth that a rule gives for the rows X."""
+    """Return the kernel `name`, with the bandwidth that a rule gives for the rows X."""
     cls: type[Kernel] = KERNELS.find(name)
     return cls(compute_bandwidth_by_rule(rule, X, generator)) if cls.has_bandwidth else cls()
 
@@ -109,9 +112,10 @@ class Candidates:
     rule: float  # value of the bandwidth rule; for a grid of numbers, their geometric mean
 
     def widen(self, best: float) -> float | None:
-        """Return twice or half the best bandwidth if it is at an edge of the grid, else None.
+        """Return one more bandwidth to try if the best one is at an edge of the grid, else None.
 
-        Return None, too, if the new bandwidth would be outside the limits `WIDEST`.
+        The new bandwidth is twice or half the bandwidth `best`. The result is also None if the new
+        bandwidth is outside the limits `WIDEST`.
         """
         lowest, highest = (factor * self.rule for factor in WIDEST)
         if best == max(self.values) and 2 * best <= highest * ROUNDING:
@@ -128,7 +132,10 @@ class Candidates:
 def list_candidate_bandwidths(
     rules: Iterable[float | str], X: Rows, generator: np.random.Generator
 ) -> Candidates:
-    """Return the bandwidths that the rules give for the rows X, all computed on the same sample."""
+    """Return a grid of the bandwidths that several rules give for the rows X.
+
+    All bandwidths are computed from the same random sample of the rows.
+    """
     bases: dict[float | str, float] = {}
     values, middle = set(), None
     for rule in rules:
@@ -151,8 +158,8 @@ def choose_bandwidth_nearest_to_rule(losses: Mapping[float, Array], rule: float)
     losses : mapping of float to array of shape (K,)
         Losses on the K folds for each bandwidth. The folds are the same for all bandwidths.
     rule : float
-        Bandwidth with which candidates are compared by their ratio. If two bandwidths are equally
-        near, the larger is returned.
+        Preferred bandwidth. The distance to it is measured by the ratio of the two bandwidths. If
+        two bandwidths are equally near, the larger is returned.
 
     Returns
     -------
@@ -198,7 +205,10 @@ def _from_rows(rule: str, X: Rows, generator: np.random.Generator) -> float:
 
 
 def _mean_distance(queries: Rows, rows: Rows, own: np.ndarray) -> float:
-    """Return the mean distance from each query to its 50th nearest row, excluding the query."""
+    """Return the mean distance from each row in `queries` to its 50th nearest neighbor in `rows`.
+
+    `own` contains the position of each query in `rows`. A row is not its own neighbor.
+    """
     neighbor = min(NEIGHBOR, rows.shape[0] - 1)
     kth = np.empty(len(own))
     for start in range(0, len(own), 100):

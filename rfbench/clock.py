@@ -1,4 +1,4 @@
-"""Measurement of the wall and CPU seconds of the parts of a trial."""
+"""Measurement of the wall-clock and CPU seconds of the steps of a method."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ CLOCK_PARTS = ("pp", "features", "train", "test")
 
 
 class Clock:
-    """Clock that sums wall-clock and CPU seconds for each part: pp, features, train and test.
+    """Clock that sums wall-clock and CPU seconds for each part of the time of a method.
 
-    The part "pp" is the time of drawing, scoring and selecting features, and "features" is the time
-    of computing the features of the training set.
+    The part "pp" (preprocessing) is the time of drawing, scoring and selecting features. "features"
+    is the time of computing the features of the training set. The parts "train" and "test" are
+    fitting and prediction.
 
     Parts may be nested, also parts of different clocks. While an inner part runs, the outer part is
     paused, so that every second is counted once. CPU seconds are summed over all threads of the
@@ -50,14 +51,17 @@ class Clock:
 
     @staticmethod
     def time_part_of(clock: Clock | None, name: str) -> AbstractContextManager[None]:
-        """Add the time of a ``with`` block to a part of `clock`.
+        """Add the time of a ``with`` block to the part `name` of `clock`.
 
-        If `clock` is None, the time is added to the part that is running.
+        If `clock` is None, the time is added to the part that is already running.
         """
         return nullcontext() if clock is None else clock.time_part(name)
 
     def add(self, other: Clock, to: str | None = None) -> None:
-        """Add the times of the clock `other` part by part, or add their sum to the part `to`."""
+        """Add the times of a different clock to this clock.
+
+        Times are added part by part. If `to` is given, all times are added to this part.
+        """
         for part in CLOCK_PARTS:
             self.wall[to or part] += other.wall[part]
             self.cpu[to or part] += other.cpu[part]

@@ -1,4 +1,4 @@
-"""Exceptions caused by the user, the data or the machine; messages have a reason and advice."""
+"""Exceptions caused by the user, the data or the machine. Messages contain a reason and advice."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import ClassVar
 
 
 class RfbenchError(Exception):
-    """Base class of errors on which the user can act.
+    """Base class of errors that the user can correct.
 
     Parameters
     ----------
@@ -43,6 +43,8 @@ class DataError(RfbenchError):
 class MethodError(RfbenchError, ValueError):
     """Exception for a sampler, solver or kernel that cannot use its parameters or the rows.
 
+    A sampler draws random features, and a solver fits a model.
+
     Parameters
     ----------
     what : str
@@ -59,7 +61,7 @@ class MemoryLimitError(MethodError):
 
 
 class ExecutorError(RfbenchError):
-    """Exception for worker processes that are not available or that differ from this machine."""
+    """Exception for worker processes that cannot be used, or that have a different environment."""
 
     exit_code = 1
 
@@ -69,7 +71,7 @@ class ResultsError(RfbenchError):
 
 
 class WriteError(ResultsError):
-    """Exception for a row or a file that cannot be written, such as on a full disk."""
+    """Exception for a file that cannot be written, for example because the disk is full."""
 
     exit_code = 1
 
@@ -78,8 +80,8 @@ class WriteError(ResultsError):
 def raise_as_write_error(what: str, kept: str = "", todo: str = "") -> Iterator[None]:
     """Convert an OSError in a ``with`` block to a WriteError.
 
-    `what` states what failed, without a full stop; the reason from the system follows. `kept` is a
-    sentence on data that are still safe.
+    `what` is the start of the message, without a full stop. The reason from the system follows.
+    `kept` is a sentence on data that are not lost, and `todo` is advice.
     """
     try:
         yield
@@ -90,9 +92,9 @@ def raise_as_write_error(what: str, kept: str = "", todo: str = "") -> Iterator[
 
 
 def suggest_nearest_name(word: str, allowed: list[str]) -> str:
-    """Return ``" Did you mean 'x'?"`` for the closest allowed name, or an empty string.
+    """Return ``" Did you mean 'x'?"`` for the allowed name x that is most similar to `word`.
 
-    The comparison ignores case.
+    The result is an empty string if no name is similar. The comparison ignores case.
     """
     import difflib
 
@@ -108,7 +110,10 @@ def make_unknown_error(
     error: type[RfbenchError] = MethodError,
     todo: str = "",
 ) -> RfbenchError:
-    """Return the error for an unknown name, with the nearest name and all known names."""
+    """Return the error for an unknown name, with the most similar name and all known names.
+
+    `kind` is the kind of thing that has the name, such as "kernel". `todo` is advice.
+    """
     names = list(known)
     return error(
         f"There is no {kind} '{name}'.{suggest_nearest_name(str(name), names)}",

@@ -1,7 +1,7 @@
 """Escaping of untrusted text, with one function for each kind of output.
 
-Labels, titles, names of data sets, machines and files, and messages of imported code can contain
-any characters. `escape_controls` is for a terminal; all other functions call it first.
+Labels, names of files and error messages of imported code can contain any characters.
+`escape_controls` is for the output on a terminal. All other functions call it first.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def escape_controls(text: object) -> str:
 
 
 def escape_warnings() -> None:
-    """Escape the warnings that Python prints, because they may quote untrusted text."""
+    """Escape the text of the warnings that Python prints, because they may quote untrusted text."""
     written = warnings.formatwarning
     if getattr(written, "__module__", "") == __name__:
         return
@@ -60,15 +60,24 @@ def escape_warnings() -> None:
 
 
 def escape_line(text: object) -> str:
-    r"""Escape text for one line or one cell: like `escape_controls`, with line feeds as ``\n``."""
+    r"""Escape text for a single line or a table cell.
+
+    Characters are escaped as in `escape_controls`, and line feeds become ``\n``.
+    """
     return escape_controls(text).replace("\n", "\\n")
 
 
 class Markdown(str):
-    """Text that is already Markdown; `escape_markdown` and Jinja return it unchanged."""
+    """A string that is already Markdown, so that it is not escaped again.
+
+    `escape_markdown` and the template engine Jinja return it unchanged.
+    """
 
     def __html__(self) -> str:
-        """Return the text unchanged; Jinja does not escape objects that have this method."""
+        """Return the string unchanged.
+
+        The template engine Jinja does not escape objects that have this method.
+        """
         return self
 
 
@@ -88,9 +97,10 @@ def escape_latex(text: object) -> str:
 
 
 def as_csv(table: pd.DataFrame, **options: Any) -> str:
-    """Return a table as CSV in which no text starts like a formula that a spreadsheet would run.
+    """Return a table as CSV in which a spreadsheet does not run any cell as a formula.
 
-    A text that is a number is unchanged, because -1 is not a formula.
+    A quote is put before each text that starts like a formula, such as ``=1+1``. A text that is a
+    number is unchanged, because -1 is not a formula.
     """
     texts = table.select_dtypes(exclude=["number", "bool"]).map(_cell)
     escaped = table.assign(**{str(name): texts[name] for name in texts})
@@ -114,7 +124,10 @@ def _is_number(text: str) -> bool:
 
 
 def to_json_value(value: Any) -> Any:
-    """Convert a value for JSON: unknown types become strings; NaN and infinity become None."""
+    """Convert a value to a value that JSON can represent.
+
+    NaN and infinity become None. Values of unknown types become strings.
+    """
     # Convert numpy scalars and arrays to Python numbers and lists.
     value = value.tolist() if hasattr(value, "tolist") else value
     if isinstance(value, Mapping):

@@ -1,9 +1,9 @@
 """Reading and writing of files in folders of rfbench, without following links.
 
-A results folder may come from an untrusted source. A link in it could redirect a write to any file
-of the user, or copy the content of any file to a page. A pipe would block a read. Therefore links,
-pipes and devices inside of such a folder are rejected. The folder itself, and the folders above it,
-may be links, because the user created them.
+A results folder may come from an untrusted source. A link in the folder could redirect a write to
+any file of the user, or copy the content of any file to a page. A pipe would block a read.
+Therefore links, pipes and devices inside such a folder are rejected. The folder itself, and the
+folders above it, may be links, because the user created them.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def check_regular_file(file: Path, top: Path | None = None) -> None:
     file : Path
         The file, which may be missing.
     top : Path, optional
-        Folder of rfbench that contains the file at any depth; by default the parent folder.
+        Folder of rfbench that contains the file at any depth. The default is the parent folder.
 
     Raises
     ------
@@ -73,16 +73,20 @@ def _in_the_way(wrong: Path) -> ResultsError:
 
 
 def open_checked(file: Path, top: Path | None = None) -> BinaryIO:
-    """Check a file of a results folder, and open it for reading in binary mode.
+    """Open a file of a results folder for reading in binary mode.
 
-    Raises OSError if the file is missing or cannot be read.
+    `top` is the results folder. Raise ResultsError if the file is not a regular file inside it, and
+    OSError if the file is missing or cannot be read.
     """
     check_regular_file(file, top)
     return os.fdopen(os.open(file, os.O_RDONLY | _SAFELY), "rb")
 
 
 def read(file: Path, top: Path | None = None) -> bytes:
-    """Return the content of a file of a results folder, after checking the file."""
+    """Return the content of a file of a results folder.
+
+    `top` is the results folder. Raise ResultsError if the file is not a regular file inside it.
+    """
     with open_checked(file, top) as stream:
         return stream.read()
 
@@ -91,7 +95,7 @@ def read(file: Path, top: Path | None = None) -> bytes:
 def lock_file(file: Path) -> Iterator[None]:
     """Lock a file against other processes within a ``with`` statement.
 
-    The system also releases the lock if the process is killed. Raises BlockingIOError if another
+    The system also releases the lock if the process is killed. Raise BlockingIOError if another
     process has the lock, and OSError if the file cannot be written.
     """
     check_regular_file(file)
@@ -107,11 +111,11 @@ def lock_file(file: Path) -> Iterator[None]:
 
 
 def append(file: Path, content: bytes, header: bytes = b"", *, force: bool = True) -> None:
-    """Check a file of a results folder, and append bytes to it.
+    """Append bytes to a file of a results folder, after checking that it is a regular file.
 
-    The `header` is written first if the file is empty or missing. With `force`, the bytes are
-    forced to the disk. Raises ResultsError if the file has a hard link elsewhere, and OSError if
-    the disk is full or writing is not permitted.
+    The `header` is written first if the file is empty or missing. If `force` is True, the bytes are
+    written to the disk immediately. Raise ResultsError if the file has a hard link elsewhere, and
+    OSError if the disk is full or writing is not permitted.
     """
     check_regular_file(file)
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | _SAFELY
@@ -169,16 +173,19 @@ def replace(file: Path, content: bytes, top: Path | None = None) -> None:
 
 
 def remove(file: Path, top: Path | None = None) -> None:
-    """Remove a file of a results folder if the file exists. Of a link, only the link is removed."""
+    """Remove a file of a results folder if the file exists.
+
+    If the file is a link, only the link is removed, not its target. `top` is the results folder.
+    """
     _check_inside(file, top or file.parent)
     file.unlink(missing_ok=True)
 
 
 def remove_folder(folder: Path, top: Path | None = None) -> None:
-    """Remove a folder and its content if it exists; links in it are not followed.
+    """Remove a folder and its content if the folder exists. Links in the folder are not followed.
 
-    `top` is the folder of rfbench that contains the folder, see `check_regular_file`. Raises
-    OSError if the folder cannot be removed.
+    `top` is the results folder that contains `folder`. Raise OSError if the folder cannot be
+    removed.
     """
     _check_inside(folder / "any", top or folder.parent)
     if folder.exists():
@@ -197,14 +204,18 @@ def make_folder(folder: Path) -> None:
 
 
 def move(file: Path, target: Path, top: Path | None = None) -> None:
-    """Check the path `target`, and move a file to `target`, which is on the same file system."""
+    """Move a file to the path `target`, which is on the same file system.
+
+    A regular file at `target` is replaced. Raise ResultsError if `target` is a link, or outside the
+    results folder `top`.
+    """
     check_regular_file(target, top)
     make_folder(target.parent)
     os.replace(file, target)
 
 
 def save_array(file: Path, array: NDArray[Any]) -> None:
-    """Write an array to a new file for `numpy.load`. Raise OSError if the file already exists."""
+    """Write an array to a new `.npy` file. Raise OSError if the file already exists."""
     import numpy as np
 
     with file.open("xb") as stream:
@@ -215,7 +226,8 @@ def save_array(file: Path, array: NDArray[Any]) -> None:
 def make_scratch_folder(above: Path, prefix: str) -> Iterator[Path]:
     """Yield a temporary folder in `above`, which is removed at the end of the ``with`` statement.
 
-    The folder `above` is created if it does not exist. Raises OSError if this fails.
+    The name of the temporary folder starts with `prefix`. The folder `above` is created if it does
+    not exist. Raise OSError if a folder cannot be created.
     """
     make_folder(above)
     with tempfile.TemporaryDirectory(dir=above, prefix=prefix) as scratch:
@@ -226,8 +238,8 @@ def make_scratch_folder(above: Path, prefix: str) -> Iterator[Path]:
 def stage_folder(folder: Path) -> Iterator[Path]:
     """Yield an empty folder that is renamed to `folder` at the end of the ``with`` statement.
 
-    `folder` therefore exists completely or not at all. Raises OSError if `folder` exists already or
-    cannot be written.
+    If an error occurs, `folder` is not created. Raise OSError if `folder` exists already or cannot
+    be written.
     """
     with make_scratch_folder(folder.parent, f".{folder.name[:100]}-") as scratch:
         stage = scratch / "new"  # a temporary folder that only this user can read
@@ -237,10 +249,10 @@ def stage_folder(folder: Path) -> Iterator[Path]:
 
 
 def write_user_file(file: Path, content: bytes) -> None:
-    """Write a file whose path the user specified; links are followed.
+    """Write a file whose path the user specified, so that links are followed.
 
     A regular file is replaced as in `replace`. If the path is a device, the bytes are written to
-    it. Raises WriteError if the file cannot be written.
+    it. Raise WriteError if the file cannot be written.
     """
     target = file.resolve() if file.is_symlink() else file
     if target.is_file() or not target.exists():

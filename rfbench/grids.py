@@ -26,12 +26,12 @@ GRID_GRAMMAR = "50:1000 (20 points at most), 50:1000:50 (with a step), 50,100,20
 
 
 def expand_grid_text(text: str) -> list[Any]:
-    """Return the values that a text in the grammar describes.
+    """Return the list of values that a string such as ``50:1000`` describes.
 
     ``a:b`` has all integers from a to b if there are at most 20, else 20 evenly spaced values.
     ``a:b:step`` includes b if it is on a step. ``log:a:b:n`` has n values with equal ratios. If the
-    ends are integers, the values are rounded to integers. Text without ``:`` and ``,`` is a single
-    value.
+    ends are integers, the values are rounded to integers. ``a,b,c`` is a list. Any other string is
+    a single value.
 
     >>> expand_grid_text("50:1000")[:3], expand_grid_text("2:5"), expand_grid_text("eerf")
     ([50, 100, 150], [2, 3, 4, 5], ['eerf'])
@@ -70,7 +70,7 @@ def expand_grid_text(text: str) -> list[Any]:
 
 
 def join_lists(lists: Iterable[list[Any]]) -> list[Any]:
-    """Concatenate lists; raise ConfigError as soon as the result has too many values."""
+    """Concatenate lists. Raise ConfigError as soon as there are more than `MAX_POINTS` values."""
     values: list[Any] = []
     for part in lists:
         values += part

@@ -17,11 +17,12 @@ _temporary: list[tempfile.TemporaryDirectory[str]] = []
 
 
 def find_user_folder() -> Path:
-    """Return the cache folder: RFBENCH_CACHE, or ``rfbench`` in XDG_CACHE_HOME or ``~/.cache``.
+    """Return the user's cache folder for rfbench.
 
-    If the user has no home folder, it is a temporary folder, which the workers of this process
-    share. Raises ConfigError if a variable contains a relative path, because anyone may have put
-    files into the current folder.
+    The environment variable RFBENCH_CACHE specifies the folder. Otherwise it is ``rfbench`` in
+    XDG_CACHE_HOME or in ``~/.cache``. If the user has no home folder, it is a temporary folder.
+    Raise ConfigError if a variable contains a relative path, because anyone may have put files into
+    the current folder.
     """
     if given := _absolute(CACHE):
         return Path(given)
@@ -44,10 +45,11 @@ def is_temporary_folder() -> bool:
 
 
 def check_cache_folder() -> None:
-    """Make sure that no cache is in the current folder, including the cache of numba.
+    """Raise ConfigError if an environment variable for a cache folder contains a relative path.
 
-    The cache of numba contains pickles, which can run any code. Raises ConfigError if a variable
-    contains a relative path.
+    If the user has no home folder, the library numba is given a folder for its cache. A cache in
+    the current folder would be unsafe, because the cache of numba contains pickles, which can run
+    any code.
     """
     _absolute(CACHE)
     if not (_absolute(NUMBA) or _usual()):
@@ -55,7 +57,10 @@ def check_cache_folder() -> None:
 
 
 def _usual() -> str:
-    """Return the user's folder for the caches of all programs; empty without a home folder."""
+    """Return the folder for the caches of all programs of the user.
+
+    The result is an empty string if the user has no home folder.
+    """
     if given := _absolute("XDG_CACHE_HOME"):
         return given
     _absolute("HOME")
@@ -64,9 +69,9 @@ def _usual() -> str:
 
 
 def _absolute(name: str) -> str:
-    """Return the absolute path in an environment variable, or an empty string if it is not set.
+    """Return the path in the environment variable `name`, or an empty string if it is not set.
 
-    Raises ConfigError if the path is relative.
+    Raise ConfigError if the path is relative.
     """
     given = os.environ.get(name, "")
     if given and not os.path.isabs(given):

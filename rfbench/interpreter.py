@@ -26,9 +26,10 @@ SAFE = "PYTHONSAFEPATH"
 
 
 def build_command(code: str, *words: str) -> list[str]:
-    """Return the command that runs code in a new Python process with this process's `sys.path`.
+    """Return the command that runs `code` in a new Python process with the import path of this one.
 
-    The current folder is excluded by ``-P``. The user's PYTHON* variables still apply.
+    `words` are arguments of the code. The option ``-P`` excludes the current folder from the import
+    path. The user's PYTHON* variables still apply.
     """
     given = [(each, _is_here(each)) for each in sys.path]
     # Append the folder that contains rfbench, because rfbench may be used from a checkout without
@@ -38,7 +39,7 @@ def build_command(code: str, *words: str) -> list[str]:
 
 
 def build_environment() -> dict[str, str]:
-    """Return the environment variables of a new Python process and of its child processes."""
+    """Return the environment variables for a new Python process and for its child processes."""
     return os.environ | platforms.list_blas_variables() | {SAFE: "1"}
 
 

@@ -1,9 +1,10 @@
 """Kernels with their closed forms, spectral measures and types of random features.
 
-The attribute `feature` is the type of random features of a kernel. It is a *wave* ``cos(w'x + b)``
-for a shift-invariant kernel (Bochner's theorem), the *arc-cosine* feature ``H(w'x) (w'x)^order`` of
-Cho & Saul (2009), or a single *coordinate* of the row for the linear kernel (Sinha & Duchi 2016,
-section 4.2). The features of a *dot-product* kernel are products of projections.
+The attribute `feature` of a kernel is the type of its random features. Shift-invariant kernels have
+*wave* features ``cos(w'x + b)`` (Bochner's theorem) of a row x, with random w and b. Arc-cosine
+kernels have *arc-cosine* features ``H(w'x) (w'x)^order``, where H is the step function (Cho & Saul
+2009). The linear kernel has a single *coordinate* of the row (Sinha & Duchi 2016, section 4.2). The
+features of a *dot-product* kernel are products of projections.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ def _dense(rows: Rows) -> NDArray[np.float64]:
 
 
 def to_float64(rows: Rows) -> Any:
-    """Return the rows in float64.
+    """Return the rows as float64 numbers.
 
     Parameters
     ----------
@@ -64,10 +65,10 @@ def to_float64(rows: Rows) -> Any:
 
 
 def shift_by_mean(X: Rows, Y: Rows) -> tuple[Any, Any]:
-    """Return two sets of rows in float64; dense rows are shifted by the mean of Y.
+    """Subtract the mean of the rows Y from the rows of X and of Y.
 
     Without the shift, squared distances of rows far from the origin would lose digits to
-    cancellation.
+    cancellation. Sparse rows are not shifted.
 
     Parameters
     ----------
@@ -79,7 +80,7 @@ def shift_by_mean(X: Rows, Y: Rows) -> tuple[Any, Any]:
     Returns
     -------
     tuple of two arrays or sparse matrices
-        The shifted rows X and Y.
+        The shifted rows X and Y, in float64.
     """
     same = X is Y
     X, Y = to_float64(X), to_float64(Y)
@@ -94,7 +95,7 @@ def _is_dense(rows: Any) -> bool:
 
 
 def _products(X: Any, Y: Any) -> Any:
-    """Return the products X Y'; if X is Y, the result is exactly symmetric."""
+    """Return the matrix product X Y'. If X is Y, the result is exactly symmetric."""
     return multiply_by_transpose(X) if X is Y and _is_dense(X) else matmul(X, Y.T)
 
 
@@ -138,7 +139,7 @@ def compute_squared_distances(X: Rows, Y: Rows) -> NDArray[np.float64]:
 
 @dataclass(frozen=True)
 class Kernel(ABC):
-    """Base class of kernels.
+    """Base class of kernels, which are functions of two rows with a length scale s.
 
     Parameters
     ----------
@@ -148,7 +149,7 @@ class Kernel(ABC):
     Attributes
     ----------
     bandwidth : float
-        Length scale s in the units of the rows; 1.0 if the kernel has no length scale.
+        Length scale s in the units of the rows. It is 1.0 if the kernel has no length scale.
     """
 
     bandwidth: float = 1.0
@@ -173,10 +174,10 @@ class Kernel(ABC):
 
     @abstractmethod
     def __call__(self, X: Rows, Y: Rows) -> NDArray[np.float64]:
-        """Return the kernel matrix, shape (len(X), len(Y))."""
+        """Return the kernel values of each row of X with each row of Y, shape (len(X), len(Y))."""
 
     def gradients(self, X: Rows, Y: Rows, coef: Array) -> Array:
-        """Return the gradients of functions of kernel values, with respect to the rows X.
+        """Return the gradients of weighted sums of kernel values, with respect to the rows X.
 
         Parameters
         ----------
@@ -185,8 +186,8 @@ class Kernel(ABC):
         Y : array or CSR matrix of shape (m, d)
             Rows with which the kernel values are computed.
         coef : array of shape (m, k)
-            The k-th function is x -> sum_j coef[j, k] k(x, Y[j]). At a kink of the kernel, the
-            gradient is the mean of the slopes on both sides.
+            Weights. The i-th function is x -> sum_j coef[j, i] kernel(x, Y[j]). At a kink of the
+            kernel, the gradient is the mean of the slopes on both sides.
 
         Returns
         -------
@@ -205,15 +206,18 @@ class Kernel(ABC):
         )
 
     def frequencies(self, generator: np.random.Generator, d: int, m: int) -> NDArray[np.float64]:
-        """Draw m frequencies from the spectral measure of the kernel, shape (m, d).
+        """Draw m frequencies from the spectral measure of the kernel, an array of shape (m, d).
 
-        Frequencies are drawn row by row. Draws with different m from the same generator state
-        therefore start with the same frequencies.
+        With the same state of the generator, draws with different m start with the same
+        frequencies.
         """
         return self._scaled(getattr(generator, self.drawn_by)(size=(m, d)))
 
     def quantile(self, u: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Map points of the open unit cube, shape (m, d), to frequencies (inverse CDF)."""
+        """Map points `u` of the open unit cube, shape (m, d), to frequencies by the inverse CDF.
+
+        Raise MethodError if the coordinates of a frequency are not independent.
+        """
         if self.coordinate is None:
             raise MethodError(
                 f"The frequencies of the kernel {self.name} do not have independent coordinates.",
@@ -246,7 +250,7 @@ class NormalDraws(Kernel):
 
 
 class GaussianMeasure(NormalDraws):
-    """Base class of kernels with frequencies from N(0, spread^2 I): Gaussian, arc-cosine.
+    """Base class of kernels with frequencies from N(0, spread^2 I), such as Gaussian kernels.
 
     Parameters
     ----------
@@ -270,19 +274,24 @@ class Gaussian(GaussianMeasure):
     name = "gaussian"
 
     def __call__(self, X: Rows, Y: Rows) -> NDArray[np.float64]:
-        """Return the kernel matrix."""
+        """Return the kernel values of each row of X with each row of Y."""
         from sklearn.metrics.pairwise import euclidean_distances
 
         squares = euclidean_distances(*shift_by_mean(X, Y), squared=True)
         return np.asarray(np.exp(-0.5 * self.spread**2 * squares))
 
     def gradients(self, X: Rows, Y: Rows, coef: Array) -> Array:
-        """Return gradients of sums of kernel values with respect to X, shape (k, n, d)."""
+        """Return the gradients of x -> sum_j coef[j, i] kernel(x, Y[j]) at all rows X, for each i.
+
+        The shape is (k, n, d) for n rows with d columns, and k columns of `coef`.
+        """
         return _radial_gradients(X, Y, -(self.spread**2) * self(X, Y), coef)
 
 
 class GaussianUnhalved(Gaussian):
-    """Gaussian kernel exp(-|x - y|^2 / s^2) of Liu et al. (2020); frequencies from N(0, 2 I / s^2).
+    """Gaussian kernel exp(-|x - y|^2 / s^2), without the factor 1/2 in the exponent.
+
+    The frequencies are from N(0, 2 I / s^2). The kernel is used by Liu et al. (2020).
 
     Parameters
     ----------
@@ -311,23 +320,27 @@ class Laplacian(Kernel):
     coordinate, drawn_by = "cauchy", "standard_cauchy"
 
     def __call__(self, X: Rows, Y: Rows) -> NDArray[np.float64]:
-        """Return the kernel matrix."""
+        """Return the kernel values of each row of X with each row of Y."""
         from scipy.spatial.distance import cdist
 
         return np.asarray(np.exp(-cdist(_dense(X), _dense(Y), "cityblock") / self.bandwidth))
 
     def gradients(self, X: Rows, Y: Rows, coef: Array) -> Array:
-        """Return gradients of sums of kernel values with respect to X, shape (k, n, d)."""
+        """Return the gradients of x -> sum_j coef[j, i] kernel(x, Y[j]) at all rows X, for each i.
+
+        The shape is (k, n, d) for n rows with d columns, and k columns of `coef`.
+        """
         s = self.bandwidth
         return _product_gradients(X, Y, self(X, Y), coef, lambda gap: -np.sign(gap) / s)
 
 
 class LaplacianL2(Kernel):
-    """Laplacian kernel exp(-|x - y| / s), |.| Euclidean, with multivariate Cauchy frequencies.
+    """Laplacian kernel exp(-|x - y| / s) with the Euclidean norm |.|.
 
-    It is also called the exponential kernel, or Matern kernel of order 1/2. Unlike `Laplacian`, it
-    does not change when the rows are rotated. A frequency is g / (s |h|) with g ~ N(0, I) and h ~
-    N(0, 1). The coordinates of a frequency are Cauchy(1 / s) and depend on each other.
+    The kernel is also called the exponential kernel, or Matern kernel of order 1/2. Unlike
+    `Laplacian`, it does not change when the rows are rotated. A frequency is g / (s |h|) with g ~
+    N(0, I) and h ~ N(0, 1). The coordinates of a frequency are Cauchy(1 / s) and depend on each
+    other.
 
     Parameters
     ----------
@@ -338,29 +351,32 @@ class LaplacianL2(Kernel):
     name = "laplacian-l2"
 
     def __call__(self, X: Rows, Y: Rows) -> NDArray[np.float64]:
-        """Return the kernel matrix."""
+        """Return the kernel values of each row of X with each row of Y."""
         return np.asarray(
             np.exp(-np.sqrt(compute_squared_distances(*shift_by_mean(X, Y))) / self.bandwidth)
         )
 
     def gradients(self, X: Rows, Y: Rows, coef: Array) -> Array:
-        """Return gradients of sums of kernel values with respect to X, shape (k, n, d)."""
+        """Return the gradients of x -> sum_j coef[j, i] kernel(x, Y[j]) at all rows X, for each i.
+
+        The shape is (k, n, d) for n rows with d columns, and k columns of `coef`.
+        """
         distances = np.sqrt(compute_squared_distances(*shift_by_mean(X, Y)))
         slopes = -np.exp(-distances / self.bandwidth) / self.bandwidth
         away = np.divide(slopes, distances, out=np.zeros_like(slopes), where=distances > 0)
         return _radial_gradients(X, Y, away, coef)
 
     def frequencies(self, generator: np.random.Generator, d: int, m: int) -> NDArray[np.float64]:
-        """Draw m frequencies row by row, shape (m, d)."""
+        """Draw m frequencies from the spectral measure of the kernel, an array of shape (m, d)."""
         normal = generator.standard_normal((m, d + 1))
         return self._scaled(normal[:, :d] / np.abs(normal[:, d:]))
 
 
 class ScaleMixture(NormalDraws):
-    """Kernels whose frequencies are normal vectors N(0, I / s^2) times a random scale.
+    """Base class of kernels whose frequencies are normal vectors N(0, I / s^2) times random scales.
 
-    A sampler that draws normal vectors therefore supports every kernel of this class. It multiplies
-    the vectors by the scales that `draw_scales` returns.
+    A sampler that draws normal vectors supports every kernel of this class, because it only has to
+    multiply the vectors by the scales from `draw_scales`.
 
     Parameters
     ----------
@@ -370,18 +386,24 @@ class ScaleMixture(NormalDraws):
 
     @abstractmethod
     def draw_scales(self, generator: np.random.Generator, m: int) -> Array:
-        """Draw the scales of m frequencies, shape (m,)."""
+        """Draw the random scales by which m normal vectors are multiplied, shape (m,)."""
 
     @abstractmethod
     def evaluate(self, squares: Array) -> tuple[Array, Array]:
-        """Return the kernel values and their derivatives as functions of |x - y|^2 / s^2."""
+        """Return the kernel values, and their derivatives with respect to `squares`.
+
+        An element of `squares` is |x - y|^2 / s^2 for two rows x and y and the length scale s.
+        """
 
     def __call__(self, X: Rows, Y: Rows) -> NDArray[np.float64]:
-        """Return the kernel matrix."""
+        """Return the kernel values of each row of X with each row of Y."""
         return self._evaluate_rows(X, Y)[0]
 
     def gradients(self, X: Rows, Y: Rows, coef: Array) -> Array:
-        """Return the gradients at X of functions of kernel values, shape (k, n, d)."""
+        """Return the gradients of x -> sum_j coef[j, i] kernel(x, Y[j]) at all rows X, for each i.
+
+        The shape is (k, n, d) for n rows with d columns, and k columns of `coef`.
+        """
         slopes = self._evaluate_rows(X, Y)[1]
         return _radial_gradients(X, Y, 2.0 * slopes / self.bandwidth**2, coef)
 
@@ -389,16 +411,17 @@ class ScaleMixture(NormalDraws):
         return self.evaluate(compute_squared_distances(*shift_by_mean(X, Y)) / self.bandwidth**2)
 
     def frequencies(self, generator: np.random.Generator, d: int, m: int) -> NDArray[np.float64]:
-        """Draw m frequencies, shape (m, d), row by row."""
+        """Draw m frequencies from the spectral measure of the kernel, an array of shape (m, d)."""
         (own,) = generator.spawn(1)
         return super().frequencies(generator, d, m) * self.draw_scales(own, m)[:, None]
 
 
 class Matern(ScaleMixture):
-    """Matern kernel of order nu, by default 1.5; frequencies are multivariate t.
+    """Matern kernel of order nu, by default 1.5, with multivariate t frequencies.
 
-    With r = sqrt(2 nu) |x - y| / s, the kernel is 2^(1 - nu) / Gamma(nu) r^nu K_nu(r), and the
-    frequencies have 2 nu degrees of freedom (Rasmussen and Williams 2006, section 4.2.1).
+    For r = sqrt(2 nu) |x - y| / s, the kernel is 2^(1 - nu) / Gamma(nu) r^nu K_nu(r), where K_nu is
+    a modified Bessel function. The t distribution has 2 nu degrees of freedom (Rasmussen and
+    Williams 2006, section 4.2.1).
 
     Parameters
     ----------
@@ -411,11 +434,14 @@ class Matern(ScaleMixture):
     nu: ClassVar[float]
 
     def draw_scales(self, generator: np.random.Generator, m: int) -> Array:
-        """Draw the scales of m frequencies, shape (m,)."""
+        """Draw the random scales by which m normal vectors are multiplied, shape (m,)."""
         return np.sqrt(2 * self.nu / generator.chisquare(2 * self.nu, size=m))
 
     def evaluate(self, squares: Array) -> tuple[Array, Array]:
-        """Return the kernel values and their derivatives as functions of |x - y|^2 / s^2."""
+        """Return the kernel values, and their derivatives with respect to `squares`.
+
+        An element of `squares` is |x - y|^2 / s^2 for two rows x and y and the length scale s.
+        """
         from scipy.special import gamma, kv
 
         nu = self.nu
@@ -429,8 +455,8 @@ class Matern(ScaleMixture):
 class RationalQuadratic(ScaleMixture):
     """Rational quadratic kernel (1 + |x - y|^2 / (2 alpha s^2))^(-alpha), by default alpha = 1.
 
-    The squares of the scales are Gamma distributed with shape alpha and mean 1 (Rasmussen and
-    Williams 2006, section 4.2.1).
+    A frequency is a normal vector times a random scale. The square of the scale has a Gamma
+    distribution with shape alpha and mean 1 (Rasmussen and Williams 2006, section 4.2.1).
 
     Parameters
     ----------
@@ -443,17 +469,22 @@ class RationalQuadratic(ScaleMixture):
     alpha: ClassVar[float]
 
     def draw_scales(self, generator: np.random.Generator, m: int) -> Array:
-        """Draw the scales of m frequencies, shape (m,)."""
+        """Draw the random scales by which m normal vectors are multiplied, shape (m,)."""
         return np.sqrt(generator.gamma(self.alpha, 1 / self.alpha, size=m))
 
     def evaluate(self, squares: Array) -> tuple[Array, Array]:
-        """Return the kernel values and their derivatives as functions of |x - y|^2 / s^2."""
+        """Return the kernel values, and their derivatives with respect to `squares`.
+
+        An element of `squares` is |x - y|^2 / s^2 for two rows x and y and the length scale s.
+        """
         base = 1.0 + squares / (2 * self.alpha)
         return base**-self.alpha, -0.5 * base ** (-self.alpha - 1)
 
 
 class Cauchy(Kernel):
-    """Cauchy kernel prod_j 1 / (1 + (x_j - y_j)^2 / s^2); independent Laplace(1 / s) frequencies.
+    """Cauchy kernel prod_j 1 / (1 + (x_j - y_j)^2 / s^2), with independent Laplace frequencies.
+
+    The Laplace distribution of each coordinate of a frequency has the scale 1 / s.
 
     Parameters
     ----------
@@ -465,7 +496,7 @@ class Cauchy(Kernel):
     coordinate, drawn_by = "laplace", "laplace"
 
     def __call__(self, X: Rows, Y: Rows) -> NDArray[np.float64]:
-        """Return the kernel matrix."""
+        """Return the kernel values of each row of X with each row of Y."""
         x, y = _dense(X) / self.bandwidth, _dense(Y) / self.bandwidth
         product = np.ones((len(x), len(y)))
         for j in range(x.shape[1]):
@@ -473,13 +504,18 @@ class Cauchy(Kernel):
         return product
 
     def gradients(self, X: Rows, Y: Rows, coef: Array) -> Array:
-        """Return gradients of sums of kernel values with respect to X, shape (k, n, d)."""
+        """Return the gradients of x -> sum_j coef[j, i] kernel(x, Y[j]) at all rows X, for each i.
+
+        The shape is (k, n, d) for n rows with d columns, and k columns of `coef`.
+        """
         square = self.bandwidth**2
         return _product_gradients(X, Y, self(X, Y), coef, lambda gap: -2 * gap / (square + gap**2))
 
 
 class ArcCosine(GaussianMeasure):
-    """Kernel of Cho & Saul, 2 E[H(w'x) H(w'y) (w'x)^order (w'y)^order] with w ~ N(0, I).
+    """Arc-cosine kernel 2 E[H(w'x) H(w'y) (w'x)^order (w'y)^order] of Cho and Saul (2009).
+
+    The expectation is over w ~ N(0, I), and H is the step function.
 
     Parameters
     ----------
@@ -491,7 +527,10 @@ class ArcCosine(GaussianMeasure):
     has_bandwidth = False
 
     def __call__(self, X: Rows, Y: Rows) -> NDArray[np.float64]:
-        """Return the kernel matrix in closed form (Cho & Saul 2009, equations 3 to 6)."""
+        """Return the kernel values of each row of X with each row of Y.
+
+        The closed form is from Cho and Saul (2009), equations 3 to 6.
+        """
         x, y = _dense(X), _dense(Y)
         norms = np.outer(np.linalg.norm(x, axis=1), np.linalg.norm(y, axis=1))
         cosine = np.clip(_products(x, y) / np.where(norms > 0, norms, 1.0), -1.0, 1.0)
@@ -507,7 +546,9 @@ class ArcCosine(GaussianMeasure):
 
 
 class ArcCosine0(ArcCosine):
-    """Arc-cosine kernel 1 - t / pi with t = angle(x, y), from step features.
+    """Arc-cosine kernel 1 - t / pi, where t is the angle between the rows x and y.
+
+    The random features are step functions.
 
     Parameters
     ----------
@@ -519,7 +560,9 @@ class ArcCosine0(ArcCosine):
 
 
 class ArcCosine1(ArcCosine):
-    """Arc-cosine kernel |x| |y| (sin t + (pi - t) cos t) / pi, t = angle(x, y): ramp features.
+    """Arc-cosine kernel |x| |y| (sin t + (pi - t) cos t) / pi.
+
+    The angle between the rows x and y is t. The random features are ramps (ReLU).
 
     Parameters
     ----------
@@ -532,7 +575,9 @@ class ArcCosine1(ArcCosine):
 
 
 class ArcCosine2(ArcCosine):
-    """Arc-cosine kernel |x|^2 |y|^2 (3 sin t cos t + (pi - t)(1 + 2 cos^2 t)) / pi: squared ramps.
+    """Arc-cosine kernel |x|^2 |y|^2 (3 sin t cos t + (pi - t)(1 + 2 cos^2 t)) / pi.
+
+    The angle between the rows x and y is t. The random features are squared ramps.
 
     Parameters
     ----------
@@ -545,7 +590,7 @@ class ArcCosine2(ArcCosine):
 
 
 class Linear(Kernel):
-    """Linear kernel x'y / d; each random feature is a coordinate that is drawn uniformly.
+    """Linear kernel x'y / d. Each random feature is a column that is drawn uniformly.
 
     Parameters
     ----------
@@ -558,12 +603,12 @@ class Linear(Kernel):
     has_bandwidth = False
 
     def __call__(self, X: Rows, Y: Rows) -> NDArray[np.float64]:
-        """Return the kernel matrix."""
+        """Return the kernel values of each row of X with each row of Y."""
         product = _products(to_float64(X), to_float64(Y))
         return np.asarray(_dense(product) / X.shape[1])
 
     def frequencies(self, generator: np.random.Generator, d: int, m: int) -> NDArray[np.float64]:
-        """Draw m column numbers with replacement, shape (m, 1)."""
+        """Draw m column numbers from 0 to d - 1 with replacement, shape (m, 1)."""
         return generator.integers(0, d, size=(m, 1)).astype(np.float64)
 
 
@@ -579,21 +624,26 @@ class DotProduct(Kernel):
     feature = "dot-product"
 
     def __call__(self, X: Rows, Y: Rows) -> NDArray[np.float64]:
-        """Return the kernel matrix."""
+        """Return the kernel values of each row of X with each row of Y."""
         products = _dense(_products(to_float64(X), to_float64(Y)))
         return self.evaluate(products / self.bandwidth**2)
 
     @abstractmethod
     def evaluate(self, products: Array) -> Array:
-        """Return the kernel values for the products x'y / s^2 of rows x and y."""
+        """Return the kernel values of rows x and y, given the elements x'y / s^2 of `products`."""
 
     @abstractmethod
     def coefficients(self, degree: int) -> Array:
-        """Return the coefficients of the power series up to a degree, shape (degree + 1,)."""
+        """Return the coefficients of the power series f of the kernel up to `degree`.
+
+        The shape is (degree + 1,).
+        """
 
 
 class Softmax(DotProduct):
-    """Softmax kernel exp(x'y / s^2), also called exponential kernel: the numerator of attention.
+    """Softmax kernel exp(x'y / s^2), also called exponential kernel.
+
+    In transformers, it is the numerator of the attention weights.
 
     Parameters
     ----------
@@ -604,15 +654,18 @@ class Softmax(DotProduct):
     name = "softmax"
 
     def evaluate(self, products: Array) -> Array:
-        """Return the kernel values for the products x'y / s^2 of rows x and y."""
+        """Return the kernel values of rows x and y, given the elements x'y / s^2 of `products`."""
         return np.exp(products)
 
     def coefficients(self, degree: int) -> Array:
-        """Return the coefficients of the power series up to a degree, shape (degree + 1,)."""
+        """Return the coefficients of the power series f of the kernel up to `degree`.
+
+        The shape is (degree + 1,).
+        """
         return 1.0 / np.cumprod([1.0, *range(1, degree + 1)])
 
     def frequencies(self, generator: np.random.Generator, d: int, m: int) -> NDArray[np.float64]:
-        """Draw m frequencies of positive features, shape (m, d)."""
+        """Draw m frequencies of positive random features, an array of shape (m, d)."""
         return generator.standard_normal((m, d)) / self.bandwidth
 
 
@@ -631,17 +684,23 @@ class Polynomial(DotProduct):
     bias: ClassVar[float]
 
     def evaluate(self, products: Array) -> Array:
-        """Return the kernel values for the products x'y / s^2 of rows x and y."""
+        """Return the kernel values of rows x and y, given the elements x'y / s^2 of `products`."""
         return np.asarray((products + self.bias) ** self.degree)
 
     def coefficients(self, degree: int) -> Array:
-        """Return the coefficients of the power series up to a degree, shape (degree + 1,)."""
+        """Return the coefficients of the power series f of the kernel up to `degree`.
+
+        The shape is (degree + 1,).
+        """
         p = self.degree
         return np.array([math.comb(p, n) * self.bias ** max(p - n, 0) for n in range(degree + 1)])
 
 
 def _radial_gradients(X: Rows, Y: Rows, factors: Array, coef: Array) -> Array:
-    """Return sum_j factors[i, j] coef[j, k] (x_i - y_j), shape (k, n, d)."""
+    """Return sum_j factors[i, j] coef[j, k] (x_i - y_j) for all rows x_i of X and all columns k.
+
+    The sum is over the rows y_j of Y. The shape is (number of columns of `coef`, n, d).
+    """
     X, Y = (_dense(rows) for rows in shift_by_mean(_dense(X), _dense(Y)))
     (m, d), k = Y.shape, coef.shape[1]
     pulled = matmul(factors, (coef[:, :, None] * Y[:, None, :]).reshape(m, k * d))
@@ -652,10 +711,11 @@ def _radial_gradients(X: Rows, Y: Rows, factors: Array, coef: Array) -> Array:
 def _product_gradients(
     X: Rows, Y: Rows, values: Array, coef: Array, log_slope: Callable[[Array], Array]
 ) -> Array:
-    """Return the gradients of a kernel that is a product over the coordinates, shape (k, n, d).
+    """Return the gradients for a kernel that is a product over the coordinates.
 
-    `log_slope` returns the derivative of the logarithm of one factor, with respect to the
-    difference of the two rows in its coordinate.
+    `values` are the kernel values of X and Y. `log_slope` returns the derivative of the logarithm
+    of one factor, with respect to the difference of the two rows in its coordinate. The result is
+    as in `Kernel.gradients`.
     """
     X, Y = _dense(X), _dense(Y)
     gradients = np.empty((coef.shape[1], *X.shape))
@@ -666,7 +726,7 @@ def _product_gradients(
 
 
 def make(name: str, bandwidth: float = 1.0) -> Kernel:
-    """Build a kernel by its name.
+    """Return the kernel with the given name and bandwidth.
 
     Parameters
     ----------
@@ -691,12 +751,12 @@ def make(name: str, bandwidth: float = 1.0) -> Kernel:
 
 @functools.cache
 def find_parametrized_kernel(kernel_name: str) -> type[Kernel]:
-    """Return the kernel class for a name that contains parameters.
+    """Return the kernel class for a name with parameters in brackets.
 
     Parameters
     ----------
     kernel_name : str
-        Name of the kernel with its parameters, such as ``polynomial[degree=3, bias=0.5]``.
+        Name of the kernel, such as ``polynomial[degree=3, bias=0.5]``.
 
     Returns
     -------

@@ -20,9 +20,9 @@ _limit: float | None = None
 
 
 def limit_process_memory(amount: float | None) -> None:
-    """Set the memory limit of this process for the checks in this module.
+    """Set the number of bytes that the checks in this module allow this process to use.
 
-    `amount` is the number of bytes. None means that only the free memory is the limit.
+    If `amount` is None, only the free memory of the machine limits the process.
     """
     global _limit
     _limit = amount
@@ -30,7 +30,10 @@ def limit_process_memory(amount: float | None) -> None:
 
 @contextmanager
 def limit_temporarily(amount: float | None) -> Iterator[None]:
-    """Set the limit as in `limit_process_memory` within a ``with`` statement."""
+    """Set the number of bytes that this process may use, within a ``with`` statement.
+
+    The limit is as in `limit_process_memory`. At the end, the previous limit is restored.
+    """
     before = _limit
     limit_process_memory(amount)
     try:
@@ -49,8 +52,8 @@ def limit_memory_to_free() -> Iterator[None]:
 def check_memory_fits(needed: float, what: str, todo: str) -> None:
     """Raise MemoryLimitError if arrays of `needed` bytes do not fit into the free memory.
 
-    `what` is the beginning of the message, and should contain the numbers that determine the size.
-    `todo` is the advice in the message.
+    `what` is the start of the error message, such as the size of a matrix. `todo` is the advice in
+    the message.
     """
     free = count_free_bytes()
     if needed > free:
@@ -62,15 +65,14 @@ def check_memory_fits(needed: float, what: str, todo: str) -> None:
 
 
 def can_hold_in_memory(needed: float) -> bool:
-    """Return True if a feature matrix of `needed` bytes may be stored."""
+    """Return True if a feature matrix of `needed` bytes is small enough to be kept in memory."""
     return needed <= min(MATRIX_BYTES, count_free_bytes() * MATRIX_SHARE)
 
 
 def count_free_bytes() -> float:
     """Return the number of bytes that this process can still allocate.
 
-    Allocations within this number do not exceed the limit of the process, and do not cause
-    swapping.
+    The number respects the memory limit of the process and the free memory of the machine.
     """
     available = float(usable.measure_usable_memory().available)
     if _limit is None:

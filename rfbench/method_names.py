@@ -35,7 +35,7 @@ PRINTED = {
 
 
 def find_displayed_name(method: str) -> str:
-    """Return the printed name of a method, followed by the suffix of a variant.
+    """Return the name of a method as printed in papers, followed by the suffix of a variant.
 
     >>> [find_displayed_name(name) for name in ("nystroem-kmeans", "lkrf-top, gamma=2", "mine")]
     ['k-means Nyström', 'LKRF-top, gamma=2', 'mine']
@@ -47,7 +47,7 @@ def find_displayed_name(method: str) -> str:
 
 
 def find_internal_name(name: str) -> str:
-    """Return the name of a method in result rows, given its printed name.
+    """Return the name of a method in rfbench, given its name as printed in papers.
 
     >>> find_internal_name("SLS-RFF"), find_internal_name("ls-rff"), find_internal_name("mine")
     ('surrogate-leverage', 'leverage-rff', 'mine')

@@ -1,4 +1,4 @@
-"""Metrics of predictions; each function computes all metrics of one type of prediction."""
+"""Metrics of predictions, with one function for each type of prediction."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ SMALLEST = 1e-15
 def compute_classification_metrics(
     predicted: NDArray[np.intp], truth: NDArray[np.intp]
 ) -> dict[str, float]:
-    """Return error and accuracy, in percent, of predicted class codes of shape (n,)."""
+    """Return the error and the accuracy, in percent, of predicted class codes.
+
+    Both arrays have shape (n,) for n rows.
+    """
     wrong = 100.0 * float(np.mean(predicted != truth))
     return {"error": wrong, "accuracy": 100.0 - wrong}
 
@@ -22,11 +25,13 @@ def compute_classification_metrics(
 def compute_probability_metrics(
     probabilities: NDArray[np.float64], predicted: NDArray[np.intp], truth: NDArray[np.intp]
 ) -> dict[str, float]:
-    """Return metrics of class probabilities, shape (n, K); class codes have shape (n,).
+    """Return the balanced error, the log-loss and the AUC of predicted class probabilities.
 
-    ``balanced_error`` is the misclassification in percent, averaged over the classes. ``auc`` is
-    the area under the ROC curve of a class against all other classes, averaged over the classes;
-    NaN if there is a single class. Only classes that occur in `truth` are included.
+    `probabilities` has shape (n, K) for n rows and K classes. `predicted` and `truth` are class
+    codes. ``balanced_error`` is the misclassification in percent, averaged over the classes.
+    ``auc`` is the area under the ROC curve of a class against all other classes, averaged over the
+    classes. It is NaN if there is a single class. Both averages include only classes that occur in
+    `truth`.
     """
     codes, present = np.arange(probabilities.shape[1]), np.unique(truth)
     wrong = [100.0 * float(np.mean(predicted[truth == code] != code)) for code in present]
@@ -45,12 +50,12 @@ def compute_probability_metrics(
 def compute_regression_metrics(
     predicted: NDArray[np.float64], truth: NDArray[np.float64]
 ) -> dict[str, float]:
-    """Return metrics of predictions of a real target; both arrays have shape (n,) or (n, k).
+    """Return metrics of predicted numbers. Both arrays have shape (n,) or (n, k).
 
     For predictions p and a target y, ``relative_squared_error`` is |p - y|^2 / |y|^2, and
     ``relative_rmse`` is its square root. ``rmse`` is in the units of y. ``mae_range`` is the mean
-    absolute error divided by the range of y. ``r2`` is 1 - |p - y|^2 / |y - mean y|^2. The result
-    is NaN if the denominator is zero.
+    absolute error divided by the range of y. ``r2`` is 1 - |p - y|^2 / |y - mean y|^2. A metric is
+    NaN if its denominator is zero.
     """
     residual = predicted - truth
     squares = float(np.sum(residual**2))

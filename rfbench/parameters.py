@@ -1,4 +1,4 @@
-"""Rules for the parameters of methods. A class declares a rule per parameter, checked here."""
+"""Rules for the values of the parameters of methods, and functions that check them."""
 
 from __future__ import annotations
 
@@ -25,9 +25,10 @@ Class = TypeVar("Class")
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule for a parameter, with a description ("The value has to be ...") and a test.
+    """A rule for the values of a parameter: a description in `words` and a test `holds`.
 
-    `choices` are the values from which the nearest is suggested for a misspelled value.
+    The error message for an invalid value is "The value has to be", followed by `words`. For a
+    misspelled value, the message suggests the nearest of the `choices`.
     """
 
     words: str
@@ -44,7 +45,10 @@ class Rule:
 
 
 def number(*, least: float = -math.inf, above: float = -math.inf, most: float = math.inf) -> Rule:
-    """Return a rule for a finite number, with optional bounds."""
+    """Return a rule for a finite number within the given bounds.
+
+    The number has to be at least `least`, above `above` and at most `most`.
+    """
 
     def holds(value: Any) -> bool:
         if not isinstance(value, Real) or isinstance(value, bool):
@@ -87,7 +91,7 @@ RANDOM_STATE = Rule(
 
 
 def one_of(*choices: Any) -> Rule:
-    """Return a rule that allows only the given values; 1 is not accepted for True."""
+    """Return a rule that allows only the given values. 1 and True are different values."""
     texts = tuple(str(choice) for choice in choices)
 
     def holds(value: Any) -> bool:
@@ -100,7 +104,10 @@ def one_of(*choices: Any) -> Rule:
 
 
 def is_path(value: Any) -> bool:
-    """Return True if a value is an import path, with a dot or a colon, and not a published name."""
+    """Return True if a value is an import path: a string with a dot or a colon.
+
+    A name with parameters in brackets is not an import path.
+    """
     return (
         isinstance(value, str)
         and bool(set(value) & set(".:"))
@@ -118,27 +125,27 @@ WITH_PARAMETERS = Rule("a name with parameters (polynomial[degree=3])", has_brac
 
 
 def parameter(default: Any, rule: Rule) -> Any:
-    """Return a dataclass field with the default and the rule of a parameter, for an `estimator`."""
+    """Return a dataclass field for a parameter with a default value and a rule."""
     return field(default=default, metadata=make_rule_metadata(rule))
 
 
 def make_rule_metadata(rule: Rule) -> dict[str, Rule]:
-    """Return the metadata with which a dataclass field declares its rule."""
+    """Return metadata for a dataclass field, which store the rule for its values."""
     return {"rule": rule}
 
 
 @dataclass_transform(eq_default=False, kw_only_default=True, field_specifiers=(field,))
 def estimator(cls: type[Class]) -> type[Class]:
-    """Class decorator that turns annotated fields into keyword arguments of the constructor.
+    """Turn the annotated fields of a class into keyword arguments of its constructor.
 
-    The class becomes a dataclass, with the comparison and the representation of scikit-learn's
-    BaseEstimator. Fields of base classes come first.
+    The class decorator makes the class a dataclass, but keeps the comparison and the representation
+    of scikit-learn's BaseEstimator. Fields of base classes come first.
     """
     return dataclass(eq=False, repr=False, kw_only=True)(cls)
 
 
 def describe_parameters(cls: type[Any]) -> list[str]:
-    """Return a text for each parameter of an `estimator` class: name, default and rule."""
+    """Return a string for each parameter of an `estimator` class: its name, default and rule."""
     lines = []
     for declared in fields(cls):
         if declared.init:
@@ -149,10 +156,10 @@ def describe_parameters(cls: type[Any]) -> list[str]:
 
 
 class Checked:
-    """Base class of estimators whose parameters are checked by the declared rules."""
+    """Base class of estimators whose parameters are checked by rules."""
 
     def check_parameters(self) -> None:
-        """Raise MethodError if a parameter violates its rule. The check does not need any data."""
+        """Raise MethodError if the value of a parameter violates its rule."""
         for declared in fields(self):  # type: ignore[arg-type]
             rule, value = declared.metadata.get("rule"), getattr(self, declared.name)
             if rule is not None and not rule.holds(value):
@@ -170,10 +177,10 @@ def list_init_parameters(constructor: Callable[..., Any]) -> Mapping[str, inspec
 
 
 def build_checked_object(cls: type[Any], name: str, parameters: Mapping[str, Any]) -> Any:
-    """Build an object of a class, and check its parameters.
+    """Create an object of a class with the given parameters, and check their values.
 
-    The names in `parameters` have to be parameters of the constructor. `name` is the name of the
-    class in messages. Raises MethodError that names the invalid parameter.
+    `name` is the name of the class in error messages. Raise MethodError if a parameter is unknown,
+    missing or invalid.
     """
     empty, several = inspect.Parameter.empty, inspect.Parameter.VAR_POSITIONAL
     declared = dict(list_init_parameters(cls.__init__))
@@ -213,10 +220,11 @@ def build_checked_object(cls: type[Any], name: str, parameters: Mapping[str, Any
 
 
 def resolve_parameters(parameters: Mapping[str, Any], *, M: int, d: int, n: int) -> dict[str, Any]:
-    """Replace `M`, `d`, `n` and multiples such as `10*M` or `0.01*d` by numbers.
+    """Replace `M`, `d`, `n` and multiples such as `10*M` or `0.01*d` in parameters by numbers.
 
-    Parameters that are counts, such as the size of a pool, are rounded. Text that does not give a
-    finite number is unchanged, so that the method rejects it.
+    M is the number of features, d the number of columns, and n the number of training rows.
+    Parameters that are counts, such as the size of a pool, are rounded. All other strings are
+    unchanged.
     """
     numbers = {"M": M, "d": d, "n": n}
 

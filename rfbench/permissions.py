@@ -1,9 +1,9 @@
-"""Permissions for untrusted text: the classes that it may import, and their parameters.
+"""Check that names from an untrusted source import only classes that are allowed.
 
-A configuration, the manifest of a results folder and rows on disk contain names of methods, and may
-come from an untrusted source. The methods of `rfbench.registry` are always allowed. The estimators
-of scikit-learn in estimators.yaml are also allowed, with parameters that are plain values. All
-other code needs the user's permission, ``--allow-imports``, before it is imported or called.
+A configuration or a results folder contains names of methods, and may come from an untrusted
+source. The methods of `rfbench.registry` are always allowed. The estimators of scikit-learn in
+estimators.yaml are also allowed, with parameters that are plain values. All other code needs the
+user's permission, ``--allow-imports``, before it is imported or called.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def list_allowed_estimators() -> tuple[frozenset[str], frozenset[str]]:
 def check_permission(
     path: str, parameters: Mapping[str, Any] | None = None, *, anything: bool = False
 ) -> None:
-    """Raise MethodError unless an import path may be imported and called; nothing is imported.
+    """Raise MethodError unless an import path may be imported and called. Nothing is imported.
 
     Parameters
     ----------
@@ -101,13 +101,16 @@ def check_permission(
 
 
 def _is_plain(value: Any) -> bool:
-    """Return True if a value is a number, a string, None, or a list of such values."""
+    """Return True if a value is a number, a string, a boolean, None, or a list of such values."""
     values = value if type(value) is list else [value]
     return all(each is None or type(each) in (bool, int, float, str) for each in values)
 
 
 def _exceeded(name: str, value: Any) -> str:
-    """Return the limit of a parameter as text if the value exceeds it, else an empty string."""
+    """Return the limit of the parameter `name`, as a string, if the value exceeds the limit.
+
+    Otherwise the result is an empty string.
+    """
     entries, most = (
         value if isinstance(value, list) else [value],
         list_parameter_bounds().get(name, math.inf),
@@ -123,7 +126,10 @@ def _exceeded(name: str, value: Any) -> str:
 
 
 def _instead(path: str) -> str:
-    """Return a hint with the allowed path of a scikit-learn class of the same name, or ""."""
+    """Return a hint with the import path of an allowed scikit-learn class that has the same name.
+
+    The result is an empty string if there is no such class.
+    """
     last = re.split("[.:]", path)[-1]
     near = sorted(
         listed_path

@@ -1,4 +1,4 @@
-"""System calls that are not available everywhere, with a fallback for each call.
+"""System calls that are not available on all systems, with a fallback for each call.
 
 All of these calls are available on Linux. macOS has no file descriptors of processes, no ``/proc``,
 no control groups and no enforced memory limit. A container may also lack some of these.
@@ -42,9 +42,8 @@ VERSION_2 = ""  # name of the only controller group in version 2 of the cgroup i
 def open_process_descriptor(process: int) -> int:
     """Return a new file descriptor that becomes readable when a child process has ended.
 
-    Without `os.pidfd_open` (on macOS, on older kernels and in certain containers), the descriptor
-    is the end of a pipe, and a thread polls the state of the child process. The thread does not
-    read the exit code of the child, because its `subprocess.Popen` reads it.
+    If the system does not have `os.pidfd_open`, the descriptor is the end of a pipe, and a thread
+    polls the state of the child process. The thread does not read the exit code of the child.
     """
     with contextlib.suppress(AttributeError, OSError):
         return os.pidfd_open(process)
@@ -54,9 +53,9 @@ def open_process_descriptor(process: int) -> int:
 
 
 def _tell_of_end(number: int, pipe: int) -> None:
-    """Write to a pipe when a process has ended.
+    """Wait until a process has ended, and then write to a pipe.
 
-    Closing the pipe would not be enough, because a fork of this process may keep the pipe open.
+    `number` is the process ID, and `pipe` is a file descriptor.
     """
     import psutil
 
@@ -64,23 +63,26 @@ def _tell_of_end(number: int, pipe: int) -> None:
         process = psutil.Process(number)
         while process.is_running() and process.status() != psutil.STATUS_ZOMBIE:
             time.sleep(POLL_SECONDS)
+    # Write a byte. Closing the pipe would not be enough, because a fork of this process may keep
+    # the pipe open.
     with contextlib.suppress(BrokenPipeError):
         os.write(pipe, b"x")
     os.close(pipe)
 
 
 def kill_process_group(leader: int) -> None:
-    """Kill all processes of a process group.
-
-    Nothing happens if all processes of the group have ended, for which macOS raises PermissionError
-    and Linux raises ProcessLookupError.
-    """
+    """Kill all processes of a process group. Nothing happens if all of them have ended."""
+    # If all processes of the group have ended, macOS raises PermissionError and Linux raises
+    # ProcessLookupError.
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(leader, signal.SIGKILL)
 
 
 def read_system_file(path: str | PurePosixPath) -> str:
-    """Return the text of a system file, such as a file in ``/proc``; empty without such a file."""
+    """Return the content of a system file, such as a file in ``/proc``.
+
+    The result is an empty string if the file does not exist.
+    """
     try:
         return Path(path).read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -88,12 +90,14 @@ def read_system_file(path: str | PurePosixPath) -> str:
 
 
 def list_control_groups(controller: str) -> tuple[tuple[PurePosixPath, str], ...]:
-    """Return the control-group folders of this process for a controller, with their version.
+    """Return the control-group folders of this process for a controller such as ``memory``.
 
-    The group of the process comes first, followed by its parents, whose quotas also apply. In a
-    container, the path may be a path of the host, and then only the top folder exists. On a system
-    without control groups, nothing is returned.
+    Control groups (cgroups) of Linux limit the resources of processes. Each folder is paired with
+    the version of its group. The group of the process is first, followed by its parents, whose
+    limits also apply. The result is empty on a system without control groups.
     """
+    # In a container, the path of the group may be a path of the host, and then only the top folder
+    # exists.
     return _list_groups(read_system_file(CGROUP_FILE), MOUNT, controller)
 
 
@@ -102,7 +106,7 @@ def list_control_groups(controller: str) -> tuple[tuple[PurePosixPath, str], ...
 def _list_groups(
     text: str, mount: PurePosixPath, controller: str
 ) -> tuple[tuple[PurePosixPath, str], ...]:
-    """Return the folders of `list_control_groups`, given the text of the file with the groups."""
+    """Return the control-group folders, given the text of the file ``/proc/self/cgroup``."""
     groups = []
     for line in text.splitlines():
         _, _, rest = line.partition(":")
@@ -122,7 +126,7 @@ def _list_groups(
 
 
 def read_cpu_name() -> str:
-    """Return the name of the processor, from ``/proc`` or `sysctl`, else its architecture."""
+    """Return the name of the processor, or its architecture if the name is unknown."""
     for line in read_system_file("/proc/cpuinfo").splitlines():
         if line.startswith("model name"):
             return line.split(":", 1)[1].strip()
@@ -134,9 +138,9 @@ def read_cpu_name() -> str:
 
 
 def reset_peak_rss() -> None:
-    """Start a new measurement of the peak memory, see `read_peak_rss_mb`.
+    """Restart the measurement of the peak memory of this process by `read_peak_rss_mb`.
 
-    Without ``/proc``, the peak is always measured since the start of the process.
+    Without ``/proc``, nothing happens, and the peak is measured since the start of the process.
     """
     with contextlib.suppress(OSError):
         Path("/proc/self/clear_refs").write_text("5")
@@ -155,9 +159,10 @@ def read_peak_rss_mb() -> float:
 
 
 def limit_memory(amount: float | None) -> None:
-    """Limit the memory of this process; allocations beyond `amount` bytes raise MemoryError.
+    """Limit the memory of this process to `amount` bytes. Allocations above it raise MemoryError.
 
-    With None, the limit is removed. Some systems ignore the limit, see `can_limit_memory`.
+    If `amount` is None, the limit is removed. Some systems ignore the limit, see
+    `can_limit_memory`.
     """
     with contextlib.suppress(ValueError, OSError):
         hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
@@ -206,10 +211,10 @@ def can_limit_memory() -> bool:
 
 
 def list_blas_variables() -> dict[str, str]:
-    """Return the environment variables that have to be set before numpy is imported.
+    """Return the environment variables that limit the threads of BLAS before numpy is imported.
 
-    The number of threads of Apple's Accelerate can only be set by a variable. On other systems,
-    `threadpoolctl` sets the number of threads.
+    On macOS, the number of threads of Apple's library Accelerate can only be set by a variable. On
+    other systems the result is empty.
     """
     name = "VECLIB_MAXIMUM_THREADS"
     return {name: os.environ.get(name, "1")} if DARWIN else {}

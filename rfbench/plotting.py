@@ -1,8 +1,8 @@
 """Import of matplotlib for drawing to files, without a display or a backend.
 
-An ordinary import validates MPLBACKEND, and reads a ``matplotlibrc`` in the current folder first.
-The validation may fail, because a notebook sets MPLBACKEND for all programs that it starts, to a
-module that other environments do not have. A file in the current folder may be untrusted.
+An ordinary import of matplotlib has two risks. It validates the environment variable MPLBACKEND,
+which a notebook may have set to a module that is not installed here. It also reads a file
+``matplotlibrc`` in the current folder, which may be untrusted.
 """
 
 from __future__ import annotations
@@ -83,7 +83,10 @@ def _unreadable(why: str) -> ConfigError:
 
 
 def _refuse_a_pipe() -> None:
-    """Raise ConfigError if the settings file of matplotlib is a pipe, which might never end."""
+    """Raise ConfigError if the settings file of matplotlib is a pipe or a device.
+
+    Reading a pipe might never end.
+    """
     places = []
     if named := os.environ.get("MATPLOTLIBRC"):
         places = [named, os.path.join(named, RC_FILE)]
@@ -99,7 +102,7 @@ def _refuse_a_pipe() -> None:
 
 @contextlib.contextmanager
 def _away_from_a_settings_file() -> Iterator[None]:
-    """Leave the current folder within a ``with`` block if there is a ``matplotlibrc`` file."""
+    """Leave the current folder within a ``with`` block if it contains a file ``matplotlibrc``."""
     if not os.path.lexists(RC_FILE):
         yield
         return
@@ -117,7 +120,7 @@ def _away_from_a_settings_file() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _collected(messages: list[str]) -> Iterator[None]:
-    """Collect the first line of each log message of matplotlib within a ``with`` statement."""
+    """Append the first line of each log message of matplotlib to `messages` in a ``with`` block."""
 
     class Collecting(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:

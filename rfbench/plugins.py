@@ -1,4 +1,4 @@
-"""User-defined methods, given by an import path, a file, or an object in Python.
+"""Import of methods that the user defines: by an import path, from a file, or as a Python object.
 
 Importing runs code, so `rfbench.permissions` has to check the path first.
 """
@@ -29,7 +29,11 @@ FORM = "Write package.module.Name, or folder/file.py:Name."
 
 
 def load_class(path: str, folder: Path | None = None) -> type[Any]:
-    """Import a class by its import path. The parameters are as for `load_object`."""
+    """Import a class by its import path, ``package.module.Class`` or ``folder/file.py:Class``.
+
+    A file is searched in `folder`, and then in the current folder. Raise MethodError if the class
+    cannot be imported.
+    """
     result = load_object(path, folder)
     if not isinstance(result, type):
         raise MethodError(f"{path} is not a class.", f"It is a {type(result).__name__}.")
@@ -40,7 +44,7 @@ def load_object(path: str, folder: Path | None = None) -> Any:
     """Import ``package.module.name``, ``package.module:name`` or ``folder/file.py:name``.
 
     A file is searched in `folder`, which is the folder of the configuration, and then in the
-    current folder. Raises MethodError if the module, the file or the name does not exist.
+    current folder. Raise MethodError if the module, the file or the name does not exist.
     """
     colon = ":" in path
     owner, _, name = path.rpartition(":" if colon else ".")
@@ -77,7 +81,10 @@ def load_object(path: str, folder: Path | None = None) -> Any:
 
 
 def _line_of(error: BaseException) -> str:
-    """Return the location of an exception in imported code as text: file, line number and line."""
+    """Return the location of an error in imported code: the file, the line number and the line.
+
+    The location is a string for an error message, or empty if it is unknown.
+    """
     if isinstance(error, SyntaxError):
         return f" ({error.filename}, line {error.lineno}: {(error.text or '').strip()})"
     frames = traceback.extract_tb(error.__traceback__)
@@ -93,7 +100,7 @@ def _line_of(error: BaseException) -> str:
 
 @dataclass(frozen=True)
 class GivenObject:
-    """An object that was given in Python, pickled for the processes that use it.
+    """A pickled Python object, such as a user's method, that is sent to worker processes.
 
     Attributes
     ----------
@@ -102,8 +109,8 @@ class GivenObject:
     identity : str
         Hash of the source code of the class or function, and of the parameters.
     modules : tuple of (str, str)
-        Names and files of the modules that define the object. Processes that measure trials do not
-        search the current folder for modules, so they import the modules from these files.
+        Names and files of the modules that define the object. Worker processes do not search the
+        current folder for modules, so they import the modules from these files.
     """
 
     content: bytes
@@ -112,10 +119,10 @@ class GivenObject:
 
     @classmethod
     def from_object(cls, given: Any) -> GivenObject:
-        """Pickle an object with its identity; raise MethodError if it cannot be pickled.
+        """Pickle an object, and compute a hash of its source code and parameters.
 
-        If the source code is not known, a warning is logged, and a later process cannot resume the
-        trials of the object.
+        If the source code is not known, a warning is logged, and the hash is replaced by a random
+        string. Raise MethodError if the object cannot be pickled.
         """
         import joblib
 
@@ -158,7 +165,11 @@ def _loaded(content: bytes, modules: tuple[tuple[str, str], ...]) -> Any:
 
 
 def _modules_of(thing: Any) -> tuple[tuple[str, str], ...]:
-    """Return names and files of the modules that define a function, or a class and its bases."""
+    """Return the names and files of the modules that define an object.
+
+    The object is a function, a class or an instance. The modules of base classes are included.
+    Modules in packages are left out, because they can be imported by name.
+    """
     if not isinstance(thing, type) and not hasattr(thing, "__code__"):
         thing = type(thing)
     every = thing.__mro__[::-1] if isinstance(thing, type) else [thing]
@@ -174,7 +185,7 @@ def _modules_of(thing: Any) -> tuple[tuple[str, str], ...]:
 
 
 def _source_of(thing: Any) -> list[str]:
-    """Return the source code of a function, or of a class and its user-defined bases."""
+    """Return the source code of a function, or of a class and its user-defined base classes."""
     if not isinstance(thing, type):
         code = getattr(thing, "__code__", None)
         thing = thing if code is not None else type(thing)
@@ -187,7 +198,10 @@ def _source_of(thing: Any) -> list[str]:
 
 
 def _state_of(thing: Any) -> Any:
-    """Return the parameters or attributes of an object, with the source code of nested objects."""
+    """Return the parameters or attributes of an object, with the source code of nested objects.
+
+    For a function, return its defaults and the variables of its closure.
+    """
     if isinstance(thing, type):
         return None
     if (code := getattr(thing, "__code__", None)) is not None:
@@ -206,9 +220,10 @@ def _part(value: Any) -> Any:
 
 
 def find_plugin_file(path: str, folder: Path | None) -> Path:
-    """Return the path of the file in ``folder/file.py:Class``.
+    """Return the path of the file in an import path ``folder/file.py:Class``.
 
-    The file is searched in `folder`, and then in the current folder.
+    The file is searched in `folder`, and then in the current folder. Raise MethodError if it does
+    not exist.
     """
     file = Path(path.rpartition(":")[0])
     for base in ([folder] if folder else []) + [Path()]:
@@ -223,7 +238,7 @@ def find_plugin_file(path: str, folder: Path | None) -> Path:
 
 
 def _module_of_file(file: Path) -> Any:
-    """Import a file as a module whose name is a hash of the content, the same in all workers."""
+    """Import a Python file as a module. The name of the module contains a hash of the file."""
     name = "rfbench_file_" + hashlib.sha256(file.read_bytes()).hexdigest()[:16]
     if name not in sys.modules:
         spec = importlib.util.spec_from_file_location(name, file)
@@ -240,10 +255,11 @@ def _module_of_file(file: Path) -> Any:
 
 
 def hash_class_code(path: str, folder: Path | None = None) -> str:
-    """Return the identity of the code of a class: the hash of its file, or a package version.
+    """Return a string that identifies the code of a class, and changes with the code.
 
-    For a class of rfbench, it is the attribute `revision`. For parameters and errors, see
-    `load_class`.
+    For a class in a file, it is a hash of the file. For a class of an installed package, it is the
+    version of the package. For a class of rfbench, it is the attribute `revision` of the class. A
+    file is searched in `folder`, and then in the current folder.
     """
     if path.startswith("rfbench."):
         return f"rfbench revision {getattr(load_class(path), 'revision', 1)}"

@@ -1,4 +1,4 @@
-"""Registries of samplers, solvers and kernels by their published names.
+"""Registries of samplers (of random features), solvers (for models) and kernels by their names.
 
 The dictionaries below contain the import path of each class. A class is imported when it is first
 used. Tables and legends list methods in the order of these dictionaries.
@@ -24,17 +24,17 @@ NO_ALIASES: Mapping[str, str] = MappingProxyType({})
 REMOVED_SAMPLERS = {"oprf": "positive"}
 
 
-@functools.cache
+@functools.cache  # a report has 60,000 calls
 def _import(place: str) -> Any:
-    """Return the class at an import path. It is cached, because a report has 60,000 calls."""
+    """Return the class at an import path. The result is cached."""
     return pkgutil.resolve_name(place)
 
 
 class Registry(Mapping[str, Any]):
-    """Mapping from published names to classes of one kind, which are imported on first use.
+    """Mapping from published names to the classes of one kind, such as samplers.
 
-    The values have the type Any, because their base class is defined in modules that import this
-    module.
+    Classes are imported on first use. The values have the type Any, because their base class is
+    defined in modules that import this module.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ class Registry(Mapping[str, Any]):
         self.aliases, self.imports = aliases, imports
 
     def list_classes(self) -> dict[str, str]:
-        """Return the module of each class, by the name of the class; nothing is imported."""
+        """Return a dictionary from the name of each class to its module. Nothing is imported."""
         found = {}
         for place in self.places.values():
             for each in [place] if isinstance(place, str) else place.values():
@@ -75,7 +75,8 @@ class Registry(Mapping[str, Any]):
     def find_in_module(self, module: str, name: str, **bases: str) -> Any:
         """Return a class by its Python name, for the function ``__getattr__`` of a module.
 
-        `bases` are further classes, each with the name of the file that defines it.
+        `module` is the import path of the module. `bases` are additional classes, each with the
+        name of the file that defines it. Raise AttributeError if there is no such class.
         """
         classes = self.list_classes() | {base: f"{module}.{file}" for base, file in bases.items()}
         if name == "__all__":
@@ -88,14 +89,17 @@ class Registry(Mapping[str, Any]):
         return _import(f"{self.package}.{place}")
 
     def __getitem__(self, name: str) -> Any:
-        """Return a class by its published name, or a dictionary of classes by task."""
+        """Return the class with a published name.
+
+        If there is one class per task, return a dictionary from tasks to classes.
+        """
         place = self.places[name]
         if isinstance(place, str):
             return self._load(place)
         return {task: self._load(each) for task, each in place.items()}
 
     def __iter__(self) -> Iterator[str]:
-        """Iterate over the published names of all entries."""
+        """Iterate over the published names of all classes."""
         return iter(self.places)
 
     def __len__(self) -> int:
@@ -103,15 +107,19 @@ class Registry(Mapping[str, Any]):
         return len(self.places)
 
     def find_published_name(self, name: str) -> str:
-        """Return the published name for a name, an alias, or a name in papers such as SLS-RFF."""
+        """Return the published name of a method, given an alias or its name in papers.
+
+        An unknown name is returned unchanged.
+        """
         name = self.aliases.get(name, name)
         own = name if name in self.places else find_internal_name(name)
         return own if own in self.places else name
 
     def find(self, name: str) -> Any:
-        """Return a class, or a dictionary of classes, by any name of the method.
+        """Return a class by its published name, an alias, or its name in papers.
 
-        Raises MethodError for an unknown name; the message has the nearest name.
+        If there is one class per task, return a dictionary from tasks to classes. Raise MethodError
+        with the most similar name if the name is unknown.
         """
         # Import these functions only if a name is looked up, because their module imports numpy,
         # which is slow.
@@ -128,10 +136,10 @@ class Registry(Mapping[str, Any]):
 
 
 def make_unknown_name_error(registries: Iterable[Registry], name: str) -> MethodError:
-    """Return the error for a name that is in none of the registries, with the nearest name.
+    """Return the error for a name that is in none of the registries, with the most similar name.
 
     If a different registry has the name, for example if a kernel is given as a sampler, the message
-    names the right kind.
+    contains the right kind.
     """
     several = list(registries)
     if name in REMOVED_SAMPLERS and SAMPLERS in several:

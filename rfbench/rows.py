@@ -1,4 +1,4 @@
-"""Rows on disk, which are read, scaled and cast in blocks."""
+"""Rows on disk, which are read, scaled and converted in blocks."""
 
 from __future__ import annotations
 
@@ -19,12 +19,11 @@ Picked = slice | NDArray[np.integer[Any]] | NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class RowSource:
-    """Rows of an `.npy` file, read in blocks and prepared for a method; shape (n, n_columns).
+    """Rows of an `.npy` file that are read from disk on demand, with shape (n, n_columns).
 
-    ``source[picked]`` reads rows into an array. ``source.select_rows(picked)`` returns a source
-    with a subset of the rows. The file is mapped only while rows are read, so that it does not add
-    to the memory of the process. A source can be pickled, because it only contains a path, row
-    numbers and functions.
+    ``source[picked]`` reads rows into an array, and applies the functions in `steps` to them.
+    ``source.select_rows(picked)`` returns a source with a subset of the rows. The file is mapped
+    only while rows are read, so that it does not add to the memory of the process.
     """
 
     path: Path
@@ -55,15 +54,18 @@ class RowSource:
         return block.astype(self.dtype, copy=False)
 
     def select_rows(self, picked: Picked) -> RowSource:
-        """Return a source of rows that contains only the rows `picked`."""
+        """Return a source that contains only the rows `picked`."""
         return replace(self, numbers=self.numbers[picked])
 
     def map_blocks(self, step: Callable[[FloatArray], FloatArray]) -> RowSource:
-        """Return a source of the same rows, with `step` as the last function for each block."""
+        """Return a source of the same rows that applies `step` to each block of rows after reading.
+
+        Functions that were added earlier are applied first.
+        """
         return replace(self, steps=(*self.steps, step))
 
     def astype(self, dtype: Any) -> RowSource:
-        """Return a source for the same rows with a different data type."""
+        """Return a source of the same rows that returns arrays with a different data type."""
         return replace(self, dtype=np.dtype(dtype))
 
     def __array__(self, *_: Any, **__: Any) -> FloatArray:
@@ -75,5 +77,5 @@ class RowSource:
 
 
 def select_rows(X: Rows, chosen: Picked) -> Rows:
-    """Return a subset of rows: a `RowSource` for rows on disk, else an array."""
+    """Return a subset of the rows X: a `RowSource` for rows on disk, else an array."""
     return X.select_rows(chosen) if isinstance(X, RowSource) else X[chosen]

@@ -1,4 +1,4 @@
-"""Configurations and published rows that are shipped with rfbench."""
+"""Configurations and published results that are shipped with rfbench."""
 
 from __future__ import annotations
 
@@ -6,21 +6,27 @@ from pathlib import Path
 
 
 def find_configurations_folder() -> Path | None:
-    """Return the folder of the shipped configurations, in the package or in the checkout."""
+    """Return the folder of the configurations that are shipped with rfbench, or None.
+
+    The folder is in the installed package or in the checkout of the source code.
+    """
     return _inside_or_beside("configs", "configs")
 
 
 def find_published_folder() -> Path | None:
-    """Return the folder of the published rows, or None if it does not exist.
+    """Return the folder of the published results, or None if it does not exist.
 
-    A checkout has all published rows in ``results/published``. An installed package has only the
-    rows of the leaderboard, with which `rfbench rank` compares a method.
+    A checkout of the source code has all published results in ``results/published``. An installed
+    package has only the results with which `rfbench rank` compares a method.
     """
     return _inside_or_beside("published", "results/published")
 
 
 def _inside_or_beside(inside: str, checkout: str) -> Path | None:
-    """Return a folder in the package, or in the checkout that contains the package, or None."""
+    """Return the folder `inside` of the package, or else the folder `checkout` of the source code.
+
+    The result is None if neither exists.
+    """
     package = Path(__file__).resolve().parent
     if (package / inside).is_dir():
         return package / inside
@@ -31,15 +37,15 @@ def _inside_or_beside(inside: str, checkout: str) -> Path | None:
 
 
 def list_configurations() -> list[Path]:
-    """Return the configurations that are shipped with rfbench, sorted by name."""
+    """Return the paths of the configurations that are shipped with rfbench, sorted by name."""
     path = find_configurations_folder()
     return sorted(path.glob("*.yaml")) if path else []
 
 
 def locate_configuration(named: str | Path) -> Path:
-    """Return the path of a file, or of the shipped configuration with this name.
+    """Return the path of a configuration, given a path or the name of a shipped configuration.
 
-    The file has priority. The path is returned unchanged if neither exists.
+    A file with the path `named` has priority. The path is returned unchanged if neither exists.
     """
     path = Path(named)
     configurations = {each.stem: each for each in list_configurations()}

@@ -1,6 +1,7 @@
 """Slices: optional components of rfbench, and the hooks by which the core calls them.
 
-A slice `rfbench/NAME/` has a module `slice.py` with any of these functions:
+A slice is a folder `rfbench/NAME/` with a module `slice.py`. The module may define any of these
+functions (hooks):
 
 ``list_commands() -> dict[str, str]``
     Import path of each command, such as ``{"audit": "rfbench.audit.command:audit"}``.
@@ -13,21 +14,22 @@ A slice `rfbench/NAME/` has a module `slice.py` with any of these functions:
 ``describe_papers(verification, out) -> dict[str, str]``
     Markdown for the page of each paper.
 ``find_unprinted_effects(paths) -> rfbench.analysis.outcomes.Effect``
-    Function that extends the comparison of a claim. It adds the range of the effect over settings
-    that the paper does not state. The range is read from files in or next to `paths`.
+    Function that extends the check of a claim of a paper. It adds the range of the effect over
+    settings that the paper does not state. The range is read from files in or next to `paths`.
 ``make_numbers_column(verification) -> rfbench.pages.additions.AddedColumn``
     A column for the tables of published numbers.
 ``describe_check(thing, parameters) -> str``
     A line with the result of checking a class before it is measured.
 ``render_section(folder, prefix) -> tuple[str, dict[str, bytes]] | None``
     Markdown and figures of one results folder for ``rfbench report --html NAME.html``, instead of
-    its tables; None for a folder of another kind. The names of figures start with `prefix`.
+    its tables. None for a folder of a different kind. The names of figures start with `prefix`.
 ``list_report_modes() -> dict[str, tuple[str, str]]``
     Flags of ``rfbench report`` that write only pages of the slice. Each name of a flag is mapped to
     its help text, and to the import path of a function. The function writes the pages below given
     paths and returns the paths of the pages.
 
-The core calls `call_hooks` and does not import a slice; slices do not import each other.
+The core uses `call_hooks` to call these functions, and does not import a slice. Slices do not
+import each other.
 """
 
 from __future__ import annotations
@@ -39,10 +41,10 @@ SLICES = ("checking", "leaderboard", "choosing", "audit")
 
 
 def call_hooks(hook: str, *arguments: Any) -> list[Any]:
-    """Call a hook of every slice that defines the hook, and return the results.
+    """Call the function `hook` in the module `slice` of each optional component that defines it.
 
-    `hook` is the name of the hook, a function in `slice.py`, which is called with the arguments
-    `arguments`. The results are in the order of `SLICES`.
+    `arguments` are the arguments of the function. Return the results in the order of `SLICES`, the
+    list of the components.
     """
     answers = []
     for name in SLICES:

@@ -1,4 +1,4 @@
-"""Hash of the code of rfbench; installations with the same files have the same hash."""
+"""Hash of the code of rfbench. Installations with the same files have the same hash."""
 
 from __future__ import annotations
 
@@ -16,9 +16,8 @@ CONFIGS = "configs"
 def hash_folder(package: Path) -> str:
     """Return a hash of the relative paths and the content of all code files in a folder.
 
-    Code files have the suffix ``.py`` or ``.yaml`` and are not configurations. Stubs, caches,
-    templates and pages are excluded, so that a wheel, an editable installation and a checkout have
-    the same hash.
+    Code files have the suffix ``.py`` or ``.yaml`` and are not configurations. All other files are
+    excluded, so that an installed package and a checkout of the source code have the same hash.
     """
     digest = hashlib.sha256()
     files = {
@@ -35,5 +34,5 @@ def hash_folder(package: Path) -> str:
 
 @functools.cache
 def hash_code() -> str:
-    """Return the hash of the code of this process. The hash is computed at the first call."""
+    """Return the hash of the code of rfbench. The hash is computed only at the first call."""
     return hash_folder(PACKAGE)

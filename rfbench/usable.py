@@ -31,9 +31,9 @@ class Memory(NamedTuple):
 def count_usable_cores() -> int:
     """Return the number of cores that this process may use, at least 1.
 
-    It is the smallest of these numbers: cores of the machine, cores in the affinity of the process,
-    quotas of its control groups (rounded up), and the environment variables LOKY_MAX_CPU_COUNT and
-    SLURM_CPUS_PER_TASK.
+    The number is the smallest of these numbers: cores of the machine, cores in the affinity of the
+    process, quotas of its control groups (rounded up), and the environment variables
+    LOKY_MAX_CPU_COUNT and SLURM_CPUS_PER_TASK.
 
     Raises
     ------
@@ -50,7 +50,7 @@ def count_usable_cores() -> int:
 def measure_usable_memory() -> Memory:
     """Return the total and the free memory that this process may use, in bytes.
 
-    The limits of the control groups of the process are included.
+    The limits of the control groups (cgroups) of the process are included.
     """
     import psutil
 
@@ -62,7 +62,10 @@ def measure_usable_memory() -> Memory:
 
 
 def _number_in(variable: str) -> int:
-    """Return the number of cores in an environment variable. Raise ConfigError for other values."""
+    """Return the number of cores in an environment variable.
+
+    Raise ConfigError if the value is not an integer of at least 1.
+    """
     text = os.environ[variable]
     if not (text.isascii() and text.isdigit() and int(text) >= 1):
         raise ConfigError(
@@ -74,7 +77,7 @@ def _number_in(variable: str) -> int:
 
 
 def _cpu_quotas() -> Iterator[float]:
-    """Yield the CPU quota, in cores, of each control group that has a quota."""
+    """Yield the CPU quota, in cores, of each control group (cgroup) that has a quota."""
     for folder, version in platforms.list_control_groups(CPU):
         if version == platforms.VERSION_2:
             words = platforms.read_system_file(folder / "cpu.max").split()
@@ -90,9 +93,10 @@ def _cpu_quotas() -> Iterator[float]:
 
 
 def _memory_limits() -> Iterator[tuple[int, int]]:
-    """Yield the memory limit and use, in bytes, of each control group that has a limit.
+    """Yield the memory limit and the used memory of each control group (cgroup) with a limit.
 
-    Cached files, which the system drops when it needs the memory, do not count as used.
+    Both numbers are in bytes. Cached files do not count as used, because the system drops them when
+    it needs the memory.
     """
     for folder, version in platforms.list_control_groups(MEMORY):
         if version == platforms.VERSION_2:

@@ -1,7 +1,7 @@
 """Reader for YAML files that records line numbers and reads scalars as in YAML 1.2.
 
-In the core schema of YAML 1.2, `1e-5` is a number, `10:30` and `no` are text, and only `true` and
-`false` are booleans. Duplicate keys and excessive aliases are rejected.
+In YAML 1.2, `1e-5` is a number, `10:30` and `no` are strings, and only `true` and `false` are
+booleans. Duplicate keys and excessive aliases are rejected.
 """
 
 from __future__ import annotations
@@ -44,24 +44,34 @@ class Document:
     places: dict[tuple[Any, ...], str] = field(default_factory=dict)
 
     def find_location(self, path: tuple[Any, ...]) -> str:
-        """Return the place of a path, or of the nearest parent path with a known place, or ""."""
+        """Return the location of a value in the file, such as ``line 3``.
+
+        `path` contains the keys and list positions that lead to the value. If the location is
+        unknown, return the location of the nearest enclosing value, or an empty string.
+        """
         parts = (path[:length] for length in range(len(path), 0, -1))
         return next((self.places[part] for part in parts if part in self.places), "")
 
     def find_locations_below(self, path: tuple[Any, ...]) -> dict[tuple[Any, ...], str]:
-        """Return the places of a path and of all paths below it; the keys are relative paths."""
+        """Return the locations of the value at `path` and of all values inside it.
+
+        The result is a dictionary from paths relative to `path` to locations such as ``line 3``.
+        """
         size = len(path)
         return {p[size:]: position for p, position in self.places.items() if p[:size] == path}
 
     def set_locations(self, path: tuple[Any, ...], below: Mapping[tuple[Any, ...], str]) -> None:
-        """Replace the places of a path and of all paths below it."""
+        """Replace the locations of the value at `path` and of all values inside it.
+
+        `below` is a dictionary from paths relative to `path` to locations such as ``line 3``.
+        """
         for rest in self.find_locations_below(path):
             del self.places[path + rest]
         self.places |= {path + rest: position for rest, position in below.items()}
 
 
 def parse_scalar(text: str) -> Any:
-    """Return the value of an unquoted scalar: None, a boolean, a number, or the text.
+    """Return the value of an unquoted YAML scalar: None, a boolean, a number, or the string.
 
     >>> [parse_scalar(text) for text in ("1e-5", "10:30", "no", "true", "12")]
     [1e-05, '10:30', 'no', True, 12]
@@ -80,7 +90,10 @@ def parse_scalar(text: str) -> Any:
 
 
 def load_yaml(path: Path) -> Document:
-    """Read a YAML file with a mapping; raise ConfigError with the file name and the line."""
+    """Read a YAML file that contains a mapping.
+
+    Raise ConfigError, with the file name and the line, if the file is missing or invalid.
+    """
     try:
         raw = path.read_bytes()
     except (OSError, ValueError) as error:  # a null byte in the path raises ValueError
@@ -97,7 +110,10 @@ def load_yaml(path: Path) -> Document:
 
 
 def parse_yaml(raw: bytes | str, source: str) -> Document:
-    """Parse YAML text that contains a mapping; `source` is the name of the file in messages."""
+    """Parse YAML text that contains a mapping. `source` is the file name in error messages.
+
+    Raise ConfigError, with the file name and the line, if the text is invalid.
+    """
     if len(raw) > MAX_CHARACTERS:
         raise ConfigError(f"{source} has {len(raw)} characters.", f"The limit is {MAX_CHARACTERS}.")
     try:
@@ -127,9 +143,9 @@ def parse_yaml(raw: bytes | str, source: str) -> Document:
 
 
 def _check_size(raw: bytes | str, source: str) -> None:
-    """Raise ConfigError for a document that is too large or too deep.
+    """Raise ConfigError if a YAML document is too large or too deeply nested.
 
-    The composer of libyaml would crash the process for such a document.
+    The parser libyaml would crash the process for such a document.
     """
     nodes = depth = 0
     for event in yaml.parse(raw, Loader=_LOADER):

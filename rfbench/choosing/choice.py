@@ -1,7 +1,8 @@
-"""Select a model for a table within a time budget, and write the model file and its card.
+"""Selection of a model for a table within a time budget.
 
-The rounds (`rfbench.choosing.rounds`) compare models on the validation rows. Only the best model of
-each family is then measured on the held-out rows.
+Models are compared on validation rows (see `rfbench.choosing.rounds`). Only the best model of each
+family, such as linear models or trees, is then measured on the held-out rows. The selected model
+is saved with a file of facts about it, the card `model.json`.
 """
 
 from __future__ import annotations
@@ -77,7 +78,7 @@ SUM_TO_ONE = 1e3
 
 
 class Choice(NamedTuple):
-    """The model that `choose` selected for a table, and its measurements."""
+    """The model that `choose` selected for a table, and the best model of each family."""
 
     folder: Path
     model: Model  # the selected model, fitted by `fit_on_all_rows`
@@ -114,13 +115,14 @@ def choose(
     budget : float
         Time budget for reading, search and writing, in seconds.
     started : float, optional
-        Start of the budget as a value of `time.monotonic`; by default now.
+        Start of the time budget as a value of `time.monotonic`. The default is the time of the
+        call.
     n_jobs : int, optional
-        Number of trials that run in parallel; by default the number of cores.
+        Number of fits that run in parallel. The default is the number of cores.
     allow_rows : bool
         Whether the model may contain training rows (landmarks).
     out : path, optional
-        Folder for the model and its card; by default ``results/choose``.
+        Folder for the model and its card `model.json`. The default is ``results/choose``.
     seed : int
         Seed of the splits and of the methods.
     on_candidate : callable, optional
@@ -136,7 +138,7 @@ def choose(
     Returns
     -------
     Choice
-        The fitted model, the other models, and the card.
+        The fitted model, the best models of each family, and the content of the card.
 
     Raises
     ------
@@ -170,7 +172,10 @@ def _chosen(
     seed: int,
     on_candidate: Callable[[Candidate], None] | None,
 ) -> Choice:
-    """Select and fit a model for a table, write it to `folder`, and return it with its card."""
+    """Select and fit a model for a table, write it to `folder`, and return it with its card.
+
+    The card is a dictionary with the measurements of the models.
+    """
     workers, least_rows = n_jobs or usable.count_usable_cores(), 1 if allow_rows else LEAST_ROWS
     deadline, limit = started + (1 - WRITING) * budget, started + LATEST * budget + AFTER - ENDING
     whole = replace(table, metric=_find_metric(table, metric), seed=seed)
@@ -240,9 +245,9 @@ def _chosen(
 
 
 def _find_metric(table: LabeledTable, metric: str | None) -> str:
-    """Return the name of the metric, by default the first metric of the task.
+    """Return the given metric, or the default metric of the task if `metric` is None.
 
-    Raises ConfigError if the metric does not exist for the task.
+    Raise ConfigError if the metric does not exist for the task.
     """
     known = CLASS_METRICS if table.n_classes else NUMBER_METRICS
     if metric not in (None, *known):
@@ -252,7 +257,10 @@ def _find_metric(table: LabeledTable, metric: str | None) -> str:
 
 
 def _check_constant(rounds: Rounds, contenders: Mapping[str, Candidate], budget: float) -> None:
-    """Raise ConfigError if not even the constant prediction was measured."""
+    """Raise ConfigError if not even the model that predicts a constant was measured.
+
+    `contenders` is a dictionary from each family of models to its best measured model.
+    """
     if CONSTANT not in contenders:
         what = f"No model was measured within {budget:.3g} s, not even the constant prediction."
         why = "; ".join(f"{label}: {text}" for label, text in rounds.failed.items())
@@ -260,7 +268,7 @@ def _check_constant(rounds: Rounds, contenders: Mapping[str, Candidate], budget:
 
 
 def _describe_data(table: LabeledTable, model: Model) -> dict[str, Any]:
-    """Return the entries of the card that describe the data and the columns of the model."""
+    """Return facts about the data and the columns of the model, for the card `model.json`."""
     prepared, used = model[0].get_feature_names_out(), {*list_used_columns(model)}
     return {
         "data": table.name,
@@ -285,9 +293,9 @@ def _describe_data(table: LabeledTable, model: Model) -> dict[str, Any]:
 
 
 def add_averages(rounds: Rounds) -> None:
-    """Add up to two weighted averages to the candidates.
+    """Add up to two weighted averages of models to the candidates of a search.
 
-    One is an average of models with kernel features, the other of models of all families.
+    The first is an average of kernel models. The second is an average of models of all families.
     """
     # A model may have been measured first on a few rows and then on more rows. The dictionary keeps
     # the last result for each label.
@@ -318,12 +326,12 @@ def add_average_of_members(
     label: str,
     allowed: float = np.inf,
 ) -> None:
-    """Add a weighted average of models, unless a single model gets all the weight.
+    """Add a weighted average of models to the candidates, unless one model gets all the weight.
 
-    The weights are determined in two ways. They are fitted to `members` by least squares. They are
-    also selected greedily from `others` to minimize the metric, so that fits of the selected models
-    need at most `allowed` seconds. The average with the smaller loss is added. Its loss is measured
-    on rows on which its weights were not fitted.
+    Two averages are computed, and the average with the smaller loss is added. The weights of the
+    first are fitted to the models `members` by least squares. For the second, models are selected
+    greedily from `others` to minimize the metric. Fitting its models may need at most `allowed`
+    seconds. The losses are measured on rows on which the weights were not fitted.
     """
     table, held = rounds.table, rounds.held
     groups = np.arange(len(held)) if table.groups is None else table.groups[held]
@@ -365,10 +373,10 @@ def add_average_of_members(
 
 
 def fit_average_weights(scores: Array, target: Array) -> Array:
-    """Return the weights of the members of an average, fitted by non-negative least squares.
+    """Return weights for an average of models, fitted by non-negative least squares.
 
-    `scores` has shape (n, k, members) and `target` has shape (n, k). Weights below `LEAST_WEIGHT`
-    are set to 0.
+    `scores` contains the predictions of each model, with shape (n, k, models). `target` has the
+    shape (n, k). Weights below `LEAST_WEIGHT` are set to 0. The weights sum to 1.
     """
     center = target.mean(axis=0)
     stacked = (scores - center[:, None]).reshape(-1, scores.shape[2])
@@ -385,13 +393,13 @@ def fit_average_weights(scores: Array, target: Array) -> Array:
 
 
 def measure_held_out_rows(rounds: Rounds, end: float, limit: float) -> dict[str, Candidate]:
-    """Return the best candidate of each family, measured on the held-out rows.
+    """Return the best model of each family, such as trees, with its loss on the held-out rows.
 
-    `end` and `limit` are values of `time.monotonic`. The constant and the linear model have no
-    deadline, because the time of their fits is bounded. The simplest model whose validation loss is
-    close to the best loss may use half of the time until `limit`. The other half is reserved for
-    fitting it on all rows. If this model fails, the next simplest model is measured. The other
-    models are measured if they finish before `end`.
+    First, two models are measured: the constant prediction, and the simplest model with nearly the
+    smallest validation loss. If the fit of the second model fails, the next simplest model is
+    measured. This step may use half of the time until `limit`, except that a linear model has no
+    deadline. Then all other models are measured if they finish before `end`. `end` and `limit` are
+    values of `time.monotonic`.
     """
     best, last = rounds.find_best_candidate_of_each_family(), len(rounds.splits) - 1
     answers: dict[Candidate, Any] = {}
@@ -431,10 +439,10 @@ def measure_held_out_rows(rounds: Rounds, end: float, limit: float) -> dict[str,
 
 
 def _choose_simplest(rounds: Rounds, families: Mapping[str, Any]) -> str:
-    """Return the family of the simplest model whose validation loss is close to the best loss.
+    """Return the family of the simplest model whose validation loss is close to the smallest loss.
 
-    The models are the best candidates of the given families. The constant is returned only if there
-    is no other family.
+    Only the best model of each family in `families` is considered. The constant is returned only if
+    `families` contains no other family.
     """
     models = [
         c
@@ -447,13 +455,14 @@ def _choose_simplest(rounds: Rounds, families: Mapping[str, Any]) -> str:
 def choose_final_candidate(
     rounds: Rounds, contenders: Mapping[str, Candidate]
 ) -> tuple[Candidate, bool]:
-    """Return the selected candidate, and True if the held-out rows changed the selection.
+    """Return the selected model, and True if the held-out rows changed the selection.
 
-    The simplest model whose validation loss is close to the best one is selected, unless another
-    model is significantly better on the held-out rows. The constant is selected if no model is
-    significantly better than the constant on the held-out rows, at 5 % with a Bonferroni correction
-    over all models. Classifiers are compared with the constant by the log-loss, because it needs
-    fewer rows than the error rate to detect a difference.
+    `contenders` contains the best model of each family. If no model is significantly better than a
+    constant on the held-out rows, the constant is selected. Otherwise the simplest model with
+    nearly the smallest validation loss is selected, unless a model is significantly better on the
+    held-out rows. The tests against the constant have the level 5 % with a Bonferroni correction.
+    Tests of classifiers against the constant use the log-loss, which needs fewer rows than the
+    error rate to detect a difference.
     """
     models = [c for family, c in contenders.items() if family != CONSTANT]
     metric, test = "log-loss" if rounds.table.n_classes else rounds.table.metric, rounds.test
@@ -470,7 +479,10 @@ def choose_final_candidate(
 
 
 def describe_results(rounds: Rounds, contender: Candidate, taken: Candidate) -> dict[str, Any]:
-    """Return the measurements of a candidate on the held-out rows, a dictionary for the card."""
+    """Return the measurements of the model `contender` on the held-out rows, as a dictionary.
+
+    The dictionary includes a comparison with the selected model `taken`.
+    """
     table, test = rounds.table, rounds.test
     every = CLASS_METRICS if table.n_classes else NUMBER_METRICS
     others = {
@@ -504,10 +516,11 @@ def describe_results(rounds: Rounds, contender: Candidate, taken: Candidate) -> 
 def explain_selected_model(
     rounds: Rounds, selected: Candidate, model: Model, fitted: int, deadline: float
 ) -> dict[str, Any]:
-    """Return the errors of the selected model on held-out rows, and its column importances.
+    """Return the errors of the selected model on held-out rows, and the importances of its columns.
 
-    The importances are the increases of the loss if a column is permuted. They are measured with a
-    model that is fitted on the training rows alone, if there is enough time until `deadline`.
+    The importance of a column is the increase of the loss if the values of the column are permuted.
+    It is measured with a model that is fitted on the training rows alone, if there is enough time
+    until `deadline`. `fitted` is the number of rows on which `model` was fitted.
     """
     table, train, test = rounds.table, rounds.train, rounds.test
     facts = summarize_held_out_errors(selected.scores, table.y[test], table.n_classes)
@@ -541,13 +554,13 @@ def fit_first_feasible(
     deadline: float,
     limit: float = np.inf,
 ) -> tuple[Candidate, Model, int]:
-    """Return the first candidate that can be fitted on all rows, its model, and the number of rows.
+    """Fit a model on all rows. Return its candidate, the model, and the number of fitted rows.
 
-    `selected` is tried first, then the other contenders in the order of their loss, and the
-    constant last. A contender whose fit fails is recorded in `rounds.failed`. A fit cannot be
-    stopped, so it is started only if its estimated end is before `limit`. The fits of the constant
-    and the linear model are always started, because their time is bounded. Raises ConfigError if
-    all fits fail.
+    The model `selected` is tried first, then the models in `contenders` in the order of their loss,
+    and the constant last. A fit is started only if its estimated end is before `limit`, because a
+    running fit cannot be stopped. The constant and the linear model are always started, because
+    their fits are short. A failure is recorded in `rounds.failed`. Raise ConfigError if all fits
+    fail.
     """
     others = sorted(contenders.values(), key=lambda c: (c.family == CONSTANT, c.loss.value))
     for contender in dict.fromkeys([selected, *others]):
@@ -563,11 +576,11 @@ def fit_first_feasible(
 
 
 def fit_on_all_rows(rounds: Rounds, selected: Candidate, deadline: float) -> tuple[Model, int]:
-    """Fit the selected model on all rows; return the model and the number of fitted rows.
+    """Fit the selected model on all rows. Return the model and the number of fitted rows.
 
-    If there is no time for all rows, the model is fitted on the training rows alone. The same is
-    done if the model that is fitted on all rows is significantly worse on the held-out rows,
-    although it was fitted on them. This happens for boosting with many classes.
+    The model is fitted on the training rows alone in two cases: if there is no time for all rows
+    until `deadline`, or if the fit on all rows is significantly worse on the held-out rows. The
+    second case occurs for boosting with many classes.
     """
     table, train, test = rounds.table, rounds.train, rounds.test
     every = np.sort(np.concatenate([train, test]))

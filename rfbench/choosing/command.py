@@ -1,4 +1,4 @@
-"""Command `rfbench choose`, which selects a model for a file, and command `rfbench predict`."""
+"""The commands `rfbench choose`, which selects a model for a file, and `rfbench predict`."""
 
 from __future__ import annotations
 

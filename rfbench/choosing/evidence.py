@@ -1,7 +1,7 @@
-"""The errors of the selected model on the held-out rows, and the importances of its columns.
+"""The errors of the selected model on held-out rows, and the importances of its columns.
 
-Values of single rows are not included. Means and standard deviations are computed over at least ten
-rows, or over all held-out rows if there are fewer.
+The results do not contain values of single rows. Means and standard deviations are computed over
+at least ten rows, or over all held-out rows if there are fewer.
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ def summarize_held_out_errors(scores: Array, truth: NDArray[Any], n_classes: int
     truth : array of shape (n,)
         True class codes, or true numbers.
     n_classes : int
-        Number of classes; 0 for numbers.
+        Number of classes, or 0 for a regression.
 
     Returns
     -------
     dict
-        ``groups`` has a dictionary for each group of rows with similar predictions. It contains
-        ``rows``, the mean ``predicted`` of the predictions, and the mean ``true`` and the standard
-        deviation ``spread`` of the true values. For classes, a prediction is the probability of the
-        most probable class, and the true value is 1 if this class is right, else 0. ``confusion``
-        is the confusion matrix, a list of lists. It is empty for numbers and for more than 20
+        ``groups`` is a list with one dictionary for each group of rows: the number of ``rows``, the
+        mean ``predicted`` of the predictions, and the mean ``true`` and the standard deviation
+        ``spread`` of the true values. For classes, a prediction is the probability of the most
+        probable class, and the true value is 1 if this class is right, else 0. ``confusion`` is the
+        confusion matrix, a list of lists. It is empty for a regression and for more than 20
         classes.
     """
     predicted, true = scores[:, 0], truth
@@ -92,7 +92,7 @@ def measure_permutation_importances(
     measure : callable
         Function that returns the loss, given the predictions, shape (n, k), and the truth.
     deadline : float
-        A value of `time.monotonic`. Columns are not permuted if this would end later.
+        Latest end as a value of `time.monotonic`. Nothing is measured if there is not enough time.
     seed : int
         Seed of the permutations.
 

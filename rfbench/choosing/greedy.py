@@ -24,10 +24,11 @@ MOST_SCORES = 4_000_000
 
 
 def compute_model_losses(scores: Array, truth: NDArray[Any], metric: str) -> Array:
-    """Return the loss of each model. The log-loss breaks ties of the misclassification.
+    """Return the loss of each model.
 
-    For ``error``, the log-loss is mapped to a value that is smaller than a hundredth of the error
-    of a single wrong row. This value is added to the misclassification.
+    For the metric ``error``, the loss is the percentage of wrong classes plus a small number that
+    breaks ties. The number increases with the log-loss, and is smaller than a hundredth of the
+    error of a single wrong row.
 
     Parameters
     ----------
@@ -58,11 +59,11 @@ def compute_model_losses(scores: Array, truth: NDArray[Any], metric: str) -> Arr
 def select_weights_greedily(
     scores: Array, truth: NDArray[Any], metric: str, seconds: Array, allowed: float, most: int
 ) -> Array:
-    """Return the weights of an average to which models are added step by step.
+    """Return weights for an average of models, to which models are added one at a time.
 
-    The first model is the model with the smallest loss. Each further step adds the model with which
-    the average has the smallest loss. A model can be added several times. Its weight is the share
-    of the steps that added it. The weights after the step with the smallest loss are returned.
+    Each step adds the model with which the average has the smallest loss. A model can be added
+    several times, and its weight is its share of the steps. The returned weights are from the step
+    with the smallest loss.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The linear classifier that `choose` tries: logistic regression with a selected penalty."""
+"""The linear classifier of `choose`: logistic regression with a cross-validated penalty."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ LEAST_PROBABILITY = 1e-15  # lower bound that keeps the log-loss finite, as in s
 
 
 class LogisticSearch(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Logistic regression whose penalty is selected by the log-loss on held-out folds.
+    """Logistic regression whose penalty is selected by cross-validation with the log-loss.
 
-    Columns are standardized to mean 0 and standard deviation 1, except columns of zeros and ones.
-    If the indicator of a rare category were divided by its standard deviation, its coefficient
-    would hardly be penalized.
+    Columns are standardized to mean 0 and standard deviation 1. Columns of zeros and ones are only
+    centered, because dividing the indicator of a rare category by its small standard deviation
+    would leave its coefficient almost without a penalty.
 
     Parameters
     ----------
@@ -43,14 +43,15 @@ class LogisticSearch(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Number of stratified folds.
     max_iter : int, default=300
         Number of iterations of the solver for each penalty. If rows x columns x classes is above
-        `MOST_CELLS`, a fit gets `CELL_ITERATIONS` divided by that product, and at least three.
+        `MOST_CELLS`, the number is at most `CELL_ITERATIONS` divided by that product, but at least
+        three.
     random_state : int, default=0
         Seed for shuffling the folds.
 
     Attributes
     ----------
     C_ : float
-        The inverse penalty with the smallest log-loss; if several are tied, the smallest of them.
+        The inverse penalty with the smallest log-loss. If several are tied, the smallest of them.
     losses_ : ndarray of shape (len(Cs),)
         Mean log-loss over held-out rows for each inverse penalty, in increasing order of `Cs`.
     classes_ : ndarray of shape (n_classes,)
@@ -70,7 +71,7 @@ class LogisticSearch(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.max_iter, self.random_state = max_iter, random_state
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Select the penalty by cross-validation, and fit the model with it.
+        """Select the penalty by cross-validation, and fit the model with the selected penalty.
 
         Parameters
         ----------
@@ -114,7 +115,10 @@ class LogisticSearch(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def _fold_losses(self, Z: Array, codes: NDArray[Any], values: Sequence[float]) -> Array:
-        """Return the mean log-loss of each inverse penalty over the held-out rows of all folds."""
+        """Return the log-loss of each inverse penalty in `values`, computed by cross-validation.
+
+        Z contains the scaled training rows, and `codes` their class codes.
+        """
         total, held_out = np.zeros(len(values)), 0
         n_folds = min(self.n_folds, int(np.bincount(codes).max()))
         if n_folds < 2:

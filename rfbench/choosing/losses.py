@@ -1,9 +1,9 @@
 """Losses of a model, and the comparison of two models on the same rows.
 
-Every metric is a loss, so smaller values are better. A loss is a smooth function of a sum over the
-rows. Its standard error is computed from the influence of each row (the delta method). Unbounded
-losses are compared by signed ranks over the rows. This test is valid even if a few rows have very
-large losses. If rows have groups, the losses in each group are added up first.
+Every metric is a loss, so smaller values are better. The standard error of a loss is computed from
+the contribution of each row (the delta method). If the rows have groups, the contributions of each
+group are added up first. Unbounded losses, such as squared errors, are compared by a test of signed
+ranks, which is valid even if a few rows have very large losses.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ HELD_OUT_LEVEL = 0.95
 
 
 class Loss(NamedTuple):
-    """Value of a metric on n rows, and the contribution of each row or group."""
+    """Value of a metric on n rows, and the contribution of each row or group of rows to it."""
 
     value: float
     # Contribution of each row or group to the loss. The loss `value` is the mean of the
@@ -47,7 +47,7 @@ class Loss(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """Difference between the losses of two models on the same rows."""
+    """Difference between the losses of two models on the same rows, with a test of its sign."""
 
     value: float
     # two-sided p-value of the hypothesis that the two models have the same loss
@@ -106,11 +106,11 @@ def compute_loss(
 def compare_losses(first: Loss, second: Loss, metric: str) -> Difference:
     """Return the difference between two losses on the same rows, first minus second, with a test.
 
-    The test depends on the metric. The interval contains the differences that the test does not
-    reject:
+    The confidence interval of the difference contains the values that the test does not reject. The
+    test depends on the metric and the number of rows.
 
-    - Misclassification of single rows: McNemar's exact test. The rows that exactly one of the two
-      models predicts correctly are counted. The interval is computed from the exact interval of the
+    - Misclassification of single rows: McNemar's exact test. It counts the rows that exactly one of
+      the two models predicts correctly. The interval is computed from the exact interval of the
       share of these rows that the first model predicts incorrectly.
     - Misclassification in groups, and fewer than 12 rows or groups: the paired t-test, and
       Student's interval of the mean.
@@ -119,8 +119,9 @@ def compare_losses(first: Loss, second: Loss, metric: str) -> Difference:
       interval is the difference in a typical row, on which a few extreme rows have little
       influence.
 
-    The verdict is ``near`` if the center of the interval and the difference of the losses have
-    different signs.
+    The verdict is ``better`` or ``worse`` for the first model if the difference is significant, and
+    ``near`` otherwise. The verdict is also ``near`` if the center of the interval and the
+    difference have different signs.
     """
     value, each = first.value - second.value, first.rows - second.rows
     if not each.any() or len(each) < 2:
@@ -148,11 +149,11 @@ def compare_losses(first: Loss, second: Loss, metric: str) -> Difference:
 
 
 def _compare_ranks(differences: Array) -> tuple[float, float, float, float]:
-    """Return the p-value of the signed-rank test, and the ends and the center of the interval.
+    """Return the p-value of the signed-rank test, and the ends and the center of its interval.
 
-    Differences of zero support the hypothesis of equal losses, but the test would ignore them. For
-    the p-value, all differences are therefore shifted by a tiny amount, once up and once down. The
-    larger of the two p-values is returned.
+    Differences of zero support the hypothesis of equal losses, but the test would ignore them.
+    Therefore the p-value is computed twice, with all differences shifted up and down by a tiny
+    amount. The larger p-value is returned.
     """
 
     def test_shift(shift: float) -> float:

@@ -1,7 +1,7 @@
-"""The model that `choose` saves, a scikit-learn pipeline, and the files of the model.
+"""The model that `choose` saves, a scikit-learn pipeline, and the functions to save and load it.
 
-The card `model.json` contains facts about the model that can be read without loading it. The model
-file stores the same facts, so that an edited card is detected.
+The card, the file `model.json`, contains facts about the model that can be read without loading
+the model. The model file contains the same facts, so that an edited card is detected.
 """
 
 from __future__ import annotations
@@ -45,10 +45,9 @@ class Model(Pipeline):  # type: ignore[misc]
         """Return the ends of the prediction interval of each row, shape (n, 2).
 
         If rows are drawn from the distribution of the training rows, an interval contains the
-        target with a probability of about `level`. Split conformal prediction guarantees at least
-        `level` for the model whose errors determined the widths. This model was fitted again on all
-        rows, so the guarantee is approximate. Raises DataError if the model is a classifier, or if
-        it has no interval of this level.
+        target with a probability of about `level`. The width is from split conformal prediction,
+        with errors of a model that was fitted on fewer rows. Raise DataError if the model is a
+        classifier, or if it has no interval of this level.
         """
         if level not in self.half_widths_:
             levels = ", ".join(map(str, self.half_widths_))
@@ -60,10 +59,11 @@ class Model(Pipeline):  # type: ignore[misc]
         return np.column_stack([middle - half, middle + half])
 
     def compute_predictions(self, X: pd.DataFrame, level: float = 0.9) -> pd.DataFrame:
-        """Return the predictions, with class probabilities or the ends of prediction intervals.
+        """Return a table of predictions, with class probabilities or with prediction intervals.
 
-        Predicted dates are formatted as dates. They are rounded to days if the training dates have
-        no time of day.
+        `level` is the probability that an interval contains the target. If the target is a date,
+        predictions are formatted as dates. Dates are rounded to days if the training dates have no
+        time of day.
         """
         made = pd.DataFrame({"prediction": self.predict(X)})
         if self.half_widths_:
@@ -75,11 +75,12 @@ class Model(Pipeline):  # type: ignore[misc]
 
 
 def compute_interval_half_widths(residuals: Array) -> dict[float, float]:
-    """Return half the width of the prediction interval for each of `LEVELS`.
+    """Return half the width of the prediction interval for each probability in `LEVELS`.
 
-    In split conformal prediction, half the width is the k-th smallest absolute residual of n rows
-    that were not used in the fit, with k = ceil((n + 1) * level). It is infinite if k > n. Vovk,
-    Gammerman and Shafer, Algorithmic Learning in a Random World, 2005.
+    `residuals` are the errors on n rows that were not used in the fit. Half the width for a
+    probability `level` is the k-th smallest absolute residual, with k = ceil((n + 1) * level). It
+    is infinite if k > n. The method is split conformal prediction (Vovk, Gammerman and Shafer,
+    Algorithmic Learning in a Random World, 2005).
     """
     every = np.append(np.abs(residuals), np.inf)
     widths = np.quantile(every, LEVELS, method="inverted_cdf")
@@ -87,10 +88,10 @@ def compute_interval_half_widths(residuals: Array) -> dict[float, float]:
 
 
 def save_model(model: Model, folder: Path, **facts: Any) -> dict[str, Any]:
-    """Write a model file and its card; return the content of the card.
+    """Write a model to ``model.joblib`` and facts about it to ``model.json``. Return the facts.
 
-    The hash of the model is stored, so that `load_model` recognizes models of this user. Raises
-    WriteError if a file cannot be written.
+    The hash of the model is stored in a folder of the user, so that `load_model` recognizes models
+    of this user. Raise WriteError if a file cannot be written.
     """
     widths = {str(level): width for level, width in model.half_widths_.items()}
     reading = None if model.reading_ is None else vars(model.reading_)
@@ -109,11 +110,11 @@ def save_model(model: Model, folder: Path, **facts: Any) -> dict[str, Any]:
 
 
 def load_model(path: Path, *, allow_imports: bool = False) -> Model:
-    """Load a model file, which can run any code.
+    """Load a model file that `save_model` wrote. Loading can run any code that the file contains.
 
-    Models that this user created on this machine are loaded without a further permission; other
-    models require `allow_imports`. Raises DataError if loading is not allowed or fails, or if the
-    card does not match the model.
+    Models of the same user on the same machine are always loaded. All other models require
+    `allow_imports`. Raise DataError if loading is not allowed or fails, or if the file `model.json`
+    does not match the model.
     """
 
     def refused(what: str, why: str, todo: str = "") -> DataError:

@@ -1,4 +1,4 @@
-"""Page about the model that `choose` selected: errors, importances, and excluded parts."""
+"""Page about the model that `choose` selected: its errors and its column importances."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ MOST_COLUMNS = 20  # the number of columns in a figure, chosen so that it fits o
 
 
 def render_chosen_model(folder: Path, prefix: str) -> tuple[str, dict[str, bytes]] | None:
-    """Return the page of a folder that `choose` wrote, as Markdown and figures.
+    """Return a page about the model that `choose` wrote to a folder, as Markdown and figures.
 
     Parameters
     ----------
     folder : Path
-        Folder with the card of a model.
+        Folder with the model and its card `model.json`.
     prefix : str
         Prefix of the file names of the figures.
 
@@ -61,7 +61,10 @@ def render_chosen_model(folder: Path, prefix: str) -> tuple[str, dict[str, bytes
 
 
 def _draw(card: dict[str, Any]) -> dict[str, Figure]:
-    """Return the figures of a page, as a dictionary from the caption to the figure."""
+    """Return a dictionary from the caption of each figure of the page to the figure.
+
+    `card` is the content of the file `model.json`.
+    """
     explained, metric = card["explained"], card["metric"]
     # Half the width of a 95 % confidence interval, in standard errors of a normal distribution.
     half = float(stats.norm.ppf((1 + HELD_OUT_LEVEL) / 2))

@@ -1,7 +1,6 @@
-"""Search in rounds within a time budget: all candidates on few rows, then the best on more.
+"""Search for a model in rounds: all candidate models are fitted on few rows, then the best on more.
 
-Each measurement is a trial of `rfbench.experiment`. It runs with one thread in a child process,
-which is killed at the deadline.
+Each fit runs with one thread in a child process, which is killed at the deadline of the search.
 """
 
 from __future__ import annotations
@@ -86,9 +85,10 @@ ROUND_SHARES = CONTENDERS["shares"]
 
 
 def draw_tree_settings(kind: str, count: int, seed: int) -> list[dict[str, Any]]:
-    """Return `count` different random settings of ``boosting`` or ``extra trees``.
+    """Return `count` different random settings of a tree model.
 
-    The settings are drawn from the grids in contenders.yaml.
+    `kind` is ``boosting`` or ``extra trees``. The settings are drawn from the grids in the file
+    contenders.yaml.
     """
     space = CONTENDERS["spaces"][kind]
     grids = [{**space["common"], **own} for own in space["one_of"]]
@@ -97,7 +97,7 @@ def draw_tree_settings(kind: str, count: int, seed: int) -> list[dict[str, Any]]
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """A model that may be selected, with its settings and its results on the validation rows."""
+    """A candidate model, with its settings and its results on the validation rows."""
 
     label: str
     family: str  # family of the model, one of `KINDS`
@@ -126,16 +126,16 @@ class Candidate:
 
     @property
     def M(self) -> int:
-        """Total number of kernel features over all members; 0 for other models."""
+        """Number of kernel features, summed over the members of an average, or 0."""
         return sum(int(part.parameters.get("n_components", 0)) for part in self.parts)
 
     @property
     def parts(self) -> list[Candidate]:
-        """Models that are fitted: the members of an average, or the model itself."""
+        """The models to fit: the members of an average, or only the model itself."""
         return list(self.members) or [self]
 
     def _estimate_work(self, rows: int) -> float:
-        """Return the time of a fit on `rows` rows, up to a constant factor."""
+        """Return the estimated time of a fit on `rows` rows, up to a constant factor."""
         # Operations of a fit with n rows and M features: n * M for the kernel values, n * M^2 for
         # the matrix products, and M^3 for the linear system. The returned product includes all
         # three terms. Without the first term, the estimate for small M would be too low.
@@ -144,13 +144,16 @@ class Candidate:
         return float(rows * iterations * (self.M * (self.M + LINEAR_M) or 1))
 
     def _with_parameters(self, label: str, **parameters: Any) -> Candidate:
-        """Return an unmeasured copy with the given label and with changed parameters."""
+        """Return a copy with the given label and changed parameters.
+
+        The copy does not have the parameter values that were selected on validation rows.
+        """
         return replace(self, label=label, parameters={**self.parameters, **parameters}, chosen={})
 
 
 @dataclass
 class Rounds:
-    """The search on one table: candidates are measured in rounds until the time budget is used."""
+    """The search for a model of one table, with rounds of fits until the time is used."""
 
     table: LabeledTable
     # Splits of the rows, each with a training set and a validation set. The last split contains all
@@ -190,20 +193,24 @@ class Rounds:
 
     @cached_property
     def columns(self) -> PreparedColumns:
-        """The set of prepared columns, which is the same for each split and for the saved model.
+        """The numeric columns into which the table is converted, the same for all splits.
 
-        It is determined from all training and validation rows. Raises DataError if no column can be
-        used.
+        The columns are determined from all training and validation rows. DataError is raised if no
+        column can be used.
         """
         return Preparation(self.least_rows).fit(self.table.X.iloc[self.train]).columns_
 
     @property
     def uses_column_screening(self) -> bool:
-        """True if the table has too many columns for the time budget. Models then use a subset."""
+        """True if models use only some columns, because the time budget is too small for all."""
         return self.n_columns is not None and len(self.columns.kept) > self.n_columns
 
     def _pack(self, setting: Candidate, fold: int, rows: int) -> Path:
-        """Write the rows of a split to a folder for trials, and return the folder."""
+        """Write the rows of a split to a folder, and return the folder.
+
+        `fold` is the number of the split, and `rows` is the number of training rows. If the
+        candidate `setting` has a learned metric, the rows are transformed by it.
+        """
         # Candidates with the same fold, number of rows and learned metric share a folder. Therefore
         # all of them are compared on the same rows. An existing folder is used again.
         fit, held = self.splits[fold]
@@ -222,7 +229,10 @@ class Rounds:
         return self._packs[key]
 
     def _prepare(self, fold: int) -> None:
-        """Convert the rows of a split to numbers, as learned from the training rows only."""
+        """Convert the rows of the split `fold` to numbers, and store them.
+
+        The conversion is learned from the training rows of the split only.
+        """
         X, y, (fit, held) = self.table.X, self.table.y, self.splits[fold]
         steps, start = Pipeline(self._preparation()), monotonic()
         both = steps.fit_transform(X.iloc[fit], y[fit]), steps.transform(X.iloc[held])
@@ -232,7 +242,7 @@ class Rounds:
         self.preparing = max(self.preparing, seconds)
 
     def _preparation(self) -> list[Any]:
-        """Return the unfitted pipeline steps that turn a table into numeric rows."""
+        """Return the unfitted pipeline steps that convert a table to numeric rows."""
         steps: list[Any] = [("prepare", Preparation(self.least_rows, self.columns))]
         if self.uses_column_screening:
             steps.append(("screen", ColumnScreen(self.n_columns, self.table.n_classes > 0)))
@@ -268,10 +278,11 @@ class Rounds:
     def measure(
         self, trials: Iterable[tuple[Candidate, int, int]], deadline: float | None
     ) -> list[Any]:
-        """Run trials of candidates, and return the results; the result of a failed trial is None.
+        """Fit and evaluate candidate models on splits of the rows, and return the results.
 
-        A trial is a candidate, the number of a split, and the number of training rows. The deadline
-        is a value of `time.monotonic`, or None.
+        An entry of `trials` consists of a candidate, the number of a split, and the number of
+        training rows. The result of a failed fit is None. `deadline` is a value of
+        `time.monotonic`, or None.
         """
         answers: list[Any] = []
         planned, places = [], []
@@ -310,7 +321,10 @@ class Rounds:
         return answers
 
     def _read_answer(self, row: Mapping[str, str]) -> dict[str, Any]:
-        """Return the result of a trial: arrays such as the predictions, and the measured times."""
+        """Return the result of a fit: its predictions and other arrays, and the measured times.
+
+        `row` is the row of the fit in the table of results.
+        """
         said: dict[str, Any] = predictions.read(self.folder, row["trial_id"])
         # Predictions for the validation rows, shape (n, k). For a classification, these are the
         # probabilities of the k classes.
@@ -322,10 +336,10 @@ class Rounds:
     def round(
         self, settings: Sequence[Candidate], rows: int, share: float | None = 1.0
     ) -> list[Candidate]:
-        """Measure candidates on `rows` training rows, and return the measured candidates.
+        """Fit candidate models on `rows` training rows, and return the models with results.
 
-        A candidate is skipped if all measurements together would need more than `share` of the
-        remaining time. If `share` is None, no candidate is skipped.
+        A candidate is skipped if all fits of the round would need more than the fraction `share` of
+        the remaining time. If `share` is None, no candidate is skipped.
         """
         folds, load, taken = len(self.splits) - 1, 0.0, []
         # Start a candidate only if its estimated time fits into this round, and enough time remains
@@ -364,9 +378,9 @@ class Rounds:
 
     @contextmanager
     def record_failure(self, candidate: Candidate) -> Iterator[None]:
-        """Record an exception as the error of a candidate, so that the search continues.
+        """Catch an exception, and record it as the error of a candidate model.
 
-        This includes MemoryError.
+        The search continues, also after a MemoryError.
         """
         try:
             yield
@@ -376,7 +390,10 @@ class Rounds:
             log.debug("%s failed", candidate.label, exc_info=True)
 
     def _candidate(self, setting: Candidate, parts: Sequence[Any], rows: int) -> Candidate:
-        """Add and return a candidate with the results of its trials on all splits."""
+        """Add a candidate model with the results of its fits on all splits, and return it.
+
+        `parts` contains the results per split, and `rows` is the number of training rows.
+        """
         # Each validation row is predicted by a model that was not fitted on this row. All
         # candidates use the same rows, so their losses can be compared row by row.
         scores = np.vstack([said["scores"] for said in parts])
@@ -406,7 +423,10 @@ class Rounds:
         return self.add(replace(fixed, seconds=seconds, took=took), scores)
 
     def add(self, candidate: Candidate, scores: Array) -> Candidate:
-        """Add and return a candidate with its predictions for the validation rows."""
+        """Add a candidate model with its predictions for the validation rows, and return it.
+
+        `scores` contains the predictions, with shape (n, k).
+        """
         value = self.compute_loss(self.table.metric, scores, self.held)
         made = replace(candidate, scores=scores, loss=value)
         self.candidates.append(made)
@@ -415,17 +435,20 @@ class Rounds:
         return made
 
     def compute_loss(self, metric: str, scores: Array, rows: Index) -> Loss:
-        """Return the loss of predictions for `rows`; `scores` has shape (n, k)."""
+        """Return the loss of predictions for the rows at the positions `rows`.
+
+        `scores` contains the predictions, with shape (n, k).
+        """
         groups = None if self.table.groups is None else self.table.groups[rows]
         said = scores if self.table.n_classes else scores[:, 0]
         return compute_loss(metric, self.table.y[rows], said, groups)
 
     def compute_seconds_left(self, more: float = 0.0, family: str = "") -> float:
-        """Return the seconds until the deadline, minus the time of the fits after the rounds.
+        """Return the seconds that remain for the search before the final fits.
 
-        After the rounds, the best candidate of each family is fitted, and then the selected model
-        is fitted again. A planned candidate of `family` may become the best of its family. Its fit
-        on the rows of a split needs `more` seconds.
+        In the final fits, the best model of each family, such as trees, is fitted on all training
+        rows, and the selected model is fitted again on all rows. If a further model is planned,
+        `family` is its family, and its fit needs `more` seconds per split.
         """
         # Estimate the time T of the fits that follow the search. First the best candidate of each
         # family is fitted on all training rows, in parallel. Then the selected candidate, which may
@@ -445,11 +468,11 @@ class Rounds:
 
     @property
     def _fits_per_second(self) -> float:
-        """Time of all fits after the rounds, divided by the time of these fits on one split."""
+        """Ratio of the time of all final fits to the time of fits of these models on one split."""
         return SPARE * len(self.train) / self.n * (1 / self.workers + 4 / 3)
 
     def _seconds_of_best(self) -> dict[str, float]:
-        """Return the seconds of a fit of the best single model of each family, by family."""
+        """Return a dictionary from each family to the seconds of a fit of its best single model."""
         single = [c for c in self.candidates if not c.members]
         kinds = dict.fromkeys(c.family for c in single)
         return {
@@ -458,21 +481,22 @@ class Rounds:
         }
 
     def _seconds_of_others(self) -> float:
-        """Return the seconds of fits on one split that are reserved for an average of kernels.
+        """Return the seconds per split that are reserved for fitting an average of kernel models.
 
-        The best kernel is not included, because its fit is reserved as the best of its family.
+        The best kernel model is not included, because it is fitted in any case as the best of its
+        family.
         """
         features = [c for c in self.candidates if c.family == FEATURES and not c.members]
         seconds = sum(c.seconds for c in self.find_leading_candidates(features, AVERAGED)[1:])
         return min(seconds, AVERAGING * self.total / self._fits_per_second)
 
     def compute_seconds_for_averages(self) -> float:
-        """Return the seconds that fitting the members of an average on one split may need."""
+        """Return the largest time in seconds for fitting the members of an average on one split."""
         reserved = sum(self._seconds_of_best().values()) + self._seconds_of_others()
         return reserved + max(0.0, self.compute_seconds_left()) / self._fits_per_second
 
     def _needed(self, setting: Candidate, rows: int) -> tuple[float, float]:
-        """Estimate the seconds of a trial on a split, and of a fit on all rows of the split."""
+        """Return the estimated seconds of a fit on `rows` rows, and on a whole training set."""
         # Scale the time of the largest measured candidate of this family by the ratio of the
         # estimated work. If no candidate of the family was measured, the estimate is 0, so the
         # candidate is measured.
@@ -492,9 +516,9 @@ class Rounds:
         return OVERHEAD + trial, rate * setting._estimate_work(self.n)
 
     def run(self) -> None:
-        """Run the rounds until the time budget is used or all candidates are measured.
+        """Fit candidate models until the time budget is used or no candidate remains.
 
-        Raises DataError if no column can be used.
+        Raise DataError if no column can be used.
         """
         self.columns  # noqa: B018 - raises DataError before anything is measured
         kind = "classes" if self.table.n_classes else self.table.metric
@@ -514,18 +538,19 @@ class Rounds:
             steps = [each for each in steps if next(each, None) is not None]
 
     def _improve_kernels(self, small: list[Candidate]) -> Iterator[list[Candidate]]:
-        """Improve the kernels step by step, and yield the measured candidates of each step.
+        """Improve the kernel models step by step, and yield the fitted models of each step.
 
-        First metrics are learned, then the number of landmarks is increased.
+        First distance metrics are learned, then the number of landmarks (training rows that define
+        the kernel features) is increased. `small` contains the kernel models fitted so far.
         """
         yield from self._learn_metrics(small)
         yield from self._add_landmarks(small)
 
     def _improve_trees(self, default: Candidate) -> Iterator[list[Candidate]]:
-        """Measure trees with further settings, and yield the measured candidates of each step.
+        """Fit tree models with further settings, and yield the fitted models of each step.
 
-        The settings of the portfolio in contenders.yaml are first, followed by groups of random
-        settings.
+        A fixed list of settings in the file contenders.yaml is used first, followed by groups of
+        random settings. Boosting minimizes the same loss as the model `default`.
         """
         random, drawn = CONTENDERS["random"], []
         for number in range(random["brackets"]):
@@ -545,9 +570,9 @@ class Rounds:
                 alive = sorted(made, key=lambda c: c.loss.value)[: (len(made) + 1) // 2]
 
     def _tree(self, n: int, default: Candidate, kind: str, parameters: Any) -> Candidate:
-        """Return an unmeasured candidate, number `n`, for a setting of ``boosting`` or other trees.
+        """Return an unfitted candidate for the n-th setting of boosting or of other tree models.
 
-        The loss that boosting minimizes is the loss of the candidate `default`.
+        Boosting minimizes the same loss as the model `default`.
         """
         path = CONTENDERS["estimators"][kind]["classes" if self.table.n_classes else "rmse"]
         family, own = BOOSTING if kind == BOOSTING else TREES, {**parameters, "random_state": 0}
@@ -559,7 +584,7 @@ class Rounds:
         return Candidate(f"{kind}, setting {n}", family, path, own)
 
     def _kernels(self) -> list[Candidate]:
-        """Return unmeasured candidates with few landmarks, for each kernel and scaling."""
+        """Return unfitted kernel models with few features, one for each kernel and scaling."""
         M = min(CONTENDERS["sizes"]["few"], self.few)
         kind, own = "Nystroem", {**CONTENDERS["features"], "n_components": M}
         if self.least_rows > 1:
@@ -575,9 +600,10 @@ class Rounds:
         return made
 
     def _learn_metrics(self, small: list[Candidate]) -> Iterator[list[Candidate]]:
-        """Learn distance metrics for the best kernels, as long as this reduces the loss.
+        """Learn distance metrics for the best kernel models, as long as the loss falls.
 
-        Yields the measured candidates for each kernel.
+        The fitted models are yielded for each kernel model. `small` contains the kernel models
+        fitted so far.
         """
         # Metrics that were learned in different splits are averaged. This is not possible if
         # columns are selected separately in each split, because the matrices then belong to
@@ -603,7 +629,10 @@ class Rounds:
     def find_leading_candidates(
         self, candidates: Sequence[Candidate], count: int
     ) -> list[Candidate]:
-        """Return the `count` best candidates, at most one for each pair of scaling and kernel."""
+        """Return the `count` kernel models with the smallest losses.
+
+        At most one model is returned for each pair of scaling and kernel.
+        """
         # Keep only the best bandwidth of each kernel. Otherwise the best candidates would often be
         # one kernel with several bandwidths.
         first: dict[Any, Candidate] = {}
@@ -612,18 +641,19 @@ class Rounds:
         return list(first.values())[:count]
 
     def _larger(self, candidate: Candidate, M: int, steps: Sequence[float] = (1.0,)) -> Candidate:
-        """Return an unmeasured candidate with the same kernel, but with `M` features.
+        """Return an unfitted model with the kernel of `candidate` and with `M` features.
 
-        Its bandwidth is selected among `steps` times the bandwidth of `candidate`.
+        The bandwidth is selected among the factors `steps` times the bandwidth of `candidate`.
         """
         label = candidate.label.replace(f"M = {candidate.M}", f"M = {M}")
         factors = [candidate.chosen["factors"][0] * step for step in steps]
         return candidate._with_parameters(label, n_components=M, factors=factors, metric="none")
 
     def _add_landmarks(self, small: list[Candidate]) -> Iterator[list[Candidate]]:
-        """Increase the number of landmarks of the best candidates as long as the loss falls.
+        """Increase the number of features of the best kernel models as long as the loss falls.
 
-        Yields the measured candidates for each number of landmarks.
+        The features are defined by landmarks, a sample of training rows. The fitted models are
+        yielded for each number of features.
         """
         sizes, alive = CONTENDERS["sizes"], self.find_leading_candidates(small, 4)
         # Remove kernels whose loss with few landmarks is more than FAR times the smallest loss.
@@ -646,7 +676,10 @@ class Rounds:
             alive = [after for after in made if after.loss.value <= least[after.label]]
 
     def find_best_candidate_of_each_family(self) -> dict[str, Candidate]:
-        """Return the candidate with the smallest loss in each family of models."""
+        """Return a dictionary from each family of models to its best model.
+
+        The best model is the simplest one whose loss is close to the smallest loss of the family.
+        """
         families = dict.fromkeys(c.family for c in self.candidates)
         return {
             f: self.find_simplest_good_candidate([c for c in self.candidates if c.family == f])
@@ -654,10 +687,11 @@ class Rounds:
         }
 
     def find_simplest_good_candidate(self, candidates: Sequence[Candidate]) -> Candidate:
-        """Return the simplest of the candidates whose loss is within 1 % of the smallest loss.
+        """Return the simplest of the models whose loss is within 1 % of the smallest loss.
 
-        For misclassification, this rule is applied to the log-losses of the candidates whose
-        misclassification is within half a standard error of the smallest value.
+        For the misclassification error, the rule is different. First the models are selected whose
+        error is within half a standard error of the smallest error. The rule is then applied to
+        their log-losses.
         """
         # The smallest of many losses is partly small by chance, and most candidates are large
         # models. Therefore the simplest model is selected among the models with nearly the smallest
@@ -677,7 +711,7 @@ class Rounds:
         return min(close, key=lambda c: (KINDS.index(c.family), len(c.members), c.loss.value))
 
     def make_model(self, candidate: Candidate) -> Model:
-        """Return a candidate as an unfitted estimator that accepts a DataFrame."""
+        """Return a candidate as an unfitted scikit-learn pipeline that accepts a DataFrame."""
         named: list[Any] = []
         for part in candidate.parts:
             own = plugins.load_class(part.estimator)(**{**part.parameters, **part.chosen})
@@ -690,10 +724,10 @@ class Rounds:
         return Model([*self._preparation(), ("predict", estimator)])
 
     def _steps(self, part: Candidate, fold: int = -1) -> list[Any]:
-        """Return the pipeline steps of a model between the preparation and the estimator.
+        """Return the pipeline steps of a model between its preparation and its estimator.
 
-        These are the scaling, and the transformation by the metric that was learned in split
-        `fold`. By default, the mean of the metrics of all splits is used.
+        The steps are the scaling, and the transformation by the distance metric that was learned in
+        the split `fold`. By default, the mean of the metrics of all splits is used.
         """
         steps: list[Any] = [] if part.scaling == "none" else [SCALERS[part.scaling]()]
         if part.basis:
@@ -701,9 +735,9 @@ class Rounds:
         return steps
 
     def clear(self) -> None:
-        """Remove the stored rows of the trials.
+        """Remove the rows that the search has stored in its working folder.
 
-        If no training rows may be stored, remove the results of the trials, too.
+        If the model may not contain training rows, the results of all fits are removed, too.
         """
         files.remove_folder(self.folder / "rows")
         if self.least_rows > 1:

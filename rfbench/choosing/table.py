@@ -96,7 +96,7 @@ class LabeledTable:
 
     @property
     def n_classes(self) -> int:
-        """Number of classes; 0 for a regression."""
+        """Number of classes, or 0 for a regression."""
         return len(self.classes)
 
     @property
@@ -106,11 +106,14 @@ class LabeledTable:
 
     @property
     def codes(self) -> Index:
-        """Class code of each row, shape (n,); all codes are 0 in a regression."""
+        """Class code of each row, shape (n,). In a regression, all codes are 0."""
         return self.y if self.n_classes else np.zeros(len(self.y), dtype=np.int64)
 
     def select_rows(self, rows: Index) -> LabeledTable:
-        """Return a table with the given rows and with the classes that occur in these rows."""
+        """Return a table with only the rows at the positions `rows`.
+
+        Classes that do not occur in these rows are removed from the list of classes.
+        """
         groups = None if self.groups is None else self.groups[rows]
         time = None if self.time is None else self.time[rows]
         classes, y = self.classes, self.y[rows]
@@ -120,12 +123,13 @@ class LabeledTable:
         return replace(self, X=self.X.iloc[rows], y=y, classes=classes, groups=groups, time=time)
 
     def split(self, share: float, folds: int = 1) -> list[Sides]:
-        """Return one or more splits, each as the positions of the rows to fit and to predict.
+        """Return splits of the table into rows for fitting a model and rows to predict.
 
-        If `folds` is 1, there is one split, and `share` is the share of rows to predict. Otherwise
-        there is one split per fold. All rows of a group are in the same part, and both parts have
-        about the same share of each class. If rows have times, rows are predicted from earlier
-        rows. Raises ConfigError if there is no such split.
+        Each split is a pair of arrays of row positions. If `folds` is 1, there is one split, and
+        `share` is the share of rows to predict. Otherwise there is one split per fold. All rows of
+        a group are in the same part, and both parts have about the same share of each class. If
+        rows have times, later rows are predicted from earlier rows. Raise ConfigError if the rows
+        cannot be split by their groups or times.
         """
         n = len(self.y)
         size = max(1, min(round(share * n), MOST_HELD_OUT))
@@ -162,10 +166,11 @@ class LabeledTable:
         return [(np.flatnonzero(numbers != f), np.flatnonzero(numbers == f)) for f in wanted]
 
     def make_splits(self, budget: float) -> list[Sides]:
-        """Return the splits for model selection, then the training rows and the held-out rows.
+        """Return the splits for selecting a model, then the split into training and held-out rows.
 
-        Large tables are sampled. Model selection uses several folds if there are few training rows,
-        else one split.
+        Each split is a pair of row positions. The rows of a large table are sampled, depending on
+        the time budget in seconds. If there are few training rows, a model is selected by
+        cross-validation, otherwise with a single validation set.
         """
         ((train, test),) = self.split(HELD_OUT)
         budget = compute_seconds_after_reading(budget, self.X.size)
@@ -177,7 +182,10 @@ class LabeledTable:
         return [*chosen, (train, self.sample_rows(test, MOST_HELD_OUT))]
 
     def sample_rows(self, rows: Index, size: int) -> Index:
-        """Return a stratified sample of about `size` rows, with a few rows of each class."""
+        """Return a stratified sample of about `size` of the row positions `rows`.
+
+        Every class gets at least a few rows.
+        """
         if len(rows) <= size:
             return rows
         codes = self.codes[rows]
@@ -188,13 +196,21 @@ class LabeledTable:
 def split_without_rare_classes(
     table: LabeledTable, budget: float, min_rows: int = 1
 ) -> tuple[LabeledTable, list[Sides], Index, dict[str, int]]:
-    """Drop the classes that are missing from a part of a split, and return the splits.
+    """Drop the classes that are missing from a part of a split. Return the table and its splits.
 
-    A class that is missing from the training rows or from the test rows cannot be both learned and
-    tested. After dropping, the training part of every fold has all classes, and the validation
-    parts together have all classes. Classes with fewer than `min_rows` rows are also dropped, and
-    their names are not disclosed. If there is no such split by groups or times that were inferred
-    from the rows, the rows are split at random.
+    A class without training rows cannot be learned, and a class without test rows cannot be tested.
+    Classes with fewer than `min_rows` rows are also dropped, and their names are not disclosed. If
+    the groups or times were not specified by the user and the rows cannot be split by them, the
+    rows are split at random.
+
+    Parameters
+    ----------
+    table : LabeledTable
+        The table with all classes.
+    budget : float
+        Time budget in seconds, which limits the number of rows.
+    min_rows : int
+        Smallest number of rows of a class.
 
     Returns
     -------
@@ -283,11 +299,11 @@ def make_labeled_table(
     Parameters
     ----------
     X, y
-        File name, or rows and targets in memory; see `rfbench.choosing.choice.choose`.
+        File name, or rows and targets in memory, see `rfbench.choosing.choice.choose`.
     target : str or int, optional
         Column of the file to predict.
     task : str, optional
-        ``classification`` or ``regression``; by default inferred from the target.
+        ``classification`` or ``regression``. By default the task is inferred from the target.
     drop : sequence of str or int
         Columns to leave out.
     groups : str, int or array, optional
@@ -333,12 +349,12 @@ def make_labeled_table(
 def read_new_rows(
     file: str | Path, model: Model, **options: Any
 ) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """Read rows to predict; return the rows and notes on how they were read.
+    """Read rows to predict from a file. Return the rows and notes on how they were read.
 
-    The target column is ignored. `options` override the options with which the training file was
-    read. Raises DataError if the file has no rows or none of the model's columns. Also raises
-    DataError if the values of a column are unusual compared with the training rows, and would be
-    usual with a different separator or decimal sign.
+    The target column is ignored. `options` replace the options with which the training file was
+    read. Raise DataError if the file has no rows or no column of the model. Also raise DataError if
+    a column has values outside the training range, and would not have them with a different
+    separator or decimal sign.
     """
     path, how, prepare = files.find_data_file(str(file), None), model.reading_, model[0]
     read = files.read_data_file(path, like=how, **options)
@@ -380,9 +396,10 @@ def read_new_rows(
 
 
 def _labeled(table: columns.Table, task: str | None, groups: Any, time: Any) -> LabeledTable:
-    """Infer the task and the split of a table; return it without rows that lack a target.
+    """Return a table with its task and its split. Both are inferred unless they are given.
 
-    Rows that lack a group or time are also left out.
+    `groups` and `time` are arrays, None, or 'none' for a random split. Rows without a target, group
+    or time are left out.
     """
     table.special = {
         key: pd.Series(np.asarray(each), name=getattr(each, "name", None) or key)
@@ -442,10 +459,7 @@ def _number_copies(rows: pd.DataFrame) -> Index:
 
 
 def _hash_rows(block: NDArray[Any]) -> NDArray[np.uint64]:
-    """Return a hash of the bits of each row, shape (n,).
-
-    It is faster than the hash function of pandas, which needs many calls per column.
-    """
+    """Return a hash of the bits of each row of a block of unsigned integers, shape (n,)."""
     hashed = np.zeros(len(block), dtype=np.uint64)
     for column in block.T:
         hashed = (hashed ^ column) * np.uint64(0x9E3779B97F4A7C15)
@@ -456,11 +470,13 @@ def _hash_rows(block: NDArray[Any]) -> NDArray[np.uint64]:
 def infer_split(
     X: pd.DataFrame, y: pd.Series[Any], copies: Index
 ) -> tuple[str, pd.Series[Any], str] | None:
-    """Infer how rows are to be held out: by time, by groups, or at random (None).
+    """Infer from the rows if they are to be held out by time, by groups, or at random.
 
-    Rows that are sorted by a date are split by ``time``. Otherwise rows are split by ``groups`` if
-    a column identifies persons or things in several rows, or if there are exact duplicates.
-    Duplicates have equal numbers in `copies`. Returns ``time`` or ``groups``, a series with the
+    Rows that are sorted by a date are split by time. Otherwise rows are split by groups if a column
+    identifies persons or things in several rows, or if there are exact duplicates. Duplicates have
+    equal numbers in `copies`.
+
+    The result is None for a random split. Otherwise it is ``time`` or ``groups``, a series with the
     times or groups, and a sentence that names the option to disable the split.
     """
     # A column may identify groups of rows, such as the rows of one patient. All non-numeric columns
@@ -512,10 +528,11 @@ def infer_split(
 
 
 def _find_group_columns(name: str, column: pd.Series[Any], kind: str) -> tuple[bool, int]:
-    """Return a flag and the number of groups that the values of a column define.
+    """Return two values about a column whose values may define groups of rows.
 
-    The flag is True if the name suggests persons or things. The number of groups is 0 if the column
-    does not identify persons or things in several rows.
+    The first value is True if the name of the column suggests persons or things. The second value
+    is the number of groups, or 0 if the column does not identify persons or things in several rows.
+    `kind` is the kind of the column, such as text.
     """
     named = values.is_row_identifier_name(name) or bool(_OWNERS.fullmatch(name))
     if kind == values.WORDS and values.list_units(values.to_text(column).dropna()):
@@ -532,8 +549,8 @@ def _find_group_columns(name: str, column: pd.Series[Any], kind: str) -> tuple[b
 def find_leaky_columns(X: pd.DataFrame, target: NDArray[Any]) -> list[str]:
     """Return a warning for each column whose values or order determine the target.
 
-    `X` has only one row per group, because the rows of a group may have equal values in a column
-    and equal targets even if the column is not leaky.
+    `X` has to contain only one row per group. The rows of a group may have equal values and equal
+    targets, although the column does not determine the target.
     """
     most = max(LEAST, min(TELLING_ROWS, TELLING_CELLS // max(1, X.shape[1])))
     some = np.linspace(0, len(X) - 1, min(len(X), most)).astype(np.int64)
@@ -557,7 +574,7 @@ def find_leaky_columns(X: pd.DataFrame, target: NDArray[Any]) -> list[str]:
 def _may_tell(X: Array, y: NDArray[Any]) -> NDArray[np.bool_]:
     """Return a mask of the numeric columns that may determine the target.
 
-    All columns are checked at once by a fast test. `_tells` then checks the few remaining columns
+    The test is fast and checks all columns at once. `_tells` then checks the selected columns
     exactly.
     """
     order = np.argsort(y, kind="stable")
@@ -618,7 +635,7 @@ def _tells(name: str, column: pd.Series[Any], y: NDArray[Any]) -> bool:
 
 
 def remove_row_values(table: LabeledTable) -> LabeledTable:
-    """Return a table whose target and notes do not disclose any value of a row."""
+    """Return a table whose target and notes do not disclose any value of a single row."""
     note = f"Each stored number, date and category belongs to at least {LEAST_ROWS} rows."
     notes = [each for each in table.notes if not each.startswith(columns.UNREAD)]
     if table.n_classes:
@@ -632,7 +649,7 @@ def remove_row_values(table: LabeledTable) -> LabeledTable:
 
 
 def _labels(y: pd.Series[Any], words: list[str]) -> NDArray[Any]:
-    """Return the labels of classes: integers if all labels look like integers, else strings."""
+    """Return the class labels as integers if all look like integers, otherwise unchanged."""
     if all(re.fullmatch(r"0|-?[1-9]\d{0,17}", word) for word in words):
         return np.array([int(word) for word in words])
     return np.unique(y.to_numpy()) if values.is_numeric_column(y) else np.array(words)

@@ -1,8 +1,8 @@
 """Working folder of `choose`, whose files are moved to the output folder at the end.
 
-The working folder is next to the output folder. The output folder may contain other files. Only
-files with the names in `NAMED` are replaced, one after the other, and the card is the last. If the
-output folder has a card, its files with these names are from an earlier run of `choose`.
+The output folder may contain files of the user. Only files with the names in `NAMED` are replaced.
+The file `model.json` is moved last. If the output folder already contains this file, its files with
+the names in `NAMED` are from an earlier run of `choose`.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ RESULT_FILES = NAMED[:5]
 
 @contextmanager
 def make_working_folder(out: Path, *, allow_rows: bool = True) -> Iterator[Path]:
-    """Yield a working folder, and move its files to `out` at the end.
+    """Yield a working folder, and move its files to the output folder `out` at the end.
 
-    The working folder initially contains the earlier measurements from `out`, or the files of an
-    interrupted run. Without `allow_rows`, all measurements are removed from `out`.
+    At the start, the working folder contains the measurements of an earlier or interrupted run. If
+    `allow_rows` is False, all measurements are removed from `out`.
 
-    Raises ResultsError if `out` has files of another command, or if another run is using `out`.
-    Raises WriteError if a folder cannot be written.
+    Raise ResultsError if `out` has files of another command, or if another run is using `out`.
+    Raise WriteError if a folder cannot be written.
     """
     target = out.resolve()
     above = target.parent / f".{target.name}.choosing"
@@ -74,7 +74,10 @@ def make_working_folder(out: Path, *, allow_rows: bool = True) -> Iterator[Path]
 
 
 def _check_own(out: Path) -> None:
-    """Raise ResultsError if `out` contains files with the names of `NAMED` but no card."""
+    """Raise ResultsError if `out` contains files that `choose` would replace but did not write.
+
+    The files of `choose` are recognized by the file `model.json` in the same folder.
+    """
     if out.exists() and not out.is_dir():
         raise ResultsError(f"{out} is not a folder.", "", "Use another folder with --out.")
     there = [name for name in NAMED[2:] if os.path.lexists(out / name)]
@@ -101,7 +104,7 @@ def _content(file: Path) -> bytes:
 def _files(folder: Path, names: tuple[str, ...]) -> list[Path]:
     """Return the paths of the files with the given names in a folder, relative to the folder.
 
-    If a name is the name of a subfolder, the files of trials in this subfolder are returned.
+    If a name is the name of a subfolder, the files of single fits in this subfolder are returned.
     """
     found: list[Path] = []
     for name in names:
@@ -114,7 +117,10 @@ def _files(folder: Path, names: tuple[str, ...]) -> list[Path]:
 
 
 def _publish(place: Path, target: Path, allow_rows: bool) -> None:
-    """Move the new files to the output folder. The card of the model is moved last."""
+    """Move the new files from the working folder `place` to the output folder `target`.
+
+    If `allow_rows` is False, the measurements of an earlier run are removed first.
+    """
     if not allow_rows:  # rows of an earlier run are removed
         for trial_id in Store(target).read_statuses():
             files.remove(predictions.find_file(target, trial_id), target)

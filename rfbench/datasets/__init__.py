@@ -1,7 +1,7 @@
-"""Data sets: the catalog, the files, the arrays, and the preparation of rows for a trial.
+"""Data sets: the catalog, the download and reading of files, and the split and scaling of rows.
 
-The transformers are in `preparation` and `scaling`; importing them takes a second, because they
-import scikit-learn.
+The transformers are in the modules `preparation` and `scaling`. Importing these modules takes a
+second, because they import scikit-learn.
 """
 
 from rfbench.datasets.catalog import Entry, find_source, list_names, list_suites

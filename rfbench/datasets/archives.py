@@ -1,6 +1,6 @@
-"""Opening plain files, compressed files and members of zip archives.
+"""Functions that read plain files, compressed files and members of zip archives.
 
-Nothing is unpacked to disk: the requested members are read into memory, up to a limit.
+Nothing is unpacked to disk. The requested files are read into memory, up to a limit of size.
 """
 
 from __future__ import annotations
@@ -44,17 +44,20 @@ UNPACK: dict[str, Callable[..., Any]] = {
 
 
 def open_unpacked(path: Path, mode: str = "rb", **kwargs: Any) -> Any:
-    """Open a plain or compressed file for reading. A zip archive has to contain one file only."""
+    """Open a plain or compressed file for reading its decompressed content.
+
+    The suffix of `path` determines the compression. A zip archive has to contain exactly one file.
+    """
     return UNPACK.get(path.suffix.lower(), open)(path, mode, **kwargs)
 
 
 @dataclass(frozen=True)
 class FoundFiles:
-    """The location on disk of one file of a data set, or of several files that match a pattern.
+    """The files on disk that contain one file of a data set, or several files that match a pattern.
 
     `paths` are the files on disk: a single file, an archive, or several separate files. `pattern`
-    is the end of a path inside an archive and may contain ``*``. `count` is the number of files
-    that have to match the pattern.
+    is the end of the path of a file inside an archive, and may contain ``*``. `count` is the number
+    of files that have to match `pattern`.
     """
 
     paths: tuple[Path, ...]
@@ -62,10 +65,10 @@ class FoundFiles:
     count: int = 1
 
     def read(self) -> dict[str, bytes]:
-        """Return the decompressed content of every file, sorted by name.
+        """Return a dictionary from the name of each file to its decompressed content.
 
-        Raise DataError if a file cannot be read or is too large, or if the number of files is
-        wrong.
+        Raise DataError if a file cannot be read or is too large, or if the number of files is not
+        `count`.
         """
         files: list[tuple[str, bytes]] = []
         inside: list[str] = []
@@ -102,9 +105,10 @@ class FoundFiles:
 def _search(
     place: Path | io.BytesIO, pattern: str, names: list[str], depth: int = 1
 ) -> Iterator[tuple[str, bytes]]:
-    """Yield the members that match `pattern` in a zip archive and in zip archives inside it.
+    """Yield the name and content of each file in a zip archive whose path matches `pattern`.
 
-    All member names are added to `names`.
+    Zip archives inside the archive are searched, too, down to `depth` levels. The paths of all
+    files are appended to the list `names`.
     """
     with zipfile.ZipFile(place) as packed:
         for name in packed.namelist():
@@ -127,7 +131,10 @@ def _bounded(stream: IO[bytes], name: str) -> bytes:
 
 
 def make_size_limit_error(what: str) -> DataError:
-    """Return the error for a file that exceeds the size limit."""
+    """Return the error for a file with more than `MAX_MEMBER_BYTES` bytes.
+
+    `what` is the name of the file in the error message.
+    """
     return DataError(
         f"{what} has more than {MAX_MEMBER_BYTES:,} bytes.",
         "All files in the catalog are smaller.",

@@ -1,6 +1,6 @@
-"""Reader for ARFF, the table format of Weka, in the variants of Weka, KEEL and other programs.
+"""Reader for ARFF files, the table format of the programs Weka and KEEL.
 
-scipy's reader does not support quoted names, strings, and blanks around values.
+The reader of scipy does not support quoted names, strings, or blanks around values.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ _IGNORED = ("@relation", "@input", "@output")
 
 
 def read_arff(text: str) -> tuple[pd.DataFrame, list[str]]:
-    """Return the table in the text of an ARFF file, and notes on the parts that are not used.
+    """Return the table in the text of an ARFF file, and notes on ignored parts of the file.
 
-    Numbers are float64, dates datetime64, nominal values categories, and strings objects. ``?`` is
-    a missing value. Raise ValueError if the text does not have the format, is sparse, or has tables
-    in cells.
+    In the table, numbers are float64, dates are datetime64, nominal values are categories, and
+    strings are objects. ``?`` is a missing value. Raise ValueError if the text is not in ARFF
+    format, or if it uses the sparse variant or nested tables, which are not supported.
     """
     attributes: list[tuple[str, str, str]] = []
     rows: list[list[str]] = []
@@ -64,7 +64,10 @@ def read_arff(text: str) -> tuple[pd.DataFrame, list[str]]:
 
 
 def _attribute(line: str, number: int) -> tuple[str, str, str]:
-    """Return the name and the type of the attribute in a header line, and the rest of the line."""
+    """Return the name and the type of the attribute in a header line, and the rest of the line.
+
+    `number` is the number of the line in error messages.
+    """
     match = _ATTRIBUTE.fullmatch(line)
     if match is None:
         raise ValueError(f"Line {number} does not name an attribute with a type: {line[:60]!r}")
@@ -89,7 +92,7 @@ def _fields(line: str, width: int, number: int) -> list[str]:
 
 
 def _bare(word: str) -> str:
-    """Return a string without enclosing quotes and without enclosing blanks."""
+    """Return a string without enclosing quotes and without leading and trailing blanks."""
     if len(word) > 1 and word[0] == word[-1] and word[0] in "'\"":
         word = re.sub(r"\\(.)", r"\1", word[1:-1])
     return word.strip()

@@ -1,7 +1,7 @@
-"""Cache of the hashes of files and of parsed rows, in a folder of the user.
+"""Cache for the hashes of files and for parsed data sets, in a folder of the user.
 
-A hash is valid until its file changes. Only this user can write to the folder, so its content is
-trusted. Nothing in it is unpickled.
+A hash is valid until its file changes. Only the user can write to the folder, so the content of
+the folder is trusted. No file in the folder is unpickled.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ TICK = 0.02
 
 
 def load_cached_text(key: str) -> str | None:
-    """Return the string stored under a key, or None if there is no such string."""
+    """Return the string that the cache contains for `key`, or None if there is no such string."""
     try:
         return next(iter(_memory(key).read_text("utf-8").split()), None)
     except (OSError, ValueError):
@@ -40,7 +40,10 @@ def load_cached_text(key: str) -> str | None:
 
 
 def store_cached_text(key: str, value: str) -> None:
-    """Store a string under a key, in a separate file. If writing fails, log a warning."""
+    """Store a string in the cache under `key`, in a separate file.
+
+    If the file cannot be written, log a warning.
+    """
     try:
         files.replace(_memory(key), value.encode())
     except ResultsError as error:
@@ -53,7 +56,10 @@ def _memory(key: str) -> Path:
 
 
 def compute_cached_text(key: str, compute: Callable[[], str]) -> str:
-    """Return the string that is stored under a key. For a new key, compute and store the string."""
+    """Return the string that the cache contains for `key`.
+
+    If there is no such string, call `compute`, and store its result in the cache.
+    """
     value = load_cached_text(key)
     if value is None:
         value = compute()
@@ -62,11 +68,10 @@ def compute_cached_text(key: str, compute: Callable[[], str]) -> str:
 
 
 def hash_content(source: FoundFiles) -> str:
-    """Return the hash of the decompressed content of a file.
+    """Return the SHA-256 hash of the decompressed content of a file.
 
-    For several files, return the hash of their names and hashes.
-
-    Raise DataError if the source cannot be read.
+    If `source` is several files, return the hash of the list of their names and hashes. Raise
+    DataError if a file cannot be read.
     """
 
     def compute() -> str:
@@ -82,7 +87,7 @@ def hash_content(source: FoundFiles) -> str:
 
 
 def hash_file(path: Path) -> str:
-    """Return the hash of the bytes of a file, without decompressing the file."""
+    """Return the SHA-256 hash of the bytes of a file, without decompressing the file."""
 
     def compute() -> str:
         with path.open("rb") as stream:
@@ -92,7 +97,10 @@ def hash_file(path: Path) -> str:
 
 
 def describe_file_state(path: Path) -> str:
-    """Return a string with the path, size and times of a file. It changes if the file changes."""
+    """Return a string that changes if the file changes.
+
+    The string contains the path, the inode, the size and the modification times of the file.
+    """
     status = os.stat(path)
     age = time.time() - status.st_ctime
     # If the file was changed within the last TICK seconds, wait. Otherwise a second change could
@@ -107,7 +115,11 @@ def describe_file_state(path: Path) -> str:
 
 
 def find_cached_rows(sha256: str) -> Parsed | None:
-    """Return the cached rows of the data with the hash `sha256`. Arrays are memory-mapped."""
+    """Return the parsed data set with the hash `sha256` from the cache, or None.
+
+    The arrays are memory-mapped. None means that the data set is not cached, or that its files are
+    damaged.
+    """
     folder = _rows(sha256)
     if not folder.is_dir():
         return None
@@ -119,9 +131,9 @@ def find_cached_rows(sha256: str) -> Parsed | None:
 
 
 def load_cached_rows_or_read(sha256: str, read: Callable[[], Parsed]) -> Parsed:
-    """Return the rows of the data with this hash.
+    """Return the parsed data set with the hash `sha256` from the cache.
 
-    Read and cache the rows if they are not cached.
+    If the data set is not in the cache, call `read`, and store its result in the cache.
     """
     parsed = find_cached_rows(sha256)
     if parsed is not None:

@@ -33,11 +33,11 @@ class _CatalogSection(BaseModel):
 
 
 class Download(_CatalogSection):
-    """A file that can be downloaded. `sha256` is its hash, or None if the hash is unknown.
+    """A file to download for a data set: its name, its SHA-256 hash and its web addresses.
 
-    `also` are the hashes of other archives with the same content. `parts` are paths relative to the
-    addresses in `urls`. If there are `parts`, these files are downloaded, and their distinct lines
-    are written to one file, in order.
+    `sha256` is None if the hash is unknown. `also` are the hashes of different archives with the
+    same content. `parts` are paths relative to the addresses in `urls`. If `parts` is not empty,
+    the files at these paths are downloaded, and their distinct lines are written to one file.
     """
 
     name: str
@@ -48,10 +48,11 @@ class Download(_CatalogSection):
 
 
 class Member(_CatalogSection):
-    """A decompressed file of a data set: a separate file, or a member of the archive `source`.
+    """A decompressed file of a data set: a separate file, or a file inside the archive `source`.
 
-    `path` is the end of the file's path inside an archive. `also` are the hashes of rewritten
-    copies with the same values. `count` is the number of files that have to match `pattern`.
+    `path` is the end of the path of the file inside the archive. `also` are the hashes of files
+    with the same values in a different notation. `count` is the number of files in the archive that
+    have to match `pattern`.
     """
 
     name: str
@@ -63,7 +64,7 @@ class Member(_CatalogSection):
 
     @property
     def pattern(self) -> str:
-        """Last part of the path of the file inside an archive."""
+        """End of the path of the file inside an archive: `path`, or `name` without a path."""
         return self.path or self.name
 
 
@@ -73,27 +74,28 @@ class Entry(_CatalogSection):
     Attributes
     ----------
     kind : str
-        Source of the rows.
+        Source of the data: files, a Python package, a generator of synthetic data, or the user.
     folder : str
-        Sub-folder of the files. Some subsets share the folder of the full data set.
+        Sub-folder for the files. Some subsets share the folder of the full data set.
     train_rows : int or None
-        Size of the published training part.
+        Number of rows of the published training set. None if there is no published split.
     classes : dict
-        Number of rows of each class (or None), in the order of the codes.
+        Number of rows of each class label, or None if the number is unknown. The labels are in the
+        order of the class codes 0, 1, ...
     labels : dict
         Code of each label in the files, if the codes do not follow the order of `classes`.
     arrays : str
-        Hash of the parsed rows (see `hash_arrays`). It is used if the published files have a
-        different form than the files from which the catalog was written.
+        Hash of the parsed rows (see `hash_arrays`). It is set for data sets whose published files
+        may have different forms with the same values.
     groups : bool
-        Whether the rows belong to groups (subjects, patients), which folds do not split.
+        Whether the rows belong to groups, such as patients, which cross-validation does not split.
     equal_rows_together : bool
         Whether rows with equal values in all columns form groups, which random splits do not split.
     preparation : int
-        Revision of the conversion of a table to numeric rows after the split; 0 if no conversion is
-        needed. If it is not 0, `columns` is an approximate number.
+        Version of the conversion of a table to numeric rows, or 0 if no conversion is needed. If
+        it is not 0, `columns` is an approximate number.
     suite : str
-        Collection of data sets that a comparison of methods uses.
+        Collection of data sets, on which methods are compared, that contains the data set.
     set_aside : str
         Reason why a comparison of methods counts the data set separately. For example, it is a copy
         of a different data set, there is nothing to learn, or rows are repeated.
@@ -126,17 +128,21 @@ class Entry(_CatalogSection):
 
     @property
     def codes(self) -> dict[str, int]:
-        """Dictionary from each class label in the files to the code of the class."""
+        """Dictionary from each class label in the files to the integer code of the class."""
         return self.labels or {label: code for code, label in enumerate(self.classes)}
 
     def find_download(self, member: Member) -> Download | None:
-        """Return the download that contains the file `member`, or None."""
+        """Return the download that contains the file `member`, or None.
+
+        None means that the catalog entry has no such download.
+        """
         return next((each for each in self.downloads if each.name == member.source), None)
 
     def check(self, X: Rows, y: NDArray[Any], n_given_train: int | None) -> None:
-        """Compare the rows, the split and the class counts with the catalog.
+        """Check that the rows, the split and the class counts agree with the catalog.
 
-        Raise DataError if there is a difference.
+        `n_given_train` is the number of rows of the published training set. Raise DataError if a
+        value differs from the catalog.
         """
         facts: list[tuple[str, object, object]] = [
             ("shape", tuple(X.shape), (self.rows, self.columns)),
@@ -159,13 +165,13 @@ class Entry(_CatalogSection):
 
 
 def hash_arrays(X: Rows, y: NDArray[Any]) -> str:
-    """Return the SHA-256 hash of dense rows and their targets, as little-endian float64."""
+    """Return the SHA-256 hash of the rows X and the targets y, as little-endian float64."""
     parts = (np.ascontiguousarray(part, dtype="<f8") for part in (X, y))
     return hashlib.sha256(b"".join(part.tobytes() for part in parts)).hexdigest()
 
 
 def find_source(parameters: Mapping[str, Any] | None) -> str | None:
-    """Return the source of user data, given the parameters of a data set.
+    """Return the kind of source of the user's own data, such as a file or a function.
 
     Parameters
     ----------
@@ -175,7 +181,7 @@ def find_source(parameters: Mapping[str, Any] | None) -> str | None:
     Returns
     -------
     str or None
-        One of `SOURCES`, or None if the data set is in the catalog.
+        One of `SOURCES`. None if the parameters do not describe the user's own data.
     """
     return next((source for source in SOURCES if source in (parameters or {})), None)
 
@@ -193,17 +199,17 @@ def read_catalog() -> dict[str, Entry]:
 
 
 def list_names(suite: str = "") -> list[str]:
-    """Return the names of all data sets or of a collection, in the order of the catalog.
+    """Return the names of all data sets in the catalog, or of the data sets in one collection.
 
     Parameters
     ----------
     suite : str
-        Name of a collection. An empty string selects all data sets.
+        Name of a collection of data sets. An empty string selects all data sets.
 
     Returns
     -------
     list of str
-        The names.
+        The names, in the order of the catalog.
     """
     return [name for name, each in read_catalog().items() if suite in ("", each.suite)]
 
@@ -220,14 +226,17 @@ def list_suites() -> list[str]:
 
 
 def list_excluded_data_sets() -> dict[str, str]:
-    """Return the data sets that a comparison of methods counts separately, with the reasons."""
+    """Return the data sets that a comparison of methods counts separately.
+
+    The result is a dictionary from the name of each data set to the reason.
+    """
     return {name: each.set_aside for name, each in read_catalog().items() if each.set_aside}
 
 
 def find_entry(name: str) -> Entry:
-    """Return the catalog entry of a data set.
+    """Return the catalog entry of the data set `name`.
 
-    Raise DataError, with the most similar name, if there is no such data set.
+    If there is no such data set, raise DataError with the most similar name.
     """
     if name not in read_catalog():
         raise make_unknown_error("data set", name, list_names(), DataError)

@@ -1,6 +1,6 @@
-"""Conversion of the cells of a table: numbers, missing values, and notes on their conversion.
+"""Conversion of the values of a table: numbers in text columns, units and missing values.
 
-All file formats and all commands use `normalize_text_columns`.
+The main function is `normalize_text_columns`, which is used for all file formats.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ Found = tuple[list[str], dict[str, str]]
 
 
 def is_string_dtype(dtype: Any) -> bool:
-    """Return True for the dtypes of strings, which may represent numbers or dates."""
+    """Return True if a dtype can hold strings: a pandas string dtype or object."""
     return isinstance(dtype, pd.StringDtype) or pd.api.types.is_object_dtype(dtype)
 
 
 def replace_missing_markers(column: pd.Series[Any], missing: Collection[str]) -> pd.Series[Any]:
     """Return a column in which the values in `missing` are replaced by missing values.
 
-    Numbers are compared by value.
+    In a numeric column, the strings in `missing` are compared with the values as numbers.
     """
     if not len(missing):
         return column
@@ -66,7 +66,7 @@ def normalize_text_columns(
     missing: Collection[str],
     apart: str | None,
 ) -> tuple[pd.DataFrame, Found, list[str]]:
-    """Strip the strings of a table, and write the numbers in its text columns in a plain form.
+    """Strip the strings of a table, and convert the numbers in text columns to plain notation.
 
     Parameters
     ----------
@@ -79,16 +79,17 @@ def normalize_text_columns(
     units : mapping of str to str, or None
         Unit of each column, if the units are known. If `units` is None, the units are detected.
     missing : collection of str
-        Strings that mean a missing value, in addition to the usual strings.
+        Strings that the user declared to mean a missing value.
     apart : str or None
-        Name of the target, which `to_target_strings` converts.
+        Name of the target column, which is not converted here but by `to_target_strings`.
 
     Returns
     -------
     table : DataFrame
         The same columns. Numbers in text columns have a decimal point and no separators.
     found : tuple
-        The columns with a decimal comma, and the units. Both are needed to read the next file.
+        The names of the columns with a decimal comma, and the unit of each column that has one.
+        Both are needed to convert a later table in the same way.
     notes : list of str
         Sentences that describe the conversion.
     """
@@ -140,7 +141,10 @@ class _Notes:
 def _plain(
     name: str, text: pd.Series[Any], comma: bool, units: Mapping[str, str] | None, notes: _Notes
 ) -> tuple[pd.Series[Any], str]:
-    """Return a column with numbers in a plain form, and the common unit of the numbers."""
+    """Return a text column with its numbers in plain notation, and their common unit.
+
+    The unit is an empty string if the numbers do not have a common unit.
+    """
     there = text.notna()
     known = (units or {}).get(name)
     numbers, unit = np.full(len(text), np.nan), ""
@@ -196,10 +200,11 @@ def _note_unit(
 def to_target_strings(
     text: pd.Series[Any], missing: Collection[str], comma: bool
 ) -> pd.Series[Any]:
-    """Return a target of strings as written in the file, with None for missing values.
+    """Return a target column as stripped strings, with None for missing values.
 
-    If all other cells are numbers, the usual markers and dashes are missing values. Otherwise only
-    empty cells are missing values. If `missing` is given, it replaces both rules.
+    The strings in `missing` are missing values. If `missing` is empty, the result depends on the
+    column. In a column of numbers, dashes and the usual markers such as ``NA`` are missing values.
+    In any other column, only empty cells are missing values.
     """
     text = to_text(text).str.strip()
     if len(missing):
@@ -215,7 +220,10 @@ def to_target_strings(
 
 
 def describe_missing_markers(text: Mapping[str, pd.Series[Any]]) -> str:
-    """Return a sentence about the missing-value markers in text columns, or an empty string."""
+    """Return a sentence that lists the markers of missing values, such as ``NA``, in text columns.
+
+    The result is an empty string if no column contains a marker.
+    """
     counts = {}
     for name, column in text.items():
         words = column.str.strip()

@@ -1,8 +1,8 @@
 """Conversion of tables to rows and a target, before the rows are split.
 
-If all values are finite numbers, the rows become an array. If there are strings, dates, missing
-values or columns that identify the rows, the rows stay a table until they are split. A
-`Preparation` is then fitted on the training set.
+If all values are finite numbers, the rows become an array. Otherwise the rows stay a table until
+they are split. After the split, a `Preparation`, a scikit-learn transformer, is fitted on the
+training set and converts the table to numbers.
 """
 
 from __future__ import annotations
@@ -73,7 +73,10 @@ SIDES = {"train": 0, "test": 1}
 
 @dataclass(frozen=True)
 class Parsed:
-    """The rows of a data set. The rows of the published training set come first."""
+    """The rows and the target of a data set, with the groups and the published split if they exist.
+
+    If there is a published split, the rows of its training set come first.
+    """
 
     X: Any  # an array, sparse rows, rows on disk, or a table if some values are not numbers
     y: NDArray[Any]  # class codes (int64), or the target of a regression (float64)
@@ -88,7 +91,8 @@ def to_table(
 ) -> tuple[pd.DataFrame | Rows, pd.Series[Any] | None]:
     """Return the rows as a table or a sparse matrix, and the target as one column.
 
-    Raise DataError if X is not a table, or if y has a different number of rows.
+    `what` is the name of the data in error messages. Raise DataError if X is not two-dimensional,
+    or if y does not have one value per row.
     """
     if hasattr(X, "tocsr"):
         X = sparse.csr_array(X)
@@ -132,13 +136,19 @@ def _is_foreign(dtype: Any) -> bool:
 
 
 def to_native_byte_order(values: Any) -> Any:
-    """Return an array in the native byte order of the machine. The mask of an array is kept."""
+    """Return an array in the native byte order of the machine.
+
+    If the array is masked, its mask is kept.
+    """
     array = values if np.ma.isMaskedArray(values) else np.asarray(values)
     return array.astype(array.dtype.newbyteorder("=")) if _is_foreign(array.dtype) else array
 
 
 def to_dense_table(X: pd.DataFrame | Rows) -> pd.DataFrame:
-    """Return the rows as a table. The columns of sparse rows are named x0, x1, ..."""
+    """Return the rows as a dense table.
+
+    The columns of an array or a sparse matrix are named x0, x1, ...
+    """
     rows: Any = X
     if hasattr(rows, "tocsr"):
         check_memory_fits(
@@ -161,15 +171,13 @@ def parse_data(
 ) -> Parsed:
     """Return the rows, the target, the groups and the predefined split of a table.
 
-    `name` is the name of the data in error messages. X, of shape (n, d), is a table or a sparse
-    matrix. If y is None, the target is the column `target` of X. Otherwise `target` has to be None.
-    `labels` are the names of the classes 0, 1, ..., if the names are known. The other parameters
-    are the keys of `rfbench.config.schema.UserData`. `part` is the column with the values `train`
-    and `test`.
+    X, of shape (n, d), is a table or a sparse matrix. y is the target. If y is None, the option
+    `target` names the column of X that is the target. `labels` are the names of the classes 0, 1,
+    ..., if the names are known. The options `special` also name the columns to drop, the column of
+    groups, and the column `part`, which contains the values ``train`` and ``test``. `name` is the
+    name of the data in error messages.
 
-    The attribute `about` of the result has the known fields of a catalog entry. Its field `note`
-    describes the conversion in sentences. Raise DataError if a column does not exist, or if the
-    target is ambiguous.
+    Raise DataError if a column does not exist, or if the meaning of the target is ambiguous.
     """
     return parse_table(choose_columns(name, X, y, **special), task, labels)
 
@@ -177,7 +185,8 @@ def parse_data(
 def parse_table(table: Table, task: str | None = None, labels: Sequence[Any] = ()) -> Parsed:
     """Return the rows, the target, the groups and the predefined split of a `Table`.
 
-    `task` and `labels` are described in `parse_data`.
+    `task` is the kind of target, or None to infer it. `labels` are the names of the classes 0, 1,
+    ..., if the names are known.
     """
     name = table.name
     table.complete(task)
@@ -206,10 +215,10 @@ def parse_table(table: Table, task: str | None = None, labels: Sequence[Any] = (
 
 
 def _rows(name: str, X: pd.DataFrame | Rows) -> tuple[pd.DataFrame | Rows, int, list[str]]:
-    """Return the rows as an array, sparse matrix or table, the number of columns, and notes.
+    """Return the rows as an array, sparse matrix or table, their number of columns, and notes.
 
-    If the rows stay a table, the number of columns after their preparation is returned. Raise
-    DataError if no column remains.
+    If the rows stay a table, the number of columns is counted after a conversion to numbers. The
+    notes are sentences about the conversion. Raise DataError if no column remains.
     """
     if not isinstance(X, pd.DataFrame):
         return _sparse(name, X)
@@ -248,10 +257,7 @@ def _rows(name: str, X: pd.DataFrame | Rows) -> tuple[pd.DataFrame | Rows, int, 
 
 
 def _plain(column: pd.Series[Any]) -> Any:
-    """Return numbers as float64 and other values as strings.
-
-    Categorical columns are not changed.
-    """
+    """Return numbers as float64, categorical values as categories, and other values as strings."""
     if is_numeric_column(column):
         return column.to_numpy(dtype=np.float64, na_value=np.nan)
     text = to_text(column)
@@ -261,7 +267,10 @@ def _plain(column: pd.Series[Any]) -> Any:
 def describe_target(
     codes: NDArray[Any], classes: list[str], task: str, notes: list[str]
 ) -> dict[str, Any]:
-    """Return the fields of a catalog entry that describe the target, as a dictionary."""
+    """Return a dictionary with the fields of a catalog entry that describe the target.
+
+    `codes` are the class codes, and `classes` are the labels. `notes` are sentences for the user.
+    """
     counts = np.bincount(codes, minlength=len(classes)).tolist() if classes else []
     numbered = dict(zip(classes, counts, strict=True))
     return {"kind": "own", "task": task, "classes": numbered, "note": " ".join(notes)}
@@ -277,7 +286,12 @@ def choose_columns(
     groups: str | int | None = None,
     part: str | int | None = None,
 ) -> Table:
-    """Return a `Table` with the features, the target, and the columns of groups and split."""
+    """Return a `Table` with the features, the target, and the columns of groups and split.
+
+    `target`, `groups` and `part` name columns of X, and `drop` names the columns to leave out.
+    `part` contains the values ``train`` and ``test``. `name` is the name of the data in error
+    messages.
+    """
     special: dict[str, pd.Series[Any]] = {}
     if y is not None and target is not None:
         raise DataError(
@@ -336,13 +350,17 @@ class Table:
     _numbers: Any = None  # the target as numbers, or None for a target of strings
 
     def record_assumption(self, fact: str, taken: str, option: str, *, guess: bool = False) -> None:
-        """Add a note on how values are interpreted, with the option for another interpretation."""
+        """Add a note on how values are interpreted, and on the option to change it.
+
+        `fact` describes the values and `taken` their interpretation. If `guess` is True, the
+        interpretation is too uncertain for the command ``rfbench run``.
+        """
         sentence = f"{fact}, read as {taken} ({option})."
         for each in (self.notes, self.assumed, *([self.guesses] if guess else [])):
             each.append(sentence)
 
     def check_no_ambiguous_cells(self) -> None:
-        """Raise DataError if a cell is ambiguous, because `rfbench run` does not guess."""
+        """Raise DataError if a value was ambiguous, so that its meaning was guessed."""
         if self.guesses:
             raise DataError(
                 f"{self.name}: {self.guesses[0]}",
@@ -356,9 +374,10 @@ class Table:
         return "Target" if self.y.name in (None, 0) else f"Target {self.y.name}"
 
     def complete(self, task: str | None) -> None:
-        """Read the target. Drop columns of lists, and rows that lack a target, group or split.
+        """Read the target, and remove the rows and columns that cannot be used.
 
-        Missing values of features are kept, because a `Preparation` fills them later.
+        The removed rows lack the target, the group, or the value that defines the split. The
+        removed columns contain lists or bytes. Missing values of features are kept.
         """
         if isinstance(self.X, pd.DataFrame):
             objects = self.X.iloc[:, find_columns_by_dtype(self.X, pd.api.types.is_object_dtype)]
@@ -399,7 +418,7 @@ class Table:
     def _read_target(self, task: str | None) -> tuple[pd.Series[Any], Array | None]:
         """Return the target twice: as exact values, which define the classes, and as floats.
 
-        Cells that cannot be read are missing in both results. If the target contains strings, None
+        Values that cannot be read are missing in both results. If the target is not numeric, None
         is returned instead of the floats.
         """
         y, classes = self.y, task not in (None, "regression")
@@ -447,7 +466,7 @@ class Table:
         return exact, numbers
 
     def _read_dates(self, y: pd.Series[Any], *, is_guess: bool) -> tuple[pd.Series[Any], Array]:
-        """Return the dates of a target as numbers of days since `EPOCH`."""
+        """Return the dates of a target as days since `EPOCH`, both as a column and as an array."""
         days = to_days("", y)
         is_whole = bool((days[~np.isnan(days)] % 1 == 0).all())
         self.dates = "%Y-%m-%d" if is_whole else "%Y-%m-%d %H:%M:%S"
@@ -465,8 +484,9 @@ class Table:
     ) -> tuple[NDArray[Any], list[str], str]:
         """Return the target as numbers or class codes, the labels of the classes and the task.
 
-        `complete` has to be called before. `task` is classification (also binary, multiclass),
-        regression, or None to infer it. Raise DataError if the column cannot be a target.
+        `task` is classification (also binary, multiclass), regression, or None to infer it.
+        `labels` are the names of the classes, if they are known. `complete` has to be called
+        before. Raise DataError if the column cannot be a target.
         """
         name, notes, y, numbers = self.name, self.notes, self.y, self._numbers
         what = f"The target{'' if y.name in (None, 0) else f' {y.name!r}'} of {name}"
@@ -510,11 +530,15 @@ class Table:
         return codes.astype(np.int64), written, kind
 
     def _forget_target(self) -> None:
-        """Delete the exact values of the target, which use more memory than ten columns."""
+        """Delete the exact values of the target to free memory."""
         self._exact = self._numbers = None
 
     def _note_whole_numbers(self, quantity: bool, different: int) -> None:
-        """Add a note on the task of a target of whole numbers, if the assumed task may be wrong."""
+        """Add a note if a target of whole numbers could mean classes as well as a quantity.
+
+        `quantity` is True if the numbers are read as a quantity. `different` is the number of
+        distinct values. The note names the option that changes the interpretation.
+        """
         if not FEW < different <= MANY or (self._numbers % 1 != 0).any():
             return
         taken, other = ("classes", "regression for a quantity")
@@ -526,7 +550,8 @@ class Table:
     def compute_row_order(self) -> tuple[NDArray[np.int64] | None, int | None, NDArray[np.int64]]:
         """Return the group numbers, the size of the training set, and the order of the rows.
 
-        The rows of the training set are first in this order.
+        In this order, the rows of the training set come first. The group numbers are None if the
+        data do not have groups, and the size is None if the data do not define a split.
         """
         groups, part = self.special.get("groups"), self.special.get("part")
         subjects = None if groups is None else pd.factorize(groups, sort=True)[0]
@@ -538,7 +563,11 @@ class Table:
 
 
 def check_distinct_columns(name: str, named_columns: Mapping[str, str]) -> None:
-    """Raise DataError if two keys, for example `target` and `groups`, name the same column."""
+    """Raise DataError if two keys, for example `target` and `groups`, name the same column.
+
+    `named_columns` is a dictionary from keys to column names. `name` is the name of the data in
+    error messages.
+    """
     for (key, column), (other, same) in itertools.combinations(named_columns.items(), 2):
         if column == same:
             raise DataError(
@@ -549,9 +578,10 @@ def check_distinct_columns(name: str, named_columns: Mapping[str, str]) -> None:
 
 
 def find_column(name: str, table: pd.DataFrame, column: str | int, key: str) -> str:
-    """Return the name of a column, given its name or index.
+    """Return the name of the column of `table` that has the name or the index `column`.
 
-    Raise DataError if there is no such column.
+    Raise DataError if there is no such column. `name`, the name of the data, and `key`, the option
+    that named the column, are used in the error message.
     """
     names = list(table.columns)
     if str(column) in names:
@@ -579,17 +609,17 @@ def _sparse(name: str, X: Any) -> tuple[Rows, int, list[str]]:
 
 
 def _is_quantity(numbers: Array, different: int) -> bool:
-    """Return True if numbers with `different` distinct values are a quantity, not classes.
-
-    The rule is described at the constants `MOST_WHOLE` and `LEAST_EACH`.
-    """
+    """Return True if numbers with `different` distinct values are a quantity, False for classes."""
     whole = bool((numbers % 1 == 0).all())
     few = FEW if not whole else min(MOST_WHOLE, len(numbers) / LEAST_EACH)
     return different > max(FEW, few)
 
 
 def _written(y: pd.Series[Any], codes: NDArray[Any]) -> list[str]:
-    """Return the label of each class, as written in the first row of the class; 3.0 becomes 3."""
+    """Return the label of each class, as written in the first row of the class.
+
+    Whole numbers are written without a decimal point: 3.0 becomes 3.
+    """
     first = y.iloc[np.unique(codes, return_index=True)[1]]
     whole = [isinstance(v, float | np.floating) and float(v).is_integer() for v in first]
     return [str(int(v)) if w else str(v) for v, w in zip(first, whole, strict=True)]

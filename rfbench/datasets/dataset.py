@@ -1,4 +1,4 @@
-"""Loading of a data set: find its files, verify them, parse them, compare them with the catalog."""
+"""Loading of a data set: find its files, check their hashes, and read the rows and the target."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Parameters = Mapping[str, Any] | None
 
 @dataclass(frozen=True)
 class Dataset:
-    """A data set as it was published, before any split or scaling.
+    """The rows and the target of a data set, before they are split and scaled.
 
     Parameters
     ----------
@@ -35,19 +35,19 @@ class Dataset:
         Rows. A dense array may be a read-only memory map. A DataFrame has strings, dates or missing
         values, which `prepare` converts to numbers.
     y : array of shape (n,)
-        Target of a regression (float64), or class codes from 0 to K - 1 (int64).
+        Target of a regression (float64), or class codes from 0 to K - 1 for K classes (int64).
     task : {'binary', 'multiclass', 'regression'}
         Kind of target.
     classes : tuple of str
-        Labels in the order of the codes. Code 1 of a binary task is the positive class. Empty for a
-        regression.
+        Labels in the order of the class codes. Code 1 of a binary task is the positive class. The
+        tuple is empty for a regression.
     n_given_train : int or None
         Number of rows of the published training set, which come first. None if there is no
         published split.
     groups : array of shape (n,) or None
         Number of the group of each row. A group is a subject, or all rows with equal values.
     sha256 : str
-        Identity of the data: a hash of the files' hashes and of the options for reading them.
+        Hash that identifies the data. It depends on the files and on the options for reading them.
     equal_rows_together : bool, default=False
         True if each group consists of rows with equal values.
     """
@@ -74,7 +74,7 @@ def find_entry(
     Parameters
     ----------
     name : str
-        Name of the data set, as printed by ``rfbench data list``.
+        Name of the data set, as printed by ``rfbench data list``, or a name for your own data.
     parameters : mapping, optional
         Parameters of a synthetic problem, or the location of your own data.
     folder : Path, optional
@@ -110,14 +110,14 @@ def load(
     Parameters
     ----------
     name : str
-        Name in the catalog, or a name for user data.
+        Name in the catalog, or a name for your own data.
     parameters : mapping, optional
-        Parameters of a synthetic problem, or the location of user data
+        Parameters of a synthetic problem, or the location of your own data
         (`rfbench.datasets.user_data`).
     generator : numpy.random.Generator, optional
-        Random generator for a synthetic problem, which requires one.
+        Random generator, which is required for a synthetic problem.
     folder : Path, optional
-        Base folder of relative paths to user data.
+        Base folder of relative paths to your own data.
     sha256 : str, optional
         Hash that the data are required to have.
 
@@ -174,12 +174,14 @@ def load(
 
 
 def hash_data(name: str, parameters: Parameters = None, folder: Path | None = None) -> str:
-    """Return a hash that identifies the content of a data set, without parsing catalog files.
+    """Return a hash that identifies the content of a data set.
+
+    The files of a data set in the catalog are hashed, but not parsed.
 
     Parameters
     ----------
     name : str
-        Name of the data set, as printed by ``rfbench data list``.
+        Name of the data set, as printed by ``rfbench data list``, or a name for your own data.
     parameters : mapping, optional
         Parameters of a synthetic problem, or the location of your own data.
     folder : Path, optional
@@ -211,10 +213,10 @@ def _sha256(entry: Entry, parameters: Parameters, checks: list[FileCheck]) -> st
 
 
 def check_parameters(entry: Entry, parameters: Parameters) -> dict[str, int | float]:
-    """Return all parameters of a synthetic problem, or an empty dictionary for other data.
+    """Return all parameters of a synthetic problem, with default values for those not given.
 
-    Raise DataError if a parameter of a synthetic problem is wrong, or if parameters are given for
-    other data.
+    For other data sets the result is an empty dictionary. Raise DataError if a parameter is wrong,
+    or if `parameters` are given for a data set that is not synthetic.
     """
     if entry.kind == "synthetic":
         return PROBLEMS[entry.reader].complete(entry.name, parameters)

@@ -1,4 +1,4 @@
-"""An invented table of flat prices, for the examples of the documentation."""
+"""An invented table of prices of flats, for the examples in the documentation."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The files of a data set: their locations on disk, their hashes, and their download.
 
-pooch performs the downloads.
+The library pooch performs the downloads.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ CHECK_SECONDS = 1.0
 
 @dataclass(frozen=True)
 class FileCheck:
-    """Result of comparing one file of a data set with the catalog.
+    """Result of comparing the hash of one file of a data set with the catalog.
 
     Parameters
     ----------
@@ -61,13 +61,13 @@ class FileCheck:
     source : FoundFiles or None
         Location of the file on disk. None if the file is missing.
     status : {'ok', 'unpinned', 'mismatch', 'missing'}
-        'ok': the file has a known hash. 'unpinned': the catalog has no hash of the file.
+        'ok': the hash agrees with the catalog. 'unpinned': the catalog has no hash of the file.
         'mismatch': the hash differs, or the file cannot be read. 'missing': the file does not
         exist.
     sha256 : str or None, default=None
         Hash of the content of the file.
     expected : str or None, default=None
-        The known hash.
+        Hash of the file in the catalog.
     problem : str, default=''
         Reason why the file cannot be read.
     """
@@ -86,7 +86,8 @@ def find_data_folder() -> Path:
     Returns
     -------
     Path
-        `./data` if it exists, else `data` in a checkout, else the user's cache folder.
+        `./data` if it exists, else `data` in a checkout of the source code, else the user's cache
+        folder.
     """
     here = Path.cwd() / "data"
     if here.is_dir():
@@ -97,10 +98,10 @@ def find_data_folder() -> Path:
 
 
 def locate_files(entry: Entry) -> list[FoundFiles | None]:
-    """Return the location of each file of a catalog entry, or None if a file is not found.
+    """Return the location of each file of a catalog entry, or None for a file that is not found.
 
-    The folder in RFBENCH_DATA is searched first, then the folder for downloaded data. Raise
-    DataError if RFBENCH_DATA is not a folder.
+    The folder in the environment variable RFBENCH_DATA is searched first, then the folder for
+    downloaded data. Raise DataError if RFBENCH_DATA is not a folder.
     """
     given = os.environ.get("RFBENCH_DATA")
     if given and not Path(given).is_dir():
@@ -119,7 +120,10 @@ def locate_files(entry: Entry) -> list[FoundFiles | None]:
 
 
 def _in_folder(folder: Path, member: Member) -> FoundFiles | None:
-    """Search a folder for a file of a data set: plain, compressed, or in a downloaded archive."""
+    """Return the location in `folder` of a file of a data set, or None if the file is not found.
+
+    The file may be plain, compressed, or inside an archive that was downloaded.
+    """
     loose = sorted(path for path in folder.glob(member.name) if path.is_file())
     if len(loose) == member.count:
         return FoundFiles(tuple(loose), member.name, member.count)
@@ -145,7 +149,7 @@ def is_on_disk(name: str) -> bool:
 
 
 def verify(name: str) -> list[FileCheck]:
-    """Compare the hash of every file of a data set with the known hashes.
+    """Compare the hash of every file of a data set with the hash in the catalog.
 
     Parameters
     ----------
@@ -155,7 +159,7 @@ def verify(name: str) -> list[FileCheck]:
     Returns
     -------
     list of FileCheck
-        One check per file.
+        One result per file.
     """
     entry = catalog.find_entry(name)
     return [
@@ -167,7 +171,10 @@ def verify(name: str) -> list[FileCheck]:
 
 
 def check_file_hash(entry: Entry, member: Member, source: FoundFiles) -> FileCheck:
-    """Compare the hash of one file, or of the download that contains it, with the known hashes."""
+    """Compare the hash of one file with the hash in the catalog, and return the result.
+
+    If the file is in a downloaded archive, the hash of the whole archive may match instead.
+    """
     path, download = source.paths[0], entry.find_download(member)
     archive: tuple[str, ...] = ()
     if download and download.sha256 and download.name == path.name:
@@ -186,9 +193,10 @@ def check_file_hash(entry: Entry, member: Member, source: FoundFiles) -> FileChe
 
 
 def check_entry_files(entry: Entry) -> list[FileCheck]:
-    """Check the files of a catalog entry and return one result per file.
+    """Compare the hashes of the files of a data set with the catalog.
 
-    Raise DataError if a file is missing or wrong.
+    The list contains one result per file. Raise DataError if a file is missing, or if its hash
+    differs.
     """
     checks = verify(entry.name)
     for each in checks:
@@ -215,7 +223,10 @@ def _refuse_mismatch(entry: Entry, checked: FileCheck) -> None:
 def _missing(
     entry: Entry, member: Member, why: str = "The file was not found on disk."
 ) -> DataError:
-    """Return the error for a missing file, with the web address and the folder for the file."""
+    """Return the error for a missing file of a data set.
+
+    The message contains the reason `why`, the web address of the file, and the folder for the file.
+    """
     download = entry.find_download(member)
     urls = " or ".join(download.urls) if download else ""
     return DataError(
@@ -253,7 +264,10 @@ def fetch(name: str, *, progress: bool = False) -> list[Path]:
 
 
 def ensure_downloaded(entry: Entry, *, progress: bool = False) -> list[FileCheck]:
-    """Download missing files of a catalog entry, and return the check of each file."""
+    """Download the missing files of a catalog entry, and check the hashes of all its files.
+
+    The result contains one `FileCheck` per file.
+    """
     done: set[str | None] = set()
     for member, source in zip(entry.files, locate_files(entry), strict=True):
         if source is None and member.source not in done:
@@ -263,7 +277,10 @@ def ensure_downloaded(entry: Entry, *, progress: bool = False) -> list[FileCheck
 
 
 def _download(entry: Entry, member: Member, progress: bool) -> None:
-    """Download the file or archive that contains `member`, from the first address that works."""
+    """Download the file or archive that contains `member`, from the first web address that works.
+
+    Raise DataError if the download fails for all addresses.
+    """
     download = entry.find_download(member)
     if download is None or not download.urls:
         raise _missing(entry, member)
@@ -286,7 +303,10 @@ def _download(entry: Entry, member: Member, progress: bool) -> None:
 
 
 def _download_or_assemble(download: Download, url: str, path: Path, progress: bool) -> None:
-    """Download a file. If the file has parts, write the distinct lines of all parts, in order."""
+    """Download the file that `download` describes from the address `url`, and write it to `path`.
+
+    If the file is published in several parts, write the distinct lines of all parts, in order.
+    """
     if not download.parts:
         return _copy(url, path, progress)
     lines: dict[bytes, None] = {}
@@ -298,7 +318,7 @@ def _download_or_assemble(download: Download, url: str, path: Path, progress: bo
 
 
 def _reason(error: Exception) -> str:
-    """Return a short reason for a failed download. Messages of the library requests are long."""
+    """Return a short reason for a failed download, such as the status code of the server."""
     from requests import RequestException
 
     if not isinstance(error, RequestException):
@@ -308,7 +328,10 @@ def _reason(error: Exception) -> str:
 
 
 def _copy(url: str, path: Path, progress: bool) -> None:
-    """Download a file, retrying on connection and server errors."""
+    """Download a file. After a connection error or a server error, try again.
+
+    The waiting time doubles with each attempt.
+    """
     import pooch
     from requests import RequestException
     from rich.console import Console
@@ -336,12 +359,11 @@ def _copy(url: str, path: Path, progress: bool) -> None:
 
 
 def _carry(download: Callable[[], None], meter: _Meter) -> None:
-    """Download in a thread. Abort the download if it is too slow, or on Ctrl-C.
+    """Run `download` in a thread, and abort it if it is too slow or if the user presses Ctrl-C.
 
-    The download runs in a thread, so that the speed can be measured from the start. Otherwise a
-    server could send the header of its response slowly without being noticed. The thread of an
-    aborted download ends when the next byte arrives, when the connection is closed, or with this
-    process.
+    In a thread, the speed can be measured while the server sends the header of its response. The
+    thread of an aborted download ends when the next byte arrives, when the connection is closed, or
+    when the process ends.
     """
     results: queue.SimpleQueue[BaseException | None] = queue.SimpleQueue()
 
@@ -373,8 +395,8 @@ def _carry(download: Callable[[], None], meter: _Meter) -> None:
 class _Meter:
     """Count the bytes of a download, update a progress bar, and abort large or slow downloads.
 
-    The library pooch waits for complete chunks, which a slow server can delay for hours, and counts
-    each chunk as full. Therefore the bytes are counted when they arrive (see `watch`).
+    The bytes are counted as soon as they arrive. The library pooch would count only complete
+    chunks, and a slow server may need hours for a chunk.
     """
 
     bar: Any
@@ -391,7 +413,7 @@ class _Meter:
         self._since = self.clock(), 0
 
     def watch(self, response: Any, *words: Any, **keywords: Any) -> None:
-        """Change a response, so that the bytes of its body are counted as soon as they arrive."""
+        """Change an HTTP response, so that the bytes of its body are counted on arrival."""
         raw = response.raw
         whole = raw.stream
         # Count from 0 again, because each response after a redirection has its own body.
@@ -410,7 +432,7 @@ class _Meter:
         self._responses.append(response)
 
     def end(self) -> None:
-        """Close the connections, after a complete download or a failed download."""
+        """Close all connections of the download."""
         for response in self._responses:
             # Delete the attribute `stream`. It is a function that refers to the response, so the
             # response could otherwise not be removed from memory.
@@ -420,9 +442,9 @@ class _Meter:
         self._responses.clear()
 
     def count(self, n: int) -> None:
-        """Count `n` arrived bytes.
+        """Add `n` to the number of bytes that have arrived, and update the progress bar.
 
-        Raise DataError if there are too many, and TimeoutError if the download is aborted.
+        Raise DataError if the file is too large, and TimeoutError if the download was aborted.
         """
         if self.given_up:
             raise TimeoutError
@@ -442,10 +464,10 @@ class _Meter:
             self._since = now, self.done
 
     def update(self, n: int) -> None:
-        """Do nothing, because pooch counts full chunks instead of the bytes that arrived."""
+        """Do nothing, because `count` counts the bytes. pooch calls this method after a chunk."""
 
     def reset(self) -> None:
-        """Do nothing. pooch requires this method."""
+        """Do nothing. The library pooch requires this method."""
 
     def close(self) -> None:
         pass

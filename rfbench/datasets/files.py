@@ -1,4 +1,4 @@
-"""Readers for file formats. Each reader returns a table.
+"""Readers for the file formats of tables, such as CSV, Parquet and Excel.
 
 The separator and the number format of a text file are detected from its first lines.
 """
@@ -77,9 +77,10 @@ _FIRST_NUMBER = re.compile(r"-?\d+([.,]\d+)*(e[-+]?\d+)?")
 
 
 def find_data_file(path: str, folder: Path | None) -> Path:
-    """Return the path of a file. Relative paths start at `folder`, by default the current folder.
+    """Return the path of an existing file, given its path relative to `folder`.
 
-    Raise DataError, with the most similar file name, if the file does not exist.
+    If `folder` is None, `path` is relative to the current folder. If the file does not exist, raise
+    DataError with the most similar file name.
     """
     file = (folder or Path()) / Path(path).expanduser()
     if file.is_file():
@@ -101,8 +102,8 @@ def find_data_file(path: str, folder: Path | None) -> Path:
 class ReadOptions:
     """Options with which a file was read, so that another file can be read in the same way.
 
-    The values of the fields can be stored as JSON. A field is None if the format does not have it,
-    for example the index base of a CSV file.
+    A field is None if the file format does not have the option. For example, a CSV file does not
+    have an index base. The values of all fields can be stored as JSON.
     """
 
     format: str
@@ -129,7 +130,7 @@ class ReadOptions:
 
 
 class ParsedFile(NamedTuple):
-    """The columns of a file, a target that is stored separately, and the `ReadOptions`."""
+    """The content of a file: its columns, its target if stored separately, and its options."""
 
     X: pd.DataFrame | Rows
     y: pd.Series[Any] | None
@@ -141,10 +142,9 @@ class ParsedFile(NamedTuple):
 def read_data_file(path: Path, *, like: ReadOptions | None = None, **options: Any) -> ParsedFile:
     """Read a CSV, TSV (also compressed), Parquet, NPY, NPZ, svmlight, ARFF or Excel file.
 
-    Every command reads files with this function. In the returned table, numbers in text columns
-    have a decimal point, and no thousands separators, percent signs, currency signs or units. Other
-    strings are stripped. The target is returned as written in the file, so that different classes
-    stay different.
+    In the returned table, numbers in text columns are in plain notation: a decimal point, and no
+    thousands separators, percent signs, currency signs or units. Other strings are stripped. The
+    numbers in a target of strings are not changed, so that different class labels stay different.
 
     Parameters
     ----------
@@ -152,17 +152,22 @@ def read_data_file(path: Path, *, like: ReadOptions | None = None, **options: An
         Path of the file. The suffix determines the format. If the suffix is unknown, the first line
         determines it.
     like : ReadOptions, optional
-        Options with which a training file of the same format was read. Nothing is detected again,
-        so that the columns have the same meaning. If the columns have no names, the target may be
-        absent.
+        Options with which a training file of the same format was read. The new file is read with
+        the same options, so that its columns have the same meaning. If the columns have no names,
+        the target may be absent.
     **options : Any
         `header`, `separator`, `decimal` and `encoding` of a CSV file. They are detected if they are
         not given. `missing` are strings that mean a missing value. `target` is the target column.
 
+    Returns
+    -------
+    ParsedFile
+        The columns, the target, the options and notes on the conversion.
+
     Raises
     ------
     DataError
-        If the file cannot be read or has two columns with the same name. Also if its columns have
+        If the file cannot be read, or if two columns have the same name. Also if the columns have
         no names, and their number differs from the training file.
     """
     options = {k: tuple(v) if k == "missing" else v for k, v in options.items()}
@@ -196,11 +201,12 @@ def read_data_file(path: Path, *, like: ReadOptions | None = None, **options: An
 def read_table(
     path: Path, *, dense: bool = False, special: Mapping[str, Any], **options: Any
 ) -> tuple[columns.Table, ReadOptions, pd.DataFrame | Rows]:
-    """Read a file for training. Return its `Table`, the `ReadOptions`, and all columns.
+    """Read a file for training. Return its `Table`, its `ReadOptions`, and all of its columns.
 
-    If `dense` is True, sparse rows become a table. `special` are the keyword arguments of
-    `rfbench.datasets.columns.choose_columns`. Further options are passed to `read_data_file`. The
-    table has notes on assumptions. Raise DataError if the file cannot be read.
+    If `dense` is True, sparse rows are converted to a dense table. `special` names the special
+    columns, such as the target and the groups. `options`, such as the separator, are passed to
+    `read_data_file`. The `Table` contains notes on how ambiguous values were interpreted. Raise
+    DataError if the file cannot be read.
     """
     X, y, how, notes, queries = read_data_file(path, target=special.get("target"), **options)
     X = columns.to_dense_table(X) if dense else X
@@ -231,9 +237,10 @@ def read_table(
 def _settled(
     path: Path, table: pd.DataFrame, how: ReadOptions, *, new: bool
 ) -> tuple[pd.DataFrame, ReadOptions, list[str]]:
-    """Convert the columns with `rfbench.datasets.cells`, but keep the target as written.
+    """Convert the numbers in the text columns of a table to plain notation, except in the target.
 
-    Returns the table, the `ReadOptions` with the detected units and decimal commas, and notes.
+    Return the table, the options, and notes on the conversion. The returned options contain the
+    detected units and decimal commas. `new` is True if `how` comes from an earlier training file.
     """
     named = table.set_axis([str(column).strip() for column in table.columns], axis=1)
     target, place, notes = None, None, []
@@ -270,7 +277,7 @@ def _settled(
 
 
 def _target(y: pd.Series[Any], how: ReadOptions) -> pd.Series[Any]:
-    """Return the target with strings as written in the file, and None for missing values."""
+    """Return the target column with None for missing values. Its strings are only stripped."""
     if not cells.is_string_dtype(y.dtype) or has_nested_values(y):
         return cells.replace_missing_markers(y, how.missing)
     return cells.to_target_strings(y, how.missing, how.decimal == "," or str(y.name) in how.commas)
@@ -286,9 +293,10 @@ def detect_read_options(
     missing: tuple[str, ...] = (),
     target: str | int | None = None,
 ) -> ReadOptions:
-    """Return the options for reading a file; options that the user gave are kept.
+    """Return the options for reading a file, such as its separator, decimal sign and header.
 
-    Raise UnicodeDecodeError or LookupError if the given encoding is wrong.
+    Options that are given as arguments are not detected. Raise UnicodeDecodeError or LookupError if
+    the given encoding is wrong.
     """
     form = detect_file_format(path)
     how = ReadOptions(form, None, header=header is not False, missing=missing, target=target)
@@ -328,11 +336,11 @@ def detect_read_options(
 
 
 def _detect_decimal(rows: list[list[str]], separator: str) -> tuple[str, str | None]:
-    """Return the decimal sign of the fields, and a mark if its meaning is ambiguous.
+    """Return the decimal sign of numbers, and the ambiguous mark (comma or point) or None.
 
-    An ambiguous mark is read as a thousands separator if the columns of these numbers also have
-    whole numbers, all of at most three digits. An example is a column with 950 and 1,024. Otherwise
-    the mark is read as the decimal sign.
+    A mark is ambiguous in a number like 1,024. It is read as a thousands separator if the other
+    numbers of the column are whole numbers of at most three digits, such as 950. Otherwise it is
+    read as the decimal sign.
     """
     fields = [field for row in rows for field in row]
     # If columns are separated by commas, the field "1,234" may be one thousand. With any other
@@ -361,7 +369,7 @@ def _detect_encoding(path: Path) -> str:
     """Return the encoding of a file: UTF-8, UTF-16 or Windows-1252.
 
     The encoding is detected from a byte order mark, or from zero bytes for UTF-16. A file that is
-    not valid UTF-8 is Windows-1252.
+    not valid UTF-8 is read as Windows-1252.
     """
     with open_unpacked(path) as stream:
         top = stream.read(4096)
@@ -393,10 +401,11 @@ def _errors(encoding: str) -> str:
 
 
 def _top(path: Path, encoding: str) -> tuple[list[str], int, str | None]:
-    """Return the first lines, the number of lines before the table, and the declared separator.
+    """Return the first lines of a file, the index of the first table line, and the given separator.
 
-    The line ``sep=;`` of Excel and comments may precede a table. A comment is the header if it has
-    as many names as the next line has numbers. `numpy.savetxt` writes headers in this form.
+    The separator is None unless the first line has the form ``sep=;``, which Excel writes. Comments
+    before the table are skipped. A comment is kept as the header if it has as many names as the
+    next line has numbers, as in files of `numpy.savetxt`.
     """
     with open_unpacked(path, "rt", encoding=encoding, errors=_errors(encoding)) as stream:
         top = stream.read(TOP_CHARACTERS)
@@ -433,9 +442,9 @@ def _split(lines: list[str], mark: str, quote: str) -> list[list[str]]:
 
 
 def _lacks_a_name(rows: list[list[str]], lines: list[str]) -> bool:
-    """Return True if each row starts with a row name, for which the header has no field.
+    """Return True if each row starts with a row name that has no field in the header.
 
-    R writes files in this form.
+    The software R writes files in this form. `rows` are the fields of `lines`.
     """
     body = rows[1:] if len(rows) < TOP_LINES else rows[1:-1]
     if not body or any(len(row) != len(rows[0]) + 1 for row in body) or not body[0][-1]:
@@ -448,7 +457,7 @@ def _lacks_a_name(rows: list[list[str]], lines: list[str]) -> bool:
 
 
 def _has_single_quotes(lines: list[str]) -> bool:
-    """Return True if strings are enclosed in single quotes, and no string in double quotes."""
+    """Return True if the strings in a text file are enclosed in single quotes, not double ones."""
     ends = rf"[{SEPARATORS}]|^|$"
     closed = re.compile(rf"(?:{ends})\s*'[^']*'\s*(?={ends})")
     opened = re.compile(rf"(?:{ends})\s*'")
@@ -459,10 +468,10 @@ def _has_single_quotes(lines: list[str]) -> bool:
 
 
 def _score(lines: list[str], mark: str, quote: str) -> int:
-    """Return a score of a separator: 1 plus the number of good columns.
+    """Return a score for the separator `mark`: 1 plus the number of good columns.
 
-    A column is good if most of its fields do not contain another separator, except as a decimal
-    comma. The score is 0 if the lines have different numbers of fields.
+    A column is good if most of its fields do not contain a different separator, except as a decimal
+    comma. The score is 0 if the lines do not have the same number of fields.
     """
     rows = _split(lines, mark, quote)
     if len(rows) > 2:
@@ -491,9 +500,10 @@ def _has_words(field: str) -> bool:
 
 
 def _alike(name: str, X: Any, like: ReadOptions) -> Any:
-    """Check that a file without column names has the columns of the training file.
+    """Return the table of a file for prediction with the column numbers of the training file.
 
-    The target may be absent. The columns then get the same numbers as in the training file.
+    Only a table without column names is changed. Its target column may be absent. Raise DataError
+    if the number of columns differs from the training file.
     """
     if not isinstance(X, pd.DataFrame):
         return X
@@ -522,9 +532,8 @@ def _alike(name: str, X: Any, like: ReadOptions) -> Any:
 def hash_content(path: Path) -> str:
     """Return the hash of the decompressed content of a file.
 
-    The hash is the same for the compressed and the decompressed file.
-
-    Raise DataError if the file cannot be decompressed.
+    A compressed file has the same hash as the file without compression. Raise DataError if the file
+    cannot be decompressed.
     """
     with _raise_as_data_error(path), open_unpacked(path) as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
@@ -532,7 +541,7 @@ def hash_content(path: Path) -> str:
 
 @contextlib.contextmanager
 def _raise_as_data_error(path: Path) -> Iterator[None]:
-    """Convert the errors of the readers to DataError. A MemoryError is not converted."""
+    """Convert exceptions that are raised while reading `path` to DataError, except MemoryError."""
     try:
         yield
     except (RfbenchError, MemoryError):
@@ -553,7 +562,7 @@ def _raise_as_data_error(path: Path) -> Iterator[None]:
 
 
 def detect_file_format(path: Path) -> str:
-    """Return the format of a file, from its suffix or else from its first line."""
+    """Return the format of a file, such as "csv", from its suffix or else from its first line."""
     suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() not in UNPACK]
     suffix = (suffixes or [""])[-1]
     others = {".pq": "parquet", ".svm": "svmlight", ".libsvm": "svmlight", ".xlsm": "xlsx"}
@@ -570,7 +579,7 @@ def detect_file_format(path: Path) -> str:
 
 
 def read_delimited(stream: Any, **options: Any) -> Any:
-    """Return the result of `pandas.read_csv`. An extra field in a line is an error."""
+    """Return the result of `pandas.read_csv`. A line with too many fields is an error."""
     with warnings.catch_warnings(action="error", category=pd.errors.ParserWarning):
         read = pd.read_csv(stream, index_col=False, skipinitialspace=True, **EXACT, **options)
     # Copy the table, so that all columns of a dtype share one block of memory. Otherwise each step
@@ -579,9 +588,10 @@ def read_delimited(stream: Any, **options: Any) -> Any:
 
 
 def read_svmlight(stream: Any, **options: Any) -> tuple[Any, ...]:
-    """Return the rows as a CSR matrix, the labels, and the queries if they are requested.
+    """Return the rows of an svmlight file as a CSR matrix, and the labels.
 
-    Raise ValueError if a line does not have the format of svmlight.
+    With the option ``query_id=True``, the query numbers are returned, too. Raise ValueError if a
+    line is not in svmlight format.
     """
     from sklearn.datasets import load_svmlight_file
 
@@ -627,12 +637,14 @@ def _read_blocks(
     target: str | int | None,
     words: Mapping[str, Any],
 ) -> pd.DataFrame | None:
-    """Read a table in blocks. Return None if the result might differ from reading it at once.
+    """Read a delimited text file in blocks of lines, and return the table.
 
-    When pandas reads a whole file, it keeps the text in memory in addition to the columns. Blocks
-    of complete lines give the same columns if all values are numbers, or if all values are read as
-    text.
+    Reading in blocks needs less memory. The result is None if it might differ from the result of
+    reading the whole file at once, for example because a field is quoted.
     """
+    # When pandas reads a whole file, it keeps the text in memory in addition to the columns. Blocks
+    # of complete lines give the same columns if all values are numbers, or if all values are read
+    # as text.
     with open_unpacked(path) as stream:
         lines = 1 + sum(block.count(b"\n") for block in iter(lambda: stream.read(BLOCK_BYTES), b""))
     filled: _NumberColumns | None = None
@@ -666,10 +678,10 @@ def _read_blocks(
 
 
 class _NumberColumns:
-    """Columns of integers and of floats, which are filled block by block.
+    """Numeric columns of a table, which are filled block by block.
 
-    If all features are floats, they are one array with a row per line, which later steps do not
-    copy. The target is a separate column.
+    If all features are floats, they are stored in one array with one row per line of the file. The
+    target is a separate column.
     """
 
     def __init__(self, first: pd.DataFrame, lines: int, target: str | int | None) -> None:
@@ -692,9 +704,9 @@ class _NumberColumns:
         self._apart = None if any(whole) else apart
 
     def append_rows(self, part: pd.DataFrame, has_minus_zero: bool) -> bool:
-        """Add a block of rows.
+        """Append a block of rows to the columns, and return True.
 
-        Return False if columns are not numeric, or differ from earlier blocks.
+        If the columns of the block are not numeric or have different names, return False.
         """
         if not self.names.equals(part.columns):
             return False
@@ -714,7 +726,7 @@ class _NumberColumns:
         return True
 
     def finish(self) -> pd.DataFrame:
-        """Return the filled columns as a table. Many separate columns are copied into one array."""
+        """Return the filled columns as a table."""
         if self._apart is None:
             columns = {at: column[: self.n] for at, column in enumerate(self._columns)}
             # Copy a table with many columns into one array. Otherwise each step on the table would
@@ -731,7 +743,10 @@ class _NumberColumns:
 
 
 def _names(what: str, lines: list[str], separator: str, quote: str) -> list[str] | None:
-    """Return the names in the first line. Empty names are replaced as in pandas."""
+    """Return the column names in the header line. Empty names are replaced as in pandas.
+
+    The result is None if `lines` does not contain a header line.
+    """
     rows = _split([line for line in lines if line.strip()], separator, quote)
     if not rows:
         return None
@@ -757,9 +772,9 @@ def _csv(path: Path, how: ReadOptions) -> ParsedFile:
 
 
 def _as_written(path: Path, how: ReadOptions, places: list[int]) -> dict[int, pd.Series[Any]]:
-    """Return the columns at `places` of a CSV or Excel file, as written: NA and None are text.
+    """Return the columns at the positions `places` of a CSV or Excel file, with unconverted values.
 
-    Empty cells are None.
+    The strings NA and None stay strings. Only empty cells are missing values.
     """
     if not places:
         return {}

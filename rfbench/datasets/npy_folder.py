@@ -1,7 +1,7 @@
-"""Data in a folder of `.npy` files, which are read on demand: `X.npy`, `y.npy`, `groups.npy`.
+"""Data sets in a folder of the files `X.npy`, `y.npy` and `groups.npy`, which are read in blocks.
 
-The optional file `facts.json` contains the number of leading training rows and the metadata of a
-catalog entry.
+The optional file `facts.json` contains the number of training rows, which come first, and the
+metadata of the data set.
 """
 
 from __future__ import annotations
@@ -26,9 +26,10 @@ _NAMES = (stored.FACTS_FILE, "X.npy", "y.npy", "groups.npy")
 
 
 def write_npy_folder(folder: Path, data: Parsed) -> None:
-    """Write the rows of a data set into a new folder, completely or not at all.
+    """Write the rows, the target and the groups of a data set into a new folder of `.npy` files.
 
-    Raise OSError if the folder already exists or cannot be written.
+    If writing fails, no folder remains. Raise OSError if the folder already exists or cannot be
+    written.
     """
     arrays = {"X": data.X, "y": data.y, "groups": data.groups}
     about = None if data.about is None else dict(data.about)
@@ -40,9 +41,9 @@ def write_npy_folder(folder: Path, data: Parsed) -> None:
 
 
 def hash_npy_folder(folder: Path, task: str | None = None) -> str:
-    """Return the hash of the content of a folder of `.npy` files.
+    """Return a hash of the `.npy` files in a folder and of the `task`, if it is given.
 
-    Raise DataError if the folder does not contain rows.
+    Raise DataError if the folder does not contain the file `X.npy`.
     """
     if not (folder / "X.npy").is_file():
         raise DataError(
@@ -55,11 +56,11 @@ def hash_npy_folder(folder: Path, task: str | None = None) -> str:
 
 
 def open_npy_folder(folder: Path, task: str | None = None) -> Parsed:
-    """Open a folder of `.npy` files as rows that are read from disk on demand.
+    """Open a data set in a folder of `.npy` files, without reading all rows into memory.
 
-    `task` is the kind of target. If it is not given, `facts.json` or the target itself determines
-    it. Raise DataError if a file is missing, damaged, or has a different number of rows. Nothing is
-    unpickled.
+    `task` is the kind of target. If `task` is None, it is read from `facts.json` or inferred from
+    the target. Raise DataError if a file is missing or damaged, or if the files have different
+    numbers of rows.
     """
     try:
         return _arrays(folder, task)

@@ -1,8 +1,8 @@
-"""A scikit-learn transformer of tables with numbers, categories, dates and missing values.
+"""`Preparation`, a scikit-learn transformer that converts tables to numeric rows.
 
-It returns numeric rows. It is fitted on the training set only and is a part of the model.
-scikit-learn's ColumnTransformer needs the type of each column and rejects a table that lacks a
-column. skrub would be an additional dependency.
+The tables may contain numbers, categories, dates and missing values. The transformer is fitted on
+the training set only and is a part of the model. In contrast to scikit-learn's ColumnTransformer,
+it infers the type of each column and accepts a table that lacks a column.
 """
 
 from __future__ import annotations
@@ -58,13 +58,19 @@ DATE_PARTS = ("days", "month", "weekday", "hour")
 
 
 class Note(NamedTuple):
-    """A note on how a column of a table is converted to numbers.
+    """A note on how a column of a table is converted to numbers, or why it is left out.
 
-    `done` is ``words`` for categories, ``date``, ``gaps`` for missing values, ``not numbers`` for
-    values that count as missing, or ``text numbers`` for numbers with signs or thousands
-    separators. `detail` is the number of output columns, of rows or of values. If the column is
-    left out, `done` is the reason: ``constant``, ``empty``, ``identifier`` or ``index`` (row
-    numbers).
+    `done` is one of these strings.
+
+    - ``words``: the column contains categories.
+    - ``date``: the column contains dates.
+    - ``gaps``: the column contains missing values.
+    - ``not numbers``: the column contains values that are treated as missing.
+    - ``text numbers``: the column contains numbers with signs or thousands separators.
+    - ``constant``, ``empty``, ``identifier`` or ``index`` (row numbers): the column is left out.
+
+    `detail` is the number of output columns for ``words``, and the number of values for ``gaps``
+    and ``not numbers``.
     """
 
     column: str
@@ -74,11 +80,12 @@ class Note(NamedTuple):
 
 @dataclass(frozen=True)
 class SchemaChanges:
-    """Differences between a table and the training set. `Preparation` accepts all of them.
+    """Differences between the columns of a table and the columns of the training set.
 
-    A missing column counts as a column of missing values, and a new column is not used. A new
-    category is encoded as a rare category. If there are no rare categories, the columns of the
-    categories get their means.
+    `Preparation` accepts all of these differences. A missing column is filled with missing values,
+    and an extra column is ignored. A category that is not in the training set is encoded as a rare
+    category. If the training set has no rare categories, each output column of the text column gets
+    its mean.
     """
 
     missing_columns: tuple[str, ...] = ()
@@ -101,16 +108,16 @@ class SchemaChanges:
 
     @property
     def unusual_columns(self) -> set[str]:
-        """Columns with values outside the range of the training set, or with non-numeric values."""
+        """Columns with values outside the training range, or with values of a wrong type."""
         return {*self.outside, *self.other_types}
 
 
 @dataclass(frozen=True, eq=False)
 class PreparedColumns:
-    """The output columns of a `Preparation`, without means and ranges.
+    """Description of the output columns of a `Preparation`, without their means and ranges.
 
-    `Preparation.columns_` describes the columns of the training set. A preparation that gets this
-    description returns the same columns, even if it is fitted on different rows.
+    A `Preparation` with this description returns the same columns, even if it is fitted on
+    different rows.
     """
 
     # Maps each input column to its kind, such as `number` or `date`. Constant columns are included
@@ -128,29 +135,30 @@ class PreparedColumns:
 
 
 class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Transform a table into float64 rows, with columns that are learned from the training set.
+    """Transformer that converts a table to float64 rows, learned from the training set.
 
-    - Numbers are kept. Missing values (also infinite values, and strings among numbers) become the
-      mean of the training set. If the training set has them, an additional column marks them.
-    - Dates and times become days since 2000, month, weekday (0: Monday) and hour.
-    - Each category becomes a column of 0 and 1. Two categories become a single column. A missing
-      value is the category ``missing``. Categories in less than 1 % and fewer than 10 of the rows,
-      and all categories beyond 255, share the column ``other``.
-    - Constant columns are left out. Columns that identify rows are also left out: distinct whole
-      numbers in a column named id or index or without a name, and text of which more than half is
-      distinct.
+    - Numbers are kept. Missing values become the mean of the column in the training set, and an
+      additional column marks them if the training set has missing values. Infinite values, and
+      strings among numbers, are treated as missing.
+    - Dates become the columns days since 2000, month, weekday (0 for Monday) and hour.
+    - Each category becomes a column of 0 and 1. Two categories share a single column. A missing
+      value is the category ``missing``. Rare categories share the column ``other``. A category is
+      rare if less than 1 % and fewer than 10 of the rows have it, or if there are more than 255
+      categories.
+    - Constant columns are left out.
+    - Columns that identify rows are left out: distinct whole numbers in a column named id or index
+      or without a name, and text of which more than half is distinct.
 
-    If a text column has a category or a missing value that does not occur in the training set, the
-    columns of its categories get their means. ``get_feature_names_out`` returns the names of the
-    columns.
+    If a text column has a category or a missing value that does not occur in the training set, each
+    output column of the text column gets its mean, unless there is a column ``other``.
 
     Parameters
     ----------
     least_rows : int
         Minimum number of rows on which every learned value depends, to protect the rows of the
-        training set. If it is above 1, `fit_transform` replaces numbers by means of that many
-        consecutive values, and categories with fewer rows are merged. New rows are transformed
-        unchanged.
+        training set. If it is above 1, `fit_transform` replaces numbers by means of at least
+        `least_rows` consecutive values, and categories with fewer rows are merged. New rows are
+        transformed unchanged.
     columns : PreparedColumns, optional
         The columns to return: `columns_` of a preparation that was fitted on more rows. `fit` then
         learns only means and ranges. A column that is constant in the rows of this fit is 0 in all
@@ -187,17 +195,16 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.least_rows, self.columns = least_rows, columns
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn the columns, means and ranges from a training set of shape (n, d).
+        """Learn the output columns, means and ranges from a training set X of shape (n, d).
 
-        X is a DataFrame or an array.
-
-        Raise DataError if two columns have the same name, or if no column remains.
+        X is a DataFrame or an array. Raise DataError if two columns have the same name, or if no
+        column remains.
         """
         self.fit_transform(X)
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> Array:
-        """Learn from a training set, and return the transformed training set."""
+        """Learn the output columns from the training set X, and return X as numeric rows."""
         table, given = as_table(X), self.columns
         other = list_non_numeric_columns(table)
         self.feature_names_in_ = table.columns.to_numpy(dtype=object)
@@ -272,9 +279,10 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self._chosen(rows)
 
     def _learn_numbers(self, numbers: Array) -> Array:
-        """Learn the means and ranges of numeric columns, and return a mask of the missing values.
+        """Learn the mean and range of each numeric column, and return a mask of the missing values.
 
-        If `least_rows` is above 1, the numbers are replaced by means in place.
+        If `least_rows` is above 1, the values in `numbers` are first replaced by means of at least
+        `least_rows` consecutive values of the column.
         """
         if self.least_rows > 1:
             for column in numbers.T:
@@ -292,9 +300,9 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def _learn_notes(
         self, table: pd.DataFrame, other: Iterable[str], gaps: Mapping[str, Array]
     ) -> None:
-        """Learn the notes on each column: its missing values, and its values of a different type.
+        """Store notes on the conversion of each column, with the counts of its missing values.
 
-        `other` contains the names of non-numeric columns. `gaps` contains a mask of the missing
+        `other` contains the names of the non-numeric columns. `gaps` contains a mask of the missing
         values of each column of numbers or dates.
         """
         empty = {str(column): int(n) for column, n in table.isna().sum().items()}
@@ -309,13 +317,16 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         )
 
     def _chosen(self, rows: Array) -> Array:
-        """Return the output columns of encoded rows. Columns that were constant in `fit` are 0."""
+        """Return the output columns, given all encoded columns `rows`.
+
+        Output columns that were constant in the training set are set to 0.
+        """
         chosen = rows[:, self._varying]
         chosen[:, self._zero] = 0.0
         return chosen
 
     def transform(self, X: Any) -> Array:
-        """Return a table as numeric rows: float64 of shape (n, columns).
+        """Return the table X as numeric rows: float64 of shape (n, number of output columns).
 
         Raise DataError if two columns have the same name.
         """
@@ -329,7 +340,7 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return np.array(self._names_out, dtype=object)
 
     def find_schema_changes(self, X: Any) -> SchemaChanges:
-        """Return a `SchemaChanges` object that compares a table with the training set."""
+        """Return the differences between the columns of the table X and of the training set."""
         check_is_fitted(self, "notes_")
         table = as_table(X)
         used = [c for c in self.feature_names_in_ if self.kinds_[c] in (NUMBER, DATE, WORDS)]
@@ -371,7 +382,7 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     find_differences = find_schema_changes  # earlier name of this method, for users' code
 
     def _find_unchanged(self, table: pd.DataFrame) -> set[str]:
-        """Return the numeric columns whose values are all numbers within the training range."""
+        """Return the numeric columns with all values within the range of the training set."""
         others = {*list_non_numeric_columns(table)}
         plain = [c for c in self._numeric if c in table.columns and c not in others]
         values = table[plain].to_numpy(dtype=np.float64, na_value=np.nan)
@@ -380,15 +391,15 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return {column for column, same in zip(plain, inside, strict=True) if same}
 
     def __sklearn_tags__(self) -> Any:
-        """Return the tags with which scikit-learn accepts missing values and strings."""
+        """Return tags for scikit-learn: missing values and strings are accepted."""
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = tags.input_tags.string = True
         return tags
 
     def _numbers(self, table: pd.DataFrame) -> Array:
-        """Return the numeric columns, followed by the parts of dates, as a float64 array.
+        """Return the numeric columns, followed by four columns for each date, as a float64 array.
 
-        Missing values are NaN. The array has one row per row of the table.
+        The array has one row per row of `table`. Missing values are NaN.
         """
         numeric = table.reindex(columns=self._numeric)
         text = list_non_numeric_columns(numeric)
@@ -399,7 +410,10 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return np.hstack([np.where(np.isinf(X), np.nan, X), *parts])
 
     def _parsed(self, column: str, values: pd.Series[Any]) -> Array:
-        """Return the values of a column of numbers or dates, shape (n,). Other values are NaN."""
+        """Return the values of a column of numbers or dates as an array of n floats.
+
+        Dates become days since 2000. Values that are neither numbers nor dates become NaN.
+        """
         if is_numeric_column(values) and self.kinds_[column] == NUMBER:
             X = values.to_numpy(dtype=np.float64, na_value=np.nan)
             return np.where(np.isfinite(X), X, np.nan)
@@ -411,7 +425,10 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return parse_dates(values, self._day_first[column])
 
     def _expanded(self, table: pd.DataFrame, numbers: Array) -> Array:
-        """Return all encoded columns of a table, including constant columns, as an array."""
+        """Return all encoded columns of a table as an array, before constant columns are left out.
+
+        `numbers` contains the numeric columns of the table, with NaN for missing values.
+        """
         indicators = np.isnan(numbers[:, self._with_gaps]).astype(np.float64)
         filled = np.where(np.isnan(numbers), self._means, numbers)
         one_hot = [
@@ -421,7 +438,7 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return np.hstack([filled, indicators, *one_hot])
 
     def _expanded_names(self) -> tuple[list[str], list[str]]:
-        """Return the source column and the name of each column that `_expanded` returns."""
+        """Return the input column and the name of each column of the result of `_expanded`."""
         sources = self._numeric + [column for column in self._day_first for _ in DATE_PARTS]
         names = self._numeric + [f"{c} {part}" for c in self._day_first for part in DATE_PARTS]
         with_gaps = [sources[at] for at in self._with_gaps]
@@ -451,7 +468,7 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
 @dataclass(frozen=True)
 class _Words:
-    """The categories of a text column and their encoding."""
+    """The categories of a text column and their encoding as columns of 0 and 1."""
 
     levels: tuple[str, ...]
     # Encoding of the categories, shape (levels + 1, columns): one row per category. The last row
@@ -463,10 +480,10 @@ class _Words:
     def from_text(
         cls, text: pd.Series[Any], least_rows: int = 1, levels: Sequence[str] | None = None
     ) -> _Words:
-        """Learn the categories of a text column that occur in at least `least_rows` rows.
+        """Learn the encoding of the categories of a text column from the training set.
 
-        If `levels` are given, only the means of the columns are learned. Other categories are
-        ignored.
+        Categories with fewer than `least_rows` rows do not get a column. If `levels` are given,
+        they are used as the categories, and only the means of their columns are learned.
         """
         counts = text.value_counts()
         seen = frozenset(counts.index[counts >= least_rows])
@@ -480,7 +497,11 @@ class _Words:
 
     @staticmethod
     def _levels(text: pd.Series[Any], counts: pd.Series[int], least_rows: int) -> list[str]:
-        """Return the categories that become columns, given the counts of all categories."""
+        """Return the categories of a text column that become output columns.
+
+        Rare categories are replaced by a category for all of them. `counts` contains the number of
+        rows of each category.
+        """
         counts = counts.iloc[np.lexsort((counts.index.astype(str), -counts.to_numpy()))]
         n = len(text)
         frequent = (counts >= RARE_ROWS) | (counts >= RARE_SHARE * n)
@@ -509,22 +530,29 @@ class _Words:
         )
 
     def encoded(self, text: pd.Series[Any]) -> Array:
-        """Return one column of 0 and 1 per category, or a single column for two categories.
+        """Return strings as an array with one column of 0 and 1 per category.
 
-        The shape is (n, columns).
+        If there are two categories, the array has a single column.
         """
         return self.rows[self._codes(text, self.levels)]
 
     @staticmethod
     def _codes(text: pd.Series[Any], levels: Iterable[str]) -> NDArray[np.intp]:
-        """Return the position of each value in `levels`, or -1 for all other values."""
+        """Return the position of each string of `text` in the list of categories `levels`.
+
+        A string that is not in `levels` gets the position of the rare categories, or -1 without
+        them.
+        """
         index = pd.Index(list(levels), dtype=object)
         other = text.where(text.isna() | text.isin(index), OTHER)
         return index.get_indexer(pd.Index(other.where(text.notna(), MISSING), dtype=object))
 
 
 def describe_column_treatments(notes: Iterable[Note]) -> list[str]:
-    """Return sentences that describe the treatment of the columns, one per kind of treatment."""
+    """Return sentences that describe how the columns of a table are converted to numbers.
+
+    Columns with the same conversion are listed in one sentence.
+    """
     sentences = {
         WORDS: (
             "Categories were replaced by columns of 0 and 1. The number of columns is in "
@@ -560,10 +588,10 @@ def _column(table: pd.DataFrame, column: str) -> pd.Series[Any]:
 
 
 def _means(values: Array, least: int) -> Array:
-    """Return the numbers with each number replaced by the mean of its bin.
+    """Replace each number by the mean of its bin of at least `least` consecutive sorted numbers.
 
-    A bin contains at least `least` numbers that are consecutive in sorted order. Equal numbers are
-    in the same bin. NaN stays NaN. If there are fewer than `least` numbers, all values are NaN.
+    Equal numbers are in the same bin. NaN stays NaN. If there are fewer than `least` numbers, all
+    results are NaN.
     """
     made, there = np.full(len(values), np.nan), np.isfinite(values)
     if there.sum() < least:
@@ -578,7 +606,7 @@ def _means(values: Array, least: int) -> Array:
 
 
 def _date_parts(moments: pd.Series[Any]) -> Array:
-    """Return the days since 2000, month, weekday and hour of dates, shape (n, 4)."""
+    """Return the days since 2000, month, weekday and hour of dates as an array of shape (n, 4)."""
     days, clock = (moments - EPOCH).dt.days, moments.dt
     hour = clock.hour + clock.minute / 60 + clock.second / 3600
     parts = [days, clock.month, clock.day_of_week, hour]

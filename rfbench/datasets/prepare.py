@@ -1,4 +1,4 @@
-"""Preparation of a data set for a trial: split the rows, scale them, map the target."""
+"""Preparation of a data set for an experiment: split the rows, scale the rows, map the target."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ Scale = Callable[[NDArray[Any]], NDArray[Any]]
 
 @dataclass(frozen=True)
 class Prepared:
-    """The training set and the test set of a trial.
+    """The training set and the test set of a data set, after scaling.
 
     Parameters
     ----------
@@ -96,10 +96,10 @@ def prepare(
     dtype: str = "float64",
     trial: int = 0,
 ) -> Prepared:
-    """Split a data set, scale the rows and map the target.
+    """Split a data set into a training set and a test set, scale the rows and map the target.
 
-    Scaling and mapping are learned from the training set only. Scalings with 'all' in their names
-    use the test set as well.
+    Means, standard deviations and ranges are computed from the training set. Only scalings with
+    'all' in their names use the test set as well.
 
     Parameters
     ----------
@@ -109,20 +109,29 @@ def prepare(
         Rule for the split (see `split_rows`).
     scaling : {'none', 'standard', 'minmax', 'minmax-all', 'row-standard', '/255', 'rank',
             'robust', 'clipped-all', '/max', 'standard/max', 'standard-all/max'}
-        'standard': scale each column to mean 0 and standard deviation 1 (n in the denominator).
-        'minmax': scale each column to [0, 1]. 'minmax-all': the same, with the smallest and largest
-        value of all rows, including the test set. In both, columns that are constant in these rows
-        become 0. 'row-standard': scale each row to mean 0 and standard deviation 1 (d - 1 in the
-        denominator). A constant row becomes 0. 'rank' and 'robust': see `RankScaler` and
-        `SmoothClipScaler`. 'clipped-all': (x - mean) / (sd + 1e-5) of each column over all rows,
-        including the test set, clipped to [-3, 3]. '/max': divide every column by the largest value
-        of any column. 'standard/max': 'standard', then '/max'. 'standard-all/max': the same, with
-        the mean and standard deviation of all rows, including the test set. Sparse rows support
-        only 'none' and '/255'.
+        Scaling of the rows. Sparse rows support only 'none' and '/255'.
+
+        - 'standard': scale each column to mean 0 and standard deviation 1 (n in the denominator).
+        - 'minmax': scale each column to [0, 1]. A constant column becomes 0.
+        - 'minmax-all': like 'minmax', with the range of each column over both sets.
+        - 'row-standard': scale each row to mean 0 and standard deviation 1 (d - 1 in the
+          denominator). A constant row becomes 0.
+        - '/255': divide all values by 255.
+        - 'rank': see `RankScaler`.
+        - 'robust': see `SmoothClipScaler`.
+        - 'clipped-all': replace x by (x - mean) / (sd + 1e-5), clipped to [-3, 3]. The mean and
+          the standard deviation sd of each column are computed over both sets.
+        - '/max': divide all columns by the largest value in the training set.
+        - 'standard/max': 'standard', then '/max'.
+        - 'standard-all/max': like 'standard/max', with the mean and standard deviation of each
+          column over both sets.
     target : {'range', 'raw', 'standard', 'clipped-all'}
-        Mapping of the target of a regression. 'range': map the range of the training target to [-1,
-        1]. 'raw': do not change the target. 'standard': scale it to mean 0 and standard deviation
-        1. 'clipped-all': scale it like a column with this scaling. Ignored for classification.
+        Mapping of the target of a regression. It is ignored for classification.
+
+        - 'range': map the range of the training target to [-1, 1].
+        - 'raw': do not change the target.
+        - 'standard': scale the target to mean 0 and standard deviation 1.
+        - 'clipped-all': scale the target like a column with the scaling 'clipped-all'.
     generator : numpy.random.Generator
         Random generator for the split and the subset.
     rows : int, optional
@@ -133,7 +142,7 @@ def prepare(
     dtype : {'float64', 'float32'}
         Type of the rows after scaling. The target is always float64.
     trial : int
-        Number of the trial (see `split_rows`).
+        Number of the repetition of the experiment, from 0 (see `split_rows`).
 
     Returns
     -------
@@ -143,8 +152,8 @@ def prepare(
     Raises
     ------
     DataError
-        If an option is unknown or cannot be used for the data, a value is not finite, a side is
-        empty, a class has no training samples, or the training target is constant.
+        If an option is unknown or cannot be used for the data, a value is not finite, the training
+        or test set is empty, a class has no training samples, or the training target is constant.
     """
     options = ("scaling", scaling, Scaling), ("target", target, Target), ("dtype", dtype, DType)
     for key, value, allowed in options:
@@ -180,9 +189,10 @@ def _blocks(X: Rows) -> Iterator[slice]:
 
 
 def _take(dataset: Dataset, index: Index, *, on_disk: bool) -> Rows:
-    """Return a copy of rows in float64. Raise DataError for values that are not finite.
+    """Return a float64 copy of the rows at the positions `index`.
 
-    Rows of a folder of `.npy` files may stay on disk. Their blocks are checked when they are read.
+    If `on_disk` is True, rows of a folder of `.npy` files stay on disk. Raise DataError if a value
+    is not finite. Rows on disk are checked when they are read.
     """
     X: Rows = dataset.X
     if isinstance(X, RowSource) and on_disk:
@@ -198,10 +208,13 @@ def _take(dataset: Dataset, index: Index, *, on_disk: bool) -> Rows:
 
 
 def _cast(X: Rows, name: str, dtype: str) -> Rows:
-    """Return scaled rows as `dtype`, or raise DataError if a value is too large for it.
+    """Convert scaled rows to the floating-point type `dtype`.
 
-    Rows are cast only after they are scaled. Otherwise large numbers would lose digits in float32.
+    Raise DataError if a value is too large for `dtype`. `name` is the name of the data set in the
+    error message.
     """
+    # Rows are cast only after they are scaled. Otherwise large numbers would lose digits in
+    # float32.
     with np.errstate(over="ignore"):
         cast: Any = X.astype(dtype, copy=False)
     if not np.isfinite(cast if isinstance(cast, np.ndarray) else cast.data).all():
@@ -218,7 +231,10 @@ def _finite(block: NDArray[Any], name: str) -> NDArray[Any]:
 
 
 def _scaled(X: Rows, scale: Scale, name: str, dtype: str) -> Rows:
-    """Scale rows in place. For rows on disk, add the scaling to the source of the rows."""
+    """Scale the rows X in place with the function `scale`, and convert them to `dtype`.
+
+    Rows on disk are not changed. They are scaled whenever they are read.
+    """
     cast = partial(_cast, name=name, dtype=dtype)
     if isinstance(X, RowSource):
         return X.map_blocks(scale).map_blocks(cast).astype(dtype)
@@ -229,9 +245,10 @@ def _scaled(X: Rows, scale: Scale, name: str, dtype: str) -> Rows:
 
 
 def _scaler(X_train: Rows, X_test: Rows, scaling: str, dtype: str) -> Scale:
-    """Return a function that scales a block of rows, with parameters learned from the rows.
+    """Return a function that scales a block of rows with the method `scaling`.
 
-    Learning needs at most three passes over the rows.
+    The parameters of the function, such as means, are computed from the training set. Methods with
+    'all' in their names use the test set as well.
     """
     if scaling == "none":
         return np.asarray
@@ -286,14 +303,14 @@ def _standard_rows(block: NDArray[Any]) -> NDArray[Any]:
 
 
 def _range(sides: list[Rows]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the smallest and the largest value of each column."""
+    """Return the smallest and the largest value of each column over all the given sets of rows."""
     extremes = [(X[block].min(axis=0), X[block].max(axis=0)) for X in sides for block in _blocks(X)]
     lows, highs = zip(*extremes, strict=True)
     return np.min(lows, axis=0), np.max(highs, axis=0)
 
 
 def _moments(sides: list[Rows]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the mean and standard deviation of each column, in float64 and with two passes."""
+    """Return the mean and standard deviation of each column over all the given sets of rows."""
     n, total = sum(X.shape[0] for X in sides), np.zeros((1, sides[0].shape[1]))
     blocks = [(X, block) for X in sides for block in _blocks(X)]
     # Add the rows one by one, as numpy does in a sum over all rows. The rounding errors are then
@@ -331,7 +348,10 @@ def _map_target(
 
 
 def _check_classes(dataset: Dataset, labels: Index) -> None:
-    """Raise DataError if a class has no training samples."""
+    """Raise DataError if a class has no training samples.
+
+    `labels` contains the class codes of the training set.
+    """
     counts = np.bincount(labels, minlength=len(dataset.classes))
     for code in np.flatnonzero(counts == 0)[:1]:
         raise DataError(

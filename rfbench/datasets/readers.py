@@ -1,7 +1,7 @@
-"""Readers for the files of the catalog, which return arrays.
+"""Readers for the files of the data sets in the catalog. Each reader returns arrays.
 
-The hashes of the files are known, so broken files are rare. Therefore the readers have hardly any
-checks, and `read_catalog_data` rejects broken files.
+The hashes of the files are checked before, so broken files are rare. Therefore the readers have
+few checks of their own, and `read_catalog_data` checks their results.
 """
 
 from __future__ import annotations
@@ -25,7 +25,10 @@ from rfbench.errors import DataError
 
 
 def read_catalog_data(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
-    """Return the rows of a catalog entry. Raise DataError if a file is broken."""
+    """Return the rows and the target of a data set in the catalog.
+
+    `sources` are the files of the data set. Raise DataError if a file is broken.
+    """
     try:
         parsed = READERS[entry.reader](entry, sources)
         values: Any = parsed.X if isinstance(parsed.X, np.ndarray) else parsed.X.data
@@ -46,7 +49,7 @@ def read_catalog_data(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
 
 
 def _contents(sources: Sequence[FoundFiles]) -> Iterator[bytes]:
-    """Yield the content of each file, one file at a time."""
+    """Yield the decompressed content of each file, one file at a time."""
     for source in sources:
         yield from source.read().values()
 
@@ -59,10 +62,11 @@ def _table(
     separator: str | None = ",",
     comment: str | None = None,
 ) -> pd.DataFrame:
-    """Return a table from delimited text without names or quotes, with `fields` fields per line.
+    """Return a table from delimited text without a header, with `fields` fields per line.
 
-    Columns are identified by position. The columns in `text` are strings, and all other columns are
-    numbers. Raise ValueError if a number cannot be read. A `separator` of None means blanks.
+    The columns at the positions in `text` are strings, and all other columns are numbers. If
+    `separator` is None, fields are separated by blanks. Raise ValueError if a number cannot be
+    read.
     """
     table: pd.DataFrame = files.read_delimited(
         io.BytesIO(content),
@@ -79,7 +83,10 @@ def _table(
 
 
 def _codes(labels: pd.Series[Any], codes: Mapping[str, int]) -> NDArray[np.int64]:
-    """Return the class codes of labels. A label may be written as ``1`` or ``1.0``."""
+    """Return the class codes of labels, as defined by the dictionary `codes`.
+
+    A whole number may be written with decimals: the label ``1.0`` has the same code as ``1``.
+    """
     numbers, levels = pd.factorize(labels.str.strip())
     of_word = np.array([_code(word, codes) for word in levels], dtype=np.int64)
     for word in levels[of_word < 0][:1]:
@@ -97,9 +104,9 @@ def _code(label: str, codes: Mapping[str, int]) -> int:
 
 
 def _join(entry: Entry, parts: Sequence[Parsed], count: int = 1) -> Parsed:
-    """Join the rows of several files.
+    """Join the rows of several files of a data set.
 
-    If there are more than `count`, the first `count` files are the training set.
+    If there are more than `count` files, the rows of the first `count` files are the training set.
     """
     X, *more = [part.X for part in parts]
     if more:
@@ -115,19 +122,19 @@ def _join(entry: Entry, parts: Sequence[Parsed], count: int = 1) -> Parsed:
 
 
 def read_table(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
-    """Read delimited text: rows of numbers, one column of which is the target.
+    """Read text files of numbers and categories, one column of which is the target.
 
-    The options of the entry are:
+    The catalog entry of the data set has these options:
 
     - `fields`: the number of fields per line.
     - `separator`: the separator of the fields.
     - `header`: True if line 1 contains names.
     - `target`, `drop`, `group`, `words`: positions of columns, or names if there is a header. A
-      column in `words` becomes one column per value.
+      column in `words` contains categories, and becomes one column of 0 and 1 per category.
     - `replace`: a number and its replacement.
-    - `permuted`: a seed and a number of rows. numpy's default generator permutes that many leading
-      rows. The training set is the beginning of the permutation, and the test set its end, as in
-      published code.
+    - `permuted`: a seed and a number n of rows, for the split of published code. The first n rows
+      are permuted by numpy's default generator. The training set is the beginning of the
+      permutation and the test set its end.
     """
     fields, separator = int(entry.options["fields"]), str(entry.options.get("separator", ","))
     parts = []
@@ -154,7 +161,10 @@ def read_table(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
 
 
 def _chosen(entry: Entry, names: Sequence[Any]) -> dict[str, Any]:
-    """Return the positions of the columns that the options name."""
+    """Return the positions of the target, of the group, and of the other columns in the options.
+
+    `names` are the names or the positions of all columns.
+    """
 
     def position(column: int | str) -> int:
         return column % len(names) if isinstance(column, int) else names.index(column)
@@ -176,9 +186,10 @@ def _shaped(
     words: Sequence[int],
     group: int | None,
 ) -> Parsed:
-    """Return the rows, target and groups of a table, whose columns are identified by position.
+    """Return the rows, the target and the groups of a table with numbered columns.
 
-    Text columns follow the numbers, with one column per value, sorted by value.
+    The features are the numeric columns, followed by one column of 0 and 1 per category for each
+    column in `words`. `target`, `drop`, `words` and `group` are column numbers.
     """
     special = [*drop, *words, target, *([] if group is None else [group])]
     blocks = [table.drop(columns=special).to_numpy(dtype=np.float64)]
@@ -197,10 +208,11 @@ def _shaped(
 
 
 def read_arff(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
-    """Read one ARFF file of the catalog.
+    """Read one ARFF file of a data set in the catalog.
 
-    The options are the column options of `read_table`, with positions, and the option `fields`. The
-    option `leave_out` contains the indices of rows that do not belong to the data.
+    The options of the catalog entry are `fields`, `target`, `drop`, `group` and `words`, as in
+    `read_table`, with column positions. The option `leave_out` contains the indices of rows that do
+    not belong to the data.
     """
     (content,) = _contents(sources)
     chosen = _chosen(entry, range(int(entry.options["fields"])))
@@ -255,10 +267,10 @@ The category ``?`` (unknown) is last. An empty tuple means a numeric column.
 
 
 def read_adult(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
-    """Read `adult.data` and `adult.test`: numbers, and one column for each category.
+    """Read the files `adult.data` and `adult.test` of the data set Adult.
 
-    The order of the columns is kept. An unknown value (``?``) is a separate category. A label may
-    end in a full stop.
+    Each category becomes a column of 0 and 1, in the place of the original column. An unknown value
+    (``?``) is a separate category. A label may end in a full stop.
     """
     labels = {label + stop: code for label, code in entry.codes.items() for stop in ("", ".")}
     categories = dict(enumerate(ADULT.values()))
@@ -278,7 +290,10 @@ def read_adult(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
 
 
 def _read_svmlight(content: bytes, entry: Entry) -> Parsed:
-    """Return sparse rows and the class codes of the rows. Column indices in the file start at 1."""
+    """Return the sparse rows and the class codes in the content of an svmlight file.
+
+    Column numbers in the file start at 1.
+    """
     codes = {float(label): code for label, code in entry.codes.items()}
     X, labels = files.read_svmlight(io.BytesIO(content), n_features=entry.columns, zero_based=False)
     if codes:
@@ -288,16 +303,21 @@ def _read_svmlight(content: bytes, entry: Entry) -> Parsed:
 
 
 def read_svmlight(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
-    """Read svmlight files. The rows stay sparse if the catalog entry is sparse."""
+    """Read the svmlight files of a data set.
+
+    The rows stay sparse if the catalog entry declares sparse rows. Otherwise the rows become a
+    dense array.
+    """
     parts = [_read_svmlight(content, entry) for content in _contents(sources)]
     joined = _join(entry, parts)
     return joined if entry.sparse else replace(joined, X=joined.X.toarray())
 
 
 def read_rcv1(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
-    """Read the RCV1 vectors, training file first, and the topics of the documents.
+    """Read the feature vectors of the RCV1 documents, and the topics of the documents.
 
-    The option `topic` is the topic of the positive class.
+    The documents in the first file are the training set. The positive class contains the documents
+    with the topic in the option `topic`.
     """
     (topics,) = _contents(sources[-1:])
     # The label of a row in these files is the number of a document. Do not convert labels to
@@ -312,7 +332,11 @@ def read_rcv1(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
 
 
 def read_har(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
-    """Read triples of text files (features, activity, subject), training files first."""
+    """Read the data set HAR (human activity recognition), with a group for each subject.
+
+    Three consecutive files contain the features, the activities and the subjects of the same rows.
+    The files of the training set are first.
+    """
     parts, contents = [], _contents(sources)
     for rows, labels, subjects in zip(contents, contents, contents, strict=True):
         X = _table(rows, entry.columns, separator=None).to_numpy()
@@ -323,7 +347,11 @@ def read_har(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
 
 
 def read_idx(entry: Entry, sources: Sequence[FoundFiles]) -> Parsed:
-    """Read pairs of idx files (images and labels), training files first. Pixels stay bytes."""
+    """Read images and labels from idx files, the format of MNIST.
+
+    Files of images and of labels alternate, and the files of the training set are first. Pixels
+    stay bytes.
+    """
     parts, contents = [], _contents(sources)
     for pixels, labels in zip(contents, contents, strict=True):
         images = _idx(pixels, 3)

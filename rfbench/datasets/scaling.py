@@ -32,17 +32,17 @@ LEAST_DEVIATION = 0.3
 
 
 class _Bounded(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
-    """Base of scalings that map each column to bounded values, then to mean 0 and deviation 1.
+    """Base class of scalings that bound the values of each column, then standardize the column.
 
-    A column that is constant in the training set becomes 0. A column with two values is divided by
-    at least 0.3 times the distance between them, so that a rare 1 among zeros is not far from all
-    other rows.
+    A standardized column has mean 0 and standard deviation 1. A column that is constant in the
+    training set becomes 0. A column with two values is divided by at least 0.3 times their
+    distance, so that a rare 1 among zeros is not far from all other rows.
     """
 
     def fit(self, X: Rows, y: Any = None) -> Self:
-        """Learn the scaling from rows of shape (n, d), a dense array or a `RowSource` on disk.
+        """Learn the scaling from rows of shape (n, d), a dense array or rows on disk (`RowSource`).
 
-        If there are more than 100,000 rows, 100,000 evenly spaced rows are read. Raise ValueError
+        If there are more than 100,000 rows, 100,000 evenly spaced rows are used. Raise ValueError
         if a value is not finite, or if the rows are sparse.
         """
         if len(X) > MOST_ROWS or isinstance(X, RowSource):
@@ -60,18 +60,18 @@ class _Bounded(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # t
         return self
 
     def transform(self, X: Rows) -> Array:
-        """Return the scaled rows, float64 of shape (n, d)."""
+        """Return the scaled rows as a float64 array of shape (n, d)."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, reset=False)
         return np.asarray((self._bounded(X) - self.mean_) / self.scale_)
 
     @abstractmethod
     def _learn(self, X: Array) -> None:
-        """Compute the parameters of the scaling from the rows X."""
+        """Compute the parameters of the map to bounded values from the rows X."""
 
     @abstractmethod
     def _bounded(self, X: Array) -> Array:
-        """Return the rows X after the scaling, with bounded values."""
+        """Return the rows X with bounded values, before they are standardized."""
 
 
 class RankScaler(_Bounded):
@@ -96,12 +96,12 @@ class RankScaler(_Bounded):
 
 
 class SmoothClipScaler(_Bounded):
-    """Map each column to z = (x - median) / IQR and then to z / sqrt(1 + (z / 3)^2).
+    """Map each value x to z = (x - median) / IQR, and then to z / sqrt(1 + (z / 3)^2).
 
-    IQR is the distance between the quartiles. If the IQR is 0, half the range is used instead.
-    Small z hardly change, and no value exceeds 3. Then each column is scaled to mean 0 and standard
-    deviation 1. See Holzmueller, Grinsztajn and Steinwart, "Better by default" (NeurIPS 2024),
-    section 3.
+    The median and the IQR, the distance between the quartiles, are computed per column. If the IQR
+    is 0, half the range is used instead. Small z hardly change, and no result exceeds 3. Then each
+    column is scaled to mean 0 and standard deviation 1. See Holzmueller, Grinsztajn and Steinwart,
+    "Better by default" (NeurIPS 2024), section 3.
 
     >>> Z = SmoothClipScaler().fit([[0.0], [1.0], [2.0], [3.0], [4.0]])
     >>> (Z.width_.tolist(), Z.transform([[2.0], [1e9]]).round(3).tolist())

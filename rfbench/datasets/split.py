@@ -1,4 +1,4 @@
-"""Splitting rows into a training set and a test set."""
+"""Splitting the rows of a data set into a training set and a test set."""
 
 from __future__ import annotations
 
@@ -29,7 +29,10 @@ SPLIT_EXAMPLES = (
 
 
 def _find_split_kind(rule: object) -> str | None:
-    """Return the kind of a split rule, which is a key of `_WAYS`, or None for an unknown rule."""
+    """Return the kind of a split rule, such as "random" or "folds", or None for an unknown rule.
+
+    The kinds are the keys of `_WAYS`.
+    """
     if not isinstance(rule, Mapping) or not rule:
         return "given" if rule == "given" else None
     keys = frozenset(rule)
@@ -41,7 +44,7 @@ def _find_split_kind(rule: object) -> str | None:
 
 
 def check_split_rule(rule: object) -> None:
-    """Raise DataError if a split rule is unknown or has an impossible size."""
+    """Raise DataError if a split rule is unknown, or if a size in the rule is impossible."""
     if _find_split_kind(rule) is None:
         what = f"The split {rule!r} is unknown.{suggest_nearest_name(str(rule), ['given'])}"
         raise DataError(what, "", f"Choose {SPLIT_EXAMPLES}.")
@@ -61,12 +64,12 @@ def check_split_rule(rule: object) -> None:
 
 
 def is_given_split(rule: Rule) -> bool:
-    """Return True if the data define the test set, by a published split or a column."""
+    """Return True if the data define the test set, by a published split or by a column."""
     return _find_split_kind(rule) in ("given", "published", "column")
 
 
 def is_fixed_split(rule: Rule) -> bool:
-    """Return True if a split rule gives every trial the same training and test set."""
+    """Return True if a split rule gives the same training and test set in every repetition."""
     return _find_split_kind(rule) in ("given", "column", "last", "held out")
 
 
@@ -78,19 +81,20 @@ def split_rows(
     Parameters
     ----------
     dataset : Dataset
+        The data set.
     rule : 'given' or mapping
-        Rule for the split. Sizes are fractions or absolute numbers.
+        Rule for the split. A size is a number of rows or a fraction of all rows.
 
         - 'given' is the published split.
-        - ``{'column': c}`` is the split defined by column c of user data.
-        - ``{'train_size': s}`` is the published split with s of its training samples, drawn at
-          random, or with all training samples if there are fewer.
-        - ``{'test_size': t, 'train_size': s}`` draws both sets at random. By default s is the rest.
-          For a data set with groups of equal rows, complete groups with about as many rows are
-          drawn.
-        - ``{'held_out': t, 'train_size': s}`` draws both sets once for all trials: about t of the
-          rows of each class for the test set, and if possible at least one row of each class for
-          the training set. For data with groups, complete groups with about as many rows are drawn.
+        - ``{'column': c}`` is the split that column c of the user's data defines.
+        - ``{'train_size': s}`` is the published split, but with only s training samples, drawn at
+          random. If there are fewer than s, all are used.
+        - ``{'test_size': t, 'train_size': s}`` draws both sets at random. By default the training
+          set is the rest. For a data set with groups of equal rows, complete groups with about t
+          rows are drawn.
+        - ``{'held_out': t, 'train_size': s}`` draws both sets once for all trials. The test set
+          gets about t of the rows of each class. If possible, the training set gets at least one
+          row of each class. For data with groups, complete groups with about t rows are drawn.
         - ``{'stratified': t}`` is like ``held_out``, with a new draw for each trial.
         - ``{'leave_groups': g}`` draws g complete groups for the test set.
         - ``{'last': t}`` uses the last t rows as the test set.
@@ -103,17 +107,17 @@ def split_rows(
     generator : numpy.random.Generator
         Random generator for the draws.
     trial : int
-        Number of the trial, from 0. With folds, trial i uses fold i modulo k.
+        Number of the repetition of the split, from 0. With folds, trial i uses fold i modulo k.
 
     Returns
     -------
     train, test : ndarray of int64
-        Disjoint row indices. Together they are all rows, unless `train_size` is smaller.
+        Disjoint row indices. Together they are all rows, unless the rule reduces the training set.
 
     Raises
     ------
     DataError
-        If the rule is unknown, cannot be used for the data set, or leaves a side empty.
+        If the rule is unknown, cannot be used for the data set, or leaves a set empty.
     """
     check_split_rule(rule)
     mapping = {**rule, "trial": trial} if isinstance(rule, Mapping) else {}
@@ -178,7 +182,10 @@ def _held_out(dataset: Dataset, rule: Mapping[str, Any], generator: np.random.Ge
 
 
 def _whole_groups(dataset: Dataset, n_test: int, generator: np.random.Generator) -> Index:
-    """Draw complete groups of rows until the test set has at least `n_test` rows."""
+    """Draw complete groups of rows until they contain at least `n_test` rows.
+
+    Return the positions of the drawn rows, which are the test set.
+    """
     assert dataset.groups is not None
     groups, sizes = np.unique(dataset.groups, return_counts=True)
     drawn = generator.permutation(len(groups))
@@ -187,10 +194,10 @@ def _whole_groups(dataset: Dataset, n_test: int, generator: np.random.Generator)
 
 
 def _order_evenly(classes: NDArray[Any], offset: float) -> Index:
-    """Return an order of the rows in which each class is spread evenly.
+    """Return an order of the rows in which the rows of each class are spread evenly.
 
-    Row i of a class of m rows, counted from 0, gets the position (i + offset) / m. The rows are
-    sorted by this position.
+    `classes` contains the class of each row. Row i of a class with m rows, counted from 0, is
+    sorted by (i + offset) / m.
     """
     position = np.empty(len(classes))
     for label in np.unique(classes):
@@ -208,9 +215,10 @@ def _last(dataset: Dataset, rule: Mapping[str, Any], generator: np.random.Genera
 def split_by_time(times: NDArray[Any], size: int, folds: int = 1) -> list[Sides]:
     """Return the training rows and the test rows of each of `folds` consecutive folds in time.
 
-    The last fold has the last `size` rows as test rows, and each earlier fold has the `size` rows
-    before the next fold. The training rows of a fold are all rows before its test rows. Rows with
-    the same time stay together, so that a side may have more rows, or none. `times` has shape (n,).
+    `times` is the time of each row, shape (n,). The test rows of the last fold are the `size`
+    latest rows, and each earlier fold tests the `size` rows before. The training rows of a fold are
+    all rows before its test rows. Rows with the same time are never split, so that a set may be
+    larger than `size`, or empty.
     """
     ordered, n = np.sort(times), len(times)
     starts = [max(0, n - fold * size) for fold in range(folds, 0, -1)]
@@ -258,9 +266,9 @@ def _folds(dataset: Dataset, rule: Mapping[str, Any], generator: np.random.Gener
 
 
 def _some_of(numbers: Index, size: float, generator: np.random.Generator) -> Sides:
-    """Draw groups for the test set, and return the training rows and the test rows.
+    """Draw groups for the test set, and return the positions of the training rows and test rows.
 
-    `numbers` contains the group of each row. `size` is the number or the share of drawn groups.
+    `numbers` contains the group of each row. `size` is the number or the share of groups to draw.
     """
     groups = np.unique(numbers)
     in_test = np.isin(numbers, generator.permutation(groups)[: _resolve_size(size, len(groups))])
@@ -283,10 +291,10 @@ _WAYS: dict[str, tuple[tuple[str, ...], Draw]] = {
 
 
 def count_training_rows(n: int, n_given: int | None, rule: Rule) -> int:
-    """Return the size of the training set for a split of n rows.
+    """Return the number of training rows that a split rule gives for n rows.
 
-    For groups or blocks the size is estimated from their share. If only a number of groups is
-    given, n is returned.
+    `n_given` is the number of rows of the published training set. For groups and blocks, the result
+    is an estimate. If `rule` has a number of groups instead of a share, the result is n.
     """
     sizes = rule if isinstance(rule, Mapping) else {}
     if "folds" in sizes:
@@ -309,7 +317,7 @@ def count_training_rows(n: int, n_given: int | None, rule: Rule) -> int:
 
 
 def _resolve_size(size: float, n: int) -> int:
-    """Return a size, given as a number or as a share of n, as a number of rows or groups."""
+    """Return `size` as a whole number. A fraction is a share of `n` and becomes at least 1."""
     return size if isinstance(size, int) else max(1, round(size * n))
 
 
@@ -322,7 +330,8 @@ def draw_subset(
 ) -> tuple[Index, Index]:
     """Draw `rows` training samples at random, and a proportional number of test samples.
 
-    If `test_rows` is given, it replaces the proportional number of test samples.
+    If `test_rows` is given, at most `test_rows` test samples are drawn instead. Return the indices
+    of the training samples and of the test samples.
     """
     n_test = len(test)
     if rows < len(train):

@@ -1,7 +1,7 @@
-"""Storage of rows in a folder of `.npy` files and a file `facts.json`, without pickles.
+"""Storage of data sets in folders of `.npy` files and a file `facts.json`, without pickles.
 
-Arrays and the parts of sparse rows are separate files, which are memory-mapped. The numbers of a
-table are one array with a row per column. Strings are stored as codes of distinct values.
+Each array is a separate file, which can be memory-mapped. The numeric columns of a table are
+stored as one array. Strings are stored as integer codes and a list of distinct strings.
 """
 
 from __future__ import annotations
@@ -28,9 +28,10 @@ SPARSE = ("data", "indices", "indptr")
 def write_stored_data(
     folder: Path, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
 ) -> None:
-    """Write facts and arrays into a new folder, completely or not at all.
+    """Write arrays as `.npy` files, and `facts` as `facts.json`, into a new folder.
 
-    Raise OSError if the folder already exists or cannot be written.
+    If writing fails, no folder remains. Raise OSError if the folder already exists or cannot be
+    written.
     """
     with files.stage_folder(folder) as stage:
         for name, array in arrays.items():
@@ -39,7 +40,10 @@ def write_stored_data(
 
 
 def split_into_json_and_arrays(data: Parsed) -> tuple[dict[str, Any], Arrays] | None:
-    """Return the rows as JSON values and arrays, or None for an unsupported type of rows."""
+    """Return the content of a data set as a dictionary of JSON values and a dictionary of arrays.
+
+    The result is None if the data set contains values of a type that cannot be stored.
+    """
     facts: dict[str, Any] = {"n_given_train": data.n_given_train, "about": data.about}
     arrays = {"y": np.asarray(data.y)}
     if data.groups is not None:
@@ -62,7 +66,10 @@ def split_into_json_and_arrays(data: Parsed) -> tuple[dict[str, Any], Arrays] | 
 
 
 def read_stored_data(folder: Path) -> Parsed:
-    """Return the rows stored in a folder. Damaged files may raise any type of error."""
+    """Return the data set that `write_stored_data` has stored in a folder.
+
+    If a file is damaged, any type of error may be raised.
+    """
     facts = json.loads((folder / FACTS_FILE).read_bytes())
     arrays = {
         file.stem: np.load(file, mmap_mode="r", allow_pickle=False) for file in folder.glob("*.npy")
@@ -81,9 +88,9 @@ def read_stored_data(folder: Path) -> Parsed:
 
 
 def _table(X: pd.DataFrame) -> tuple[list[Any], Arrays] | None:
-    """Convert a table to descriptions of its columns (JSON values) and arrays of their values.
+    """Return a list that describes the columns of a table, and arrays with their values.
 
-    Return None if the type of a column is not supported.
+    The list can be stored as JSON. The result is None if a column has a type that cannot be stored.
     """
     columns: list[Any] = []
     numbers, codes = [], []
@@ -125,7 +132,7 @@ def _is_plain(index: pd.Index[Any]) -> bool:
 
 
 def _dataframe(columns: list[Any], arrays: Arrays) -> pd.DataFrame:
-    """Return the table that `_table` has converted to descriptions and arrays."""
+    """Return the table with the given column descriptions and arrays, the inverse of `_table`."""
     content, ends = arrays["words"].tobytes(), [0, *arrays["ends"].tolist()]
     words = iter(content[a:b].decode(errors="surrogatepass") for a, b in pairwise(ends))
     numbers, codes = iter(arrays["numbers"]), iter(arrays["codes"])

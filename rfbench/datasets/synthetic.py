@@ -1,4 +1,4 @@
-"""Synthetic problems from papers."""
+"""Synthetic classification problems from papers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Generated = tuple[NDArray[np.float64], NDArray[np.int64]]
 def sphere(generator: np.random.Generator, d: int, n: int) -> Generated:
     """Return n points X ~ N(0, I_d), shape (n, d), and two classes y separated by a sphere.
 
-    y is 1 if ``|x| > sqrt(d)``, which is true for about half of the points, and 0 otherwise.
+    y is 1 if ``|x| > sqrt(d)`` for a point x, and 0 otherwise. About half of the points have y = 1.
 
     References
     ----------
@@ -31,14 +31,13 @@ def hyperplane(
 ) -> Generated:
     """Return n points X ~ N(0, I_d), shape (n, d), and two classes y separated by a hyperplane.
 
-    y is 1 if ``x'u > 0``, and 0 otherwise.
-
-    u is 1 in the first `informative` coordinates and ``weak * N(0, 1)`` in the others.
+    y is 1 if ``x'u > 0`` for a point x, and 0 otherwise. The first `informative` entries of the
+    vector u are 1. All other entries are drawn from ``weak * N(0, 1)``.
 
     References
     ----------
     Source: the public example of Sinha and Duchi, "Learning kernels with random features", 2016.
-    The problem is a substitute for the data of their Figure 2.
+    The problem replaces the data of their Figure 2.
     """
     u = weak * generator.standard_normal(d)
     u[:informative] = 1.0
@@ -48,15 +47,16 @@ def hyperplane(
 
 @dataclass(frozen=True)
 class Problem:
-    """A function that generates a synthetic problem, with default values of the parameters."""
+    """A function that draws the rows of a synthetic problem, with default parameter values."""
 
     draw: Callable[..., Generated]
     parameters: Mapping[str, int | float]
 
     def complete(self, name: str, given: Mapping[str, object] | None) -> dict[str, int | float]:
-        """Return all parameters of the problem. Given values replace the defaults.
+        """Return all parameters of the problem: the values in `given`, and defaults for the rest.
 
-        Raise DataError if a parameter is unknown or not a positive number of the right type.
+        `name` is the name of the problem in error messages. Raise DataError if a parameter is
+        unknown or not a positive number of the right type.
         """
         values = dict(self.parameters)
         for key, value in (given or {}).items():

@@ -1,4 +1,4 @@
-"""User data: a file, a function, or a data set of OpenML or of scikit-learn."""
+"""Data of the user: a file, a function, or a data set of OpenML or of scikit-learn."""
 
 from __future__ import annotations
 
@@ -37,7 +37,10 @@ _entries: dict[tuple[str, str, int], Entry] = {}
 
 
 def make_default_data_name(parameters: Options) -> str:
-    """Return the name that user data have in results if no name is given."""
+    """Return the name of the user's own data in results, if the user gives no name.
+
+    The name is derived from the path, the function or the number of the data.
+    """
     source = str(find_source(parameters))
     value = str(parameters[source])
     if source in ("file", "path"):
@@ -48,9 +51,9 @@ def make_default_data_name(parameters: Options) -> str:
 def load_user_data_entry(
     name: str, parameters: Options, folder: Path | None = None, sha256: str | None = None
 ) -> tuple[Entry, str]:
-    """Return the catalog entry of user data and their identity, a hash.
+    """Return a catalog entry for the user's own data, and a hash that identifies the data.
 
-    The rows are read only if this process has not read the same content before.
+    If this process has already read the same content, the rows are not read again.
     """
     content_hash = sha256 or _find_hash(parameters, folder)
     entry = _entries.get((name, content_hash, REVISION))
@@ -62,13 +65,12 @@ def load_user_data_entry(
 def read_user_data(
     name: str, parameters: Options, folder: Path | None = None, sha256: str | None = None
 ) -> tuple[Entry, Parsed, str]:
-    """Return a catalog entry for user data, the rows and their identity.
+    """Return a catalog entry for the user's own data, the rows, and a hash that identifies them.
 
-    Rows of a folder of `.npy` files stay on disk. Other data are parsed once and cached. `name` is
-    the name in results. `parameters` has one of the keys `rfbench.datasets.catalog.SOURCES`, and
-    the options for reading this source. Relative paths start at `folder` (None: the current
-    folder). If the identity `sha256` is known, it is used to find cached rows. Raise DataError if
-    the data do not exist, or if no method could use the data.
+    `name` is the name in results. `parameters` has one of the keys in `SOURCES`, such as `file`,
+    and the options for reading this source. Relative paths start at `folder`, or at the current
+    folder if it is None. If `sha256`, the hash of the data, is known, it is used to find rows in
+    the cache. Raise DataError if the data do not exist or cannot be used.
     """
     if find_source(parameters) == "path":
         path, task = _locate_rows(parameters, folder)
@@ -93,10 +95,10 @@ def read_user_data(
 
 
 def hash_user_data(parameters: Options, folder: Path | None, parsed: Parsed | None = None) -> str:
-    """Return a hash of the content of user data and of the options for reading it.
+    """Return a hash of the content of the user's own data and of the options for reading it.
 
-    The hash does not depend on the path or the name. `parsed` is needed unless the source is a
-    file.
+    The hash does not depend on the path or the name. `parsed` contains the rows, which are needed
+    unless the source is a file.
     """
     shape = {key: parameters[key] for key in (*SHAPING, *READING_KEYS) if key in parameters}
     if find_source(parameters) == "file":
@@ -114,13 +116,16 @@ def hash_user_data(parameters: Options, folder: Path | None, parsed: Parsed | No
 
 
 def _locate_rows(parameters: Options, folder: Path | None) -> tuple[Path, str | None]:
-    """Return the path of the folder of `.npy` files, and the task given in the parameters."""
+    """Return the path of the folder of `.npy` files, and the task, as given in the parameters."""
     path = (folder or Path()) / Path(parameters["path"]).expanduser()
     return path.absolute(), parameters.get("task")
 
 
 def _find_hash(parameters: Options, folder: Path | None) -> str:
-    """Return the identity of user data. Data that are not on disk are read once and cached."""
+    """Return the hash that identifies the user's own data.
+
+    Data that are not on disk are read once and stored in the cache.
+    """
     source = find_source(parameters)
     if source == "path":
         return npy_folder.hash_npy_folder(*_locate_rows(parameters, folder))
@@ -137,9 +142,10 @@ def _find_hash(parameters: Options, folder: Path | None) -> str:
 
 @functools.cache
 def _of_function(parameters: str, folder: Path | None, code: str) -> str:
-    """Return the identity of the data that the user's function returns.
+    """Return the hash of the data that the user's function returns.
 
-    The function is called once per process, and its rows are stored for the worker processes.
+    The function is called once per process, and its rows are stored in the cache. `parameters` is
+    JSON with the path and the arguments of the function. `code` is a hash of the code.
     """
     return _stored(json.loads(parameters), folder)[0]
 
@@ -221,7 +227,10 @@ def _called(path: str, folder: Path | None, arguments: Options) -> Any:
 
 
 def _taken(what: str, result: Any, shaping: Options) -> Parsed:
-    """Convert the data that the user's function or scikit-learn has returned to `Parsed` rows."""
+    """Convert the return value of the user's function, or of scikit-learn, to `Parsed` rows.
+
+    `what` is the name of the function in error messages.
+    """
     labels: Any = ()
     if isinstance(result, Mapping) and "data" in result:
         X, y = result["data"], result.get("target")

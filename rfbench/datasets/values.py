@@ -78,9 +78,10 @@ def format_names(names: list[str]) -> str:
 
 
 def as_table(X: Any, what: str = "The table") -> pd.DataFrame:
-    """Return the rows as a table with strings as column names.
+    """Return the rows X as a table with stripped strings as column names.
 
-    Raise DataError if a name occurs twice.
+    Raise DataError if two columns have the same name. `what` is the name of the table in the
+    message.
     """
     table = X if isinstance(X, pd.DataFrame) else pd.DataFrame(np.asarray(X))
     table = table.reset_index(drop=True)
@@ -90,7 +91,10 @@ def as_table(X: Any, what: str = "The table") -> pd.DataFrame:
 
 
 def check_distinct_names(what: str, names: Iterable[Any]) -> None:
-    """Raise DataError if two columns have the same name after stripping."""
+    """Raise DataError if two column names are equal after blanks at their ends are removed.
+
+    `what` is the name of the table in the error message.
+    """
     first: dict[str, int] = {}
     for place, name in enumerate((str(name).strip() for name in names), 1):
         if (before := first.setdefault(name, place)) != place:
@@ -108,7 +112,7 @@ def is_numeric_column(column: pd.Series[Any] | Any) -> bool:
 
 
 def group_columns_by_dtype(table: pd.DataFrame) -> dict[Any, list[int]]:
-    """Return the positions of the columns of each dtype."""
+    """Return a dictionary from each dtype to the positions of its columns in the table."""
     groups: dict[Any, list[int]] = {}
     for at, dtype in enumerate(table.dtypes):
         groups.setdefault(dtype, []).append(at)
@@ -116,7 +120,7 @@ def group_columns_by_dtype(table: pd.DataFrame) -> dict[Any, list[int]]:
 
 
 def find_columns_by_dtype(table: pd.DataFrame, has_type: Callable[[Any], bool]) -> list[int]:
-    """Return the positions of the columns with a dtype for which `has_type` is True."""
+    """Return the positions of the columns with a dtype for which `has_type` returns True."""
     groups = group_columns_by_dtype(table)
     return sorted(at for dtype, places in groups.items() if has_type(dtype) for at in places)
 
@@ -137,13 +141,13 @@ def is_missing(column: pd.Series[Any]) -> pd.Series[Any]:
 
 
 def has_nested_values(column: pd.Series[Any]) -> bool:
-    """Return True if cells of a column are lists, mappings or bytes instead of single values."""
+    """Return True if some values of a column are lists, tuples, mappings, arrays or bytes."""
     parts = (bytes, bytearray, memoryview, list, tuple, dict, set, np.ndarray)
     return bool(column.dtype == object and any(isinstance(cell, parts) for cell in column))
 
 
 def infer_column_kind(name: str, column: pd.Series[Any]) -> str:
-    """Return the kind of a column: numbers, dates, text, or a reason to leave it out."""
+    """Return the kind of a column: numbers, dates, categories, or a reason not to use it."""
     if is_numeric_column(column):
         return infer_row_identifier(name, column) or NUMBER
     if isinstance(column.dtype, pd.CategoricalDtype):
@@ -181,12 +185,12 @@ def infer_row_identifier(name: str, column: pd.Series[Any]) -> str:
 
 
 def is_row_identifier_name(name: str) -> bool:
-    """Return True if a name is typical of a column of row numbers: id, index, or empty."""
+    """Return True if a column name is typical of row numbers or identifiers, such as id."""
     return bool(_UNLABELED.fullmatch(name) or _IDENTIFIER.fullmatch(name))
 
 
 def to_text(column: pd.Series[Any]) -> pd.Series[Any]:
-    """Return the values of a column as strings, with None for missing values."""
+    """Return the values of a column as strings, with None for missing values and blank strings."""
     # Whole numbers with missing values are stored as floats. Format 3.0 as "3", without decimals.
     if is_numeric_column(column):
         numbers = column.to_numpy(dtype=np.float64, na_value=np.nan)
@@ -201,9 +205,9 @@ def to_text(column: pd.Series[Any]) -> pd.Series[Any]:
 
 
 def has_decimal_comma(text: pd.Series[Any]) -> bool:
-    """Return True if the numbers in strings have a decimal comma, such as 12,5 or 1.234,5.
+    """Return True if the numbers in a column of strings have decimal commas, as in 12,5 or 1.234,5.
 
-    The number 1,234 is ambiguous and does not count.
+    A number like 1,234 is ignored, because its comma may separate thousands.
     """
     text = to_text(text).dropna().str.replace(_UNIT, "", regex=True)
     return bool(
@@ -215,9 +219,8 @@ def has_decimal_comma(text: pd.Series[Any]) -> bool:
 def is_mostly_numbers(text: pd.Series[Any], numbers: Array) -> bool:
     """Return True if more than half of the strings are numbers.
 
-    The result is False if all numbers are in accounting notation.
-
-    Strings such as (1), (2) are not negative numbers if all of them have this form.
+    `numbers` contains the parsed strings, with NaN for a string that is not a number. The result is
+    False if all numbers have the form (1) or 1-, in which accounting writes negative numbers.
     """
     there = np.isfinite(numbers)
     if 2 * there.sum() <= len(text):
@@ -231,11 +234,10 @@ def is_only_dashes(text: pd.Series[Any]) -> pd.Series[Any]:
 
 
 def to_plain_numbers(text: pd.Series[Any], *, comma: bool) -> pd.Series[Any]:
-    """Return strings with numbers in a plain form: a decimal point and an ASCII minus sign.
+    """Return strings with numbers in plain notation: a decimal point and an ASCII minus sign.
 
-    Percent signs, currency signs and thousands separators are removed. The separators are spaces,
-    apostrophes, and whichever of comma and point is not the decimal sign. Strings that are not
-    numbers are not changed or become None.
+    Percent signs, currency signs and thousands separators are removed. `comma` is True if the input
+    has decimal commas. Strings that are not numbers are not changed or become None.
     """
     codes, different = pd.factorize(text)
     words = pd.Series(different, dtype=object).str.strip()
@@ -246,9 +248,9 @@ def to_plain_numbers(text: pd.Series[Any], *, comma: bool) -> pd.Series[Any]:
 
 
 def _rewrite(words: pd.Series[Any], *, comma: bool) -> pd.Series[Any]:
-    """Return strings with their numbers in the plain form that `to_plain_numbers` describes.
+    """Return strings with their numbers in the plain notation of `to_plain_numbers`.
 
-    Each string is compared with every notation of numbers, which is slow.
+    `comma` is True if the input has decimal commas.
     """
     accounts = words.str.fullmatch(_ACCOUNTS).astype(bool)
     words = words.where(~accounts, words.str.replace(_ACCOUNTS, r"-\1\2", regex=True))
@@ -269,7 +271,8 @@ def _rewrite(words: pd.Series[Any], *, comma: bool) -> pd.Series[Any]:
 def parse_numbers(text: pd.Series[Any], *, comma: bool) -> Array:
     """Return strings as floats. A string that is not a finite number becomes NaN.
 
-    `to_plain_numbers` describes the accepted signs and separators.
+    Percent signs, currency signs and thousands separators are accepted. `comma` is True if the
+    numbers have decimal commas.
     """
     codes, different = pd.factorize(text)
     words = to_plain_numbers(pd.Series(different, dtype=object), comma=comma)
@@ -278,9 +281,10 @@ def parse_numbers(text: pd.Series[Any], *, comma: bool) -> Array:
 
 
 def split_numbers_and_units(text: pd.Series[Any]) -> pd.DataFrame:
-    """Return a table with the number and the unit in each string, both as strings.
+    """Return a table with the columns `number` and `unit`: the two parts of each string.
 
-    Both are missing if the string is not a number with or without a unit.
+    Both parts are strings. The unit may be empty. If a string is not a number with or without a
+    unit, both parts are missing.
     """
     codes, different = pd.factorize(text)
     words = pd.Series(different, dtype=object).str.strip()
@@ -290,9 +294,10 @@ def split_numbers_and_units(text: pd.Series[Any]) -> pd.DataFrame:
 
 
 def list_units(text: pd.Series[Any]) -> list[str]:
-    """Return the units in a text column, or an empty list if it does not contain measurements.
+    """Return the units in a text column, such as ``kg``, in sorted order.
 
-    Most strings have to be numbers, with at most eight different units.
+    The list is empty unless most strings are numbers and at least one number has a unit. It is also
+    empty if there are more than eight different units.
     """
     units = split_numbers_and_units(text)["unit"].value_counts()
     few = 2 * units.sum() > len(text) and units.drop("", errors="ignore").sum() > 0
@@ -302,14 +307,16 @@ def list_units(text: pd.Series[Any]) -> list[str]:
 def parse_numbers_with_units(
     text: pd.Series[Any], *, comma: bool, unit: str | None = None
 ) -> tuple[Array, str]:
-    """Return the numbers in strings with a common unit, shape (n,), and the unit.
+    """Return the numbers in strings such as "5 kg", and their common unit.
 
-    `unit` is the known unit. By default the unit is detected. A detected unit has at least two
-    letters or is a known sign, and requires at least 20 different numbers. The letters K, M and B
-    after numbers are factors if several of them occur, or if one of them and numbers without a
-    letter occur. The unit is then for example ``K, M``. Strings with a different unit are NaN.
-    Strings without a unit are NaN if the unit is detected. If there is no common unit, all numbers
-    are NaN, and the unit is empty.
+    If `unit` is given, strings with a different unit become NaN. Otherwise the unit is detected. If
+    there is no common unit, all numbers are NaN, and the unit is an empty string. A detected unit
+    has at least two letters or is a known sign, and at least 20 of the numbers have to be
+    different.
+
+    The letters K, M and B after numbers may be factors, such as a thousand, instead of units. They
+    are factors if several of them occur, or if one of them and numbers without a letter occur. The
+    unit is then for example ``K, M``. `comma` is True if the numbers have decimal commas.
     """
     parts = split_numbers_and_units(text)
     numbers, units = parse_numbers(parts["number"], comma=comma), parts["unit"].fillna("\0")
@@ -333,11 +340,12 @@ def parse_numbers_with_units(
 
 
 def is_day_first(text: pd.Series[Any], before: bool | None = None) -> bool | None:
-    """Return True if 1/2/2020 means February 1. None if there are no dates of this form.
+    """Return True if 1/2/2020 means February 1, and False if it means January 2.
 
-    If the first or the second number of a date is above 12, it is the day. If all numbers are at
-    most 12, the result is `before`, the order in the training set. If `before` is None, the day is
-    first in dates with points or hyphens.
+    If the first or the second number of a date in the column is above 12, it is the day. If all
+    numbers are at most 12, the result is `before`, the order in an earlier column. If `before` is
+    None, the day is first in dates with points or hyphens. If there are no dates of this form, the
+    result is `before`.
     """
     parts = text.dropna().astype(str).str.extract(r"^(\d{1,2})([-/.])(\d{1,2})[-/.]\d")
     if parts[1].isna().all():
@@ -349,9 +357,10 @@ def is_day_first(text: pd.Series[Any], before: bool | None = None) -> bool | Non
 
 
 def to_days(name: str, column: pd.Series[Any]) -> Array:
-    """Return dates as days since `EPOCH`, or numbers unchanged, as floats; NaN if missing.
+    """Return dates as days since `EPOCH`, as floats. Numbers are not changed.
 
-    Raise DataError if a column contains neither dates nor numbers.
+    Missing values become NaN. Raise DataError if the column contains neither dates nor numbers.
+    `name` is the name of the column.
     """
     if is_numeric_column(column):
         return column.to_numpy(dtype=np.float64, na_value=np.nan)
@@ -371,9 +380,10 @@ def to_days(name: str, column: pd.Series[Any]) -> Array:
 
 
 def parse_dates(column: pd.Series[Any], before: bool | None = None) -> pd.Series[Any]:
-    """Return the dates in a column, in UTC without a time zone. Other values are NaT.
+    """Return the dates in a column, in UTC without a time zone. Other values become NaT.
 
-    `before` is True if days came first in the training set (see `is_day_first`).
+    `before` is True if the day comes before the month in an earlier column, such as the training
+    column. It decides ambiguous dates, see `is_day_first`.
     """
     if pd.api.types.is_datetime64_any_dtype(column.dtype):
         return pd.to_datetime(column, utc=True).dt.tz_localize(None)
@@ -397,9 +407,9 @@ def parse_dates(column: pd.Series[Any], before: bool | None = None) -> pd.Series
 
 
 def format_dates(days: pd.Series[Any], form: str) -> pd.Series[Any]:
-    """Return days since `EPOCH` as strings in a format of `strftime`.
+    """Return days since `EPOCH` as date strings in the `strftime` format `form`.
 
-    Infinite numbers give None.
+    Infinite numbers become missing values.
     """
     finite = days.where(np.isfinite(days.to_numpy()))
     moments = EPOCH + pd.to_timedelta(finite, unit="D", errors="coerce")
