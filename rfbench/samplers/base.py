@@ -339,7 +339,7 @@ class RandomFeatures(
 
     @property
     def n_columns(self) -> int:
-        """Number of real-valued columns of the features."""
+        """Number of columns of the feature matrix."""
         return self.feature_map_.n_columns
 
     def bytes_per_row(self, itemsize: int) -> int:

@@ -433,7 +433,7 @@ class ForeignMap(FittedMap):
 
     @property
     def n_columns(self) -> int:
-        """Number of real-valued columns of the features."""
+        """Number of columns of the feature matrix."""
         return self.width
 
     def astype(self, dtype: Any) -> ForeignMap:
@@ -441,7 +441,7 @@ class ForeignMap(FittedMap):
         return self
 
     def transform_into(self, rows: Rows, out: FloatArray) -> None:
-        """Write the features of the rows, shape (n, d), into `out`, shape (n, n_columns)."""
+        """Compute the features of the n rows, and write them into `out`, shape (n, n_columns)."""
         block = to_feature_matrix(self.fitted.transform(_divided(rows, self.scale)), rows.shape[0])
         check_columns(block.shape[1], self.width)
         out[...] = block

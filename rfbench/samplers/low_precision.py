@@ -42,7 +42,7 @@ class RoundedMap(FeatureMap):
         return -(-self.n_columns * self.bits // 8)
 
     def transform_into(self, rows: Rows, out: FloatArray) -> None:
-        """Write the features of rows, shape (n, d), into `out`, shape (n, n_columns)."""
+        """Compute the features of the n rows, and write them into `out`, shape (n, n_columns)."""
         super().transform_into(rows, out)
         step = 2.0 * abs(self.scale) / (2**self.bits - 1)
         numbers = 2 * np.arange(self.n_frequencies, dtype=np.uint64)

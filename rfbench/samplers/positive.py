@@ -35,7 +35,7 @@ class PositiveMap(FeatureMap):
     center: FloatArray | None = None
 
     def transform_into(self, rows: Rows, out: FloatArray) -> None:
-        """Write the features of rows, shape (n, d), into `out`, shape (n, n_columns)."""
+        """Compute the features of the n rows, and write them into `out`, shape (n, n_columns)."""
         for block in iterate_row_blocks(rows.shape[0], rows.shape[1]):
             part, exponents = to_dense(rows[block]), out[block]
             if self.center is not None:

@@ -48,7 +48,7 @@ class ProjectedMap(FittedMap):
         return int(self.matrix.shape[1])
 
     def astype(self, dtype: Any) -> ProjectedMap:
-        """Return the map with its arrays converted to the floating-point type `dtype`."""
+        """Return the feature map with its arrays converted to the floating-point type `dtype`."""
         return ProjectedMap(self.inner.astype(dtype), self.matrix.astype(dtype, copy=False))
 
     def unproject(self, coefficients: FloatArray) -> tuple[FittedMap, FloatArray]:

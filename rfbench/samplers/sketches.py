@@ -308,11 +308,11 @@ class DotProductMap(FittedMap):
         return self.columns
 
     def astype(self, dtype: Any) -> DotProductMap:
-        """Return the map with its arrays converted to the floating-point type `dtype`."""
+        """Return the feature map with its arrays converted to the floating-point type `dtype`."""
         return replace(self, sketches=[(a, convert(each, dtype)) for a, each in self.sketches])
 
     def transform_into(self, rows: Rows, out: FloatArray) -> None:
-        """Write the features of the rows, shape (n, d), into `out`, shape (n, n_columns)."""
+        """Compute the features of the n rows, and write them into `out`, shape (n, n_columns)."""
         for block in iterate_row_blocks(rows.shape[0], max(self.width, self.columns)):
             part = to_dense(rows[block]) / np.asarray(self.length, out.dtype)
             padded = np.zeros((len(part), self.width), out.dtype)
