@@ -57,17 +57,16 @@ class WeightedPool(ScoredFeatures):
     replace : {True}, default=True
         Features are drawn with replacement.
     reweight : {True, 'inverse'}, default=True
-        True: multiply by :math:`\sqrt{p_0/q_i}`, with the uniform distribution :math:`p_0` (1/l, or
-        1/(2l) over columns). ``inverse``: multiply by :math:`1/\sqrt{q_i}`. This factor is larger
-        by the square root of the number of candidates. Its effect is the same as dividing a fixed
-        penalty by the number of candidates.
+        Factor of a drawn column. True: :math:`\sqrt{p_0/q_i}`, with the uniform probability
+        :math:`p_0` (1/l, or 1/(2l) with per_column). ``inverse``: :math:`1/\sqrt{q_i}`, which has
+        the same effect as dividing the penalty of a ridge regression by the number of candidates.
     resample : bool, default=True
         True: draw features from the pool. False: keep every column of the pool, multiplied by
         :math:`1/\sqrt l` and its weight. The number of columns then depends on pool_size.
     per_column : bool, default=False
         Score, draw and weight the cos and the sin column of a frequency separately. The
-        probabilities q of all 2l columns sum to 1, and 2 n_components columns are drawn. This has
-        an effect only for the paired map.
+        probabilities q of all 2l columns sum to 1, and 2 n_components columns are drawn. The
+        parameter has an effect only for the paired map.
 
     Attributes
     ----------
@@ -194,17 +193,16 @@ class LeverageRFF(WeightedPool):
     replace : {True}, default=True
         Features are drawn with replacement.
     reweight : {True, 'inverse'}, default=True
-        True: multiply by :math:`\sqrt{p_0/q_i}`, with the uniform distribution :math:`p_0` (1/l, or
-        1/(2l) over columns). ``inverse``: multiply by :math:`1/\sqrt{q_i}`. This factor is larger
-        by the square root of the number of candidates. Its effect is the same as dividing a fixed
-        penalty by the number of candidates.
+        Factor of a drawn column. True: :math:`\sqrt{p_0/q_i}`, with the uniform probability
+        :math:`p_0` (1/l, or 1/(2l) with per_column). ``inverse``: :math:`1/\sqrt{q_i}`, which has
+        the same effect as dividing the penalty of a ridge regression by the number of candidates.
     resample : bool, default=True
         True: draw features from the pool. False: keep every column of the pool, multiplied by
         :math:`1/\sqrt l` and its weight. The number of columns then depends on pool_size.
     per_column : bool, default=False
         Score, draw and weight the cos and the sin column of a frequency separately. The
-        probabilities q of all 2l columns sum to 1, and 2 n_components columns are drawn. This has
-        an effect only for the paired map.
+        probabilities q of all 2l columns sum to 1, and 2 n_components columns are drawn. The
+        parameter has an effect only for the paired map.
     alpha : float, default=0.05
         The penalty :math:`\lambda` of the score, which is multiplied by n.
 
@@ -303,17 +301,16 @@ class SurrogateLeverage(WeightedPool):
     replace : {True}, default=True
         Features are drawn with replacement.
     reweight : {True, 'inverse'}, default=True
-        True: multiply by :math:`\sqrt{p_0/q_i}`, with the uniform distribution :math:`p_0` (1/l, or
-        1/(2l) over columns). ``inverse``: multiply by :math:`1/\sqrt{q_i}`. This factor is larger
-        by the square root of the number of candidates. Its effect is the same as dividing a fixed
-        penalty by the number of candidates.
+        Factor of a drawn column. True: :math:`\sqrt{p_0/q_i}`, with the uniform probability
+        :math:`p_0` (1/l, or 1/(2l) with per_column). ``inverse``: :math:`1/\sqrt{q_i}`, which has
+        the same effect as dividing the penalty of a ridge regression by the number of candidates.
     resample : bool, default=True
         True: draw features from the pool. False: keep every column of the pool, multiplied by
         :math:`1/\sqrt l` and its weight. The number of columns then depends on pool_size.
     per_column : bool, default=False
         Score, draw and weight the cos and the sin column of a frequency separately. The
-        probabilities q of all 2l columns sum to 1, and 2 n_components columns are drawn. This has
-        an effect only for the paired map.
+        probabilities q of all 2l columns sum to 1, and 2 n_components columns are drawn. The
+        parameter has an effect only for the paired map.
     equation : {12, 14}, default=14
         Equation of the score in the paper. The experiments of the paper use 14. (Equation 15 is the
         same score as a sum of the cos and sin parts.)
@@ -331,7 +328,7 @@ class SurrogateLeverage(WeightedPool):
     If there are several target columns, the score is summed over them. The sum is our choice,
     because the paper has only one target column.
 
-    Table 3 of the paper is obtained with ``equation=14, resample=False, per_column=True,
+    The published results of the paper are obtained with ``equation=14, resample=False, per_column=True,
     reweight='inverse', feature_map='paired'``. No features are then drawn. Each cos or sin column
     of the s frequencies has the factor :math:`1/\sqrt{s\, q_i}`.
 
