@@ -54,13 +54,13 @@ class KernelColumns(FittedMap):
         return int(self.landmarks.shape[0])
 
     def astype(self, dtype: Any) -> Self:
-        """Return the map with its landmarks converted to the floating-point type `dtype`."""
+        """Return the feature map with its landmarks converted to the floating-point type `dtype`."""
         if self.landmarks.dtype == dtype:
             return self
         return replace(self, landmarks=self.landmarks.astype(dtype))
 
     def transform_into(self, rows: Rows, out: FloatArray) -> None:
-        """Write the features of the rows, shape (n, d), into `out`, shape (n, m)."""
+        """Compute the features of the n rows, and write them into `out`, shape (n, m)."""
         for block in iterate_row_blocks(rows.shape[0], self.n_columns):
             out[block] = self._columns(rows[block])
 
