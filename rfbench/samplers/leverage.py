@@ -328,9 +328,9 @@ class SurrogateLeverage(WeightedPool):
     If there are several target columns, the score is summed over them. The sum is our choice,
     because the paper has only one target column.
 
-    The published results of the paper are obtained with ``equation=14, resample=False, per_column=True,
-    reweight='inverse', feature_map='paired'``. No features are then drawn. Each cos or sin column
-    of the s frequencies has the factor :math:`1/\sqrt{s\, q_i}`.
+    The published results of the paper are obtained with ``equation=14, resample=False,
+    per_column=True, reweight='inverse', feature_map='paired'``. No features are then drawn. Each
+    cos or sin column of the s frequencies has the factor :math:`1/\sqrt{s\, q_i}`.
 
     References
     ----------

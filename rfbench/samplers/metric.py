@@ -332,9 +332,10 @@ def fit_best_kernel_ridge(
 def compute_metric(outer: Array, rows: Rows) -> tuple[Array, Array] | None:
     """Return a metric, computed from the average outer product of gradients, and its root.
 
-    If `outer` has the shape (d,), it contains only the diagonal and is itself the metric. If `outer`
-    has the shape (d, d), the metric is its square root. The metric is scaled so that the mean squared distance of the rows
-    does not change. The result is None if this distance is 0 or not finite in the metric.
+    If `outer` has the shape (d,), it contains only the diagonal and is itself the metric. If
+    `outer` has the shape (d, d), the metric is its square root. The metric is scaled so that the
+    mean squared distance of the rows does not change. The result is None if this distance is 0 or
+    not finite in the metric.
     """
     if not np.isfinite(outer).all():
         return None

@@ -54,7 +54,7 @@ class KernelColumns(FittedMap):
         return int(self.landmarks.shape[0])
 
     def astype(self, dtype: Any) -> Self:
-        """Return the feature map with its landmarks converted to the floating-point type `dtype`."""
+        """Return the feature map with landmarks of the floating-point type `dtype`."""
         if self.landmarks.dtype == dtype:
             return self
         return replace(self, landmarks=self.landmarks.astype(dtype))

@@ -20,7 +20,7 @@ from rfbench.samplers.feature_map import FeatureMap
     about="random frequencies that are orthogonal to one another within a block",
 )
 class ORF(RandomFeatures):
-    r"""Orthogonal random features: Gaussian frequencies that are orthogonal within blocks of size d.
+    r"""Orthogonal random features: Gaussian frequencies that are orthogonal within blocks.
 
     Each block of d frequencies is a matrix :math:`W = \sigma S Q`. Q is a random orthogonal matrix
     (Haar-distributed), and S is diagonal with independent :math:`\chi_d` entries. :math:`\sigma` is
@@ -50,8 +50,8 @@ class ORF(RandomFeatures):
     Notes
     -----
     The last block is truncated, so that there are exactly M frequencies. The cost is O(M d min(M,
-    d)). The supported kernels have an isotropic Gaussian spectral measure: the Gaussian kernels, and
-    arc-cosine kernels (not in the paper, our choice). For the Matern and the rational quadratic
+    d)). The supported kernels have an isotropic Gaussian spectral measure: the Gaussian kernels,
+    and arc-cosine kernels (not in the paper, our choice). For the Matern and the rational quadratic
     kernel, the frequencies are multiplied by random scales.
 
     References
@@ -161,7 +161,8 @@ class SimRF(ORF):
     randomly rotated regular simplex around the origin, so that any two directions have the inner
     product :math:`-1/(d - 1)`. Their lengths are random and independent, as in `ORF`. Every single
     frequency is exactly N(0, sigma^2 I), so the kernel estimate is unbiased. The simplex is optimal
-    for positive features. For cosines and sines, `ORF` has a smaller variance. The cost is O(M d^2).
+    for positive features. For cosines and sines, `ORF` has a smaller variance. The cost is
+    O(M d^2).
 
     Parameters
     ----------

@@ -248,7 +248,7 @@ class ScoredFeatures(RandomFeatures):
     def draw_scoring_rows(
         self, X: Rows, targets: Array, random: RandomStreams
     ) -> tuple[Rows, Array]:
-        """Draw the training rows from which scores are computed, and return them with their targets."""
+        """Draw the training rows from which scores are computed. Return the rows and targets."""
         n = X.shape[0]
         count = self.count_scoring_rows(n)
         if count == n:
