@@ -58,9 +58,9 @@ class PositiveFeatures(RandomFeatures):
     r"""Positive random features exp(w'x - |x|^2/s^2) / sqrt(M) of the Gaussian kernel.
 
     The frequencies w have the distribution N(0, I/s^2), where s is the length scale of the kernel.
-    The kernel estimate is unbiased, because :math:`E\,e^{w^\top (x + y)} = e^{|x + y|^2 / (2 s^2)}`.
-    All products of features are positive, as needed for attention (FAVOR+). For ridge regression,
-    these features are expected to have larger errors than cosines. The mean of the training set is
+    The kernel estimate is unbiased: :math:`E\,e^{w^\top (x + y)} = e^{|x + y|^2 / (2 s^2)}`. All
+    products of features are positive, as needed for attention (FAVOR+). For ridge regression, these
+    features are expected to have larger errors than cosines. The mean of the training set is
     subtracted from the rows x, which is our addition, because features of rows far from the origin
     are nearly 0.
 

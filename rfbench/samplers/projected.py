@@ -102,7 +102,7 @@ class ProjectedFeatures(RandomFeatures):
     base_size: int | None = parameter(None, whole(1) | NONE)
 
     def check_parameters(self) -> None:
-        """Raise MethodError if a parameter is not valid, or if F has fewer columns than the output."""
+        """Raise MethodError if a parameter is not valid, or if F has too few columns."""
         super().check_parameters()
         waves = KERNELS.find(self.kernel).feature == "wave"
         columns = self.n_drawn * (2 if waves and self.feature_map == PAIRED else 1)

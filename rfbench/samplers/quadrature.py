@@ -136,7 +136,7 @@ class SSR(RandomFeatures):
 
     Arc-cosine features are not even functions. Every second frequency is then the opposite of the
     previous frequency, with the same weight. The constant :math:`c_0` is half as large for the
-    order 0 (steps), and 0 for the order 1 (ramps).
+    order 0 (steps), and 0 for higher orders.
 
     Parameters
     ----------

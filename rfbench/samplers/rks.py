@@ -20,11 +20,10 @@ from rfbench.samplers.feature_map import FeatureMap
 class RKS(RandomFeatures):
     r"""Random kitchen sinks (random Fourier features): independent frequencies.
 
-    The M frequencies :math:`w_m` are drawn from the spectral measure of the kernel, the Fourier
-    transform of the kernel. The features z(x) of a row x are :math:`\sqrt{2/M} \cos(w_m^\top x +
-    b_m)` with random offsets :math:`b_m` (offset map), or :math:`\sqrt{1/M} [\cos w_m^\top x, \sin
-    w_m^\top x]` (paired map). The products of features are unbiased estimates of the kernel:
-    :math:`E[z(x)^\top z(y)] = k(x, y)`.
+    The M frequencies :math:`w_m` are drawn from the spectral measure of the kernel. The features
+    z(x) of a row x are :math:`\sqrt{2/M} \cos(w_m^\top x + b_m)` with random offsets :math:`b_m`
+    (offset map), or :math:`\sqrt{1/M} [\cos w_m^\top x, \sin w_m^\top x]` (paired map). The
+    products of features are unbiased estimates of the kernel: :math:`E[z(x)^\top z(y)] = k(x, y)`.
 
     Parameters
     ----------
