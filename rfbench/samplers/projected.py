@@ -95,8 +95,7 @@ class ProjectedFeatures(RandomFeatures):
     base_size : int or None, default=None
         Number of frequencies of F. The default is 4 n_components, as in the figures of TEFM. The
         number D of columns of F is base_size for the offset map and 2 base_size for the paired map.
-        l is at most D. For comparison, `RKS` has D columns with n_components = base_size. With
-        n_components = l it has l columns for the offset map and 2l for the paired map.
+        l is at most D.
     """
 
     base_size: int | None = parameter(None, whole(1) | NONE)

@@ -43,9 +43,10 @@ class SES(RandomFeatures):
     .. math:: \sum_{ij} \Big(k(x_i, x_j) - \sum_m \beta_m u_m(x_i) u_m(x_j)\Big)^2
               + \lambda |\beta|^2.
 
-    Column m of the features is :math:`\sqrt{\beta_m} u_m`, where :math:`u_m = \sqrt 2 \cos(w_m^\top x + b_m)`. In
-    the paired map, :math:`u_m` is a pair of a cosine and a sine, and :math:`u_m(x) u_m(y)` is the
-    inner product of two pairs. For :math:`\beta_m = 1/M` the features are random kitchen sinks.
+    Column m of the features is :math:`\sqrt{\beta_m} u_m`, where :math:`u_m(x) = \sqrt 2
+    \cos(w_m^\top x + b_m)`. In the paired map, :math:`u_m` is a pair of a cosine and a sine, and
+    :math:`u_m(x) u_m(y)` is the inner product of two pairs. For :math:`\beta_m = 1/M` the features
+    are random kitchen sinks.
 
     Parameters
     ----------

@@ -401,7 +401,7 @@ def allocate_features(
 
 @estimator
 class SketchedFeatures(RandomFeatures):
-    """Base class of the samplers that compute random features of dot-product kernels by sketches.
+    """Base class of the samplers for random features of dot-product kernels.
 
     Parameters
     ----------
@@ -430,7 +430,7 @@ class SketchedFeatures(RandomFeatures):
     is_complex: bool = parameter(False, BOOLEAN)
 
     def check_parameters(self) -> None:
-        """Raise MethodError if a parameter is not valid, or if complex features are not possible."""
+        """Raise MethodError if a parameter is not valid, or if features cannot be complex."""
         super().check_parameters()
         if self.is_complex and (self.projection == COUNTSKETCH or self.n_components < 2):
             raise MethodError(
@@ -463,8 +463,8 @@ class SketchedFeatures(RandomFeatures):
 class PolynomialSketch(SketchedFeatures):
     r"""Random features of the polynomial kernel: products of p random projections of a row.
 
-    The kernel is :math:`(x^\top y / s^2 + b)^p` with the length scale s and the bias b. Feature j of
-    a row x is :math:`M^{-1/2} \prod_{i=1}^p w_{ij}^\top \tilde x` with random vectors
+    The kernel is :math:`(x^\top y / s^2 + b)^p` with the length scale s and the bias b. Feature j
+    of a row x is :math:`M^{-1/2} \prod_{i=1}^p w_{ij}^\top \tilde x` with random vectors
     :math:`w_{ij}`. The vector :math:`\tilde x` is :math:`(\sqrt b, x / s)`, padded with zeros to a
     power of two. The kernel estimate is unbiased.
 
@@ -628,8 +628,8 @@ class MaclaurinFeatures(SketchedFeatures):
     r"""Random features of a kernel that is a power series in the product of two rows.
 
     The terms of the series are :math:`a_n (x^\top y / s^2)^n` for the degrees n = 0, 1, ..., with
-    the length scale s of the kernel. The constant :math:`\sqrt{a_0}` is one feature. The other M - 1
-    features are divided among the other degrees. By default, the division minimizes the mean
+    the length scale s of the kernel. The constant :math:`\sqrt{a_0}` is one feature. The other
+    M - 1 features are divided among the other degrees. By default, the division minimizes the mean
     squared error of the kernel estimate over pairs of training rows. The series is then truncated,
     and the estimate is biased. With ``degrees='random'``, the degree of each feature is random with
     probabilities proportional to :math:`2^{-(n + 1)}`, and the estimate is unbiased.
