@@ -197,7 +197,7 @@ def compute_held_out_loss(
 def compute_reduced_loss(
     features: FeatureMap, rows: Rows, targets: Array, alpha: float, coef: Array, intercept: Array
 ) -> tuple[float, Array, Array]:
-    """Return the penalized squared loss of a ridge fit, and its gradients for training the features.
+    """Return the penalized squared loss of a ridge fit, and gradients to train the features.
 
     `coef` and `intercept` are the ridge fit for the penalty `alpha`. The gradients are with respect
     to the frequencies, shape (d, M), and the offsets, shape (M,). The gradient with respect to the
