@@ -218,8 +218,9 @@ def save_figure(figure: Figure, file: Path) -> None:
 def render_figure(figure: Figure, form: str, *, small: bool = False) -> bytes:
     """Return the content of a PNG, PDF or SVG file of a figure, as bytes.
 
-    `form` is the file format. If `small` is True, a PNG has only 256 colors and about a third of the
-    bytes. The same figure always gives the same bytes. The layout engine of the figure is removed.
+    `form` is the file format. If `small` is True, a PNG has only 256 colors and about a third of
+    the bytes. The same figure always gives the same bytes. The layout engine of the figure is
+    removed.
     """
     stream, dpi = io.BytesIO(), import_matplotlib().rcParams["savefig.dpi"]
     if engine := figure.get_layout_engine():

@@ -99,7 +99,7 @@ def _frequencies(kept: pd.DataFrame, title: str, width: float | None = None) -> 
 
 
 def _weights(kept: pd.DataFrame, title: str, width: float | None = None) -> Figure:
-    """Draw the weight of each selected coordinate, for every trial and as a mean over the trials."""
+    """Draw the weight of each selected coordinate, for each trial and as a mean."""
     figure = make_figure(width or 6.0, 4.0 * (width or 6.0) / 6.0)
     panel, black = figure.subplots(), get_text_color()
     trials = kept["trial_id"].nunique()

@@ -91,7 +91,7 @@ class Curves:
 
     @property
     def _is_side_by_side(self) -> bool:
-        """True if the horizontal axis shows the names of the methods, because no quantity is varied."""
+        """True if the horizontal axis shows the names of methods, because no quantity is varied."""
         return self.x == "x" and self.table["x"].nunique() == 1
 
     @property
@@ -311,9 +311,9 @@ def _draw(
 
 
 def _scale(panel: Axes, which: Literal["x", "y"], values: pd.Series[Any]) -> None:
-    """Choose the ticks of an axis. Make the axis logarithmic if values span more than a factor of 10.
+    """Choose the ticks of an axis, and make it logarithmic for values of different magnitudes.
 
-    `which` is the axis, 'x' or 'y', and `values` are its values.
+    The axis is logarithmic if its values span more than a factor of ten. `which` is the axis, 'x' or 'y', and `values` are its values.
     """
     from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullLocator
 

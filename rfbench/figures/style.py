@@ -104,7 +104,7 @@ CURVE_MARKERS: tuple[tuple[Marker, bool], ...] = (
 
 
 class Style(NamedTuple):
-    """Style of a method in a figure: color, marker, filling of the marker, and dashes of the line."""
+    """Style of a method in a figure: color, marker, filling of the marker, dashes of the line."""
 
     color: str
     marker: Marker
@@ -121,7 +121,10 @@ class Style(NamedTuple):
 
 
 def _get_style(position: int) -> Style:
-    """Return the style with the given number. Different small numbers have different styles."""
+    """Return the style of a sampler, given its position in the list of all samplers.
+
+    Positions beyond the end of the list give further styles.
+    """
     marker, filled = CURVE_MARKERS[position % len(CURVE_MARKERS)]
     dash = DASHES[position // len(COLORS) % len(DASHES)]
     return Style(COLORS[position % len(COLORS)], marker, filled, dash)
