@@ -120,8 +120,8 @@ class KernelEigendecomposition:
     def predict_leave_one_out(self, alphas: Array) -> Array:
         """Return the prediction for each row from a fit without this row, for each penalty.
 
-        The result has the shape (a, n, t) for a penalties, n rows and t targets. A prediction is not
-        finite if the other rows do not determine the fit.
+        The result has the shape (a, n, t) for a penalties, n rows and t targets. A prediction is
+        not finite if the other rows do not determine the fit.
         """
         n = len(self.Y)
         rest, constant = np.empty((len(alphas), n)), np.empty(len(alphas))

@@ -84,7 +84,7 @@ def accumulate_parts(
     Returns
     -------
     list of NormalEquations
-        One per part.
+        The normal equations of each part.
 
     Raises
     ------

@@ -69,8 +69,8 @@ class GramEigendecomposition:
     def predict_leave_one_out(self, features: FloatArray, targets: Array, alphas: Array) -> Array:
         """Return the prediction for each row from a fit without this row, for each penalty.
 
-        The result has the shape (a, n, t) for a penalties, n rows and t targets. A prediction is not
-        finite if the other rows do not determine the fit.
+        The result has the shape (a, n, t) for a penalties, n rows and t targets. A prediction is
+        not finite if the other rows do not determine the fit.
 
         Parameters
         ----------

@@ -313,7 +313,8 @@ def _draw(
 def _scale(panel: Axes, which: Literal["x", "y"], values: pd.Series[Any]) -> None:
     """Choose the ticks of an axis, and make it logarithmic for values of different magnitudes.
 
-    The axis is logarithmic if its values span more than a factor of ten. `which` is the axis, 'x' or 'y', and `values` are its values.
+    The axis is logarithmic if `values`, the values that it shows, span more than a factor of ten.
+    `which` is the axis, 'x' or 'y'.
     """
     from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
