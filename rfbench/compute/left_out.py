@@ -1,8 +1,10 @@
 r"""Ridge regression from one eigendecomposition of the columns, with leave-one-out errors.
 
 The module is for data with fewer columns than rows. For more columns than rows, see
-`rfbench.compute.dual_ridge.KernelEigendecomposition`. The Gram matrix of the centered features is :math:`G = V \Lambda
-V^\top`. The leverage of a row :math:`z` is :math:`h = \sum_k (V^\top z)_k^2 / (\lambda_k +
+`rfbench.compute.dual_ridge.KernelEigendecomposition`.
+
+The Gram matrix of the centered features is :math:`G = V \Lambda V^\top`. For the penalty
+:math:`\alpha`, the leverage of a row :math:`z` is :math:`h = \sum_k (V^\top z)_k^2 / (\lambda_k +
 \alpha)`, plus 1/n if an intercept is fitted. The leverage is the weight of the row's target in its
 own fitted value. The leave-one-out error of the row is its error in the fit of all rows, divided by
 :math:`1 - h`.

@@ -5,8 +5,9 @@ the rows, W = diag(w),
 
     gram = Z'WZ,   moment = Z'WY,   column_sums = Z'w.
 
-If an intercept is fitted, one fixed row near the mean, the `shift`, is subtracted from all features.
-Centering then loses no digits even if the mean of a column is 1e8 times its standard deviation.
+If an intercept is fitted, one fixed row near the mean, the `shift`, is subtracted from all rows of
+Z. Centering then loses no digits even if the mean of a column is 1e8 times its standard
+deviation.
 """
 
 from __future__ import annotations
