@@ -311,7 +311,7 @@ def _draw(
 
 
 def _scale(panel: Axes, which: Literal["x", "y"], values: pd.Series[Any]) -> None:
-    """Choose the ticks of an axis, and make it logarithmic for values of different magnitudes.
+    """Choose the ticks and the scale of an axis, linear or logarithmic.
 
     The axis is logarithmic if `values`, the values that it shows, span more than a factor of ten.
     `which` is the axis, 'x' or 'y'.

@@ -200,7 +200,7 @@ class RandomFeatures(
     Parameters
     ----------
     n_components : int, default=100
-        M, the number of frequencies. The paired map has two columns per frequency.
+        M, the number of frequencies. A frequency has one column, or two in the paired map.
     kernel : str, default='gaussian'
         Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
@@ -328,8 +328,8 @@ class RandomFeatures(
     def _draw(self, X: Rows, targets: Array | None, random: RandomStreams) -> FittedMap:
         """Draw the random features and return them as a feature map.
 
-        `targets` contains the k target columns of the n rows X, shape (n, k). It is None for a
-        sampler that does not use the target.
+        `targets` contains the k target columns of the n rows X, shape (n, k), or None for a sampler
+        that does not use the target.
         """
 
     @property

@@ -28,7 +28,7 @@ ANY = tuple(name for name in KERNELS if name not in DOT_PRODUCTS)
 class CheckCase(NamedTuple):
     """Parameters of a sampler for one run of its automatic checks.
 
-    `options` are the parameters of the sampler. They should be small, because the checks use only
+    `options` are the parameters of the sampler. Sizes should be small, because the checks use only
     60 rows. `contract` are settings of the checks that differ from the defaults of the class
     `FeatureMapUnderTest`.
     """

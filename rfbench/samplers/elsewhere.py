@@ -209,7 +209,7 @@ class Method:
         """Return the length scale of the features for rows with d columns, and a remark for users.
 
         The length scale is the distance of two rows at which the product of their features becomes
-        small. It is measured once for each d. The result is 1 if the length scale cannot be
+        small, and is measured once for each d. The result is 1 if the length scale cannot be
         measured, or does not need to be measured.
         """
         if not self.has_bandwidth or self.is_sampler or FORMULA in self.parameters:

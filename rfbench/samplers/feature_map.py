@@ -120,8 +120,8 @@ class FittedMap(ABC):
     def as_torch(self) -> Any:
         """Return a `torch.nn.Module` that computes the same features.
 
-        The module maps rows of shape (..., n, d) to features of shape (..., n, n_columns). It is
-        differentiable with respect to the rows, so that it can be a layer of a network. The arrays
+        The module maps rows of shape (..., n, d) to features of shape (..., n, n_columns). The
+        features are differentiable with respect to the rows, as needed in a network. The arrays
         of the feature map become buffers of the module, with the same dtype.
 
         Raises

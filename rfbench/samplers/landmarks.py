@@ -219,7 +219,7 @@ def choose_pivots(
 def _accept(left: Array, uniform: Array) -> list[int]:
     """Accept or reject each of b proposed rows at random, and return the indices of accepted rows.
 
-    `left` is the residual kernel matrix of the proposed rows, shape (b, b). It is overwritten with
+    `left` is the residual kernel matrix of the proposed rows, shape (b, b), and is overwritten with
     the Cholesky factor of the accepted rows. `uniform` has a random number between 0 and 1 for each
     proposed row.
     """

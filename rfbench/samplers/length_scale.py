@@ -127,7 +127,7 @@ def measure_length_scale(make: Callable[[int], Any], d: int) -> float:
         """Return the amount by which the mean product of features exceeds its target, per seed.
 
         The target is `FALLEN` times the mean product of a row's features with themselves. The
-        amounts are divided by this mean product. They are NaN for seeds that failed.
+        amounts are divided by this mean product. Seeds that failed have NaN.
         """
         products, squares = np.transpose([compute_means(part, s, shift) for s in range(seeds)])
         if failures and np.isnan(products).all():

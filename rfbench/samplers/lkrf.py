@@ -59,9 +59,9 @@ class LKRF(PooledFeatures):
 
     The score of candidate m, a feature :math:`\phi` with the frequency :math:`w_m`, is :math:`v_m =
     (\sum_i y_i \phi(x_i, w_m))^2`, its squared correlation with the target y. The learned
-    distribution q over the :math:`N_w` candidates maximizes the mean score :math:`q^\top v`. It has
-    to be close to the uniform distribution: :math:`N_w |q|^2 - 1 \le \rho`. The parameter
-    `estimator` sets how features are selected with q.
+    distribution q over the :math:`N_w` candidates maximizes the mean score :math:`q^\top v`. The
+    distance of q from the uniform distribution is limited: :math:`N_w |q|^2 - 1 \le \rho`. The
+    parameter `estimator` sets how features are selected with q.
 
     Parameters
     ----------

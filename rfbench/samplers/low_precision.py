@@ -93,7 +93,7 @@ class LowPrecision(RandomFeatures):
     r"""Random Fourier features (random kitchen sinks) that are rounded to b bits, without bias.
 
     A feature has values between -c and c, where c is :math:`\sqrt{2/M}` or, for the paired map,
-    :math:`\sqrt{1/M}`. It is rounded at random to one of :math:`2^b` levels with the distance
+    :math:`\sqrt{1/M}`. Each value is rounded at random to one of :math:`2^b` levels with the distance
     :math:`h = 2c / (2^b - 1)`. A feature z becomes :math:`h \lfloor (z + c)/h + u \rfloor - c`,
     with u uniform on [0, 1). The kernel estimate stays unbiased for pairs of different rows. Test
     rows are rounded, too.
@@ -101,7 +101,7 @@ class LowPrecision(RandomFeatures):
     Parameters
     ----------
     n_components : int, default=100
-        M, the number of frequencies. The paired map has two columns per frequency.
+        M, the number of frequencies. A frequency has one column, or two in the paired map.
     kernel : str, default='gaussian'
         Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'

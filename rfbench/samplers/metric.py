@@ -79,7 +79,7 @@ class LearnedMetric(Checked, BaseEstimator):  # type: ignore[misc]
     r"""A metric that stretches rows along the directions in which the target varies.
 
     The metric is a matrix A that replaces each row x by :math:`A^{1/2} x` before a kernel is
-    computed. It is learned in rounds, starting with A = I. Each round fits a kernel ridge
+    computed. A is learned in rounds, starting with A = I. Each round fits a kernel ridge
     regression f in the current metric, and computes the average outer product of its gradients,
 
     .. math:: G = \frac1n \sum_i \nabla f(x_i) \nabla f(x_i)^\top.
@@ -439,7 +439,7 @@ class RFMFeatures(ScoredFeatures):
     Parameters
     ----------
     n_components : int, default=100
-        M, the number of frequencies. The paired map has two columns per frequency.
+        M, the number of frequencies. A frequency has one column, or two in the paired map.
     kernel : str, default='gaussian'
         Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'

@@ -31,7 +31,7 @@ class ORF(RandomFeatures):
     Parameters
     ----------
     n_components : int, default=100
-        M, the number of frequencies. The paired map has two columns per frequency.
+        M, the number of frequencies. A frequency has one column, or two in the paired map.
     kernel : str, default='gaussian'
         Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
@@ -110,7 +110,7 @@ class ColumnORF(RandomFeatures):
     Parameters
     ----------
     n_components : int, default=100
-        M, the number of frequencies. The paired map has two columns per frequency.
+        M, the number of frequencies. A frequency has one column, or two in the paired map.
     kernel : str, default='gaussian'
         Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
@@ -167,7 +167,7 @@ class SimRF(ORF):
     Parameters
     ----------
     n_components : int, default=100
-        M, the number of frequencies. The paired map has two columns per frequency.
+        M, the number of frequencies. A frequency has one column, or two in the paired map.
     kernel : str, default='gaussian'
         Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'

@@ -36,7 +36,7 @@ class GaussianQuadrature(RandomFeatures):
     Parameters
     ----------
     n_components : int, default=100
-        M, the number of frequencies. The paired map has two columns per frequency.
+        M, the number of frequencies. A frequency has one column, or two in the paired map.
     kernel : str, default='gaussian'
         Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
@@ -89,8 +89,8 @@ class GaussianQuadrature(RandomFeatures):
 class QuadratureMap(FeatureMap):
     """Feature map with weighted columns and a constant that is added to the kernel estimate.
 
-    The constant corrects the kernel estimate for weights w_m whose mean square is not 1. It is
-    (1 - mean of w_m^2) k(0, 0).
+    The constant corrects the kernel estimate for weights w_m whose mean square is not 1. Its value
+    is (1 - mean of w_m^2) k(0, 0), with the kernel value k(0, 0) of two rows of zeros.
     """
 
     @property
@@ -141,7 +141,7 @@ class SSR(RandomFeatures):
     Parameters
     ----------
     n_components : int, default=100
-        M, the number of frequencies. The paired map has two columns per frequency.
+        M, the number of frequencies. A frequency has one column, or two in the paired map.
     kernel : str, default='gaussian'
         Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'

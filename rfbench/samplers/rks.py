@@ -28,7 +28,7 @@ class RKS(RandomFeatures):
     Parameters
     ----------
     n_components : int, default=100
-        M, the number of frequencies. The paired map has two columns per frequency.
+        M, the number of frequencies. A frequency has one column, or two in the paired map.
     kernel : str, default='gaussian'
         Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'

@@ -248,7 +248,7 @@ class Fastfood(HadamardFeatures):
     Parameters
     ----------
     n_components : int, default=100
-        M, the number of frequencies. The paired map has two columns per frequency.
+        M, the number of frequencies. A frequency has one column, or two in the paired map.
     kernel : str, default='gaussian'
         Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
@@ -302,7 +302,7 @@ class SORF(HadamardFeatures):
     Parameters
     ----------
     n_components : int, default=100
-        M, the number of frequencies. The paired map has two columns per frequency.
+        M, the number of frequencies. A frequency has one column, or two in the paired map.
     kernel : str, default='gaussian'
         Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
@@ -366,7 +366,7 @@ class ROM(SORF):
     Parameters
     ----------
     n_components : int, default=100
-        M, the number of frequencies. The paired map has two columns per frequency.
+        M, the number of frequencies. A frequency has one column, or two in the paired map.
     kernel : str, default='gaussian'
         Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
@@ -430,7 +430,7 @@ class Circulant(StructuredFeatures):
     Parameters
     ----------
     n_components : int, default=100
-        M, the number of frequencies. The paired map has two columns per frequency.
+        M, the number of frequencies. A frequency has one column, or two in the paired map.
     kernel : str, default='gaussian'
         Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'

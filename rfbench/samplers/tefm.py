@@ -31,9 +31,9 @@ STRIP_BYTES = 2**27
 class TEFMG(ProjectedFeatures):
     r"""Random Fourier features reduced to l columns by a Gaussian sketch of the data (TEFM-G).
 
-    F is the n x D matrix of random Fourier features of the n training rows. It is multiplied by a
-    random n x l matrix Theta with entries N(0, 1). The features F are then projected on the l
-    orthonormal columns Q of a QR factorization:
+    F is the n x D matrix of random Fourier features of the n training rows. The transpose of F is
+    multiplied by a random n x l matrix Theta with entries N(0, 1). The features F are then projected
+    on the l orthonormal columns Q of a QR factorization:
 
     .. math:: Y = F^\top \Theta, \qquad Q = \operatorname{qr}(Y), \qquad Z = F Q.
 
@@ -103,8 +103,8 @@ class TEFMS(ProjectedFeatures):
     r"""Random Fourier features reduced to l columns by a fast sketch of the training set (TEFM-S).
 
     F is the n x D matrix of random Fourier features of the n training rows. As in `TEFMG`, F is
-    multiplied by an n x l matrix Theta, and projected on the l orthonormal columns of a QR
-    factorization of :math:`F^\top \Theta`. Here the product with Theta is a fast transform: the n
+    projected on the l orthonormal columns of a QR factorization of :math:`F^\top \Theta`, with an
+    n x l matrix Theta. Here the product with Theta is a fast transform: the n
     rows get random signs, an orthonormal transform is applied, and l rows of the result are drawn
     without replacement. The cost is O(n D log n + l^2 D). For each new row, all D features are
     computed.
