@@ -216,8 +216,11 @@ class RandomFeatures(
     Attributes
     ----------
     kernel_ : Kernel
+        The kernel with its bandwidth.
     bandwidth_ : float
+        The bandwidth.
     feature_map_ : FittedMap
+        The random features, which transform rows.
     notes_ : list of str
         Remarks about the fit, which are stored with the results.
     formed_ : PrecomputedFeatures or None

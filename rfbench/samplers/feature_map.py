@@ -179,8 +179,11 @@ class FeatureMap(FittedMap):
         The frequencies w. For coordinate features, M column indices of the data. If `projection` is
         given, the M indices of frequencies of the projection.
     offsets : array of shape (M,) or None
+        The offsets b_m.
     scale : float
+        Factor of all columns.
     weights : array of shape (n_columns,) or None
+        Factor of each column.
     order : int
         Order of the arc-cosine features.
     projection : Projection or None

@@ -372,7 +372,7 @@ def compute_ridge_leverage(gram: Array, penalty: float) -> Array:
     Parameters
     ----------
     gram : array of shape (p, p)
-        The symmetric and positive semi-definite matrix G, for example the Gram matrix of p features.
+        The symmetric, positive semi-definite matrix G, for example the Gram matrix of p features.
     penalty : float
         The penalty :math:`\mu > 0`.
 

@@ -93,8 +93,8 @@ class LowPrecision(RandomFeatures):
     r"""Random Fourier features (random kitchen sinks) that are rounded to b bits, without bias.
 
     A feature has values between -c and c, where c is :math:`\sqrt{2/M}` or, for the paired map,
-    :math:`\sqrt{1/M}`. Each value is rounded at random to one of :math:`2^b` levels with the distance
-    :math:`h = 2c / (2^b - 1)`. A feature z becomes :math:`h \lfloor (z + c)/h + u \rfloor - c`,
+    :math:`\sqrt{1/M}`. Each value is rounded at random to one of :math:`2^b` levels, which have the
+    distance :math:`h = 2c / (2^b - 1)`. A feature z becomes :math:`h \lfloor (z + c)/h + u \rfloor - c`,
     with u uniform on [0, 1). The kernel estimate stays unbiased for pairs of different rows. Test
     rows are rounded, too.
 

@@ -42,7 +42,9 @@ class KernelColumns(FittedMap):
     Attributes
     ----------
     kernel : Kernel
+        The kernel.
     landmarks : array or CSR matrix of shape (m, d)
+        The m landmarks, which are rows of the training set or centroids of rows.
     """
 
     kernel: Kernel

@@ -32,8 +32,8 @@ class TEFMG(ProjectedFeatures):
     r"""Random Fourier features reduced to l columns by a Gaussian sketch of the data (TEFM-G).
 
     F is the n x D matrix of random Fourier features of the n training rows. The transpose of F is
-    multiplied by a random n x l matrix Theta with entries N(0, 1). The features F are then projected
-    on the l orthonormal columns Q of a QR factorization:
+    multiplied by a random n x l matrix Theta with entries N(0, 1). F is then projected on the l
+    orthonormal columns Q of a QR factorization:
 
     .. math:: Y = F^\top \Theta, \qquad Q = \operatorname{qr}(Y), \qquad Z = F Q.
 
