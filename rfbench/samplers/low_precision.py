@@ -94,9 +94,9 @@ class LowPrecision(RandomFeatures):
 
     A feature has values between -c and c, where c is :math:`\sqrt{2/M}` or, for the paired map,
     :math:`\sqrt{1/M}`. Each value is rounded at random to one of :math:`2^b` levels, which have the
-    distance :math:`h = 2c / (2^b - 1)`. A feature z becomes :math:`h \lfloor (z + c)/h + u \rfloor - c`,
-    with u uniform on [0, 1). The kernel estimate stays unbiased for pairs of different rows. Test
-    rows are rounded, too.
+    distance :math:`h = 2c / (2^b - 1)`. A feature z becomes :math:`h \lfloor (z + c)/h + u \rfloor
+    - c`, with u uniform on [0, 1). The kernel estimate stays unbiased for pairs of different rows.
+    Test rows are rounded, too.
 
     Parameters
     ----------

@@ -115,11 +115,12 @@ class NystroemMap(KernelColumns):
     ),
 )
 class Nystroem(RandomFeatures):
-    r"""Features of the Nystroem method, :math:`k(x, x_S) K_{SS}^{-1/2}` for a set S of m landmarks.
+    r"""Features of the Nystroem method, from the kernel values between a row and m landmarks.
 
-    The landmarks are training rows or centroids. :math:`k(x, x_S)` are the kernel values between a
-    row x and the landmarks, and :math:`K_{SS}` is the kernel matrix of the landmarks. The inverse
-    root ignores eigenvalues of :math:`K_{SS}` below 1e-12 times the largest eigenvalue.
+    The landmarks S are training rows or centroids of training rows. The features of a row x are
+    :math:`k(x, x_S) K_{SS}^{-1/2}`. :math:`k(x, x_S)` are the kernel values between x and the
+    landmarks, and :math:`K_{SS}` is the kernel matrix of the landmarks. The inverse root ignores
+    eigenvalues of :math:`K_{SS}` below 1e-12 times the largest eigenvalue.
 
     Parameters
     ----------

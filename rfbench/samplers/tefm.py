@@ -104,10 +104,9 @@ class TEFMS(ProjectedFeatures):
 
     F is the n x D matrix of random Fourier features of the n training rows. As in `TEFMG`, F is
     projected on the l orthonormal columns of a QR factorization of :math:`F^\top \Theta`, with an
-    n x l matrix Theta. Here the product with Theta is a fast transform: the n
-    rows get random signs, an orthonormal transform is applied, and l rows of the result are drawn
-    without replacement. The cost is O(n D log n + l^2 D). For each new row, all D features are
-    computed.
+    n x l matrix Theta. Here the product with Theta is a fast transform: the n rows get random
+    signs, an orthonormal transform is applied, and l rows of the result are drawn without
+    replacement. The cost is O(n D log n + l^2 D). For each new row, all D features are computed.
 
     Parameters
     ----------
