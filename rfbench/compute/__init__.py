@@ -1,7 +1,7 @@
 """Fast numerical loops: cosines of arrays, normal equations, and Walsh-Hadamard transforms.
 
-The functions are in `rfbench.compute.waves`, `rfbench.compute.gram`
-and `rfbench.compute.hadamard`.
+The functions are in `rfbench.compute.waves`, `rfbench.compute.gram` and
+`rfbench.compute.hadamard`.
 """
 
 from __future__ import annotations

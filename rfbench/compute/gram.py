@@ -57,7 +57,7 @@ def accumulate_parts(
     ----------
     transform : callable
         ``transform(rows, out)`` writes the features of ``rows`` (b, d) into ``out``, a C-contiguous
-        array (b, p) of type `dtype`. It must not keep a reference to either.
+        array (b, p) of type `dtype`. The function must not keep either array.
     X : ndarray, memory map, RowSource or scipy CSR matrix, shape (n, d)
         The rows are read in blocks. Dense rows are passed to `transform` as C-contiguous arrays of
         type `dtype`, and sparse rows as CSR of their own type.

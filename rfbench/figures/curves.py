@@ -44,7 +44,7 @@ KERNEL_ERROR, BYTES = "kernel_error_spectral", "feature_bytes"
 
 
 def error(measured: Measured) -> Iterator[tuple[str, Figure]]:
-    """Draw the error of each method over the quantity that is varied, such as M.
+    """Draw the error of each method over the varied quantity, such as the number of features.
 
     If the results have a different metric than the error, this metric is drawn.
     """
@@ -82,7 +82,7 @@ def error_over_bytes(measured: Measured) -> Iterator[tuple[str, Figure]]:
 
 
 def time(measured: Measured) -> Iterator[tuple[str, Figure]]:
-    """Draw the time of each method over the quantity that is varied, such as M.
+    """Draw the time of each method over the varied quantity, such as the number of features.
 
     The total time is drawn, unless the results reproduce a paper that reports a different time.
     """
@@ -94,7 +94,7 @@ def time(measured: Measured) -> Iterator[tuple[str, Figure]]:
 
 
 def kernel_error(measured: Measured) -> Iterator[tuple[str, Figure]]:
-    """Draw the error of the kernel estimate over the quantity that is varied, such as M.
+    """Draw the error of the kernel estimate over the varied quantity, such as the number of features.
 
     The figure is omitted if the kernel error is the main metric of the results.
     """
