@@ -377,9 +377,9 @@ class RandomFeatures(
     def draw_unit_map(self, random: RandomStreams, d: int, m: int) -> FeatureMap:
         """Draw m independent random features of the kernel for rows with `d` columns.
 
-        The features are not divided by a square root: the product of a single feature z of two rows
-        has the mean ``E[z(x) z(y)] = k(x, y)``. In the paired map, z is a pair of a cosine and a
-        sine.
+        The features are not divided by sqrt(m), so that the product of a single feature z for two
+        rows has the mean ``E[z(x) z(y)] = k(x, y)``. In the paired map, z is a pair of a cosine and
+        a sine.
         """
         return self._unit_map(self.kernel_.frequencies(random.frequencies, d, m), random, None)
 
@@ -427,7 +427,7 @@ class RandomFeatures(
 def uses_target(transformer: Any) -> bool:
     """Return True if the `fit` of a transformer uses the target.
 
-    The transformer, or a part of it such as a step of a pipeline, declares this by the attribute
+    A transformer, or a step of a pipeline, declares the use of the target by the attribute
     `needs_target` or by scikit-learn's tag `target_tags.required`. The result is also True for all
     feature selectors of scikit-learn, because most of them need a target but do not set the tag.
     """

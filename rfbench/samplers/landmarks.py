@@ -52,8 +52,8 @@ def compute_kernel_diagonal(kernel: Kernel, X: Rows) -> Array:
 def compute_schur_diagonal(kernel: Kernel, X: Rows, sample: Rows, shifts: Any) -> Array:
     """Return the part of k(x, x) that a sample T of rows does not explain, for each row x of `X`.
 
-    For row i, the result is k_ii - k_iT (K_TT + diag(shifts))^-1 k_Ti, with kernel values k. This
-    is the diagonal of a Schur complement, shape (n,).
+    For row i, the result is k_ii - k_iT (K_TT + diag(shifts))^-1 k_Ti, with kernel values k. These
+    numbers are the diagonal of a Schur complement, shape (n,).
     """
     n, size = X.shape[0], sample.shape[0]
     shifted = kernel(sample, sample)

@@ -178,9 +178,10 @@ class LKRF(PooledFeatures):
     def _taken(
         self, pool: FeatureMap, v: Array, q: Array, generator: np.random.Generator
     ) -> FeatureMap:
-        """Return the features that are selected from the pool and, if `weighted`, their weights.
+        """Select features from the pool, and return them as a feature map.
 
-        `v` contains the scores of the candidates, and `q` their probabilities.
+        `v` contains the scores of the candidates, and `q` their probabilities. The parameter
+        `weighted` sets if the columns are multiplied by weights.
         """
         kept = int(np.count_nonzero(q))
         if self.estimator == "draw" or (self.estimator == "paper" and self.n_components < kept):
