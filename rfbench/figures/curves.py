@@ -94,7 +94,7 @@ def time(measured: Measured) -> Iterator[tuple[str, Figure]]:
 
 
 def kernel_error(measured: Measured) -> Iterator[tuple[str, Figure]]:
-    """Draw the kernel error of each method over the varied quantity, such as the number of features.
+    """Draw the error of the kernel estimates over the varied quantity, such as the dimension d.
 
     The figure is omitted if the kernel error is the main metric of the results.
     """
